@@ -41,18 +41,21 @@ def write(folder: Path, run: Run, output: Output) -> Written:
 
     A file that cannot be made is named on standard error; the others are written.
     """
-    from reports.view import View
-    from reports.write import PartsLost, write_all
+    from reports.render.apart import Drawings
 
-    view = View(run, titles(run))
-    run.comparisons = [comparison.to_json() for comparison in (*view.comparisons, *view.between_bests)]
-    try:
-        paths = write_all(view, folder, output.language)
-        return Written(folder=folder, view=view, paths=paths, output=output)
-    except PartsLost as lost:
-        for reason in lost.reasons:
-            output.error(reason)
-        return Written(folder=folder, view=view, paths=lost.paths, output=output, whole=False)
+    with Drawings() as drawings:  # imports matplotlib while this process imports what follows
+        from reports.view import View
+        from reports.write import PartsLost, write_all
+
+        view = View(run, titles(run))
+        run.comparisons = [comparison.to_json() for comparison in (*view.comparisons, *view.between_bests)]
+        try:
+            paths = write_all(view, folder, output.language, drawings)
+            return Written(folder=folder, view=view, paths=paths, output=output)
+        except PartsLost as lost:
+            for reason in lost.reasons:
+                output.error(reason)
+            return Written(folder=folder, view=view, paths=lost.paths, output=output, whole=False)
 
 
 def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:

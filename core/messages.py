@@ -126,4 +126,6 @@ def formatted(template: str, args: Mapping[str, Arg], text_of: Callable[[Message
     if not args:
         return template
     texts = {name: text_of(value) if isinstance(value, Message) else value for name, value in args.items()}
+    if template == "{text}":  # as every name and path is; the formatter takes much longer
+        return str(texts["text"])
     return _FORMATTER.vformat(template, (), texts)

@@ -11,6 +11,8 @@ _WORKFLOW_COMMAND = re.compile(r"(?<!\S)(?:::(?=[A-Za-z-]+(?:\s[^\n]*?)?::)|##(?
 
 def printable(text: str) -> str:
     """Text without control characters and bidirectional ones; lines and tabs stay."""
+    if text.isprintable():
+        return text
     return "".join(sign if sign.isprintable() or sign in "\n\t" else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 

@@ -1,7 +1,7 @@
 """Everything that a run leaves in its folder beside result.json."""
 
-import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from core.errors import BadInput, GilscopeError
@@ -11,10 +11,12 @@ from core.messages import SENTENCES, Message, listed, message
 from core.result import PLOTS
 from reports.exports.texts import csv_files, markdown_files
 from reports.names import PAGE
-from reports.render.figures import save
+from reports.render.apart import Drawings, failure
 from reports.render.html import page
 from reports.report import figures, report
 from reports.view import View
+
+Files = Mapping[str, str | bytes]
 
 
 class PartsLost(GilscopeError):
@@ -26,46 +28,48 @@ class PartsLost(GilscopeError):
         self.reasons = list(reasons)
 
 
-def write_all(view: View, folder: Path, language: Language = ENGLISH) -> list[Path]:
-    """Write page, tables, findings, plots, and record.md where the run has the seed's rows; the paths of all.
+def write_all(view: View, folder: Path, language: Language = ENGLISH, drawings: Drawings | None = None) -> list[Path]:
+    """Write page, tables, findings, plots, and record.md if the run has the seed's rows. Return the paths of all.
 
-    Raises BadInput if *folder* cannot be written, and PartsLost when some parts could not be made: that is our bug,
+    drawings: the process that draws, if it has been started
+    Raises BadInput if *folder* cannot be written, and PartsLost if some parts could not be made: that is our bug,
     and loses no other part.
     """
-    document = report(view)
-    texts = {PAGE: lambda: page(document, language), **markdown_files(view, document, language), **csv_files(view)}
-    paths, lost = _written(texts, folder)
-    plots = folder / PLOTS
-    for figure in figures(document):
+    with drawings or Drawings() as drawn:
+        document = report(view)
+        shown = figures(document)
+        drawn.ask(shown, language)
+        tables = {**markdown_files(view, document, language), **csv_files(view)}
+        parts: dict[str, Callable[[], Files]] = {name: partial(_alone, name, make) for name, make in tables.items()}
+        parts[PAGE] = partial(_alone, PAGE, lambda: page(document, language, panels=drawn.panels))
+        parts |= {f"{PLOTS}/{figure.key}": partial(drawn.files, figure) for figure in shown}
+        return _written(parts, folder)
+
+
+def _alone(name: str, make: Callable[[], str]) -> Files:
+    return {name: make()}
+
+
+def _written(parts: Mapping[str, Callable[[], Files]], folder: Path) -> list[Path]:
+    """Write the files of each part, and return their paths. Raises PartsLost if a part could not be made."""
+    paths: list[Path] = []
+    lost: list[Message] = []
+    for part, make in parts.items():
         try:
-            plots.mkdir(exist_ok=True)
-            paths += save(figure, plots, language)
-        except OSError as error:
-            raise _unwritable(plots, error) from error
+            files = make()
         except Exception as error:
-            lost.append(_lost(f"{PLOTS}/{figure.key}", error))
+            lost.append(_lost(part, error))
+            continue
+        paths += [_put(folder / name, content) for name, content in files.items()]
     if lost:
         raise PartsLost(paths, lost)
     return paths
 
 
-def _written(texts: Mapping[str, Callable[[], str]], folder: Path) -> tuple[list[Path], list[Message]]:
-    """The paths of the files that were written, and why others were not."""
-    paths: list[Path] = []
-    lost: list[Message] = []
-    for name, make in texts.items():
-        try:
-            text = make()
-        except Exception as error:
-            lost.append(_lost(name, error))
-            continue
-        paths.append(_put(folder / name, text))
-    return paths, lost
-
-
-def _put(path: Path, text: str) -> Path:
+def _put(path: Path, content: str | bytes) -> Path:
     try:
-        put(path, text)
+        path.parent.mkdir(exist_ok=True)
+        put(path, content)
     except OSError as error:
         raise _unwritable(path, error) from error
     return path
@@ -81,12 +85,11 @@ def write_text(path: Path, text: str) -> Path:
 
 
 def _lost(name: str, error: Exception) -> Message:
-    """What could not be made, why, and where in our code, for whoever mends it."""
-    last = traceback.extract_tb(error.__traceback__)[-1]
+    """Return what could not be made, why, and where in our code, for whoever mends it."""
+    why = failure(error)
     return message(
-        "{name} could not be made ({kind}: {cause}, in {where}); please report that as a bug.",
-        name=name, kind=type(error).__name__, cause=str(error), where=f"{Path(last.filename).name}:{last.lineno}",
-    )  # fmt: skip
+        "{name} could not be made ({kind}: {cause}, in {where}); please report that as a bug.", name=name, **vars(why)
+    )
 
 
 def _unwritable(path: Path, error: OSError) -> BadInput:

@@ -1,22 +1,25 @@
 """Figures by matplotlib: one drawing of a panel serves the page (SVG within it) and the files of plots/ (SVG, PNG)."""
 
+import pickle
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from io import BytesIO, StringIO
 from math import ceil
-from pathlib import Path
 from textwrap import wrap
 
 import matplotlib
 from matplotlib.figure import Figure as Drawing
 
-from core.files import put
-from core.languages import ENGLISH, Language
+from core.languages import ENGLISH, Language, language
 from core.messages import Message
 from core.printable import Printable
+from core.result import PLOTS
 from reports.document.drawing import Panel
 from reports.document.looks import LIGHT
 from reports.document.model import Figure
 from reports.render import panels
+from reports.render.apart import Drawn, Failure, failure
 from reports.render.svg import for_page
 
 MOST_COLUMNS = 3
@@ -49,20 +52,20 @@ def _page_svg(panel: Panel, key: str, language: Language) -> str:
     return for_page(text.getvalue(), panels.description(panel, language), kind)
 
 
-def save(figure: Figure, folder: Path, language: Language) -> list[Path]:
-    """Write *figure* to folder/<key>.svg and .png; the paths. The same figure gives the same bytes.
+def files(figure: Figure, language: Language) -> dict[str, bytes]:
+    """Return the contents of plots/<key>.svg and plots/<key>.png. The same figure gives the same bytes.
 
-    In English where this machine has no font for the language.
+    They are in English if this machine has no font for the language.
     """
-    paths = [folder / f"{figure.key}.svg", folder / f"{figure.key}.png"]
+    made = {}
     with panels.style():
         drawing = _sheet(figure, Printable(language if panels.chinese_fonts() else ENGLISH))
-        for path, undated in zip(paths, ({"Date": None}, {}), strict=True):
-            content, kind = BytesIO(), path.suffix[1:]
+        for kind, undated in (("svg", {"Date": None}), ("png", {})):
+            content = BytesIO()
             metadata = {**undated, "Title": figure.key}
             drawing.savefig(content, format=kind, dpi=DOTS_PER_INCH, metadata=metadata, facecolor="white")
-            put(path, content.getvalue())
-    return paths
+            made[f"{PLOTS}/{figure.key}.{kind}"] = content.getvalue()
+    return made
 
 
 def _sheet(figure: Figure, language: Language) -> Drawing:
@@ -106,3 +109,24 @@ def _place(
 def _lines(words: Message, width: float, character: float, language: Language) -> Sequence[str]:
     """The text in lines that fit *width* inches."""
     return wrap(language.text(words), int((width - 2 * EDGE) / character), break_on_hyphens=False)
+
+
+def _draw(figure: Figure, language: Language) -> Drawn | Failure:
+    try:
+        return Drawn(panels=page_panels(figure, language), files=files(figure, language))
+    except Exception as error:
+        return failure(error)
+
+
+def main() -> None:
+    """Draw the figures that stdin holds, for Drawings. Without any, the process that started this one has ended."""
+    if asked := sys.stdin.buffer.read():
+        figures, name = pickle.loads(asked)
+        drawn = {figure.key: _draw(figure, language(name)) for figure in figures}
+        with suppress(BrokenPipeError):
+            sys.stdout.buffer.write(pickle.dumps(drawn))
+            sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()

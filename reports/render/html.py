@@ -1,5 +1,7 @@
 """A document as one HTML page that needs nothing else. The templates know tables, figures and sentences, no topic."""
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -14,12 +16,13 @@ from core.messages import Arg, Message, message
 from core.printable import Printable, printable, with_printable_args
 from reports.document.looks import COUNT, DARK, LIGHT
 from reports.document.model import Column, Datum, Document, Figure, Table, Traced
-from reports.render.figures import page_panels
 from reports.render.strips import drawn
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 HTML_LANGUAGES = {"zh": "zh-Hans"}
 _START, _BETWEEN, _END = "\ue000", "\ue001", "\ue002"
+_PIECES = re.compile(f"({_START}[^{_BETWEEN}]*{_BETWEEN}[^{_BETWEEN}]*{_BETWEEN})|({_END})|([^{_START}{_END}]+)")
+_PANEL = re.compile(f"{_START}([^{_BETWEEN}{_END}]*){_BETWEEN}([0-9]+){_END}")
 
 
 class _Linking(Language):
@@ -35,19 +38,29 @@ class _Linking(Language):
         return f"{_START}{value.cells}{_BETWEEN}{value.figure}{_BETWEEN}{plain}{_END}"
 
 
-def page(document: Document, language: Language, template: str = "page.html") -> str:
-    """The document as HTML. Whatever it holds is escaped here, once."""
+def page(
+    document: Document,
+    language: Language,
+    template: str = "page.html",
+    panels: Callable[[Figure], list[tuple[str, str]]] | None = None,
+) -> str:
+    """Return the document as HTML. Whatever it holds is escaped here, once.
+
+    panels: returns title and SVG of each panel of a figure; by default they are drawn in this process
+    """
+    words = _Words(language, has_cells=document.has_cells)
     made: str = (
         _environment()
         .get_template(template)
         .render(
             document=replace(document, name=printable(document.name)),
             lang=HTML_LANGUAGES.get(language.name, language.name),
-            words=_Words(language, has_cells=document.has_cells),
+            words=words,
             colours={"light": LIGHT, "dark": DARK},
         )
     )
-    return made
+    drawn = {figure.key: (panels or words.drawn_here)(figure) for figure in words.figures}
+    return _PANEL.sub(lambda match: drawn[match[1]][int(match[2])][1], made)
 
 
 @cache
@@ -68,6 +81,7 @@ class _Words:
         self.language = Printable(language)
         self._has_cells = has_cells
         self._linking = _Linking(language)
+        self.figures: list[Figure] = []
 
     def text(self, words: Message) -> Markup:
         """Words without links, whose long names may break behind an underscore."""
@@ -81,33 +95,38 @@ class _Words:
         """Words in which those that come from cells lead there."""
         return _links(self._linking.text(words), is_linked=self._has_cells)
 
+    def cell(self, datum: Datum, tag: str, column: Column | None = None, more: str = "") -> Markup:
+        """Return a cell of a table. column: its column if the cell is in one; more: attributes of the template."""
+        is_number = column is not None and column.is_number
+        return Markup(f"<{tag}{more}{self._attributes(datum, is_number)}>{self.datum(datum)}</{tag}>")
+
     def datum(self, datum: Datum) -> Markup:
-        """What a cell of a table shows."""
+        """Return what a cell of a table shows."""
         if datum.strip is not None:
             return drawn(datum.strip)
         text = datum.text(self.language)
         if datum.code:
-            return Markup("<code>{}</code>").format(unbroken(text))
-        named = Markup("").join([sign(datum.look) if datum.look is not None else "", soft(text)])
+            return unbroken(text)
+        named = str(soft(text))
         if datum.state.startswith("word "):
             mark, _, word = text.partition(" ")
-            named = Markup('<span aria-hidden="true">{}</span><span class="long"> {}</span>').format(mark, word)
+            named = f'<span aria-hidden="true">{escaped(mark)}</span><span class="long"> {escaped(word)}</span>'
+        elif datum.look is not None:
+            named = sign(datum.look) + named
         if datum.leads and datum.cells and self._has_cells:
-            return Markup('<a href="#cells" data-show="{}">{}</a>').format(datum.cells, named)
-        return named
+            return Markup(f'<a href="#cells" data-show="{escaped(datum.cells)}">{named}</a>')
+        return Markup(named)
 
-    def attributes(self, datum: Datum, is_number: bool) -> Markup:
-        """The attributes of a cell of a table."""
+    def _attributes(self, datum: Datum, is_number: bool) -> str:
+        kinds = ["number" if is_number else "", "plot" if datum.strip else "", datum.state]
         pairs = {
-            "class": " ".join(
-                filter(None, ["number" if is_number else "", "plot" if datum.strip else "", datum.state])
-            ),
+            "class": " ".join(filter(None, kinds)),
             "data-cells": "" if datum.leads and self._has_cells else datum.cells,
             "data-figure": datum.figure,
             "data-raw": datum.raw,
             "title": self.language.text(datum.hint) if datum.hint else "",
         }
-        return Markup("").join(Markup(' {}="{}"').format(name, value) for name, value in pairs.items() if value)
+        return "".join(f' {name}="{escaped(value)}"' for name, value in pairs.items() if value)
 
     def heading(self, column: Column) -> Markup:
         """The scale above the strips of a column."""
@@ -123,8 +142,16 @@ class _Words:
         return htmlsafe_json_dumps(value, separators=(",", ":"))
 
     def panels(self, figure: Figure) -> list[tuple[str, Markup]]:
-        """Title and drawing of each panel."""
-        return [(title, Markup(svg)) for title, svg in page_panels(figure, self.language)]
+        """Return the title of each panel, and what its drawing replaces when the rest of the page is made."""
+        self.figures.append(figure)
+        titles = [self.language.text(panel.title) for panel in figure.panels if panel.curves]
+        return [(title, Markup(f"{_START}{figure.key}{_BETWEEN}{place}{_END}")) for place, title in enumerate(titles)]
+
+    def drawn_here(self, figure: Figure) -> list[tuple[str, str]]:
+        """Return title and SVG of each panel."""
+        from reports.render import figures  # matplotlib takes long to import, and a second process may draw
+
+        return figures.page_panels(figure, self.language)
 
     def of_page(self, key: str) -> Markup:
         """One of the page's own few texts."""
@@ -142,55 +169,44 @@ OF_PAGE = {
 }
 
 
+@cache
+def escaped(text: str) -> str:
+    """Return text without mark-up. The same few thousand texts stand in all tables, so each is escaped once."""
+    return str(escape(text))
+
+
+@cache
 def soft(text: str) -> Markup:
-    """Text whose long names may break behind an underscore."""
-    return Markup(str(escape(text)).replace("_", "_<wbr>"))
+    """Return text whose long names may break behind an underscore."""
+    return Markup(escaped(text).replace("_", "_<wbr>"))
 
 
 def unbroken(command: str) -> Markup:
-    """A command whose words stay whole: a flag that breaks at its hyphen is hard to read."""
-    return Markup(" ").join(Markup("<span>{}</span>").format(word) for word in command.split())
+    """Return a command whose words stay whole, because a flag that breaks at its hyphen is hard to read."""
+    return Markup(f"<code>{' '.join(f'<span>{escaped(word)}</span>' for word in command.split())}</code>")
 
 
+@cache
 def sign(look: int) -> Markup:
-    """An arm's marker, to stand beside its name."""
+    """Return an arm's marker, which stands beside its name."""
+    place = look % COUNT
     return Markup(
         '<svg class="sign" width="12" height="12" aria-hidden="true" focusable="false">'
-        '<use href="#m{0}" x="6" y="6" class="mark r{0}"/></svg>'
-    ).format(look % COUNT)
+        f'<use href="#m{place}" x="6" y="6" class="mark r{place}"/></svg>'
+    )
 
 
 def _links(text: str, *, is_linked: bool) -> Markup:
-    """Text with a link for each part that comes from cells; one within another is plain, the outer leads."""
-    parts: list[Markup] = []
+    """Return text with a link for each part that comes from cells. Of parts within each other the outer one leads."""
+    lead, close = ('a class="lead" href="#cells"', "</a>") if is_linked else ("span", "</span>")
+    parts: list[str] = []
     depth = 0
-    for piece in _split(text):
-        if piece == _END:
-            depth -= 1
-            if depth == 0:
-                parts.append(Markup("</a>") if is_linked else Markup("</span>"))
-        elif piece.startswith(_START):
-            depth += 1
-            cells, figure = piece[1:].split(_BETWEEN)
-            if depth == 1:
-                kind = Markup(' data-figure="{}"').format(figure) if figure else ""
-                start = '<a class="lead" href="#cells" data-cells="{}"{}>' if is_linked else '<span data-cells="{}"{}>'
-                parts.append(Markup(start).format(cells, kind))
+    for start, end, plain in _PIECES.findall(text):
+        depth += bool(start) - bool(end)
+        if start and depth == 1:
+            cells, figure, _ = map(escaped, start[1:].split(_BETWEEN))
+            kind = f' data-figure="{figure}"' if figure else ""
+            parts.append(f'<{lead} data-cells="{cells}"{kind}>')
         else:
-            parts.append(soft(piece))
-    return Markup("").join(parts)
-
-
-def _split(text: str) -> list[str]:
-    """The text between signs, and the signs with what they say."""
-    pieces: list[str] = []
-    for start in text.split(_START):
-        head, between, rest = start.partition(_BETWEEN)
-        if between:
-            figure, _, body = rest.partition(_BETWEEN)
-            pieces.append(f"{_START}{head}{_BETWEEN}{figure}")
-        else:
-            body = head
-        for number, plain in enumerate(body.split(_END)):
-            pieces += ([_END] if number else []) + ([plain] if plain else [])
-    return pieces
+            parts.append(close if end and depth == 0 else soft(plain))
+    return Markup("".join(parts))

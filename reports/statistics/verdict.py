@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import ceil, exp, inf, isinf, log1p
+from statistics import NormalDist
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -33,6 +34,7 @@ from reports.statistics.stats import (
     effect,
     log_ratios,
     mean_effect,
+    t_quantile,
     unpaired_effect,
     unpaired_total,
 )
@@ -215,9 +217,7 @@ def blocks_needed(evidence: Evidence) -> int | None:
     seen = evidence.effect
     if seen.count < FEWEST_FOR_INTERVAL:
         return max(evidence.fewest, seen.count + 1)
-    from scipy import special  # as in stats.py: slow to import
-
-    deviation = seen.half_width * seen.count**0.5 / float(special.stdtrit(seen.count - 1, (1 + CONFIDENCE) / 2))
+    deviation = seen.half_width * seen.count**0.5 / t_quantile(seen.count - 1, (1 + CONFIDENCE) / 2)
     usual, sharper, power = quantiles(evidence.family)
     differs = max(evidence.fewest, _blocks(deviation * (sharper + power), abs(seen.value)))
     alike = _blocks(deviation * (usual + power), log1p(evidence.margin) - abs(seen.value))
@@ -227,9 +227,7 @@ def blocks_needed(evidence: Evidence) -> int | None:
 
 def quantiles(family: int) -> tuple[float, float, float]:
     """Return the normal quantiles of the interval, of a p that is adjusted for a *family*, and of the power."""
-    from scipy import special  # as in stats.py: slow to import
-
-    usual, sharper, power = special.ndtri([(1 + CONFIDENCE) / 2, 1 - ALPHA / 2 / family, POWER]).tolist()
+    usual, sharper, power = map(NormalDist().inv_cdf, ((1 + CONFIDENCE) / 2, 1 - ALPHA / 2 / family, POWER))
     return usual, sharper, power
 
 

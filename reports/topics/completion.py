@@ -37,7 +37,7 @@ def figure(view: View) -> Figure:
     if view.is_timed:
         caption = message("Requests answered in a second: median over the blocks. Marks: each block. More is better.")
     parts = [view.rows] if view.is_timed else alike(view.rows)
-    scales = {id(row): ROOM * how.most(rows) for rows in parts for row in rows}
+    scales = {id(row): scale for rows in parts for scale in [ROOM * how.most(rows)] for row in rows}
     panels = tuple(
         Panel(
             title=view.settings.short(rows[0].system, rows[0].params),

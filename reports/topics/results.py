@@ -40,7 +40,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
     shown, how, first = _columns(view.rows), measure(is_timed=view.is_timed), reference(view.run)
     has_status = not is_brief and any(row.trouble and row.figures for row in view.rows)
     parts = [view.rows] if view.is_timed else alike(view.rows)  # rows whose bars have one scale
-    scales = {id(row): ROOM * how.most(rows) for rows in parts for row in rows}
+    scales = {id(row): scale for rows in parts for scale in [ROOM * how.most(rows)] for row in rows}
     most = {*scales.values()}
 
     def line(row: Row, group: Sequence[Row]) -> Line:

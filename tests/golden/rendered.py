@@ -10,13 +10,13 @@ from html.parser import HTMLParser
 from io import StringIO
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from rich.console import Console
 
 from core.errors import BadInput
 from core.languages import Language, language
+from core.printable import Printable
 from core.result import CellResult, Run
 from core.version import VERSION
 from lab.run.runs import titles
@@ -97,8 +97,7 @@ def new_parts(text: str, findings: str) -> str:
 
 def page_lines(document: Document, spoken: Language, *, is_large: bool) -> list[str]:
     """Return the texts of the page, an element a line, with its attributes as one digest for each section."""
-    with mock.patch.object(html, "page_panels", _panels):
-        reader = _Reader(html.page(document, spoken))
+    reader = _Reader(html.page(document, spoken, panels=lambda figure: _panels(figure, Printable(spoken))))
     lines: list[str] = []
     for title, texts, attributes in reader.sections:
         lines.append(f"== {title}: {len(texts)} texts, {len(attributes)} tags {digest(*attributes)}")

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from core.runtime import NATIVE
 from lab.run.runtimes import Native
 from reports import write
 from reports.exports import texts
+from reports.render.apart import Drawings
 from reports.view import View
 from reports.write import PartsLost, write_all
 from tests.reports.sample import MS, TITLES, cell_of, facts, measured, run_of
@@ -47,6 +49,21 @@ def test_a_file_that_cannot_be_made_loses_no_other(tmp_path: Path, monkeypatch: 
     with pytest.raises(PartsLost) as lost:
         write_all(View(run_of([measured(cell_of("2", "3.14t"), 1, [MS])]), TITLES), tmp_path)
     cause = " could not be made (KeyError: 'pgo', in test_write.py:"
-    assert [str(reason).partition(cause)[0] for reason in lost.value.reasons] == ["report.html", "table.csv"]
+    assert [str(reason).partition(cause)[0] for reason in lost.value.reasons] == ["table.csv", "report.html"]
     assert {path.name for path in lost.value.paths if path.parent == tmp_path} == FILES - {"report.html", "table.csv"}
     assert all(path.is_file() for path in lost.value.paths)
+
+
+def test_a_killed_drawing_process_costs_page_and_plots_and_no_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = Drawings.ask
+
+    def killed(drawings: Drawings, *asked: Any) -> None:
+        drawings._process.kill()
+        ask(drawings, *asked)
+
+    monkeypatch.setattr(Drawings, "ask", killed)
+    with pytest.raises(PartsLost, match="the process that draws figures ended with status -9") as lost:
+        write_all(View(run_of([measured(cell_of("2", "3.14t"), 1, [MS])]), TITLES), tmp_path)
+    assert {path.name for path in lost.value.paths} == FILES - {"report.html"}

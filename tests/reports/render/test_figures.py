@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -10,7 +9,7 @@ from core.languages import ENGLISH, language
 from core.messages import message, verbatim
 from reports.document.drawing import Axis, Curve, Mark, Panel, Span
 from reports.document.model import Figure
-from reports.render.figures import page_panels, save
+from reports.render.figures import files, page_panels
 from reports.render.panels import spread
 
 
@@ -53,13 +52,12 @@ def test_a_page_has_its_own_colours_its_own_letters_and_no_second_element_of_an_
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_files_are_whole_and_the_same_each_time(lang: str, tmp_path: Path) -> None:
+def test_files_are_whole_and_the_same_each_time(lang: str) -> None:
     for made in (figure(4), bars()):
-        paths = save(made, tmp_path, language(lang))
-        assert [path.name for path in paths] == [f"{made.key}.svg", f"{made.key}.png"]
-        first = [path.read_bytes() for path in paths]
-        assert [content[:5] for content in first] == [b"<?xml", b"\x89PNG\r"]
-        assert [path.read_bytes() for path in save(made, tmp_path, language(lang))] == first
+        drawn = files(made, language(lang))
+        assert list(drawn) == [f"plots/{made.key}.svg", f"plots/{made.key}.png"]
+        assert [content[:5] for content in drawn.values()] == [b"<?xml", b"\x89PNG\r"]
+        assert files(made, language(lang)) == drawn
 
 
 @pytest.mark.parametrize(
