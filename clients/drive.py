@@ -13,7 +13,7 @@ from clients.slowest import MOST, shared
 from clients.tally import Tally
 from clients.workers import GIVE_UP_AFTER, NEVER_NS, numbers
 from core.cell import Cell
-from core.child import thread_run_queue_ns
+from core.child import Slice, thread_run_queue_ns, wait_until
 from core.histogram import Histogram
 from core.method import Method
 from core.system import Caller, System, loaded
@@ -138,18 +138,29 @@ class WorkerThreads:
     """Threads that wait to be released and then take one task after the other until none is left.
 
     requests: how many each task sends; None for as many as fit into slice_ns.
+    lead_ns: how long they send before that; of these answers only errors count. uncounted: how many there were
     rate: requests per second of all tasks together, each on a thread of its own; 0 for one after the other.
     run_queue_ns: of each thread that has ended, how long it was ready to run without a core.
     """
 
-    def __init__(self, tasks: Sequence[Task], threads: int, requests: int | None, slice_ns: int, rate: int = 0) -> None:
+    def __init__(
+        self,
+        tasks: Sequence[Task],
+        threads: int,
+        requests: int | None,
+        slice_ns: int,
+        rate: int = 0,
+        lead_ns: int = 0,
+    ) -> None:
         self._tasks = tasks
         self._waiting = deque(enumerate(tasks))
         self._requests = requests
         self._slice_ns = slice_ns
         self._rate = rate
+        self._lead_ns = lead_ns
         self._started_ns = 0
         self.run_queue_ns: list[int] = []
+        self.uncounted: list[int] = []
         self._released = threading.Event()
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
         for thread in self._threads:
@@ -160,7 +171,7 @@ class WorkerThreads:
 
     def run(self, deadline_s: float) -> int:
         """Release the threads and wait for them; how many have not ended when no answer has come for *deadline_s*."""
-        self._started_ns = perf_counter_ns()
+        self._started_ns = perf_counter_ns() + self._lead_ns
         self._released.set()
         answered, quiet_since = 0, perf_counter_ns()
         while alive := [thread for thread in self._threads if thread.is_alive()]:
@@ -174,24 +185,33 @@ class WorkerThreads:
 
     def _work(self) -> None:
         self._released.wait()
+        until_ns, leads = self._started_ns, bool(self._lead_ns)
         while True:
             try:
                 place, task = self._waiting.popleft()
             except IndexError:
                 self.run_queue_ns.append(thread_run_queue_ns())
                 return
-            until_ns = perf_counter_ns() + self._slice_ns if self._slice_ns else NEVER_NS
-            if self._rate:
-                schedule = at_rate(self._rate, place, len(self._tasks), self._started_ns)
-                call(task, self.due(place), until_ns, schedule)
-            else:
-                call(task, self._requests, until_ns)
+            if leads:
+                self._call(task, place, None, until_ns - self._lead_ns, until_ns)
+                self.uncounted.append(task.tally.forget())
+                leads = False
+            begun_ns, until_ns = until_ns, until_ns + self._slice_ns if self._slice_ns else NEVER_NS
+            self._call(task, place, self._requests, begun_ns, until_ns)
+
+    def _call(self, task: Task, place: int, requests: int | None, begun_ns: int, until_ns: int) -> None:
+        if self._rate:
+            due = self._due(place, until_ns - begun_ns) if requests is None else requests
+            call(task, due, until_ns, at_rate(self._rate, place, len(self._tasks), begun_ns))
+        else:
+            call(task, requests, until_ns)
 
     def due(self, place: int) -> int:
         """How many requests task *place* is to send at a rate."""
-        if self._requests is not None:
-            return self._requests
-        return due_within(self._slice_ns, self._rate, place, len(self._tasks))
+        return self._due(place, self._slice_ns) if self._requests is None else self._requests
+
+    def _due(self, place: int, length_ns: int) -> int:
+        return due_within(length_ns, self._rate, place, len(self._tasks))
 
 
 class CallerClient:
@@ -235,8 +255,19 @@ class CallerClient:
 
         Once no answer has come for *deadline_s* the threads that still wait are left alone, each a `timeout`.
         """
-        started_ns = perf_counter_ns()
-        stuck = self._running.run(deadline_s)
+        return self._counted(self._running, perf_counter_ns(), deadline_s)
+
+    def run_slice(self, part: Slice, deadline_s: float = ANSWER_DEADLINE_S) -> dict[str, Any]:
+        """Send for a slice of time, as run() does, and forget the counts."""
+        running = self._gather(None, part.length_ns / 1e9, part.lead_ns)
+        wait_until(part.at_ns)
+        result = self._counted(running, perf_counter_ns() + part.lead_ns, deadline_s)
+        for task in self._tasks:
+            task.tally.clear()
+        return result | {"uncounted": sum(running.uncounted)}
+
+    def _counted(self, running: WorkerThreads, started_ns: int, deadline_s: float) -> dict[str, Any]:
+        stuck = running.run(deadline_s)
         finished_ns = perf_counter_ns()
         total = CallTally()
         for task in self._tasks:
@@ -244,8 +275,8 @@ class CallerClient:
         total.errors += Counter(timeout=stuck)
         sent = total.sent + stuck
         total.sent = len(self._tasks) * self._requests if self._requests else sent
-        overdue = {"overdue": sum(map(self._running.due, range(len(self._tasks)))) - sent} if self._rate else {}
-        queued = {"run_queue_ns": sum(self._running.run_queue_ns)}
+        overdue = {"overdue": sum(map(running.due, range(len(self._tasks)))) - sent} if self._rate else {}
+        queued = {"run_queue_ns": sum(running.run_queue_ns)}
         return total.to_result(started_ns, finished_ns) | queued | overdue
 
     def close(self) -> None:
@@ -253,9 +284,10 @@ class CallerClient:
         for task in self._tasks:
             task.caller.close()
 
-    def _gather(self, requests: int | None, seconds: float) -> WorkerThreads:
+    def _gather(self, requests: int | None, seconds: float, lead_ns: int = 0) -> WorkerThreads:
         rounds = -(-len(self._tasks) // self._threads)  # a thread with several tasks divides the time among them
-        return WorkerThreads(self._tasks, self._threads, requests, round(seconds / rounds * 1e9), self._rate)
+        slice_ns = round(seconds / rounds * 1e9)
+        return WorkerThreads(self._tasks, self._threads, requests, slice_ns, self._rate, lead_ns)
 
 
 def _task(system: System, cell: Cell, client_id: int, sockets: list[str], tally: CallTally) -> Task:

@@ -41,7 +41,8 @@ def main(name: str) -> None:
     usage, started_ns = ChildUsage(), perf_counter_ns()
     report, ended = _run(generator, load)
     counted = {**usage.to_json(), "max_rss_bytes": ended.peak_bytes}
-    watch.say_result_and_stay({**counted, **_result(report, _requests(generator, load, report), started_ns)})
+    watch.say_result({**counted, **_result(report, _requests(generator, load, report), started_ns)})
+    watch.next_word()
 
 
 def _load(first_line: Mapping[str, Any], method: Method) -> Load:

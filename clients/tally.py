@@ -32,6 +32,13 @@ class Tally:
         self.slowest.clear()
         self.slices.clear()
 
+    def forget(self) -> int:
+        """Count from zero, but keep the errors. Return how many answers are forgotten."""
+        answered, errors = self.answered, Counter(self.errors)
+        self.clear()
+        self.errors += errors
+        return answered
+
     def merge(self, other: "Tally") -> None:
         """Add what *other* has counted."""
         self.sent += other.sent

@@ -28,7 +28,7 @@ from core.secret import Secret, from_file, secrets_in
 from lab.hosts.spread import Spread
 from lab.profile.watchers import OBSTACLES
 from lab.run.experiment import carry_out
-from lab.run.feasible import preflight
+from lab.run.feasible import in_order, preflight
 from lab.run.measure import Bench
 from lab.run.runs import (
     Order,
@@ -153,7 +153,9 @@ def _ordered(
 ) -> tuple[Order, Run]:
     seed = flags.value_of(options.SEED, given)
     plan, runtimes, missing = with_present_runtimes(plan, given, output, spread)
-    plan = without_absent(plan, runtimes, output)
+    plan = in_order(without_absent(plan, runtimes, output))
+    if plan.arm_order_reason and not plan.arm_order and plan.sides > 1:
+        output.note(message("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason))
     _expect_an_end(plan)
     if given["stress"]:
         stress.prepared(plan)

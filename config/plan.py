@@ -13,7 +13,7 @@ from config.user_service import service
 from core.cell import PARAMETERS, Cell, Value, parameter
 from core.errors import BadInput
 from core.hosts import Layout
-from core.messages import OR, Message, listed
+from core.messages import NOTHING, OR, Message, listed
 from core.method import Method
 from core.runtime import NATIVE, RuntimeName
 from core.saved import SavedPlan, SavedRow, Until
@@ -74,6 +74,8 @@ class Plan:
     user_service: a service of the user's, whose systems are those of the rows.
     layout: hosts, and who serves and who calls there; None where all is on this machine.
     absent: why a system cannot be measured under a runtime; it has no cells there.
+    arm_order: which of ORDERS is asked for; "" for slices where they are possible
+    arm_order_reason: why the arms of a setting are measured one after the other
     """
 
     name: str
@@ -93,6 +95,8 @@ class Plan:
     user_service: UserService | None = None
     absent: Mapping[tuple[str, str], Message] = field(default_factory=dict)
     layout: Layout | None = None
+    arm_order: str = ""
+    arm_order_reason: Message = NOTHING
 
     def __post_init__(self) -> None:
         if not 1 <= self.blocks <= MAX_BLOCKS:
@@ -201,6 +205,7 @@ class Plan:
                 for (system, runtime), why in self.absent.items()
             ],
             "rows": self._combinations(),
+            "arm_order_reason": self.arm_order_reason.to_json(),
             **({"own": self.user_service.to_json()} if self.user_service else {}),
             **self._outside(),
         }

@@ -22,6 +22,7 @@ LONGEST_SEED = 18
 PROFILES = ("perf", "python", "locks", "memory")
 MOST_MARGIN = 0.5
 MOST_SLOWER = 1_000
+ORDERS = IN_SLICES, SEQUENTIAL = "slices", "sequential"
 _PER_UNIT = {"%": 100, "s": 1, "min": 1 / 60, "h": 1 / 3600}
 
 
@@ -171,6 +172,14 @@ DURATION = Option(
     _read(parse_duration),
     field="duration_s",
 )
+ORDER = Option(
+    "--order ORDER",
+    message(
+        "slices: runtimes take turns many times a second (default, where possible); sequential: one after the other"
+    ),
+    field="arm_order",
+    choices=ORDERS,
+)
 AA = Option("--aa", message("measure the last runtime, or the first target, twice: the difference is noise"), _flag)
 CLIENTS = Option("--client-runtime NAME", message("runtime of all clients (default: the service's)"), _client_runtime)
 PIN = Option(
@@ -207,7 +216,7 @@ LANG = Option(
     beside_resume=True,
 )
 
-METHOD = (BLOCKS, UNTIL, MARGIN, JUDGED, FAIL_IF_SLOWER, WARMUP, DURATION, AA, CLIENTS, PIN, NEIGHBOUR)
+METHOD = (BLOCKS, UNTIL, MARGIN, JUDGED, FAIL_IF_SLOWER, WARMUP, DURATION, ORDER, AA, CLIENTS, PIN, NEIGHBOUR)
 MEASURING = (SCALE, *METHOD)
 INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)

@@ -10,6 +10,7 @@ import resource
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from queue import SimpleQueue
 from time import perf_counter_ns, sleep
 from typing import Any, NoReturn
@@ -49,7 +50,7 @@ def exit_at_once(status: int = 0) -> NoReturn:
 
 
 def next_word() -> str:
-    """The next line of stdin: `warm`, `reset` or a `go`; empty at end of file."""
+    """The next line of stdin: `warm`, `reset`, `go` or `slice`; empty at end of file."""
     return sys.stdin.readline().strip()
 
 
@@ -58,10 +59,41 @@ def say_done(word: str) -> None:
     _say({word: True})
 
 
-def go_ns(word: str) -> int | None:
-    """When a client is to begin by a `go`: a time of this host's monotonic clock, 0 for at once. None: not a `go`."""
-    go, _, at_ns = word.partition(" ")
-    return int(at_ns or 0) if go == "go" else None
+@dataclass(frozen=True, kw_only=True)
+class Slice:
+    """A part of the timed requests: a client sends for lead_ns and length_ns, and counts what is answered in the last.
+
+    at_ns: when it begins, a time of this host's monotonic clock
+    """
+
+    at_ns: int
+    lead_ns: int
+    length_ns: int
+
+    @property
+    def counts_from_ns(self) -> int:
+        """When the first answer that counts may come."""
+        return self.at_ns + self.lead_ns
+
+    @property
+    def until_ns(self) -> int:
+        """When it ends."""
+        return self.counts_from_ns + self.length_ns
+
+    def __str__(self) -> str:
+        return f"slice {self.at_ns} {self.lead_ns} {self.length_ns}"
+
+
+def release(word: str) -> int | Slice | None:
+    """What releases a client: `go` with a time of this host's monotonic clock (0: at once), or a slice. None: neither.
+
+    Raises ValueError for one of them with anything but numbers.
+    """
+    name, *numbers = word.split(" ")
+    if name == "slice":
+        at_ns, lead_ns, length_ns = map(int, numbers)
+        return Slice(at_ns=at_ns, lead_ns=lead_ns, length_ns=length_ns)
+    return sum(map(int, numbers)) if name == "go" else None
 
 
 def wait_until(at_ns: int) -> None:
@@ -77,7 +109,7 @@ def stay_on(cpus: Sequence[int]) -> None:
 
 
 class ParentWatch:
-    """Ends this process at end of file on stdin, whatever other threads do: with status 0 after the result.
+    """Ends this process at end of file on stdin, whatever other threads do: with status 0 after a result.
 
     next_word() returns the lines before that.
     """
@@ -88,16 +120,16 @@ class ParentWatch:
         self._thread = threading.Thread(target=self._watch, name="parent watch", daemon=True)
         self._thread.start()
 
-    def say_result_and_stay(self, result: Mapping[str, Any]) -> NoReturn:
-        """Print the last line, and keep connections and memory as they are until the orchestrator has seen them."""
+    def say_result(self, result: Mapping[str, Any]) -> None:
+        """Print a result; connections and memory stay as they are until the next word, or the end of the process."""
         self._said = True
         say_result(result)
-        self._thread.join()
-        raise AssertionError("the watch ends the process")
 
     def next_word(self) -> str:
         """The next line of stdin. At end of file the process ends."""
-        return self._words.get()
+        word = self._words.get()
+        self._said = False
+        return word
 
     def _watch(self) -> None:
         while line := sys.stdin.readline():

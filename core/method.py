@@ -48,6 +48,7 @@ class Method:
     client_runtime: the clients' runtime, or `same` as the services'
     pin_services, pin_clients: numbers of the CPUs that these were held to; empty where the kernel chose
     neighbours: names of processes that belong to the measured service, such as its database
+    slices: whether the arms of a setting took turns in slices of time, or each cell was timed by itself
     """
 
     warmup: Warmup = Warmup()
@@ -56,6 +57,7 @@ class Method:
     pin_services: tuple[int, ...] = ()
     pin_clients: tuple[int, ...] = ()
     neighbours: tuple[str, ...] = ()
+    slices: bool = False
 
     def expect_cpus(self) -> None:
         """Raises BadInput where this machine has no such CPUs."""

@@ -103,6 +103,22 @@ class FirstWrong(TypedDict):
     expected: Text
 
 
+class Turns(TypedDict, total=False):
+    """How an arm took turns with the others in slices of time.
+
+    slices: how many it had
+    length_ns, lead_ns: of each slice, the time whose answers count, and the time before it in which clients sent, too
+    idle_ns: how long the arm was idle between its slices, all together
+    idle_cpu_ns: CPU time that its services and clients used meanwhile
+    """
+
+    slices: Count
+    length_ns: Count
+    lead_ns: Count
+    idle_ns: Count
+    idle_cpu_ns: Count
+
+
 class Client(Usage, total=False):
     """What a cell keeps of a client.
 
@@ -118,6 +134,7 @@ class Client(Usage, total=False):
         of each worker's loop
     worker: of HTTP clients: `thread` or `task`, what a worker is
     timeline: of HTTP clients: for each worker `[start, end]` of its first 100 answered requests, ns from `started_ns`
+    uncounted: of a cell in slices: answers that came before the part of a slice that counts
     overdue: at a RATE: requests that were due in the timed window and never sent
     rate, offered_rate: of native clients at a RATE: what was asked for, and what was sent, in requests/s
     sent_bytes, received_bytes: of native clients: bytes of requests and of answers
@@ -138,6 +155,7 @@ class Client(Usage, total=False):
     completion_ns: Required[Positive]
     bench_ns: Count
     calc_ns: Count
+    uncounted: Count
     overdue: Count
     sent_bytes: Count
     received_bytes: Count

@@ -37,6 +37,7 @@ from core.record import (
     Slices,
     Slow,
     Summary,
+    Turns,
 )
 from core.saved import HostFacts, Machine, SavedPlan
 from core.user_service import UserService
@@ -81,9 +82,11 @@ class CellResult:
         as the runtime's name says)
     reason: why it is not ok, a message with the end of the child's stderr; `""` if it is. Code `not_ready`: a child did
         not start; `not_tried`: a service that failed to start twice was left out, so there are no figures
-    wall_ns: from the release of the first client to the last answer; 0 if it failed before, and without clients
+    wall_ns: from the release of the first client to the last answer; of a cell in slices the sum of the times whose
+        answers count; 0 if it failed before, and without clients
     start_ns: from the start of the first process until all were ready, before any warm-up
-    overhead_ns: all of the cell's time but `wall_ns`: starting, connecting, warm-up, stopping
+    overhead_ns: all of the cell's time but `wall_ns`: starting, connecting, warm-up, stopping; of cells that took turns
+        in slices, each has an equal part of the time of all
     requests: how many were to be sent; with a duration, how many were sent
     answered: answers that came, right or not
     wrong: answers with code 200 and a wrong count
@@ -95,6 +98,8 @@ class CellResult:
     slices: answers by time: `counts` of successive slices of `width_ns` (50 ms, or more where the cell is long), the
         first of which began `start_ns` after the release, or before it; the first and the last are not whole. Empty
         where a client does not say
+    turns: of a cell whose arm took turns with the others in slices of time: how many `slices` it had, `length_ns` and
+        `lead_ns` of each, and `idle_cpu_ns`, the CPU time that it used in the `idle_ns` between them; else empty
     machine: [a window](#a-window): the time in which clients were timed, and the few ms that it takes to look
     others: what processes that are neither of the run nor of the measured service used in that window, by host (`""`
         without hosts): `cores` that the run may use, `window_ns`, `share` of these cores' time, `busiest` and
@@ -134,6 +139,7 @@ class CellResult:
     waiting: Summary = field(default_factory=Summary)
     slow: dict[str, Slow] = field(default_factory=dict)
     slices: Slices = field(default_factory=Slices)
+    turns: Turns = field(default_factory=Turns)
     machine: dict[str, Number | None] = field(default_factory=dict)
     others: dict[str, Others] = field(default_factory=dict)
     calc_ns: Count = 0

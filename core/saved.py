@@ -7,7 +7,7 @@ from typing import Any
 from core.cell import Value
 from core.decode import decoded
 from core.hosts import Layout
-from core.messages import Message
+from core.messages import NOTHING, Message
 from core.method import Method
 from core.record import Count, Link, Number, RuntimeFacts, Share
 from core.user_service import UserService
@@ -82,6 +82,8 @@ class SavedPlan:
     fail_if_slower: how much more time, as a share, the last runtime must take for the run to exit with 3; 0 for never
     extended: whether blocks were added when some had been seen
     method: how every cell was measured
+    arm_order, arm_order_reason: `slices` or `sequential` where one was asked for; why the arms of a setting were measured
+        one after the other
     view: how the report tells it; empty for runtimes side by side
     absent: what could not be measured here, such as a native program that is not built: `system`, `runtime` and
         `reason`, a message
@@ -108,6 +110,8 @@ class SavedPlan:
     fail_if_slower: Number = 0.0
     extended: bool = False
     method: Method = Method()  # noqa: RUF009 - frozen
+    arm_order: str = ""
+    arm_order_reason: Message = NOTHING
     view: str = ""
     absent: tuple[Absent, ...] = ()
     rows: tuple[SavedRow, ...]

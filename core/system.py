@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from core.cell import OF_THE_MACHINE, PARAMETERS, Cell
+from core.child import Slice
 from core.messages import NOTHING, Message
 from core.method import Method
 from core.runtime import NATIVE
@@ -81,6 +82,13 @@ class Client(Protocol):
 
     def run(self) -> dict[str, Any]:
         """Send all requests; the result of a client by the child contract, without usage and GIL states."""
+
+
+class SlicedClient(Client, Protocol):
+    """A client that can also send in slices of time."""
+
+    def run_slice(self, part: Slice) -> dict[str, Any]:
+        """Send requests for a slice of time, and return the result of that slice alone; connections stay open."""
 
 
 ServiceFactory = Callable[[Cell, int, str], Service]
@@ -176,6 +184,11 @@ class System:
     def program(self, role: str) -> Program | None:
         """The native program that can take the *role*, if there is one."""
         return self.native_service if role == SERVICE else self.native_client
+
+    def takes_slices(self, *, native_client: bool) -> bool:
+        """Whether its clients can send in slices of time: ours can, a system's own client and other programs cannot."""
+        program = self.native_client
+        return program is not None and program.name == "loadgen" if native_client else self.client is None
 
     @property
     def framed(self) -> bool:

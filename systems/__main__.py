@@ -4,17 +4,18 @@ import sys
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from core.cell import Cell
 from core.child import (
     STOPPED_EARLY,
     ParentWatch,
+    Slice,
     Usage,
     exit_at_once,
-    go_ns,
     next_word,
     read_cell,
+    release,
     say_done,
     say_ready,
     say_result,
@@ -23,7 +24,7 @@ from core.child import (
 )
 from core.method import Method
 from core.runtime import ready_and_end, states
-from core.system import CLIENT, SERVICE, ClientFactory, System, loaded
+from core.system import CLIENT, SERVICE, ClientFactory, SlicedClient, System, loaded
 from core.system_file import TOLD, load_system
 from services.listeners import Reach
 from systems import find
@@ -54,7 +55,7 @@ def serve() -> None:
 
 
 def call() -> None:
-    """Warm up if asked to, wait for `go` and for its time, send all requests, print the result."""
+    """Warm up if asked to; at `go` send all requests, at each `slice` those of a slice, and print the result."""
     first_line = read_cell()
     cell = Cell.from_json(first_line)
     stay_on(first_line.get("cpus", ()))
@@ -62,15 +63,22 @@ def call() -> None:
     client = _client(first_line, cell)(cell, first_line["client_id"], first_line["addresses"], method)
     ready = states()
     say_ready([])
-    while (at_ns := go_ns(word := next_word())) is None:
+    while (part := release(word := next_word())) is None:
         if word != "warm":
             exit_at_once(STOPPED_EARLY)
         client.warm_up()
         say_done(word)
-    watch, usage = ParentWatch(), Usage()
-    wait_until(at_ns)
-    counted = client.run()
-    watch.say_result_and_stay({**usage.to_json(), **counted, **ready_and_end(ready, states())})
+    watch = ParentWatch()
+    while part is not None:
+        usage = Usage()
+        if isinstance(part, Slice):
+            counted = cast(SlicedClient, client).run_slice(part)
+        else:
+            wait_until(part)
+            counted = client.run()
+        watch.say_result({**usage.to_json(), **counted, **ready_and_end(ready, states())})
+        part = release(watch.next_word())
+    exit_at_once(STOPPED_EARLY)
 
 
 def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:

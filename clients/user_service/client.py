@@ -12,9 +12,9 @@ from clients.schedule import Schedule, at_rate, due_within
 from clients.slowest import shared
 from clients.user_service import framed, http
 from clients.user_service.plan import Bursts, PlanTally, PreparedRequest
-from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers, turns
+from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers, together, turns
 from core.cell import Cell
-from core.child import thread_run_queue_ns
+from core.child import Slice, thread_run_queue_ns, wait_until
 from core.method import Method
 from core.request_plan import ANSWER_DEADLINE_S, Request, RequestPlan, order
 
@@ -98,6 +98,13 @@ class PlanWorker:
             self.tally.sent = requests
         self.run_queue_ns = thread_run_queue_ns()
 
+    def call_slice(self, part: Slice, before: Schedule, schedule: Schedule) -> int:
+        """Send until the slice ends; how many answers came before its first one that counts."""
+        self.call(None, part.counts_from_ns, before)
+        uncounted = self.tally.forget()
+        self.call(None, part.until_ns, schedule)
+        return uncounted
+
     def _send(self, prepared: PreparedRequest, intended_ns: int) -> tuple[str, int]:
         """Send one request and count it: the code of its failure, or "" for an answer, and when it ended."""
         tally = self.tally
@@ -157,6 +164,22 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         ]
         super().__init__(workers, cell, cell.num_api_services, method)
 
+    def run_slice(self, part: Slice) -> dict[str, Any]:
+        """Send for a slice of time, and forget the counts."""
+        uncounted: list[int] = []
+
+        def send(number: int, worker: PlanWorker) -> None:
+            before, counted = (self._schedule(number, at_ns) for at_ns in (part.at_ns, part.counts_from_ns))
+            uncounted.append(worker.call_slice(part, before, counted))
+
+        wait_until(part.at_ns)
+        together([partial(send, number, worker) for number, worker in enumerate(self._workers)])
+        result = self._counted(part.counts_from_ns, perf_counter_ns(), self._due(part.length_ns))
+        for worker in self._workers:
+            worker.tally.clear()
+            worker.tally.connect.clear()
+        return result | {"uncounted": sum(uncounted)}
+
     def _calls(self, quota: Quota, started_ns: int) -> list[Callable[[], None]]:
         until_ns = quota.until_ns(started_ns)
         pairs = zip(self._workers, quota.requests, strict=True)
@@ -179,22 +202,28 @@ class UserServiceClient(WorkerClient[PlanWorker]):
 
     def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
         self.close()  # a server that ends waits for connections that are open: gunicorn two seconds
+        due = (
+            self._due(self._timed.slice_ns)
+            if self._timed.slice_ns
+            else sum(requests or 0 for requests in self._timed.requests)
+        )
+        return self._counted(started_ns, finished_ns, due)
+
+    def _counted(self, started_ns: int, finished_ns: int, due: int) -> dict[str, Any]:
         total = PlanTally()
         for worker in self._workers:
             total.merge(worker.tally)
         return {
             **total.to_result(started_ns, finished_ns),
             "run_queue_ns": sum(worker.run_queue_ns for worker in self._workers),
-            **({"overdue": self._due() - total.sent} if self._rate else {}),
+            **({"overdue": due - total.sent} if self._rate else {}),
             **({"first_wrong": total.first_wrong} if total.first_wrong else {}),
         }
 
-    def _due(self) -> int:
-        """How many requests were due in the timed window."""
+    def _due(self, length_ns: int) -> int:
+        """How many requests are due in so many ns at the cell's rate; 0 without one."""
         workers = len(self._workers)
-        if not self._timed.slice_ns:
-            return sum(requests or 0 for requests in self._timed.requests)
-        return sum(due_within(self._timed.slice_ns, self._rate, number, workers) for number in range(workers))
+        return sum(due_within(length_ns, self._rate, number, workers) for number in range(workers) if self._rate)
 
 
 def _worker(service: Mapping[str, Any], plan: RequestPlan, address: str, seed: str, tally: PlanTally) -> PlanWorker:

@@ -33,6 +33,7 @@ class HostPlace:
         self._commands: dict[tuple[str, str, str], list[str]] = {}
         self._owns: dict[tuple[str, ...], dict[str, str]] = {}
         self.before: Offset | None = None
+        self.after: Offset | None = None
         self.cores: int | None = None
 
     def __repr__(self) -> str:
@@ -105,6 +106,10 @@ class HostPlace:
         """What children must say they run under; "" where nothing is promised."""
         there = None if isinstance(runtime, UserServiceRuntime) else self.runtimes.get(str(runtime.name))
         return str(there["facts"]["version"]) if there else ""
+
+    def ran_ns(self, pid: int) -> Mapping[int, int]:
+        """How long each thread of a child and of its descendants has run, by its id. Raises ChildFailed."""
+        return {int(thread): int(ran_ns) for thread, ran_ns in self.connection.call("ran", pid=pid).items()}
 
     def release(self, at_ns: int, hold_ns: int, children: Sequence[RemoteProcess]) -> None:
         """At a time of our clock."""

@@ -229,43 +229,54 @@ class Spread:
         assert clock, "there was a release"
         return clock.there(here_ns) + clock.error_ns
 
-    def release(self, clients: Sequence[Child]) -> int:
-        """All at one time, each by its host's clock; nothing is said until the window is over."""
+    def mark(self) -> None:
+        """Look at each clock and machine."""
         self._each(lambda place: place.connection.call("mark"))
-        offsets = self._each(lambda place: place.connection.offset())
+        for name, offset in self._each(lambda place: place.connection.offset()).items():
+            self._places[name].before = offset
+
+    def release(self, clients: Sequence[Child], length_ns: int = 0) -> int:
+        """All at one time, each by its host's clock; nothing is said until the window is over."""
         at_ns, hold_ns = perf_counter_ns() + LEAD_NS, round(self._method.duration_s * 1e9)
-        for name, place in self._places.items():
-            place.before = offsets[name]
+        for place in self._places.values():
             place.connection.silent_until_s = monotonic() + (LEAD_NS + hold_ns) / 1e9 + BEAT_S
-            own = [client.process for client in clients if client.place.name == name]
+            own = [client.process for client in clients if client.place.name == place.name]
             place.release(at_ns, hold_ns, [process for process in own if isinstance(process, RemoteProcess)])
         return at_ns
 
-    def end(self, released_ns: int, heard_ns: int, served: Sequence[str] = ()) -> Ended:
+    def window(self, host: str, start_ns: int, end_ns: int) -> Window:
+        """On the host's clock, as it was seen before and after."""
+        place = self._places[host]
+        before, after = place.before, place.after
+        assert before, "there was a mark"
+        assert after, "it has ended"
+        clock = between(before, after)
+        return Window(start_ns=before.there(start_ns), end_ns=clock.there(end_ns) + clock.error_ns)
+
+    def end(self, served: Sequence[str] = ()) -> Ended:
         """The hosts' clocks again, and what else their machines did."""
-        windows, hosts = {}, {}
+        hosts = {}
         near = [*self._method.neighbours]
         machines = self._each(lambda place: place.connection.call("window", neighbours=near, served=[*served]))
         for name, after in self._each(lambda place: place.connection.offset()).items():
             place = self._places[name]
-            before = place.before or after
-            clock, start_ns = between(before, after), before.there(released_ns)
-            windows[name] = Window(start_ns=start_ns, end_ns=clock.there(heard_ns) + clock.error_ns)
-            hosts[name] = {
-                "offset_ns": clock.offset_ns,
-                "error_ns": clock.error_ns,
-                "released_ns": max(0, start_ns - clock.offset_ns),
-            }
-        return Ended(windows=windows, machines=machines, hosts=hosts)
+            place.after = after
+            clock = between(place.before or after, after)
+            hosts[name] = {"offset_ns": clock.offset_ns, "error_ns": clock.error_ns}
+        return Ended(machines=machines, hosts=hosts)
 
     def settle(
         self,
         clients: Sequence[Child],
         by_client: Sequence[dict[str, Any]],
         by_service: Sequence[dict[str, Any]],
+        released_ns: int,
         ended: Ended,
     ) -> list[Message]:
         """Clients' times on our clock; no `waiting` or `slow`, which two hosts' clocks would make."""
+        starts_ns = {name: self.window(name, released_ns, 0).start_ns for name in ended.hosts}
+        for name, known in ended.hosts.items():
+            known["released_ns"] = max(0, starts_ns[name] - known["offset_ns"])
         for result in by_service:
             result["host"] = self.layout.services_on
         for child, result in zip(clients, by_client, strict=True):
@@ -274,7 +285,7 @@ class Spread:
             result.pop("slow", None)
             known = ended.hosts[host]
             begun_ns = result["finished_ns"] - result["completion_ns"]
-            known["late_ns"] = max(known.get("late_ns", 0), begun_ns - ended.windows[host].start_ns)
+            known["late_ns"] = max(known.get("late_ns", 0), begun_ns - starts_ns[host])
             if slices := result.get("slices"):
                 width_ns, offset_ns = slices["width_ns"], known["offset_ns"]
                 slices["start_ns"] = max(0, round((slices["start_ns"] - offset_ns) / width_ns) * width_ns)

@@ -100,7 +100,7 @@ def cores_quota(reader: Reader) -> float | str | None:
     UNLIMITED if no group on the way has one, None if it cannot be known.
     Source: docs.kernel.org, cgroup v2: cpu.max is "$MAX $PERIOD" in us, or "max"; v1: cpu.cfs_quota_us, -1 for none.
     """
-    folders = _cpu_cgroups(reader)
+    folders = _cgroups(reader, "cpu", "cpu.stat")
     quotas = [quota for folder in folders if (quota := _quota(reader, folder)) is not None]
     return min(quotas, default=UNLIMITED) if folders else None
 
@@ -117,32 +117,48 @@ def quota_stalled_ns(reader: Reader) -> int | None:
 
     Source: docs.kernel.org; cpu.stat holds throttled_usec in cgroup v2, throttled_time in ns in v1.
     """
-    counters = [reader.table(f"{folder}/cpu.stat") for folder in _cpu_cgroups(reader)]
+    counters = [reader.table(f"{folder}/cpu.stat") for folder in _cgroups(reader, "cpu", "cpu.stat")]
     stalled_us = [us for one in counters if (us := number(one.get("throttled_usec"))) is not None]
     stalled_ns = [ns for one in counters if (ns := number(one.get("throttled_time"))) is not None]
     return sum(stalled_us) * 1000 + sum(stalled_ns) if stalled_us or stalled_ns else None
 
 
-def _cpu_cgroups(reader: Reader) -> list[str]:
-    """Return the folders of our control group's processor controller, innermost first.
+def _cgroups(reader: Reader, controller: str, *files: str) -> list[str]:
+    """Return the folders of our control group's *controller*, known by one of these files, innermost first.
 
     In a container the path may be the host's, which is not there; the root of the container stands for our group then.
     """
     for line in (reader.text("proc/self/cgroup") or "").splitlines():
         controllers, _, path = line.partition(":")[2].partition(":")
         own = PurePosixPath("/", path)
-        for mount in _mounts(controllers):
+        for mount in _mounts(controller, controllers):
             folders = [f"{mount}{group}" for group in (own, *own.parents)]
-            if known := [folder for folder in folders if reader.exists(f"{folder}/cpu.stat")]:
+            if known := [folder for folder in folders if any(reader.exists(f"{folder}/{file}") for file in files)]:
                 return known
     return []
 
 
-def _mounts(controllers: str) -> tuple[str, ...]:
-    """Return where a hierarchy of /proc/self/cgroup may be mounted, if it has the processor controller."""
+def _mounts(controller: str, controllers: str) -> tuple[str, ...]:
+    """Return where a hierarchy of /proc/self/cgroup may be mounted, if it has the controller."""
     if not controllers:
         return (_CGROUPS,)
-    return (f"{_CGROUPS}/cpu", f"{_CGROUPS}/{controllers}") if "cpu" in controllers.split(",") else ()
+    named = controller in controllers.split(",")
+    return (f"{_CGROUPS}/{controller}", f"{_CGROUPS}/{controllers}") if named else ()
+
+
+def memory_available_bytes(reader: Reader = HERE) -> int | None:
+    """Return how much memory new processes can have: what the kernel says, and what our control groups leave.
+
+    Source: proc_meminfo(5), MemAvailable; docs.kernel.org, cgroup v2: memory.max and memory.current; v1:
+    memory.limit_in_bytes and memory.usage_in_bytes.
+    """
+    kib = number(reader.table("proc/meminfo").get("MemAvailable", "").split(" ")[0])
+    rooms = [] if kib is None else [kib * 1024]
+    for most, used in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
+        for folder in _cgroups(reader, "memory", used):
+            limit, now = reader.number(f"{folder}/{most}"), reader.number(f"{folder}/{used}")
+            rooms += [] if limit is None or now is None else [max(0, limit - now)]
+    return min(rooms, default=None)
 
 
 def _memory_bytes() -> int | None:

@@ -76,7 +76,7 @@ def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequenc
 
 
 def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
-    """Keep what a client's last line says as its result. Raises ChildFailed."""
+    """Keep what a client's line says as its result. Raises ChildFailed."""
     child.result = result = _result(line, child, ClientLine, CLIENT_MUST)
     for name in HISTOGRAMS:
         if name in result:
@@ -184,7 +184,7 @@ def _check_sums(clients: Sequence[Child], services: Sequence[Child]) -> None:
         return
     if any(client["errors"] or client["wrong"] or client["answered"] != client["requests"] for client in said):
         return  # the cell fails by that
-    answered = sum(client["answered"] for client in said)
+    answered = sum(client["answered"] + client.get("uncounted", 0) for client in said)
     requests = sum(service.result["requests"] for service in services)
     if requests < answered or (requests > answered and not any("said" in client for client in said)):
         raise ChildFailed(

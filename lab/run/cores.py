@@ -7,9 +7,10 @@ request. Source: sched-stats.rst (/proc/PID/task/TID/schedstat: ns on a core, ns
 import os
 import threading
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from time import perf_counter_ns, thread_time_ns
+from typing import Any
 
 SHORTEST_S = 0.01
 COST = 0.002
@@ -124,16 +125,16 @@ class CoreWatch:
     known. It is no more than any thread waited, and no more than the share of those that ran or waited.
     """
 
-    def __init__(self, pids: Mapping[str, Sequence[int]]) -> None:
+    def __init__(self, pids: Mapping[Any, Sequence[int]]) -> None:
         self._threads = {name: _Threads(of_one) for name, of_one in pids.items()}
-        self._sources: dict[str, _Threads | _Machine] = {STEAL: _Machine(), **self._threads}
+        self._sources: dict[Hashable, _Threads | _Machine] = {STEAL: _Machine(), **self._threads}
         self._moments_ns: list[int] = []
-        self._until_ns: dict[str, list[float]] = {name: [0.0] for name in self._sources}
+        self._until_ns: dict[Hashable, list[float]] = {name: [0.0] for name in self._sources}
         self._ran_ns = dict.fromkeys(self._sources, 0)
         self._is_whole = False
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="cores", daemon=True)
-        self.timelines: Mapping[str, TimeTaken] = {}
+        self.timelines: Mapping[Any, TimeTaken] = {}
 
     def __enter__(self) -> "CoreWatch":
         self._thread.start()

@@ -1,18 +1,21 @@
 """A run: every block of a plan, cell by cell, saved after each."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from time import perf_counter_ns
 from typing import Protocol
 
-from config.plan import Entry
+from config.plan import Entry, Plan
 from core.cell import Cell
+from core.errors import BadInput
 from core.fingerprint import CODE, code_changes
 from core.messages import Message, listed, message
+from core.method import Method
 from core.result import NOT_TRIED, CellResult, Run, RunFile
 from lab.run.fingerprints import Fingerprint, Fingerprints
-from lab.run.measure import NOT_READY, Bench, measure
+from lab.run.measure import NOT_READY, Bench, NotEnoughMemory, measure, measure_in_slices
 from lab.run.profiling import profiles
 from lab.run.runs import Order, note_time
 from lab.run.sandbox import Sandbox
@@ -47,13 +50,27 @@ def carry_out(
     file.save(run)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method, places=order.places)
     for block in range(1, order.plan.blocks + 1):
-        for entry in order.plan.block(block, run.seed):
-            if (entry.arm, entry.cell.cell_id, block) in done:
+        for entries in _together(order.plan, bench.method, block, run.seed):
+            left = [entry for entry in entries if (entry.arm, entry.cell.cell_id, block) not in done]
+            if not left:
                 continue
-            progress.cell_started(entry.cell, block, len(run.cells), total)
-            run.cells.append(_not_tried(entry, block, run) or _measured(entry, block, bench, fingerprints, run))
-            file.save(run)
-            progress.cell_ended(run.cells[-1], len(run.cells), total)
+            progress.cell_started(left[0].cell, block, len(run.cells), total)
+            results = {entry.arm: result for entry in left if (result := _not_tried(entry, block, run))}
+            tried = [entry for entry in left if entry.arm not in results]
+            try:
+                measured = _measured(tried, block, bench, fingerprints, run)
+            except NotEnoughMemory as error:
+                if any(cell.turns for cell in run.cells):
+                    raise BadInput(
+                        "{reason}; free memory, then continue with --resume.", reason=error.message
+                    ) from error
+                bench = replace(bench, method=replace(bench.method, slices=False))
+                run.plan |= {"method": bench.method.to_json(), "arm_order_reason": error.message.to_json()}
+                measured = _measured(tried, block, bench, fingerprints, run)
+            for result in (*results.values(), *measured):
+                run.cells.append(result)
+                file.save(run)
+                progress.cell_ended(result, len(run.cells), total)
         if enough(run, perf_counter_ns() - start_ns):
             break
     run.profiles = profiles(order, bench)
@@ -83,15 +100,35 @@ def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
     )
 
 
-def _measured(entry: Entry, block: int, bench: Bench, fingerprints: Fingerprints, run: Run) -> CellResult:
-    """The cell's result with what it was measured with. It is invalid where that changed meanwhile."""
-    before = fingerprints.of(entry.cell, entry.system)
-    result = measure(entry.cell, entry.system, block, bench, entry.arm)
-    after = fingerprints.of(entry.cell, entry.system)
-    result = replace(result, code=before.code, environment=before.environment)
-    if before == after or result.status != "ok":
-        return result
-    return replace(result, status="invalid", reason=_changed_meanwhile(before, after, run))
+def _together(plan: Plan, method: Method, block: int, seed: int) -> list[list[Entry]]:
+    """The entries of a block in random order; those that take turns in slices of time are together."""
+    entries = plan.block(block, seed)
+    if not method.slices:
+        return [[entry] for entry in entries]
+    settings: dict[str, list[Entry]] = {}
+    for entry in entries:
+        key = f"{entry.cell.system} {json.dumps(entry.cell.params)}" + entry.arm * (not entry.cell.num_clients)
+        settings.setdefault(key, []).append(entry)
+    return [*settings.values()]
+
+
+def _measured(
+    entries: Sequence[Entry], block: int, bench: Bench, fingerprints: Fingerprints, run: Run
+) -> list[CellResult]:
+    """The cells' results with what they were measured with. One is invalid where that changed meanwhile."""
+    before = [fingerprints.of(entry.cell, entry.system) for entry in entries]
+    if bench.method.slices and entries and entries[0].cell.num_clients:
+        results = measure_in_slices(entries, block, bench, run.seed)
+    else:
+        results = [measure(entry.cell, entry.system, block, bench, entry.arm) for entry in entries]
+    judged = []
+    for entry, earlier, result in zip(entries, before, results, strict=True):
+        later = fingerprints.of(entry.cell, entry.system)
+        known = replace(result, code=earlier.code, environment=earlier.environment)
+        if earlier != later and result.status == "ok":
+            known = replace(known, status="invalid", reason=_changed_meanwhile(earlier, later, run))
+        judged.append(known)
+    return judged
 
 
 def _changed_meanwhile(before: Fingerprint, after: Fingerprint, run: Run) -> Message:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from config.plan import Plan
+from config.plan_options import IN_SLICES, SEQUENTIAL
 from core.cell import Cell
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message
@@ -62,6 +63,35 @@ def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[Message]:
             except EnvironmentFailed as error:
                 failures.append(message("{name}: {reason}", name=name, reason=error.message))
     return failures
+
+
+def in_order(plan: Plan) -> Plan:
+    """The plan, whose arms take turns in slices of time unless something is against it, which it names then.
+
+    Raises BadInput where slices are asked for and not possible.
+    """
+    reason = message("--order sequential asks for it") if plan.arm_order == SEQUENTIAL else _against_slices(plan)
+    if reason and plan.arm_order == IN_SLICES:
+        raise BadInput("--order slices is not possible: {reason}. Leave it out.", reason=reason)
+    return replace(plan, method=replace(plan.method, slices=not reason), arm_order_reason=reason)
+
+
+def _against_slices(plan: Plan) -> Message:
+    """What is against slices of time, or nothing."""
+    own, is_native = plan.user_service, plan.method.client_runtime == NATIVE
+    obstacles = {
+        message("a number of requests is timed, not a time (--duration)"): not plan.method.duration_s,
+        message("a service that already runs is not started by gilscope"): bool(own and own.targets),
+        message("the service has a fixed port, so there can be only one of it"): bool(
+            own and own.command and own.command.first_port
+        ),
+        message("services and clients are on several hosts"): bool(plan.layout),
+        message("a system's own client cannot send in slices"): not all(
+            system.takes_slices(native_client=is_native) for system in plan.systems.values()
+        ),
+        message("there is nothing to compare"): len({entry.arm for entry in plan.entries()}) < 2,
+    }
+    return next((obstacle for obstacle, is_there in obstacles.items() if is_there), NOTHING)
 
 
 def preflight(plan: Plan) -> None:

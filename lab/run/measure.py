@@ -1,7 +1,7 @@
-"""One cell in one block: fresh processes, one timed window, and what came of it."""
+"""The cells of a block: fresh processes, timed alone or in slices of time that arms take in turn, and their results."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -9,16 +9,19 @@ from time import perf_counter_ns
 from types import MappingProxyType
 from typing import Any
 
+from config.orders import block_order
+from config.plan import Entry
 from core.cell import Cell
 from core.errors import ChildFailed, GilscopeError
-from core.messages import Message, message
+from core.messages import NOTHING, Message, message
 from core.method import Method
-from core.processtree import tree
+from core.processtree import tree, usage_of
 from core.redact import Redactor
 from core.request_plan import RequestPlan
 from core.result import CellResult
 from core.secret import secrets_in
 from core.system import CLIENT, SERVICE, System
+from lab.machine.host import memory_available_bytes
 from lab.machine.wakeups import kept_awake
 from lab.places import REPOSITORY
 from lab.run import pauses
@@ -33,19 +36,26 @@ from lab.run.contract import (
     take_client_result,
     take_service_result,
 )
-from lab.run.cores import CoreWatch
+from lab.run.cores import STEAL, CoreWatch, TimeTaken
 from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import add_jit_states, client_faults, jit_parts, jit_states, service_faults
 from lab.run.inside import Inside, Window, opened
 from lab.run.observed import Observed, summed
-from lab.run.places import AllHere, Ended, Hosts, Places
+from lab.run.places import AllHere, Hosts, Places
 from lab.run.process import LocalProcess
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
 from lab.run.slow import watched
+from lab.run.turns import PILOT_NS, IdleWatch, added, counted_share, lead_ns, merged, slices, used
 
 NOT_READY = "not_ready"  # code of the reason of a cell whose children did not start
 BEFORE_READY = message("before it was ready", code=NOT_READY)
+CALLING = message("while the clients were calling")
+MEMORY_SPARE = 1.25  # services grow under load
+
+
+class NotEnoughMemory(GilscopeError):
+    """That the arms of a setting do not fit into memory at the same time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +67,7 @@ class Bench:
     listening: listening(pid of a service) is called before any client knows of it
     watch: watch(pid of a service) is entered for the timed window
     places: where children run; None for this machine
+    slices: of each setting how many slices an arm has, and how many ns of each count, by the first arm's cell_id
     """
 
     sandbox: Sandbox
@@ -67,111 +78,322 @@ class Bench:
     listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
     places: Hosts | None = None
+    slices: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
         """What the *role* of the cell's *system* runs under."""
         return runtime_of(role, system, self.runtimes, cell.runtime, self.method)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Turn:
+    """What clients said when they had sent. Times are on our clock; length_ns: of its slice, 0 without slices."""
+
+    released_ns: int
+    heard_ns: int
+    length_ns: int
+    lines: Sequence[Mapping[str, Any]]
+
+
 def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "") -> CellResult:
-    """Run *cell* once. Never raises for what its children do: a cell that fails says so in its result.
+    """Run *cell* once, alone. Never raises for what its children do: a cell that fails says so in its result.
 
     arm: the name that the runtime takes part under, if it is not its own
     """
     start_ns = perf_counter_ns()
-    client_runtime, redactor = str(bench.runtime(cell, system, CLIENT).name), redactor_of(system)
-    identity: dict[str, Any] = {name: getattr(cell, name) for name in ("cell_id", "system", "runtime", "params")}
-    identity |= {"arm": arm or cell.runtime, "client_runtime": client_runtime, "block": block}
-    parts = {**bench.inside, **jit_parts(bench.runtime(cell, system, SERVICE))} if bench.inside else {}
-    inside = bench.places.inside if bench.places else partial(Inside, bench.sandbox.folder)
-    with opened(partial(inside, parts), system.services(cell)) as insides:
+    with _CellRun(Entry(arm=arm or cell.runtime, cell=cell, system=system), block, bench) as alone:
+        alone.do(lambda: alone.enter_context(_awake(cell, bench)))
+        alone.do(alone.prepare)
+        alone.do(alone.begin)
+        with CoreWatch(alone.watched) as cores:
+            alone.do(alone.take_turn)
+        alone.do(alone.end, cores.timelines)
+    return alone.result(perf_counter_ns() - start_ns)
+
+
+def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: int) -> list[CellResult]:
+    """Run the cells of *entries*, arms of one setting, at the same time; they take turns, so only one has requests.
+
+    A cell that fails ends, and the others go on. Raises NotEnoughMemory if they do not all fit.
+    """
+    start_ns, first = perf_counter_ns(), entries[0].cell
+    with ExitStack() as stack:
+        arms = [stack.enter_context(_CellRun(entry, block, bench)) for entry in entries]
+        arms[0].do(lambda: stack.enter_context(_awake(first, bench)))
+        running = [] if arms[0].failure else [arms[place] for place in block_order(len(arms), block, seed)]
+        for arm in running:
+            arm.do(arm.prepare)
+            if arm is running[0] and not bench.places:
+                _expect_memory(arm.memory_bytes() * (len(arms) - 1), len(arms))
+        if first.cell_id not in bench.slices:
+            for arm in running:
+                arm.do(arm.take_turn, PILOT_NS)
+            slowest_ns = max((arm.latency_ns() for arm in running if not arm.failure), default=0.0)
+            bench.slices[first.cell_id] = slices(slowest_ns, bench.method.duration_s)
+        count, length_ns = bench.slices[first.cell_id]
+        for arm in running:
+            arm.do(arm.begin)
+        with CoreWatch({key: pids for arm in running for key, pids in arm.watched.items()}) as cores:
+            for turn in range(count):
+                for place in block_order(len(arms), turn + 1, seed + block):
+                    arms[place].do(arms[place].take_turn, length_ns)
+        for arm in running:
+            arm.do(arm.end, cores.timelines)
+    spent_ns = (perf_counter_ns() - start_ns) // len(arms)
+    for arm in arms:
+        arm.failure = arm.failure or (NOTHING if running else arms[0].failure)
+    return [arm.result(spent_ns) for arm in arms]
+
+
+def _awake(cell: Cell, bench: Bench) -> AbstractContextManager[object]:
+    """Hold the cores awake for the block, if the cell wants that."""
+    if bench.places:
+        return bench.places.kept_awake(cell.keep_awake)
+    return kept_awake(cell.keep_awake, bench.sandbox.process_group)
+
+
+def _expect_memory(needed_bytes: int, arms: int) -> None:
+    available_bytes = memory_available_bytes()
+    if available_bytes is not None and needed_bytes * MEMORY_SPARE > available_bytes:
+        raise NotEnoughMemory(
+            "{arms} arms at once need {needed_mib:.0f} MiB more than the first, and {available_mib:.0f} MiB are free",
+            arms=arms,
+            needed_mib=needed_bytes * MEMORY_SPARE / 2**20,
+            available_mib=available_bytes / 2**20,
+        )
+
+
+class _CellRun(ExitStack):
+    """One cell in one block: how its children are started, told and heard, and why it failed.
+
+    Its processes end with the `with` block, or where a step fails.
+    """
+
+    def __init__(self, entry: Entry, block: int, bench: Bench, children: Children | None = None) -> None:
+        super().__init__()
+        self.failure = NOTHING
+        self._arm, self._cell, self._system, self._block, self._bench = (
+            entry.arm,
+            entry.cell,
+            entry.system,
+            block,
+            bench,
+        )
+        self._runtimes = {role: bench.runtime(self._cell, self._system, role) for role in (SERVICE, CLIENT)}
+        self._redactor = redactor_of(self._system)
+        self._is_away = self._system.user_service is not None and self._system.user_service.already_runs
+        self._insides: Sequence[Inside] = [Inside(bench.sandbox.folder, {})] * self._system.services(self._cell)
+        self._services: list[Child] = []
+        self._clients: list[Child] = []
+        self._turns: list[Turn] = []
+        self._is_warm = False
+        self._idle = IdleWatch(())
+        self._window_there = Window()
+        self._observed: Observed | None = None
+        if children:
+            self._work_with(children)
+
+    def __enter__(self) -> "_CellRun":
+        """Make what runs inside its services."""
+        bench, runtime = self._bench, self._runtimes[SERVICE]
+        parts = {**bench.inside, **jit_parts(runtime)} if bench.inside else {}
+        made = bench.places.inside if bench.places else partial(Inside, bench.sandbox.folder)
+        self._insides = self.enter_context(opened(partial(made, parts), len(self._insides)))
+        self.callback(lambda: bench.after(self._insides, self._window_there))
+        return self
+
+    def do(self, step: Callable[..., object], *arguments: Any) -> None:
+        """Take a step, unless one before has failed. Where it fails, nothing is left of the cell but the reason."""
+        if self.failure:
+            return
         try:
-            awake = (
-                bench.places.kept_awake
-                if bench.places
-                else partial(kept_awake, process_group=bench.sandbox.process_group)
-            )
-            with awake(cell.keep_awake), Children(bench.sandbox, str(REPOSITORY)) as children:
-                observed = _CellRun(cell, system, bench, children, insides).observe(redactor)
+            step(*arguments)
         except GilscopeError as error:
-            bench.after(insides, Window())
-            spent_ns, reason = perf_counter_ns() - start_ns, redactor.message(error.message)
-            requests = 0 if bench.method.duration_s else cell.requests
-            return CellResult(**identity, status="failed", reason=reason, requests=requests, overhead_ns=spent_ns)
-        bench.after(insides, observed.window_there)
-    wall_ns = observed.window.end_ns - observed.window.start_ns
-    return CellResult(
-        **identity, **summed(observed), wall_ns=wall_ns, overhead_ns=perf_counter_ns() - start_ns - wall_ns
-    )
+            self.failure = self._redactor.message(error.message)
+            self.close()
 
+    def result(self, spent_ns: int) -> CellResult:
+        """What came of it. spent_ns: on all of it, with what is timed."""
+        identity: dict[str, Any] = {
+            name: getattr(self._cell, name) for name in ("cell_id", "system", "runtime", "params")
+        }
+        identity |= {"arm": self._arm, "block": self._block, "client_runtime": str(self._runtimes[CLIENT].name)}
+        if self.failure or not self._observed:
+            requests = 0 if self._bench.method.duration_s else self._cell.requests
+            return CellResult(**identity, status="failed", reason=self.failure, requests=requests, overhead_ns=spent_ns)
+        figures = summed(self._observed)
+        return CellResult(**identity, **figures, overhead_ns=max(0, spent_ns - figures["wall_ns"]))
 
-class _CellRun:
-    """The children of one cell in one block: how they are started, told and heard."""
+    # ---- steps ---------------------------------------------------------------------------------------------------
 
-    def __init__(self, cell: Cell, system: System, bench: Bench, children: Children, insides: Sequence[Inside]) -> None:
-        self._cell, self._system, self._bench, self._children, self._insides = cell, system, bench, children, insides
-        self._runtimes = {role: bench.runtime(cell, system, role) for role in (SERVICE, CLIENT)}
-        self._places: Places = bench.places or AllHere(children.here, bench.method)
-        self._is_away = system.user_service is not None and system.user_service.already_runs
-
-    def observe(self, redactor: Redactor) -> Observed:
-        """Run the cell; what came of it is without what *redactor* knows. Raises GilscopeError."""
-        places, method, started_ns = self._places, self._bench.method, perf_counter_ns()
-        runtime, client_runtime = self._runtimes[SERVICE], self._runtimes[CLIENT]
-        places.begin()
+    def prepare(self) -> None:
+        """Start its processes, and warm up. Raises GilscopeError, as all steps do."""
+        self._work_with(self.enter_context(Children(self._bench.sandbox, str(REPOSITORY))))
+        started_ns = perf_counter_ns()
+        self._places.begin()
         cell_line = self.cell_line()
-        services = self.start_services()
-        clients = self._start(CLIENT, [{}] * self._cell.num_clients)
-        sockets = self.ready_services(services, cell_line)
-        self._bench.listening(services[0].process.pid)
-        for client_id, client in enumerate(clients):
-            told = {"client_id": client_id, "addresses": sockets, "method": method.to_json()}
-            place = places.client_line(client_id)
-            client.tell({**self._cell.to_json(), **told, **place, **client_runtime.told(self._system)})
-        check_runtime(client_runtime, clients, self._children.hear_all(clients, READY, BEFORE_READY, starting_s({})))
-        ready_ns, jit_ready = perf_counter_ns(), jit_states(runtime, self._insides)
-        deadline_s = calling_s(self._cell, self._system, method)
-        if method.warmup:
-            self._do(clients, WARM, message("during the warm-up"), deadline_s)
-            self._do(services, RESET, message("after the warm-up"), END_DEADLINE_S)
-        marks = pauses.marks(self._insides)
-        with self._bench.watch(services[0].process.pid), CoreWatch(self._watched(services, clients)) as cores:
-            released_ns = places.release(clients)
-            calling = message("while the clients were calling")
-            client_lines = self._children.hear_all(clients, RESULT, calling, deadline_s)
-            heard_ns = perf_counter_ns()
-        until_heard = self._there(Window(start_ns=released_ns, end_ns=heard_ns))
-        served = [address for of_one in sockets for address in of_one] if self._is_away else ()
-        ended = places.end(released_ns, heard_ns, served)
-        collected = pauses.within(until_heard, self._insides, marks, lambda: places.there(perf_counter_ns()))
+        self._services = self.start_services()
+        self._clients = self._start(CLIENT, [{}] * self._cell.num_clients)
+        self._sockets = self.ready_services(self._services, cell_line)
+        self._bench.listening(self._services[0].process.pid)
+        runtime = self._runtimes[CLIENT]
+        for client_id, client in enumerate(self._clients):
+            told = {"client_id": client_id, "addresses": self._sockets, "method": self._bench.method.to_json()}
+            place = self._places.client_line(client_id)
+            client.tell({**self._cell.to_json(), **told, **place, **runtime.told(self._system)})
+        ready = self._children.hear_all(self._clients, READY, BEFORE_READY, starting_s({}))
+        check_runtime(runtime, self._clients, ready)
+        self._ready_ns = perf_counter_ns() - started_ns
+        self._jit_ready = jit_states(self._runtimes[SERVICE], self._insides)
+        self._deadline_s = calling_s(self._cell, self._system, self._bench.method)
+        if self._bench.method.warmup:
+            self._do(self._clients, WARM, message("during the warm-up"), self._deadline_s)
+            self._is_warm = True
+
+    def latency_ns(self) -> float:
+        """The mean latency in its turns so far, which are forgotten."""
+        latency = merged(line[RESULT]["latency"] for turn in self._turns for line in turn.lines)
+        self._turns.clear()
+        self._is_warm = True
+        return float(latency.get("mean_ns", 0))
+
+    def memory_bytes(self) -> int:
+        """How much memory all its processes have now."""
+        pids = {pid for child in (*self._services, *self._clients) for pid in tree(child.process.pid)}
+        return usage_of(pids).pss_bytes
+
+    def begin(self) -> None:
+        """From now on, what its processes do counts."""
+        if self._is_warm:
+            self._do(self._services, RESET, message("after the warm-up"), END_DEADLINE_S)
+        self._marks = pauses.marks(self._insides)
+        self._watching = self.enter_context(ExitStack())
+        self._watching.enter_context(self._bench.watch(self._services[0].process.pid))
+        self._idle = IdleWatch([(child.place, child.process.pid) for child in (*self._services, *self._clients)])
+        self._places.mark()
+
+    @property
+    def watched(self) -> dict[tuple[str, str], list[int]]:
+        """The processes whose waits for a core are noted, by arm and name: none of a target, or of another host."""
+        services, is_tree = [] if self._is_away else self._services, self._system.hosted or self._system.forks
+        pairs = [
+            *((SERVICE, child) for child in enumerate(services)),
+            *((CLIENT, child) for child in enumerate(self._clients)),
+        ]
+        return {
+            (self._arm, watched(role, number)): tree(child.process.pid)
+            if is_tree and role == SERVICE
+            else [child.process.pid]
+            for role, (number, child) in pairs
+            if isinstance(child.process, LocalProcess)
+        }
+
+    def take_turn(self, length_ns: int = 0) -> None:
+        """Let the clients send: what the method says, or for a slice of time."""
+        if length_ns:
+            self._idle.wake()
+        for client in self._clients:
+            client.finished = False
+        released_ns = self._places.release(self._clients, length_ns)
+        lines = self._children.hear_all(self._clients, RESULT, CALLING, self._deadline_s)
+        turn = Turn(released_ns=released_ns, heard_ns=perf_counter_ns(), length_ns=length_ns, lines=lines)
+        self._turns.append(turn)
+        if length_ns:
+            self._idle.rest()
+
+    def end(self, waits: Mapping[Any, TimeTaken]) -> None:
+        """End its processes, check what they said, and put it together. waits: by the names of watched, and STEAL"""
+        self._idle.wake()
+        self._watching.close()
+        places, turns, clients, services = self._places, self._turns, self._clients, self._services
+        whole = Window(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
+        ended = places.end([address for of_one in self._sockets for address in of_one] if self._is_away else ())
+        there = places.window(self._places.of(SERVICE, 0).name, whole.start_ns, whole.end_ns)
+        collected = pauses.within(there, self._insides, self._marks, lambda: places.there(perf_counter_ns()))
+        if turns[0].length_ns:
+            self._end_clients()
         for service, line in zip(services, self._ended(services), strict=True):
             take_service_result(service, line)
-        for client, line in zip(clients, client_lines, strict=True):
-            take_client_result(client, line)
-            check_times(client, ended.windows[client.place.name], len(services))
+        for number, client in enumerate(clients):
+            results = []
+            for turn in turns:
+                take_client_result(client, turn.lines[number])
+                heard = places.window(client.place.name, turn.released_ns, turn.heard_ns)
+                check_times(client, heard, len(services))
+                results.append(client.result)
+            if turns[0].length_ns:
+                client.result = added(results)
         check_load(self._cell, self._system, clients, services)
-        add_jit_states(services, jit_ready, jit_states(runtime, self._insides))
+        add_jit_states(services, self._jit_ready, jit_states(self._runtimes[SERVICE], self._insides))
         faults = [
-            *service_faults(runtime, self._system, services),
-            *client_faults(client_runtime, self._system, clients),
+            *service_faults(self._runtimes[SERVICE], self._system, services),
+            *client_faults(self._runtimes[CLIENT], self._system, clients),
         ]
-        window = Window(start_ns=released_ns, end_ns=released_ns + _length_ns(clients, ended))
         by_client, by_service = ([child.result for child in of_role] for of_role in (clients, services))
-        faults += places.settle(clients, by_client, by_service, ended)
+        if turns[0].length_ns:
+            for service, idle_ns in zip(services, self._idle.cpu_ns, strict=False):
+                service.result.update(used(service.result, counted_share(by_client), idle_ns))
+        windows = self._windows()
+        faults += places.settle(clients, by_client, by_service, whole.start_ns, ended)
         for result in by_client:
             if first := result.get("first_wrong"):  # whose request is a name, and no secret
-                result["first_wrong"] = first | redactor.json({key: first[key] for key in ("got", "expected")})
-        return Observed(
-            start_ns=ready_ns - started_ns,
-            window=window,
-            window_there=self._there(window),
+                result["first_wrong"] = first | self._redactor.json({key: first[key] for key in ("got", "expected")})
+        self._window_there = Window(start_ns=there.start_ns, end_ns=places.there(windows[-1].end_ns))
+        self._observed = Observed(
+            start_ns=self._ready_ns,
+            windows=windows,
             clients=by_client,
-            services=[redactor.json(service) for service in by_service],
+            services=[self._redactor.json(service) for service in by_service],
             collected=collected,
-            waits=cores.timelines,
+            waits={
+                key if key == STEAL else key[1]: taken
+                for key, taken in waits.items()
+                if self._arm in key or key == STEAL
+            },
             ended=ended,
-            faults=[redactor.message(fault) for fault in faults],
+            faults=[self._redactor.message(fault) for fault in faults],
+            turns=self._told_turns(whole),
         )
+
+    # ---- parts of steps ------------------------------------------------------------------------------------------
+
+    def _work_with(self, children: Children) -> None:
+        self._children = children
+        self._places: Places = self._bench.places or AllHere(children.here, self._bench.method)
+
+    def _windows(self) -> list[Window]:
+        """The times in which answers counted, on our clock."""
+        if self._turns[0].length_ns:
+            starts = [(turn.released_ns + lead_ns(turn.length_ns), turn.length_ns) for turn in self._turns]
+            return [Window(start_ns=start_ns, end_ns=start_ns + length_ns) for start_ns, length_ns in starts]
+        released_ns = self._turns[0].released_ns
+        ends_ns = [
+            child.result["finished_ns"] - self._places.window(child.place.name, released_ns, 0).start_ns
+            for child in self._clients
+        ]
+        return [Window(start_ns=released_ns, end_ns=released_ns + max(ends_ns, default=0))]
+
+    def _told_turns(self, whole: Window) -> dict[str, int]:
+        """What result.json says of its turns; nothing where it had none."""
+        length_ns, count = self._turns[0].length_ns, len(self._turns)
+        if not length_ns:
+            return {}
+        return {
+            "slices": count,
+            "length_ns": length_ns,
+            "lead_ns": lead_ns(length_ns),
+            "idle_ns": max(
+                0, whole.end_ns - whole.start_ns - sum(turn.heard_ns - turn.released_ns for turn in self._turns)
+            ),
+            "idle_cpu_ns": sum(self._idle.cpu_ns),
+        }
+
+    def _end_clients(self) -> None:
+        """End the clients: a server that ends waits for connections that are open, gunicorn two seconds."""
+        for client in self._clients:
+            client.end_of_file()
+        for client in self._clients:
+            client.process.wait(END_DEADLINE_S)
 
     def cell_line(self) -> dict[str, Any]:
         """Return what the services are told: the cell, and a folder for their sockets."""
@@ -198,13 +420,11 @@ class _CellRun:
     def _start(self, role: str, variables: Sequence[Mapping[str, str]]) -> list[Child]:
         """Start one child for each of *variables*, which are added to its environment."""
         runtime, started = self._runtimes[role], []
-        for number, added in enumerate(variables):
+        for number, more in enumerate(variables):
             place = self._places.of(role, number)
             command = place.command(runtime, self._system, role)
             name = _name(role, number + 1, len(variables))
-            started.append(
-                self._children.start(name, str(runtime.name), command, {**runtime.variables, **added}, place)
-            )
+            started.append(self._children.start(name, str(runtime.name), command, {**runtime.variables, **more}, place))
         return started
 
     def _do(self, doers: Sequence[Child], word: str, when: Message, deadline_s: float) -> None:
@@ -223,37 +443,16 @@ class _CellRun:
                 service.process.wait(END_DEADLINE_S)
         return lines
 
-    def _there(self, window: Window) -> Window:
-        """Return *window* on the clock of the services' host."""
-        return Window(start_ns=self._places.there(window.start_ns), end_ns=self._places.there(window.end_ns))
-
-    def _watched(self, services: Sequence[Child], clients: Sequence[Child]) -> dict[str, list[int]]:
-        """Return the processes whose waits for a core are noted: none of a target, or of another host."""
-        children = {} if self._is_away else {watched(SERVICE, number): child for number, child in enumerate(services)}
-        children |= {watched(CLIENT, number): child for number, child in enumerate(clients)}
-        is_tree = self._system.hosted or self._system.forks
-        return {
-            name: tree(child.process.pid) if is_tree and child in services else [child.process.pid]
-            for name, child in children.items()
-            if isinstance(child.process, LocalProcess)
-        }
-
 
 def start_services(cell: Cell, system: System, children: Children, bench: Bench) -> list[list[str]]:
     """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
-    insides = [Inside(bench.sandbox.folder, {}) for _ in range(system.services(cell))]
-    run = _CellRun(cell, system, bench, children, insides)
+    run = _CellRun(Entry(arm="", cell=cell, system=system), 0, bench, children)
     cell_line = run.cell_line()
     services = run.start_services()
     try:
         return run.ready_services(services, cell_line)
     except ChildFailed as failed:
         raise ChildFailed(redactor_of(system).message(failed.message)) from None
-
-
-def _length_ns(clients: Sequence[Child], ended: Ended) -> int:
-    """Return the longest time from release to last answer, each on its host's clock."""
-    return max((one.result["finished_ns"] - ended.windows[one.place.name].start_ns for one in clients), default=0)
 
 
 def _name(role: str, number: int, total: int) -> Message:

@@ -1,11 +1,10 @@
 """What the children of a cell sent, summed up as the cell's result has it."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.histogram import Histogram
 from core.messages import NOTHING, Message, chained, listed, message, plural
 from core.result import Status
 from core.slices import Slices
@@ -16,26 +15,27 @@ from lab.run.inside import Window
 from lab.run.pauses import Pauses
 from lab.run.places import HERE, Ended
 from lab.run.slow import slow_requests
+from lab.run.turns import merged
 
 OTHERS = "others"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Observed:
-    """What the children of a cell sent. start_ns: spawn to all ready; window: first release to last answer.
+    """What the children of a cell sent. start_ns: spawn to all ready; ended: what each host saw meanwhile.
 
-    window_there: on the clock of the services' host; ended: what each host saw meanwhile
+    windows: the times in which answers counted: from the release to the last answer, or the slices of the arm
     """
 
     start_ns: int
-    window: Window
-    window_there: Window
+    windows: Sequence[Window]
     clients: list[dict[str, Any]]
     services: list[dict[str, Any]]
     collected: list[Pauses]
     waits: Mapping[str, TimeTaken]
     ended: Ended
     faults: list[Message]
+    turns: dict[str, int]
 
 
 def summed(observed: Observed) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def summed(observed: Observed) -> dict[str, Any]:
     }
     first_wrong: dict[str, str] = next((client["first_wrong"] for client in clients if client.get("first_wrong")), {})
     status, reason = _judged(counts, observed.faults, first_wrong, idle=not clients)
-    histograms = {name: _merged(client[name] for client in clients if name in client) for name in HISTOGRAMS}
+    histograms = {name: merged(client[name] for client in clients if name in client) for name in HISTOGRAMS}
     slow = [client.get(SLOW) for client in clients]
     return {
         **counts,
@@ -60,8 +60,10 @@ def summed(observed: Observed) -> dict[str, Any]:
         "status": status,
         "reason": reason,
         **histograms,
-        "slow": slow_requests(slow, observed.collected, observed.waits, histograms["latency"], observed.window),
-        "slices": _sliced([client.get(SLICES) for client in clients], observed.window),
+        "slow": slow_requests(slow, observed.collected, observed.waits, histograms["latency"], observed.windows),
+        "slices": _sliced([client.get(SLICES) for client in clients], observed.windows[0]),
+        "turns": observed.turns,
+        "wall_ns": sum(window.end_ns - window.start_ns for window in observed.windows),
         "calc_ns": sum(client.get("calc_ns", 0) for client in clients),
         "clients": [{"client_id": number, **_without_bulk(client)} for number, client in enumerate(clients)],
         "services": [
@@ -115,13 +117,6 @@ def _judged(
     if faults:
         return "failed", chained(faults)
     return ("invalid", chained(invalid)) if invalid else ("ok", NOTHING)
-
-
-def _merged(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    total = Histogram()
-    for part in parts:
-        total.merge(Histogram.from_json(part))
-    return total.to_json() if total.count else {}
 
 
 def _sliced(said: Sequence[Mapping[str, Any] | None], window: Window) -> dict[str, Any]:

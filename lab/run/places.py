@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Any, Protocol
 
+from core.child import Slice
 from core.messages import Message
 from core.method import Method
 from lab.machine import quiet
@@ -16,20 +17,20 @@ from lab.profile.watchers import Watcher
 from lab.run.children import Child
 from lab.run.inside import Inside, Window
 from lab.run.process import Place
+from lab.run.turns import lead_ns
 from lab.user_service import holders
 
 HERE = ""  # the name of this machine, where no others take part
+SLICE_AHEAD_NS = 3_000_000  # from now to the start of a slice: every client must have made its threads by then
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """After a window. windows: by the host's name, from release to when all results were heard, on its clock.
+    """After the timed windows. machines: what happened on each host meanwhile, by its name (quiet.between).
 
-    machines: what happened on each meanwhile (quiet.between)
     hosts: what result.json keeps of each
     """
 
-    windows: Mapping[str, Window]
     machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     hosts: dict[str, Any] = field(default_factory=dict)
 
@@ -49,23 +50,33 @@ class Places(Protocol):
     def client_line(self, client_id: int) -> dict[str, Any]:
         """What a client is told of its place."""
 
-    def release(self, clients: Sequence[Child]) -> int:
-        """Let all clients go; when, on our clock. Raises ChildFailed."""
+    def mark(self) -> None:
+        """Before the first release: look at each clock and machine. Raises ChildFailed."""
+
+    def release(self, clients: Sequence[Child], length_ns: int = 0) -> int:
+        """Let all clients go; when, on our clock. Raises ChildFailed.
+
+        length_ns: of the slice of time whose answers count; 0 where they send what the method says
+        """
 
     def there(self, here_ns: int) -> int:
         """A time of our clock since the release on that of the services' host, the latest that it can be."""
 
-    def end(self, released_ns: int, heard_ns: int, served: Sequence[str] = ()) -> Ended:
-        """The windows, and what happened on the hosts. Raises ChildFailed.
+    def end(self, served: Sequence[str] = ()) -> Ended:
+        """What happened on the hosts since mark(). Raises ChildFailed.
 
         served: addresses of services that ran before the run, whose processes disturb nothing
         """
+
+    def window(self, host: str, start_ns: int, end_ns: int) -> Window:
+        """A window of our clock on that of a host, after end(): no event in it lies outside."""
 
     def settle(
         self,
         clients: Sequence[Child],
         by_client: Sequence[dict[str, Any]],
         by_service: Sequence[dict[str, Any]],
+        released_ns: int,
         ended: Ended,
     ) -> list[Message]:
         """Put times on our clock, drop what two clocks made; what makes the cell invalid."""
@@ -109,23 +120,32 @@ class AllHere:
         """CPUs."""
         return {"cpus": self._method.pin_clients}
 
-    def release(self, clients: Sequence[Child]) -> int:
-        """One after the other, as fast as they can be told."""
+    def mark(self) -> None:
+        """Look at this machine."""
         self._before = quiet.snapshot()
-        released_ns = perf_counter_ns()
+
+    def release(self, clients: Sequence[Child], length_ns: int = 0) -> int:
+        """One after the other, as fast as they can be told; all at one time, for a slice."""
+        released_ns, word = perf_counter_ns(), "go"
+        if length_ns:
+            released_ns += SLICE_AHEAD_NS
+            word = str(Slice(at_ns=released_ns, lead_ns=lead_ns(length_ns), length_ns=length_ns))
         for client in clients:
-            client.tell("go")
+            client.tell(word)
         return released_ns
 
     def there(self, here_ns: int) -> int:
         """There is one clock."""
         return here_ns
 
-    def end(self, released_ns: int, heard_ns: int, served: Sequence[str] = ()) -> Ended:
+    def window(self, host: str, start_ns: int, end_ns: int) -> Window:
         """There is one clock."""
-        assert self._before, "there was a release"
+        return Window(start_ns=start_ns, end_ns=end_ns)
+
+    def end(self, served: Sequence[str] = ()) -> Ended:
+        """What happened on this machine."""
+        assert self._before, "there was a mark"
         return Ended(
-            windows={HERE: Window(start_ns=released_ns, end_ns=heard_ns)},
             machines={
                 HERE: quiet.between(
                     self._before, quiet.snapshot(), self._method.neighbours, holders.pids_serving(served)
@@ -138,6 +158,7 @@ class AllHere:
         clients: Sequence[Child],
         by_client: Sequence[dict[str, Any]],
         by_service: Sequence[dict[str, Any]],
+        released_ns: int,
         ended: Ended,
     ) -> list[Message]:
         """Nothing to settle."""

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Protocol
 
 from core.messages import NOTHING, Message
+from core.processtree import threads_ran_ns
 from core.system import System
 from lab.output import Kept, Output
 from lab.python.interpreters import scrubbed_environment
@@ -71,6 +72,9 @@ class Place(Protocol):
 
     def version(self, runtime: AnyRuntime) -> str:
         """What children under *runtime* must say they run under there."""
+
+    def ran_ns(self, pid: int) -> Mapping[int, int]:
+        """How long each thread of a child and of its descendants has run, by its id."""
 
 
 class LocalProcess:
@@ -155,3 +159,7 @@ class Here:
     def version(self, runtime: AnyRuntime) -> str:
         """What its children must say they run under."""
         return runtime.version
+
+    def ran_ns(self, pid: int) -> Mapping[int, int]:
+        """How long each thread of a child and of its descendants has run, by its id."""
+        return threads_ran_ns(pid)

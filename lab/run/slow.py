@@ -1,7 +1,9 @@
 """Slow requests laid over what held them up: collections of their services, waits for a core, what the host stole."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import accumulate
 from typing import Any, TypeAlias
 
 from core.system import CLIENT, SERVICE
@@ -29,7 +31,7 @@ def slow_requests(
     collected: Sequence[Pauses],
     waits: Mapping[str, TimeTaken],
     latency: Mapping[str, Any],
-    window: Window,
+    windows: Sequence[Window],
 ) -> dict[str, dict[str, Any]]:
     """Of each percentile, the requests that took longer: how many, and what their time is made of.
 
@@ -44,7 +46,7 @@ def slow_requests(
     return {
         name: {
             "threshold_ns": threshold_ns,
-            **_laid([request for request in requests if request[2] > threshold_ns], collected, waits, window),
+            **_laid([request for request in requests if request[2] > threshold_ns], collected, waits, windows),
         }
         for name, threshold_ns in percentiles.items()
         if threshold_ns and threshold_ns >= above_ns
@@ -52,7 +54,7 @@ def slow_requests(
 
 
 def _laid(
-    requests: Sequence[Request], collected: Sequence[Pauses], waits: Mapping[str, TimeTaken], window: Window
+    requests: Sequence[Request], collected: Sequence[Pauses], waits: Mapping[str, TimeTaken], windows: Sequence[Window]
 ) -> dict[str, Any]:
     is_collecting_known = bool(collected) and all(pauses.summary for pauses in collected)
     collections = [TimeTaken.of_spans(pauses.spans) for pauses in collected] if is_collecting_known else []
@@ -68,22 +70,25 @@ def _laid(
             known[cause] = [(start, took, over(client, service)) for client, start, took, service in requests]
     return {
         "requests": len(requests),
-        **(_collected(known[COLLECTION], window) if is_collecting_known else {}),
-        "causes": {cause: _shares(laid, window) for cause, laid in known.items() if laid},
+        **(_collected(known[COLLECTION], windows) if is_collecting_known else {}),
+        "causes": {cause: _shares(laid, windows) for cause, laid in known.items() if laid},
     }
 
 
-def _shares(laid: Sequence[Laid], window: Window) -> dict[str, float]:
+def _shares(laid: Sequence[Laid], windows: Sequence[Window]) -> dict[str, float]:
     """share: of the time of the requests; window: of all time, at the services or clients of these requests."""
     total_ns = sum(latency_ns for _, latency_ns, _ in laid)
-    length_ns = max(1, window.end_ns - window.start_ns)
-    whole = {id(over): over.within_ns(window.start_ns, window.end_ns) / length_ns for *_, over in laid}
+    length_ns = max(1, sum(window.end_ns - window.start_ns for window in windows))
+    whole = {
+        id(over): sum(over.within_ns(window.start_ns, window.end_ns) for window in windows) / length_ns
+        for *_, over in laid
+    }
     taken_ns = sum(over.within_ns(start_ns, start_ns + latency_ns) for start_ns, latency_ns, over in laid)
     usual_ns = sum(whole[id(over)] * latency_ns for _, latency_ns, over in laid)
     return {"share": round(min(1.0, taken_ns / total_ns), 4), "window": round(min(1.0, usual_ns / total_ns), 4)}
 
 
-def _collected(laid: Sequence[Laid], window: Window) -> dict[str, Any]:
+def _collected(laid: Sequence[Laid], windows: Sequence[Window]) -> dict[str, Any]:
     """overlapping: how many of the requests overlap a collection; mostly: that spent half of their time under some
 
     by_chance: how many would overlap one, had they come at other times of the window, each as long as its time outside
@@ -93,15 +98,19 @@ def _collected(laid: Sequence[Laid], window: Window) -> dict[str, Any]:
     pairs = list(zip(laid, overlaps_ns, strict=True))
     return {
         "overlapping": sum(map(bool, overlaps_ns)),
-        "by_chance": sum(bool(over.within_ns(start, end)) for start, end, over in _elsewhere(pairs, window)) / SHIFTS,
+        "by_chance": sum(bool(over.within_ns(start, end)) for start, end, over in _elsewhere(pairs, windows)) / SHIFTS,
         "mostly": sum(2 * overlap_ns >= latency_ns for (_, latency_ns, _), overlap_ns in pairs),
     }
 
 
-def _elsewhere(pairs: Sequence[tuple[Laid, float]], window: Window) -> Iterator[tuple[int, int, TimeTaken]]:
-    length_ns = max(1, window.end_ns - window.start_ns)
+def _elsewhere(pairs: Sequence[tuple[Laid, float]], windows: Sequence[Window]) -> Iterator[tuple[int, int, TimeTaken]]:
+    """Each request at other times of the windows, which follow each other without the time between them."""
+    ends_ns = [*accumulate(window.end_ns - window.start_ns for window in windows)]
     for number in range(1, SHIFTS + 1):
-        shift_ns = int(number * _GOLDEN % 1 * length_ns)
+        shift_ns = int(number * _GOLDEN % 1 * ends_ns[-1])
         for (start_ns, latency_ns, over), overlap_ns in pairs:
-            moved_ns = window.start_ns + (start_ns - window.start_ns + shift_ns) % length_ns
+            at = max(0, bisect_right(windows, start_ns, key=lambda window: window.start_ns) - 1)
+            place_ns = (ends_ns[at] - (windows[at].end_ns - start_ns) + shift_ns) % max(1, ends_ns[-1])
+            at = min(bisect_right(ends_ns, place_ns), len(windows) - 1)
+            moved_ns = windows[at].end_ns - (ends_ns[at] - place_ns)
             yield moved_ns, moved_ns + latency_ns - int(overlap_ns), over

@@ -33,6 +33,7 @@ SURROUNDINGS = {
 METHOD = {  # neighbours change what is said of a run, and nothing of what is measured
     "warmup": message("the warm-up"),
     "duration_s": message("the duration in seconds"),
+    "slices": message("whether runtimes take turns in slices of time"),
     "client_runtime": message("the clients' runtime"),
     "pin_services": message("the services' CPUs"),
     "pin_clients": message("the clients' CPUs"),

@@ -14,6 +14,7 @@ from reports.facts.cells import runtimes
 from reports.facts.details import capacity, factors, noise, tails
 from reports.facts.gates import (
     LEAST_TIMED_NS,
+    background,
     blocks_to_time,
     cores_in_use,
     disturbances,
@@ -239,6 +240,7 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
             *([AT_RATE] if is_open(pair.params) else []),
             *full(used, in_use, cells),
             *disturbances(cells),
+            *background(cells),
             *far_slower,
             *([DEPENDENT] if depends(of_blocks) else []),
         ],

@@ -18,6 +18,7 @@ LEAST_TIMED_NS = 2_000_000_000  # of an arm, over all blocks; docs/statistics.md
 MOST_SATURATION = 0.8
 MOST_IN_USE = 0.9
 MOST_DISTURBED = 0.25
+MOST_IDLE = 0.01  # of a core, that an arm may use between its slices
 
 
 def gate(cells: Sequence[CellResult]) -> Message:
@@ -37,6 +38,8 @@ def mixed(cells: Sequence[CellResult]) -> Message:
     codes = {cell.code for cell in cells}
     if len(codes) > 1:
         return message("its cells were measured with {count} states of the code: --resume went on", count=len(codes))
+    if len({bool(cell.turns) for cell in cells}) > 1:
+        return message("some of its cells took turns in slices of time, and others did not")
     last = {(cell.system, cell.arm): cell.environment for cell in cells}
     changed = next((cell.arm for cell in cells if cell.environment != last[cell.system, cell.arm]), "")
     text = message("the interpreter, packages or programs of {arm} changed between its cells", arm=changed)
@@ -103,6 +106,32 @@ def otherwise_disturbed(cells: Sequence[CellResult]) -> list[CellResult]:
 def _otherwise(cell: CellResult) -> list[Message]:
     are_known = bool(cell.others) and not cell.hosts
     return [one for one in cell.disturbances if not are_known or one.code not in ("other_processes", "steal")]
+
+
+def idle_cores(cells: Sequence[CellResult]) -> dict[str, float]:
+    """Return how many cores each arm used between its slices, of the cells that took turns."""
+    arms: dict[str, list[CellResult]] = {}
+    for cell in cells:
+        if cell.turns.get("idle_ns"):
+            arms.setdefault(cell.arm, []).append(cell)
+    return {
+        arm: sum(cell.turns["idle_cpu_ns"] for cell in of_arm) / sum(cell.turns["idle_ns"] for cell in of_arm)
+        for arm, of_arm in arms.items()
+    }
+
+
+def background(cells: Sequence[CellResult]) -> list[Message]:
+    """Return which arms worked between their slices, when they had no requests, and what to do about it."""
+    return [
+        message(
+            "{arm} used {share:.0%} of a core while it had no requests, so it works in the background; measure it with "
+            "--order sequential",
+            arm=arm,
+            share=cores,
+        )
+        for arm, cores in idle_cores(cells).items()
+        if cores > MOST_IDLE
+    ]
 
 
 def not_quiet(cells: Sequence[CellResult], disturbed: Sequence[CellResult]) -> Message:

@@ -12,7 +12,7 @@ from reports.document.values import microseconds, ratio, whole_percent
 from reports.facts.cells import runtimes, setting_key
 from reports.facts.commands import command_line, more_blocks_command
 from reports.facts.comparisons import Comparison, confounds_of
-from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, disturbances
+from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
 from reports.facts.pairs import OVER_ALL
 from reports.facts.steps import NAMES, steps
 from reports.statistics.verdict import MOST_DOZENS, WORDS, amount
@@ -85,6 +85,7 @@ def answer(view: View) -> list[Message | Table]:
         (message("Next"), _next(compared, view)),
     ]
     doubts = [ONE_CORE] * (view.machine.available_cores == 1)
+    doubts += [message("{reason}.", reason=one) for one in background(view.run.cells)]
     if is_busy:
         doubts += [
             message("Repeat this on a quiet machine before you rely on it: {reason}.", reason=one) for one in disturbed

@@ -167,6 +167,7 @@ def _plan(view: View) -> Table:
         message("Seed"): str(run.seed),
         message("Scale"): f"{plan.scale:g}",
         message("Method"): method_words(plan.method, is_known=bool(run.plan.get("method"))),
+        **({message("Order"): order} if (order := order_words(view)) else {}),
         message("To repeat it"): repeat_command(run),
     }
     return _facts(PLAN, facts)
@@ -187,6 +188,16 @@ def method_words(method: Method, *, is_known: bool = True) -> Message:
         (clients, message("clients on CPU {cpus}", cpus=clients)),
     )
     return listed(words for is_chosen, words in choices if is_chosen)
+
+
+def order_words(view: View) -> Message:
+    """Return whether arms took turns in slices of time, and if they did not, why; NOTHING if the run does not say."""
+    plan, lengths = view.plan, sorted({cell.turns["length_ns"] for cell in view.run.cells if cell.turns})
+    if plan.method.slices and lengths:
+        ends = [f"{length_ns / 1e9:.2f}" for length_ns in dict.fromkeys((lengths[0], lengths[-1]))]
+        return message("all arms of a setting take turns in slices of {seconds} s", seconds=" - ".join(ends))
+    reason = plan.arm_order_reason
+    return message("one arm after the other: {reason}", reason=reason) if reason else NOTHING
 
 
 def _parameters(view: View) -> tuple[Table, Table]:

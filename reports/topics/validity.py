@@ -18,8 +18,10 @@ from reports.facts.gates import (
     MOST_DISTURBED,
     MOST_IN_USE,
     MOST_SATURATION,
+    background,
     blocks_to_time,
     cores_in_use,
+    idle_cores,
     median_saturation,
     not_quiet,
     otherwise_disturbed,
@@ -63,7 +65,8 @@ Used = list[tuple[float, Row]]  # rows with the share of the cores that they use
 def section(view: View) -> Section:
     """Return the checks, what the verdicts rest on in words, and the gaps."""
     heads = (message("Check"), NOTHING, message("Seen"))
-    checks = plain_table(TITLE, heads, [(name, *check(view)) for name, check in CHECKS.items()], kind="checks")
+    rows = [(name, *check(view)) for name, check in CHECKS.items() if check is not _idle or view.plan.method.slices]
+    checks = plain_table(TITLE, heads, rows, kind="checks")
     cells = of_cells(view.run.cells)
     sentences = tuple(traced(sentence, cells) for sentence in rests_on(view))
     rest = Section(key="rests-on", title=message("What the verdicts rest on"), sentences=sentences)
@@ -196,6 +199,17 @@ def _spare(view: View) -> Check:
     return _by_the_most(used, above, most, seen)
 
 
+def _idle(view: View) -> Check:
+    """Check that arms did nothing while the others had their turns."""
+    used = idle_cores(view.run.cells)
+    if not used:
+        return _check(UNKNOWN, NOBODY_SAYS)
+    seen = listed(background(view.run.cells), SEMICOLON) or message(
+        "between its slices no arm used more than {share:.1%} of a core", share=max(used.values())
+    )
+    return _check(LOOK if background(view.run.cells) else PASSED, seen, of_cells(view.run.cells))
+
+
 def _quiet(view: View) -> Check:
     cells, seen = view.run.cells, view.others
     disturbed = otherwise_disturbed(cells)
@@ -299,6 +313,7 @@ CHECKS = {
     message("Cores to spare"): _spare,
     message("Cores awake while a request was under way"): _awake,
     message("The machine was quiet"): _quiet,
+    message("Arms without requests are idle"): _idle,
     message("The warm-up was long enough"): _steady,
     message("Blocks are independent"): _independent,
     message("Noise floor (A/A)"): _noise,

@@ -28,7 +28,7 @@ pub use histogram::{FineHistogram, Histogram, WireHistogram};
 pub use json::object;
 pub use lines::say_ready;
 pub use listen::{Endpoint, SocketOptions, listen, listen_all};
-pub use orchestrator::Orchestrator;
+pub use orchestrator::{Orchestrator, Slice};
 pub use peers::admits;
 pub use program::{Program, exit_status};
 pub use serving::{Counted, Started, run_server};

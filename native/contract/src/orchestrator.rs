@@ -40,12 +40,24 @@ impl Orchestrator {
     }
 
     /// Wait for `go`, and for the time that it may give; warm up whenever `warm` comes before it.
-    pub fn wait_for_go<E>(&self, mut warm_up: impl FnMut() -> Result<(), E>) -> Result<(), E> {
+    pub fn wait_for_go<E>(&self, warm_up: impl FnMut() -> Result<(), E>) -> Result<(), E> {
+        match self.wait_for_release(warm_up)? {
+            None => Ok(()),
+            Some(_) => process::exit(STOPPED_EARLY),
+        }
+    }
+
+    /// Wait for `go`, which gives none, or a slice, and for the time that it may give; warm up at each `warm` before.
+    pub fn wait_for_release<E>(
+        &self,
+        mut warm_up: impl FnMut() -> Result<(), E>,
+    ) -> Result<Option<Slice>, E> {
         loop {
             let word = self.words.recv().unwrap_or_default();
-            if let Some(at_ns) = go_ns(&word) {
+            if let Some((at_ns, slice)) = release(&word) {
+                self.result_is_printed.store(false, Ordering::SeqCst);
                 wait_until(at_ns);
-                return Ok(());
+                return Ok(slice);
             }
             if word != "warm" {
                 process::exit(STOPPED_EARLY);
@@ -53,6 +65,12 @@ impl Orchestrator {
             warm_up()?;
             say_done(&word);
         }
+    }
+
+    /// Say the result of a slice; the next word is for the next one.
+    pub fn say_result_of_slice(&self, result: Map<String, Value>) {
+        self.result_is_printed.store(true, Ordering::SeqCst);
+        say_result(result);
     }
 
     /// Say the last line, and keep connections and memory as they are until stdin ends.
@@ -65,25 +83,48 @@ impl Orchestrator {
     }
 }
 
-/// When a client is to begin by a `go`: at that time of this host's monotonic clock, or at once (0).
-fn go_ns(word: &str) -> Option<u64> {
-    let rest = word.strip_prefix("go")?;
-    if rest.is_empty() {
-        return Some(0);
+/// A part of the timed requests: a client sends for `lead_ns` and `length_ns`, and counts what is answered in the last.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slice {
+    pub lead_ns: u64,
+    pub length_ns: u64,
+}
+
+/// When a client is to begin by a `go` or a `slice`: at that time of this host's monotonic clock, or at once (0).
+fn release(word: &str) -> Option<(u64, Option<Slice>)> {
+    let mut words = word.split(' ');
+    let name = words.next()?;
+    let numbers: Vec<u64> = words.map(|word| word.parse().ok()).collect::<Option<_>>()?;
+    match (name, &numbers[..]) {
+        ("go", []) => Some((0, None)),
+        ("go", &[at_ns]) => Some((at_ns, None)),
+        ("slice", &[at_ns, lead_ns, length_ns]) => Some((at_ns, Some(Slice { lead_ns, length_ns }))),
+        _ => None,
     }
-    rest.strip_prefix(' ')?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::go_ns;
+    use super::{Slice, release};
 
     #[test]
     fn a_go_may_say_when() {
-        assert_eq!(go_ns("go"), Some(0));
-        assert_eq!(go_ns("go 6795092236268"), Some(6_795_092_236_268));
-        for word in ["", "warm", "gone", "go x", "go -1"] {
-            assert_eq!(go_ns(word), None, "{word}");
+        assert_eq!(release("go"), Some((0, None)));
+        assert_eq!(release("go 6795092236268"), Some((6_795_092_236_268, None)));
+        for word in ["", "warm", "gone", "go x", "go -1", "go 1 2"] {
+            assert_eq!(release(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn a_slice_says_when_and_how_long() {
+        let slice = Slice {
+            lead_ns: 10,
+            length_ns: 250,
+        };
+        assert_eq!(release("slice 7 10 250"), Some((7, Some(slice))));
+        for word in ["slice", "slice 7 10", "slice 7 10 250 1", "slice 7 10 x"] {
+            assert_eq!(release(word), None, "{word}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use contract::{Cell, CellError, MAX_BUFFER_BYTES, Method, Orchestrator, Program, Usage, say_ready};
+use contract::{Cell, CellError, MAX_BUFFER_BYTES, Method, Orchestrator, Program, Slice, Usage, say_ready};
 use serde_json::{Map, Value, json};
 
 use crate::cli::flags::Flags;
@@ -33,12 +33,10 @@ pub fn call(flags: &Flags) -> Result<(), String> {
     let orchestrator = Orchestrator::listen();
     let client = Client::start(&cell, flags)?;
     say_ready(&[], &PROGRAM);
-    orchestrator.wait_for_go(|| client.warm_up())?;
-    let usage = Usage::start();
-    let outcome = client.send()?;
-    let mut result = usage.to_json();
-    result.extend(client.counted(&outcome));
-    orchestrator.say_result_and_stay(result)
+    while let Some(slice) = orchestrator.wait_for_release(|| client.warm_up())? {
+        orchestrator.say_result_of_slice(client.result(|| client.send_slice(slice))?);
+    }
+    orchestrator.say_result_and_stay(client.result(|| client.send())?)
 }
 
 impl Client {
@@ -95,6 +93,23 @@ impl Client {
         self.workers.run(amount, self.rate, |_| ())
     }
 
+    fn send_slice(&self, slice: Slice) -> Result<Outcome, String> {
+        let amount = self.time((slice.lead_ns + slice.length_ns) as f64 / 1e9);
+        let mut outcome = self.workers.run_after(slice.lead_ns, amount, self.rate, |_| ())?;
+        outcome.started_ns += slice.lead_ns;
+        outcome.tally.sent -= outcome.tally.uncounted;
+        Ok(outcome)
+    }
+
+    /// What `send` sent, and what this process used meanwhile.
+    fn result(&self, send: impl FnOnce() -> Result<Outcome, String>) -> Result<Map<String, Value>, String> {
+        let usage = Usage::start();
+        let outcome = send()?;
+        let mut result = usage.to_json();
+        result.extend(self.counted(&outcome));
+        Ok(result)
+    }
+
     /// Services that are not all called at a time divide the time among them.
     fn time(&self, seconds: f64) -> Amount {
         let rounds = self.services.div_ceil(self.concurrent_services);
@@ -118,6 +133,9 @@ impl Client {
             }),
         );
         put("answered", json!(tally.answered));
+        if tally.uncounted > 0 {
+            put("uncounted", json!(tally.uncounted));
+        }
         put("wrong", json!(tally.wrong));
         put("errors", json!(tally.errors));
         put("calc_ns", json!(tally.calc_ns));

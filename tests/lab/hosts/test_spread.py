@@ -72,13 +72,13 @@ def test_a_stranger_is_closed_and_counted(
     release, service = spread.release, lab.machines["a"]
     knocked = 0
 
-    def knock_then_release(clients: Sequence[Child]) -> int:
+    def knock_then_release(clients: Sequence[Child], length_ns: int = 0) -> int:
         nonlocal knocked
         for port in service.ports():
             with closing(socket.create_connection((service.address, port), 10)) as stranger:
                 assert stranger.recv(1) == b""
                 knocked += 1
-        return release(clients)
+        return release(clients, length_ns)
 
     monkeypatch.setattr(spread, "release", knock_then_release)
     cell = measured(NUM_MULTI_SOCKET=2)
@@ -116,9 +116,9 @@ def test_an_agent_that_is_killed_fails_its_cell_leaves_nothing_and_the_next_is_m
 ) -> None:
     release = spread.release
 
-    def kill_then_release(clients: Sequence[Child]) -> int:
+    def kill_then_release(clients: Sequence[Child], length_ns: int = 0) -> int:
         os.kill(lab.machines["b"].agent(), signal.SIGKILL)
-        return release(clients)
+        return release(clients, length_ns)
 
     monkeypatch.setattr(spread, "release", kill_then_release)
     cell = measured()
@@ -136,9 +136,9 @@ def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_no
     release, cut, stopped = spread.release, spread.connected["c"], spread.connected["b"].connection
     release_there = cut.release
 
-    def release_then_cut(clients: Sequence[Child]) -> int:
+    def release_then_cut(clients: Sequence[Child], length_ns: int = 0) -> int:
         monkeypatch.setattr(cut, "release", lambda at_ns, _, own: release_there(at_ns, MINUTE_NS, own))
-        released_ns = release(clients)
+        released_ns = release(clients, length_ns)
         cut.connection.silent_until_s += 60
         lab.link("c", "down")
         os.kill(lab.machines["b"].agent(), signal.SIGSTOP)

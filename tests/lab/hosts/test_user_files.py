@@ -223,10 +223,10 @@ def test_a_service_of_a_users_own_ends_when_its_agent_is_killed(
         links = Path("/proc").glob("[0-9]*/cwd")  # realpath() of one that has ended is its own path
         return [path for path in map(os.path.realpath, links) if path.startswith(f"{folder}/gilscope/files-")]
 
-    def kill_then_release(clients: Sequence[Child]) -> int:
+    def kill_then_release(clients: Sequence[Child], length_ns: int = 0) -> int:
         assert there()
         spread.connected["a"].connection.close()
-        return release(clients)
+        return release(clients, length_ns)
 
     monkeypatch.setattr(spread, "release", kill_then_release)
     cell = measured(spread, bench, short_folder, str(any_runtime.name), command="{python} items.py {port} {host}")

@@ -224,7 +224,27 @@ impl Worker {
     #[inline]
     fn finish(&mut self, at: usize, answer: Answer, end_ns: u64) {
         let whole = self.connections[at].written == self.message(at).len();
+        self.tally.last_ns = end_ns;
+        if self.counted_ns.contains(&end_ns) {
+            self.count(at, &answer, end_ns);
+        } else {
+            self.tally.uncounted += 1;
+        }
         let connection = &mut self.connections[at];
+        connection.state = State::Idle;
+        if answer.keep && whole && !self.job.fresh {
+            self.tally.kept += 1;
+        } else {
+            connection.close();
+        }
+        let user = connection.user;
+        self.users[user].failures = 0;
+        self.set_free(user);
+    }
+
+    #[inline]
+    fn count(&mut self, at: usize, answer: &Answer, end_ns: u64) {
+        let connection = &self.connections[at];
         let started_ns = connection.started_ns;
         let service = self.users[connection.user].spec.service;
         self.tally.latency.record(end_ns - started_ns);
@@ -242,18 +262,8 @@ impl Worker {
         if self.job.fresh {
             self.tally.total.record(end_ns - connection.opened_ns);
         }
-        self.tally.last_ns = end_ns;
         self.tally.slices.record(end_ns);
-        self.tally.judge(&answer, started_ns);
-        connection.state = State::Idle;
-        if answer.keep && whole && !self.job.fresh {
-            self.tally.kept += 1;
-        } else {
-            connection.close();
-        }
-        let user = connection.user;
-        self.users[user].failures = 0;
-        self.set_free(user);
+        self.tally.judge(answer, started_ns);
     }
 
     /// No usable answer came: the connection is closed, and its user is given up after too many failures in a row.

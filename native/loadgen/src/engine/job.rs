@@ -53,4 +53,8 @@ pub struct Phase {
     pub arrivals: Option<Arc<Arrivals>>,
     /// When it begins, ns on the monotonic clock.
     pub start_ns: u64,
+    /// How long after that the first answer may come that counts.
+    pub lead_ns: u64,
+    /// When its time is over.
+    pub end_ns: u64,
 }

@@ -12,6 +12,8 @@ use contract::FineHistogram;
 pub struct Tally {
     pub sent: u64,
     pub answered: u64,
+    /// Answers outside of the time in which they count.
+    pub uncounted: u64,
     pub wrong: u64,
     /// Errors by code: those of docs/child-contract.md, and status codes.
     pub errors: BTreeMap<String, u64>,
@@ -87,6 +89,7 @@ impl Tally {
         for (mine, theirs) in [
             (&mut self.sent, other.sent),
             (&mut self.answered, other.answered),
+            (&mut self.uncounted, other.uncounted),
             (&mut self.wrong, other.wrong),
             (&mut self.kept, other.kept),
             (&mut self.given_up, other.given_up),

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -46,6 +47,8 @@ pub struct Worker {
     /// Open loop: when the next request is due that this thread has taken for one of its free users.
     due_ns: Option<u64>,
     batch: u64,
+    /// The time in which answers count, ns on the monotonic clock.
+    pub(crate) counted_ns: Range<u64>,
 }
 
 impl Worker {
@@ -83,6 +86,7 @@ impl Worker {
             waiting: VecDeque::new(),
             due_ns: None,
             batch: 0,
+            counted_ns: 0..u64::MAX,
         })
     }
 
@@ -129,6 +133,10 @@ impl Worker {
     }
 
     fn prepare(&mut self, phase: &Phase) {
+        self.counted_ns = match phase.amount {
+            Amount::Time(_) if phase.lead_ns > 0 => phase.start_ns + phase.lead_ns..phase.end_ns,
+            _ => 0..u64::MAX,
+        };
         self.due_ns = None;
         self.waiting = (0..self.users.len()).collect();
         self.free.clear();

@@ -122,6 +122,17 @@ impl WorkerThreads {
         &self,
         amount: Amount,
         rate: Option<f64>,
+        on_progress: impl FnMut(u64),
+    ) -> Result<Outcome, String> {
+        self.run_after(0, amount, rate, on_progress)
+    }
+
+    /// Run one phase, of which answers count that come when `lead_ns` have passed, and before its time is over.
+    pub fn run_after(
+        &self,
+        lead_ns: u64,
+        amount: Amount,
+        rate: Option<f64>,
         mut on_progress: impl FnMut(u64),
     ) -> Result<Outcome, String> {
         self.progress
@@ -134,6 +145,8 @@ impl WorkerThreads {
             amount,
             arrivals,
             start_ns,
+            lead_ns,
+            end_ns: start_ns + duration_ns,
         };
         for sender in &self.phases {
             let _ = sender.send(phase.clone()); // a thread that has ended is noticed below

@@ -1,0 +1,109 @@
+"""Arms that take turns in slices of time: how long a slice is, what a client's slices add up to, who is idle meanwhile.
+
+Duet benchmarking (Bulej et al., ICPE 2020) has the idea: what the machine does to one arm it does to the other, too.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.histogram import Histogram
+from core.slices import Slices
+from lab.run.contract import HISTOGRAMS, SLICES, SLOW
+from lab.run.process import Place
+
+SHORTEST_NS, LONGEST_NS = 100_000_000, 500_000_000
+REQUESTS = 20  # that each connection sends in a slice, at least, unless the slice would be longer than LONGEST_NS
+LEAD_SHARE = 0.05  # of a slice, in which answers do not count: connections and caches are cold after the others' slices
+PILOT_NS = SHORTEST_NS
+SUMS = (
+    "requests", "answered", "wrong", "uncounted", "calc_ns", "completion_ns", "overdue", "sent_bytes", "received_bytes",
+    "cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches", "run_queue_ns",
+)  # fmt: skip
+USED = ("cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches", "run_queue_ns")
+CPU = USED[:2]
+
+
+def slices(latency_ns: float, duration_s: float) -> tuple[int, int]:
+    """How many slices an arm has in a block, an even number, and how many ns of each count.
+
+    latency_ns: the mean of the slowest arm
+    """
+    wanted_ns = min(LONGEST_NS, max(SHORTEST_NS, REQUESTS * latency_ns))
+    count = 2 * max(1, round(duration_s * 1e9 / wanted_ns / 2))
+    return count, round(duration_s * 1e9 / count)
+
+
+def lead_ns(length_ns: int) -> int:
+    """How long an arm sends before its answers count."""
+    return round(length_ns * LEAD_SHARE)
+
+
+def added(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What a client said of each of its slices, as one result.
+
+    What it used is given for the answers that count: the whole, by their share in all answers.
+    """
+    total = dict(results[-1])
+    total |= {key: sum(result.get(key, 0) for result in results) for key in SUMS if key in total}
+    total["errors"] = dict(sum((Counter(result["errors"]) for result in results), Counter()))
+    total |= {key: merged(result[key] for result in results if key in result) for key in HISTOGRAMS if key in total}
+    total |= {key: results[0][key] for key in ("started_ns", "gil_enabled_ready", "jit_enabled_ready") if key in total}
+    for result in results:
+        if "first_wrong" in result:
+            total.setdefault("first_wrong", result["first_wrong"])
+    if SLOW in total:
+        slow = [result[SLOW] for result in results if SLOW in result]
+        requests = [request for one in slow for request in one["requests"]]
+        total[SLOW] = {"above_ns": max(one["above_ns"] for one in slow), "requests": requests}
+    if SLICES in total:
+        by_time = Slices()
+        for result in results:
+            if SLICES in result:
+                by_time.merge(Slices.from_json(result[SLICES]))
+        total[SLICES] = by_time.to_json()
+    return total | used(total, counted_share([total]))
+
+
+def counted_share(clients: Sequence[Mapping[str, Any]]) -> float:
+    """The share of the answers that count, of all answers that came."""
+    answered, uncounted = (sum(client.get(key, 0) for client in clients) for key in ("answered", "uncounted"))
+    return answered / (answered + uncounted) if answered else 1.0
+
+
+def used(result: Mapping[str, Any], share: float, idle_cpu_ns: int = 0) -> dict[str, int]:
+    """What a child used, by key, without the CPU time that it used while it was idle; of the rest this share."""
+    cpu_ns = sum(result.get(key, 0) for key in CPU)
+    busy = max(0.0, 1 - idle_cpu_ns / cpu_ns) if cpu_ns else 1.0
+    return {key: round(result[key] * share * (busy if key in CPU else 1)) for key in USED if key in result}
+
+
+def merged(parts: Any) -> dict[str, Any]:
+    """Histograms, added up; empty where all are."""
+    total = Histogram()
+    for part in parts:
+        total.merge(Histogram.from_json(part))
+    return total.to_json() if total.count else {}
+
+
+class IdleWatch:
+    """The CPU time that processes use while their arm is idle.
+
+    roots: of each process that was started, its place and its id; what it has started is counted with it
+    """
+
+    def __init__(self, roots: Sequence[tuple[Place, int]]) -> None:
+        self._roots = roots
+        self._ran: list[Mapping[int, int]] = []
+        self.cpu_ns = [0] * len(roots)
+
+    def rest(self) -> None:
+        """The arm's slice has ended."""
+        self._ran = [place.ran_ns(pid) for place, pid in self._roots]
+
+    def wake(self) -> None:
+        """The arm's slice is about to begin: count what its threads have run since rest()."""
+        for number, (before, (place, pid)) in enumerate(zip(self._ran, self._roots, strict=False)):
+            now = place.ran_ns(pid)
+            self.cpu_ns[number] += sum(max(0, ran_ns - before.get(thread, 0)) for thread, ran_ns in now.items())
+        self._ran = []
