@@ -1,0 +1,131 @@
+"""Arms that take turns in slices of time, with real processes: what counts, who is idle, and what a kill costs."""
+
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config.plan import Entry
+from core.cell import Cell
+from core.method import ORCHESTRATOR, Method, Warmup
+from core.result import CellResult
+from core.system import System
+from lab.run import measure
+from lab.run.measure import Bench, NotEnoughMemory, measure_in_slices
+from lab.run.runtimes import Runtime
+from reports.facts.gates import background, idle_cores
+from systems import find
+from tests.contract.own_services import planned
+from tests.contract.serving import check_ok, command_or_skip, small_cell
+
+METHOD = Method(warmup=Warmup(seconds=0.05), duration_s=0.4, slices=True)
+BACKGROUND = """
+import threading, time, runpy, sys
+def burn():
+    while True:
+        until = time.thread_time() + 0.01
+        while time.thread_time() < until:
+            pass
+        time.sleep(0.04)
+threading.Thread(target=burn, daemon=True).start()
+sys.argv[0] = "items.py"
+runpy.run_path("items.py", run_name="__main__")
+"""
+
+
+def arms(cell: Cell, system: System, count: int = 2) -> list[Entry]:
+    """So many arms of the same cell."""
+    return [Entry(arm=f"arm {number}", cell=cell, system=system) for number in range(count)]
+
+
+def taken(number: str, runtime: Runtime, bench: Bench, **params: Any) -> list[CellResult]:
+    """Two arms of a small cell, which took turns."""
+    system = find(number)
+    command_or_skip(runtime, system, "service")
+    cell = small_cell(system, runtime, NUM_CLIENTS=2, **params)
+    return measure_in_slices(arms(cell, system), 1, replace(bench, method=replace(bench.method, **vars(METHOD))), 7)
+
+
+@pytest.mark.parametrize(
+    ("number", "params"),
+    [
+        ("1", {}),
+        ("2", {}),
+        ("2", {"RATE": 200}),
+        ("2", {"NUM_API_SERVICES": 2, "NUM_THREADS_PER_CLIENT": 1}),
+        ("4", {}),
+    ],
+    ids=str,
+)
+def test_what_is_answered_in_the_counted_time_counts_and_nothing_else(
+    number: str, params: dict[str, Any], any_runtime: Runtime, bench: Bench
+) -> None:
+    for result in taken(number, any_runtime, bench, **params):
+        check_ok(result)
+        turns = result.turns
+        assert (turns["slices"], turns["length_ns"], turns["lead_ns"]) == (4, 100_000_000, 5_000_000)
+        assert result.wall_ns == 400_000_000
+        uncounted = sum(client["uncounted"] for client in result.clients)
+        assert sum(service["requests"] for service in result.services) == result.answered + uncounted
+        assert 0 < uncounted < result.answered
+        assert result.latency["count"] == result.answered
+        assert sum(result.slices["counts"]) == result.answered
+        assert 0 <= turns["idle_cpu_ns"] < turns["idle_ns"]
+        if "RATE" in params:  # 200 requests a second of each of two clients, for 0.4 s
+            assert abs(result.answered - 160) <= 16
+        if number != "1":
+            assert result.connect == {}, "connections stay open between slices"
+
+
+def test_the_native_client_takes_slices_too(any_runtime: Runtime, native_client: Bench) -> None:
+    for result in taken("2", any_runtime, native_client):
+        check_ok(result)
+        uncounted = sum(client["uncounted"] for client in result.clients)
+        assert sum(service["requests"] for service in result.services) == result.answered + uncounted
+        assert 0 < uncounted < result.answered
+
+
+def test_a_service_that_works_in_the_background_is_named(any_runtime: Runtime, bench: Bench, folder: Path) -> None:
+    (folder / "burning.py").write_text(BACKGROUND)
+    given = {"command": "{python} burning.py {port}"}
+    cell, system = planned(folder, str(any_runtime.name), given, NUM_CLIENTS=1)
+    method = replace(METHOD, client_runtime=ORCHESTRATOR, duration_s=1.0)
+    results = measure_in_slices(arms(cell, system), 1, replace(bench, method=method), 7)
+    for result in results:
+        check_ok(result)
+    assert all(0.03 < cores < 0.4 for cores in idle_cores(results).values()), idle_cores(results)
+    assert [str(said).partition(" used ")[0] for said in background(results)] == ["arm 0", "arm 1"]
+
+
+@pytest.mark.parametrize("role", ["services", "clients"])
+def test_a_kill_in_a_slice_costs_its_arm_and_the_others_go_on(
+    role: str, any_runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    take_turn = measure._CellRun.take_turn
+    killed: list[int] = []
+
+    def kill_first(run: Any, length_ns: int = 0) -> None:
+        if run._arm == "arm 1" and run._turns and not killed:
+            killed.append(getattr(run, f"_{role}")[0].process.pid)
+            os.kill(killed[0], signal.SIGKILL)
+        take_turn(run, length_ns)
+
+    monkeypatch.setattr(measure._CellRun, "take_turn", kill_first)
+    system = find("2")
+    bench = replace(bench, method=METHOD)
+    results = measure_in_slices(arms(small_cell(system, any_runtime), system, 3), 1, bench, 7)
+    assert [result.status for result in results] == ["ok", "failed", "ok"]
+    assert "SIGKILL" in str(results[1].reason)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in killed)
+
+
+def test_arms_that_do_not_fit_into_memory_are_not_started(
+    any_runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measure, "memory_available_bytes", lambda: 1 << 20)
+    system = find("2")
+    with pytest.raises(NotEnoughMemory, match="and 1 MiB"):
+        measure_in_slices(arms(small_cell(system, any_runtime), system), 1, replace(bench, method=METHOD), 7)

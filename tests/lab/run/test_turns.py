@@ -1,0 +1,66 @@
+"""Slices of time: how long they are, and what a client's slices add up to. Numbers are worked out by hand."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from config.load import load_experiment
+from config.plan import Plan
+from lab.run.feasible import in_order
+from lab.run.turns import added, counted_share, slices, used
+from tests.lab.scripted_children import latency
+
+
+@pytest.mark.parametrize(
+    ("latency_ms", "duration_s", "expected"),
+    [
+        (0.2, 1.0, (10, 100_000_000)),  # 20 requests take 4 ms, so the shortest slice
+        (10.0, 1.0, (4, 250_000_000)),  # 20 requests take 200 ms, and 5 slices are made an even number
+        (100.0, 3.0, (6, 500_000_000)),  # not 2 s, but the longest slice
+        (0.2, 0.05, (2, 25_000_000)),  # two at least
+    ],
+)
+def test_a_slice_holds_twenty_requests_of_each_connection(
+    latency_ms: float, duration_s: float, expected: tuple[int, int]
+) -> None:
+    assert slices(latency_ms * 1e6, duration_s) == expected
+
+
+def said(answered: int, uncounted: int, start_ns: int, *latencies_ns: int, **more: Any) -> dict[str, Any]:
+    """What a client says of a slice."""
+    counted = {"requests": answered, "answered": answered, "uncounted": uncounted, "wrong": 0, "errors": {"closed": 1}}
+    times = {"started_ns": start_ns, "finished_ns": start_ns + 100, "completion_ns": 100, "cpu_user_ns": 1000}
+    return {**counted, **times, "latency": latency(*latencies_ns), **more}
+
+
+def test_slices_add_up_to_one_result_with_the_cpu_time_of_what_counts() -> None:
+    slow = {"above_ns": 5, "requests": [[0, 7, 0]]}
+    total = added([said(3, 1, 1000, 7, 8, 9, slow=slow), said(1, 0, 5000, 20)])
+    assert (total["answered"], total["requests"], total["uncounted"], total["errors"]) == (4, 4, 1, {"closed": 2})
+    assert (total["started_ns"], total["finished_ns"], total["completion_ns"]) == (1000, 5100, 200)
+    assert (total["latency"]["count"], total["latency"]["min_ns"], total["latency"]["max_ns"]) == (4, 7, 20)
+    assert total["cpu_user_ns"] == 1600  # of 2000, four fifths: 4 of 5 answers count
+    assert counted_share([total]) == pytest.approx(0.8)
+
+
+def test_what_a_service_used_is_without_its_idle_time_and_by_the_share_of_answers_that_count() -> None:
+    result = {"cpu_user_ns": 6000, "cpu_system_ns": 2000, "voluntary_switches": 10, "max_rss_bytes": 9}
+    assert used(result, 0.5, 4000) == {"cpu_user_ns": 1500, "cpu_system_ns": 500, "voluntary_switches": 5}
+
+
+def plan(**method: Any) -> Plan:
+    quick = load_experiment("quick", 2)
+    return replace(quick, method=replace(quick.method, **method))
+
+
+def test_arms_take_turns_unless_something_is_against_it_which_is_named() -> None:
+    ordered = in_order(plan())
+    assert (ordered.method.slices, str(ordered.arm_order_reason)) == (True, "")
+    for given, words in (
+        (plan(duration_s=0.0), "number of requests"),
+        (replace(plan(), runtimes=("3.14",)), "nothing to compare"),
+        (replace(plan(), arm_order="sequential"), "--order sequential"),
+    ):
+        ordered = in_order(given)
+        assert (ordered.method.slices, words in str(ordered.arm_order_reason)) == (False, True)
