@@ -30,6 +30,7 @@ from reports.statistics.verdict import Verdict, falls, judge_family, judge_runs,
 BLOCKS = (10, 20, 30)
 FAMILIES = (1, 13, 56)
 MOST_LOOKS = 60
+SLICES = 10  # of each arm in a block
 WINDOWS_S, SHORT_FAMILIES = (0.1, 0.2, 0.25, 0.35, 1.0), (1, 9)
 SECOND_NS = 1e9
 PLATEAUS: Mapping[str, float] = {"level from 1 on": 1, "to 4, then level": 4, "to 32: no plateau": 32}
@@ -79,6 +80,35 @@ def in_order(
     return logs[arms == 0], logs[arms == 1]
 
 
+def in_slices(
+    rng: np.random.Generator,
+    blocks: int,
+    *,
+    drift: float = 0,
+    carried: float = 0,
+    coefficient: float = 0,
+    burst_s: float = 0,
+) -> tuple[Floats, Floats]:
+    """Two arms that take turns, SLICES of 0.1 s each in a block; processes of a block differ by 1 %, slices by 2 %.
+
+    drift, carried, coefficient: as of in_order(), of slices in place of cells
+    burst_s: how long other work stops everything, in the mean, once in 2 s
+    """
+    count, arms = 2 * SLICES * blocks, np.zeros((2, blocks))
+    machine = rng.normal(0, 0.02, count) + np.linspace(0, log(1 + drift), count)
+    machine += autocorrelated(rng, count, coefficient) if coefficient else 0
+    lost = np.array([rng.exponential(burst_s, bursts).sum() for bursts in rng.poisson(0.05, count)]) / 0.1
+    machine -= np.log1p(-np.minimum(lost, 0.9))
+    seed = int(rng.integers(2**31))
+    for block in range(blocks):
+        order = np.array([arm for turn in range(SLICES) for arm in block_order(2, turn + 1, seed + block)])
+        logs = machine[2 * SLICES * block : 2 * SLICES * (block + 1)].copy()
+        logs[1:] += log(1 + carried) * (order[:-1] == 0)
+        speeds = [np.exp(-logs[order == arm]).mean() for arm in (0, 1)]
+        arms[:, block] = rng.normal(0, 0.01, 2) - np.log(speeds)
+    return arms[0], arms[1]
+
+
 CASES: Mapping[str, Noise] = {
     "normal, sd 3 %": alike(lambda rng, blocks: rng.normal(0, 0.03, blocks)),
     "heavy tails (Student t, 2)": alike(lambda rng, blocks: 0.02 * rng.standard_t(2, blocks)),
@@ -92,6 +122,10 @@ CASES: Mapping[str, Noise] = {
     "drift of 20 %": lambda rng, blocks: in_order(rng, blocks, drift=0.2),
     "one arm skewed; covered: total time": one_skewed,
     "carry-over of 5 %": lambda rng, blocks: in_order(rng, blocks, carried=0.05),
+    "slices: AR(1) 0.95 of the machine": lambda rng, blocks: in_slices(rng, blocks, coefficient=0.95),
+    "slices: drift of 20 %": lambda rng, blocks: in_slices(rng, blocks, drift=0.2),
+    "slices: bursts": lambda rng, blocks: in_slices(rng, blocks, burst_s=0.03),
+    "slices: carry-over of 5 %": lambda rng, blocks: in_slices(rng, blocks, carried=0.05),
 }
 
 
