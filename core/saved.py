@@ -82,8 +82,8 @@ class SavedPlan:
     fail_if_slower: how much more time, as a share, the last runtime must take for the run to exit with 3; 0 for never
     extended: whether blocks were added when some had been seen
     method: how every cell was measured
-    arm_order, arm_order_reason: `slices` or `sequential` where one was asked for; why the arms of a setting were measured
-        one after the other
+    arm_order, arm_order_reason: `slices` or `sequential` where one was asked for; why the arms of a setting were not
+        measured in slices
     view: how the report tells it; empty for runtimes side by side
     absent: what could not be measured here, such as a native program that is not built: `system`, `runtime` and
         `reason`, a message

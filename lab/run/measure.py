@@ -103,8 +103,8 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
     start_ns = perf_counter_ns()
     with _CellRun(Entry(arm=arm or cell.runtime, cell=cell, system=system), block, bench) as alone:
         alone.do(lambda: alone.enter_context(_awake(cell, bench)))
-        alone.do(alone.prepare)
-        alone.do(alone.begin)
+        for step in (alone.launch, alone.connect, alone.warm_up, alone.begin):
+            alone.do(step)
         with CoreWatch(alone.watched) as cores:
             alone.do(alone.take_turn)
         alone.do(alone.end, cores.timelines)
@@ -116,33 +116,36 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
 
     A cell that fails ends, and the others go on. Raises NotEnoughMemory if they do not all fit.
     """
-    start_ns, first = perf_counter_ns(), entries[0].cell
+    start_ns, key = perf_counter_ns(), entries[0].cell.cell_id
     with ExitStack() as stack:
         arms = [stack.enter_context(_CellRun(entry, block, bench)) for entry in entries]
-        arms[0].do(lambda: stack.enter_context(_awake(first, bench)))
-        running = [] if arms[0].failure else [arms[place] for place in block_order(len(arms), block, seed)]
-        for arm in running:
-            arm.do(arm.prepare)
-            if arm is running[0] and not bench.places:
-                _expect_memory(arm.memory_bytes() * (len(arms) - 1), len(arms))
-        if first.cell_id not in bench.slices:
-            for arm in running:
-                arm.do(arm.take_turn, PILOT_NS)
-            slowest_ns = max((arm.latency_ns() for arm in running if not arm.failure), default=0.0)
-            bench.slices[first.cell_id] = slices(slowest_ns, bench.method.duration_s)
-        count, length_ns = bench.slices[first.cell_id]
-        for arm in running:
-            arm.do(arm.begin)
-        with CoreWatch({key: pids for arm in running for key, pids in arm.watched.items()}) as cores:
+        first, *others = [arms[place] for place in block_order(len(arms), block, seed)]
+        first.do(lambda: stack.enter_context(_awake(entries[0].cell, bench)))
+        if key not in bench.slices:
+            _each([first], _CellRun.launch, _CellRun.connect)
+            _expect_memory(first.memory_bytes() * len(others), len(arms))
+            _each(others, _CellRun.launch, _CellRun.connect)
+            _each(arms, _CellRun.warm_up, _CellRun.try_slice)
+            bench.slices[key] = slices(max(arm.latency_ns for arm in arms), bench.method.duration_s)
+        else:
+            _each([first, *others], _CellRun.launch, _CellRun.connect, _CellRun.warm_up)
+        _each(arms, _CellRun.begin)
+        count, length_ns = bench.slices[key]
+        with CoreWatch({name: pids for arm in arms for name, pids in arm.watched.items()}) as cores:
             for turn in range(count):
                 for place in block_order(len(arms), turn + 1, seed + block):
                     arms[place].do(arms[place].take_turn, length_ns)
-        for arm in running:
+        for arm in arms:
             arm.do(arm.end, cores.timelines)
     spent_ns = (perf_counter_ns() - start_ns) // len(arms)
-    for arm in arms:
-        arm.failure = arm.failure or (NOTHING if running else arms[0].failure)
     return [arm.result(spent_ns) for arm in arms]
+
+
+def _each(arms: Sequence["_CellRun"], *steps: Callable[["_CellRun"], None]) -> None:
+    """Let all *arms* take a step, then the next one."""
+    for step in steps:
+        for arm in arms:
+            arm.do(step, arm)
 
 
 def _awake(cell: Cell, bench: Bench) -> AbstractContextManager[object]:
@@ -171,7 +174,7 @@ class _CellRun(ExitStack):
 
     def __init__(self, entry: Entry, block: int, bench: Bench, children: Children | None = None) -> None:
         super().__init__()
-        self.failure = NOTHING
+        self.failure, self.latency_ns = NOTHING, 0
         self._arm, self._cell, self._system, self._block, self._bench = (
             entry.arm,
             entry.cell,
@@ -226,15 +229,17 @@ class _CellRun(ExitStack):
 
     # ---- steps ---------------------------------------------------------------------------------------------------
 
-    def prepare(self) -> None:
-        """Start its processes, and warm up. Raises GilscopeError, as all steps do."""
+    def launch(self) -> None:
+        """Start its processes. Raises GilscopeError, as all steps do."""
         self._work_with(self.enter_context(Children(self._bench.sandbox, str(REPOSITORY))))
-        started_ns = perf_counter_ns()
+        self._launched_ns = perf_counter_ns()
         self._places.begin()
-        cell_line = self.cell_line()
-        self._services = self.start_services()
+        self.start_services()
         self._clients = self._start(CLIENT, [{}] * self._cell.num_clients)
-        self._sockets = self.ready_services(self._services, cell_line)
+
+    def connect(self) -> None:
+        """Wait until services listen and clients have connected."""
+        self._sockets = self.ready_services()
         self._bench.listening(self._services[0].process.pid)
         runtime = self._runtimes[CLIENT]
         for client_id, client in enumerate(self._clients):
@@ -243,19 +248,23 @@ class _CellRun(ExitStack):
             client.tell({**self._cell.to_json(), **told, **place, **runtime.told(self._system)})
         ready = self._children.hear_all(self._clients, READY, BEFORE_READY, starting_s({}))
         check_runtime(runtime, self._clients, ready)
-        self._ready_ns = perf_counter_ns() - started_ns
+        self._ready_ns = perf_counter_ns() - self._launched_ns
         self._jit_ready = jit_states(self._runtimes[SERVICE], self._insides)
         self._deadline_s = calling_s(self._cell, self._system, self._bench.method)
+
+    def warm_up(self) -> None:
+        """Let the clients warm up, if the method says so."""
         if self._bench.method.warmup:
             self._do(self._clients, WARM, message("during the warm-up"), self._deadline_s)
             self._is_warm = True
 
-    def latency_ns(self) -> float:
-        """The mean latency in its turns so far, which are forgotten."""
-        latency = merged(line[RESULT]["latency"] for turn in self._turns for line in turn.lines)
-        self._turns.clear()
+    def try_slice(self) -> None:
+        """Take a short turn that does not count, but for its mean latency."""
+        self.take_turn(PILOT_NS)
         self._is_warm = True
-        return float(latency.get("mean_ns", 0))
+        for client, line in zip(self._clients, self._turns.pop().lines, strict=True):
+            take_client_result(client, line)
+        self.latency_ns = merged(client.result["latency"] for client in self._clients).get("mean_ns", 0)
 
     def memory_bytes(self) -> int:
         """How much memory all its processes have now."""
@@ -395,26 +404,24 @@ class _CellRun(ExitStack):
         for client in self._clients:
             client.process.wait(END_DEADLINE_S)
 
-    def cell_line(self) -> dict[str, Any]:
-        """Return what the services are told: the cell, and a folder for their sockets."""
-        told = self._runtimes[SERVICE].told(self._system)
-        return {**self._cell.to_json(), **self._places.service_line(), **told}
+    def start_services(self) -> None:
+        """Start the services, and tell them the cell and a folder for their sockets. Raises ChildFailed.
 
-    def start_services(self) -> list[Child]:
-        """Start the services. What runs inside them is in their environment.
-
-        Where a user's command runs, its child is told instead.
+        What runs inside them is in their environment. Where a user's command runs, its child is told instead.
         """
-        return self._start(SERVICE, [{} if self._system.hosted else inside.variables for inside in self._insides])
+        inside = [inside.variables for inside in self._insides]
+        self._services = self._start(SERVICE, [{} if self._system.hosted else variables for variables in inside])
+        told = {**self._places.service_line(), **self._runtimes[SERVICE].told(self._system)}
+        self._start_deadline_s = starting_s(told)
+        for service_id, (service, variables) in enumerate(zip(self._services, inside, strict=True)):
+            service.tell({**self._cell.to_json(), **told, "service_id": service_id, "inside": variables})
 
-    def ready_services(self, services: Sequence[Child], cell_line: Mapping[str, Any]) -> list[list[str]]:
-        """Tell the services what they serve and wait until all listen; of each, its addresses. Raises ChildFailed."""
-        for service_id, (service, inside) in enumerate(zip(services, self._insides, strict=True)):
-            service.tell({**cell_line, "service_id": service_id, "inside": inside.variables})
-        lines = self._children.hear_all(services, READY, BEFORE_READY, starting_s(cell_line))
-        check_runtime(self._runtimes[SERVICE], services, lines)
-        sockets = [addresses(line, service) for line, service in zip(lines, services, strict=True)]
-        expect_distinct(services, sockets)
+    def ready_services(self) -> list[list[str]]:
+        """Wait until all services listen; of each, its addresses. Raises ChildFailed."""
+        lines = self._children.hear_all(self._services, READY, BEFORE_READY, self._start_deadline_s)
+        check_runtime(self._runtimes[SERVICE], self._services, lines)
+        sockets = [addresses(line, service) for line, service in zip(lines, self._services, strict=True)]
+        expect_distinct(self._services, sockets)
         return sockets
 
     def _start(self, role: str, variables: Sequence[Mapping[str, str]]) -> list[Child]:
@@ -447,10 +454,9 @@ class _CellRun(ExitStack):
 def start_services(cell: Cell, system: System, children: Children, bench: Bench) -> list[list[str]]:
     """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
     run = _CellRun(Entry(arm="", cell=cell, system=system), 0, bench, children)
-    cell_line = run.cell_line()
-    services = run.start_services()
     try:
-        return run.ready_services(services, cell_line)
+        run.start_services()
+        return run.ready_services()
     except ChildFailed as failed:
         raise ChildFailed(redactor_of(system).message(failed.message)) from None
 

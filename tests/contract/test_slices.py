@@ -46,7 +46,9 @@ def taken(number: str, runtime: Runtime, bench: Bench, **params: Any) -> list[Ce
     system = find(number)
     command_or_skip(runtime, system, "service")
     cell = small_cell(system, runtime, NUM_CLIENTS=2, **params)
-    return measure_in_slices(arms(cell, system), 1, replace(bench, method=replace(bench.method, **vars(METHOD))), 7)
+    return measure_in_slices(
+        arms(cell, system), 1, replace(bench, method=replace(bench.method, **vars(METHOD)), slices={}), 7
+    )
 
 
 @pytest.mark.parametrize(
@@ -128,4 +130,4 @@ def test_arms_that_do_not_fit_into_memory_are_not_started(
     monkeypatch.setattr(measure, "memory_available_bytes", lambda: 1 << 20)
     system = find("2")
     with pytest.raises(NotEnoughMemory, match="and 1 MiB"):
-        measure_in_slices(arms(small_cell(system, any_runtime), system), 1, replace(bench, method=METHOD), 7)
+        measure_in_slices(arms(small_cell(system, any_runtime), system), 1, replace(bench, method=METHOD, slices={}), 7)
