@@ -66,6 +66,7 @@ lint: $(DEV_STAMP) ## Check format, rules and types: ruff, mypy strict
 	@echo 'lint: ruff format'; $(PYTHON) -m ruff format --check .
 	@echo 'lint: ruff check';  $(PYTHON) -m ruff check .
 	@echo 'lint: mypy';        $(PYTHON) -m mypy
+	@echo 'lint: budget';      $(PYTHON) -m tests.budget
 
 check: lint test ## Run lint and test
 
