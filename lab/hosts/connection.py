@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from time import monotonic, perf_counter_ns
 from typing import Any, Required, TypedDict
@@ -16,8 +16,9 @@ from core.record import RuntimeFacts, Window
 from core.saved import HostFacts
 from lab.hosts import archive
 from lab.hosts.clock import Offset, Trip, estimate
+from lab.hosts.commands import here, openssh
 from lab.hosts.frames import CLOCK, LEASE_S, MOST_REPLY_BYTES, BadFrame, Frames, Kind, frame
-from lab.hosts.links import CONNECT_S, Link, LinkLost, why_ended
+from lab.hosts.links import CONNECT_S, LinkLost, why_ended
 from lab.hosts.remote import RemoteProcess
 
 
@@ -75,18 +76,6 @@ ANSWERS: Mapping[str, Any] = {  # what an agent may answer, checked before it is
 CALL_S = 60.0
 PROBES = 15
 MOST_HELLO_BYTES = 1 << 16
-Carrier = Callable[[Host, int], Link]
-
-
-def carrier(via: str) -> Carrier:
-    """What makes links of that kind; asyncssh is imported only where it is used."""
-    if via == "asyncssh":
-        from lab.hosts.asyncssh_link import by_asyncssh
-
-        return by_asyncssh
-    from lab.hosts.commands import here, openssh
-
-    return here if via == "here" else openssh
 
 
 class Connection:
@@ -108,7 +97,7 @@ class Connection:
         self._changing = threading.Condition()
         self._frames = Frames()
         try:
-            self._link = carrier(host.via)(host, process_group)
+            self._link = (here if host.via == "here" else openssh)(host, process_group)
         except LinkLost as error:
             raise unusable(host, error.message) from None
         try:

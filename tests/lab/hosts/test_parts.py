@@ -1,15 +1,11 @@
-"""Frames, clocks, windows and the agent's files, without other hosts; and a link over asyncssh's own server."""
+"""Frames, clocks, windows and the agent's files; and an agent of this machine."""
 
 import ast
-import asyncio
 import io
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
-from threading import Thread
-from typing import Any
 
 import pytest
 
@@ -89,61 +85,8 @@ def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
             assert modules <= STANDARD_LIBRARY | {"lab", "core", "systems", "services", "clients"}, path
 
 
-# ---- asyncssh's own server, where there is no other ----------------------------------------------------------------
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Host]:
-    """On loopback, with keys of its own."""
-    asyncssh = pytest.importorskip("asyncssh", reason="pinned in requirements.txt: make setup")
-    for name in ("host", "user"):
-        asyncssh.generate_private_key("ssh-ed25519").write_private_key(str(tmp_path / name))
-        asyncssh.read_private_key(str(tmp_path / name)).write_public_key(str(tmp_path / f"{name}.pub"))
-    loop = asyncio.new_event_loop()
-    acceptors: list[Any] = []
-    sessions: list[asyncio.Task[None]] = []
-
-    variables = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "XDG_CACHE_HOME": str(tmp_path)}
-
-    async def serve(session: Any) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        sessions.append(task)
-        command = await asyncio.create_subprocess_shell(session.command, stdin=-1, stdout=-1, stderr=-1, env=variables)
-        await session.redirect(command.stdin, command.stdout, command.stderr)
-        session.exit(await command.wait())
-        await session.wait_closed()
-
-    async def listen() -> None:
-        acceptor = await asyncssh.listen(
-            "127.0.0.1", 0, server_host_keys=[str(tmp_path / "host")], process_factory=serve, encoding=None,
-            authorized_client_keys=str(tmp_path / "user.pub"),
-        )  # fmt: skip
-        acceptors.append(acceptor)
-
-    async def end() -> None:
-        """Once the sessions have ended, which their clients have left."""
-        acceptors[0].close()
-        await acceptors[0].wait_closed()
-        await asyncio.wait_for(asyncio.gather(*sessions), 60)
-
-    loop.run_until_complete(listen())
-    port = acceptors[0].get_port()
-    thread = Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    (tmp_path / "known").write_text(f"[127.0.0.1]:{port} {(tmp_path / 'host.pub').read_text()}")
-    yield Host(
-        name="x", address="127.0.0.1", ssh=f"me@127.0.0.1:{port}",
-        identity_file=str(tmp_path / "user"), known_hosts=str(tmp_path / "known"),
-    )  # fmt: skip
-    asyncio.run_coroutine_threadsafe(end(), loop).result(60)
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-    loop.close()
-
-
-def test_a_host_is_used_over_asyncssh_where_there_are_no_namespaces(server: Host, sandbox: Sandbox) -> None:
-    with Connection(server, sandbox.process_group) as connection:
+def test_a_child_of_an_agent_is_written_to_read_and_waited_for(sandbox: Sandbox) -> None:
+    with Connection(Host(name="x", address="127.0.0.1", via="here"), sandbox.process_group) as connection:
         assert abs(connection.offset().offset_ns) < 10**9
         child = connection.start(["sh", "-c", "cat; echo end >&2; exit 5"], {})
         child.wait_started()

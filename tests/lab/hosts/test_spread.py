@@ -25,7 +25,7 @@ from lab.run.sandbox import Sandbox
 from tests.lab.hosts.conftest import SECONDS, Measured
 from tests.lab.hosts.namespaces import CLOCKS_S, Lab, wait_until
 
-HOUR_NS, MINUTE_NS = 3600 * 10**9, 60 * 10**9
+MINUTE_NS = 60 * 10**9
 LEFT_NOTHING_S = 10.0  # as docs/hosts.md promises
 
 
@@ -85,16 +85,6 @@ def test_a_stranger_is_closed_and_counted(
     assert cell.answered == cell.requests > 0, str(cell.reason)
     assert [service["strangers"] for service in cell.services] == [knocked]
     assert knocked >= 1
-
-
-def test_the_command_ssh_carries_the_same(lab: Lab, sandbox: Sandbox) -> None:
-    with Connection(lab.host("b", via="ssh"), sandbox.process_group) as connection:
-        assert abs(connection.offset().offset_ns - HOUR_NS) < 10**9
-        child = connection.start(["sh", "-c", "read word; echo said $word; exit 7"], {})
-        child.wait_started()
-        child.write(b"hello\n")
-        assert (child.wait(60), child.read()) == (7, b"said hello\n")
-        child.close()
 
 
 # ---- faults --------------------------------------------------------------------------------------------------------
@@ -176,19 +166,17 @@ def refusal(lab: Lab, sandbox: Sandbox, name: str = "a", **changes: object) -> s
     return str(error.value)
 
 
-@pytest.mark.parametrize("via", ["asyncssh", "ssh"])
-def test_a_changed_host_key_is_refused(lab: Lab, sandbox: Sandbox, tmp_path: Path, via: str) -> None:
+def test_a_changed_host_key_is_refused(lab: Lab, sandbox: Sandbox, tmp_path: Path) -> None:
     other = (lab.folder / "host_b.pub").read_text().split()[:2]
     known = tmp_path / "known_hosts"
     known.write_text(f"{lab.machines['a'].address} {' '.join(other)}\n")
-    assert "host key" in refusal(lab, sandbox, via=via, known_hosts=str(known)).lower()
+    assert "host key" in refusal(lab, sandbox, known_hosts=str(known)).lower()
 
 
-@pytest.mark.parametrize("via", ["asyncssh", "ssh"])
-def test_a_refused_login_is_named(lab: Lab, sandbox: Sandbox, via: str) -> None:
-    why = refusal(lab, sandbox, via=via, identity_file=str(lab.folder / "host_a"))
+def test_a_refused_login_is_named(lab: Lab, sandbox: Sandbox) -> None:
+    why = refusal(lab, sandbox, identity_file=str(lab.folder / "host_a"))
     assert "Host a cannot be used: " in why
-    assert "permission denied" in why.lower() or "refused the login" in why
+    assert "Permission denied (publickey" in why
 
 
 def test_a_full_disk_is_named(lab: Lab, sandbox: Sandbox) -> None:
