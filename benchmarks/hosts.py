@@ -21,7 +21,7 @@ from typing import Any
 from core.hosts import Host, Layout
 from core.method import Method
 from core.processtree import tree
-from lab.hosts.remote import RemoteProcess
+from lab.hosts.connection import RemoteProcess
 from lab.hosts.spread import Spread
 from lab.machine.host import raise_open_files
 from lab.python import interpreters
@@ -117,10 +117,11 @@ def scale() -> None:
         children = [place.start(["sh", "-c", CHILD], {}) for place in spread.connected.values() for _ in range(CLIENTS)]
         _print_time("children started", begun_ns)
         of_host = {name: children[number * CLIENTS :][:CLIENTS] for number, name in enumerate(hosts)}
-        offsets = {name: place.connection.offset() for name, place in spread.connected.items()}
+        for place in spread.connected.values():
+            place.before = place.connection.offset()
         at_ns = perf_counter_ns() + 200_000_000
         for name, place in spread.connected.items():
-            place.connection.window(offsets[name].there(at_ns), 0, of_host[name])
+            place.release(at_ns, 0, of_host[name])
         _hear(children, len("started\n"))
         _print_time("from go until all had started and said so", at_ns)
         for child in children:

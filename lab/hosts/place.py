@@ -1,24 +1,30 @@
-"""A host as a place of children, and a runtime that is on hosts (lab.run.process, lab.run.runtimes)."""
+"""A host as a place of children, a runtime that is on hosts, and what looks into services there."""
 
-from collections.abc import Mapping, Sequence
+import zlib
+from base64 import b64decode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import msgspec
 
 from core.errors import BadInput, ChildFailed
 from core.hosts import Host
 from core.messages import Message, message
 from core.system import SERVICE, System
+from lab.digests import short
 from lab.environments.environment import EnvironmentFailed
+from lab.hosts.archive import OWN, user_files, with_bodies
 from lab.hosts.clock import Offset
-from lab.hosts.connection import Connection
-from lab.hosts.remote import RemoteProcess
-from lab.hosts.user_files import OWN, bring, user_files, with_bodies
+from lab.hosts.connection import HostConnection, RemoteProcess
+from lab.hosts.protocol import BEAT_S
+from lab.profile.watchers import FACTS
+from lab.run.inside import MOST_BYTES, Inside
 from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Runtime, UserServiceRuntime
 
-if TYPE_CHECKING:
-    from lab.hosts.spread import Spread
-
+WATCHED_S = 300.0  # for perf, which reads its recording
 COMMAND_S = 900.0  # an environment may have to be made
 
 
@@ -27,7 +33,7 @@ class HostPlace:
 
     folder = ""
 
-    def __init__(self, host: Host, connection: Connection, runtimes: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, host: Host, connection: HostConnection, runtimes: Mapping[str, Mapping[str, Any]]) -> None:
         self.name = host.name
         self.host, self.connection, self.runtimes = host, connection, runtimes
         self._commands: dict[tuple[str, str, str], list[str]] = {}
@@ -39,14 +45,8 @@ class HostPlace:
         return f"HostPlace({self.connection!r})"
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> RemoteProcess:
-        """A new child. Raises OSError."""
-        child = self.connection.start(command, variables)
-        try:
-            child.wait_started()
-        except BaseException:
-            child.close()
-            raise
-        return child
+        """Return a new child. Raises ChildFailed if it cannot be started."""
+        return self.connection.start(command, variables)
 
     def cpus(self, numbers: Sequence[int]) -> list[int]:
         """Of the CPUs of its children, those with these *numbers*, from 0; all without any. Raises BadInput."""
@@ -75,9 +75,9 @@ class HostPlace:
         """Where a user's service is started there, and its interpreter; brings what it needs. Raises ChildFailed."""
         key = (runtime, own["directory"], own["requirements"], *own["packages"])
         if key not in self._owns:
-            files = user_files(own)
-            folder = bring(self.connection, files)
-            words = {"runtime": runtime, "requirements": files.requirements, "folder": folder}
+            content, requirements = user_files(own)
+            folder = self.connection.call("files", COMMAND_S, content, name=short(own["directory"]))
+            words = {"runtime": runtime, "requirements": requirements, "folder": folder}
             try:
                 python = self.connection.call("own", COMMAND_S, **words)
             except ChildFailed as failed:
@@ -107,12 +107,14 @@ class HostPlace:
         return str(there["facts"]["version"]) if there else ""
 
     def release(self, at_ns: int, hold_ns: int, children: Sequence[RemoteProcess]) -> None:
-        """At a time of our clock."""
-        self.before = self.before or self.connection.offset()
-        self.connection.window(self.before.there(at_ns), hold_ns, children)
+        """Release *children* at a time of our clock; nothing is said or heard until their window is over."""
+        before = self.before = self.before or self.connection.offset()
+        numbers = [child.number for child in children]
+        self.connection.silent_until_s = (at_ns + hold_ns) / 1e9 + BEAT_S
+        self.connection.tell("release", at_ns=before.there(at_ns), hold_ns=hold_ns, children=numbers)
 
 
-def _without_index(reason: Message, connection: Connection) -> Message:
+def _without_index(reason: Message, connection: HostConnection) -> Message:
     if connection.lost:
         return reason
     return message(
@@ -122,14 +124,14 @@ def _without_index(reason: Message, connection: Connection) -> Message:
 
 @dataclass(frozen=True, kw_only=True)
 class HostRuntime(Runtime):
-    """A runtime that is on the hosts; interpreter: that of the services' host."""
+    """A runtime that is on the hosts. interpreter: that of the services' host; places_of: the hosts of a role"""
 
-    spread: "Spread" = field(repr=False, compare=False)
+    places_of: Callable[[str], Sequence[HostPlace]] = field(repr=False, compare=False)
 
     def command(self, system: System, role: str) -> list[str]:
         """As on the first host of that role. Raises EnvironmentFailed, which names the host."""
         try:
-            commands = [place.command(self, system, role) for place in self.spread.places_of(role)]
+            commands = [place.command(self, system, role) for place in self.places_of(role)]
         except ChildFailed as failed:
             raise EnvironmentFailed(failed.message) from None
         if system.requirements or system.wheels:
@@ -139,7 +141,7 @@ class HostRuntime(Runtime):
     def own(self, own: Mapping[str, Any]) -> dict[str, Any]:
         """As on the services' host, which is brought what it needs. Raises EnvironmentFailed, which names it."""
         try:
-            there = self.spread.places_of(SERVICE)[0].own(str(self.name), own)
+            there = self.places_of(SERVICE)[0].own(str(self.name), own)
         except ChildFailed as failed:
             raise EnvironmentFailed(failed.message) from None
         if own["requirements"] or own["packages"]:
@@ -153,9 +155,69 @@ class HostRuntime(Runtime):
 
     def to_json(self) -> dict[str, Any]:
         """With the packages as they are on the services' host."""
-        place = self.spread.places_of(SERVICE)[0]
+        place = self.places_of(SERVICE)[0]
         paths = {name: str(path) for name, path in self.pythons.items() if isinstance(path, Path)}
         known = Runtime(name=self.name, interpreter=self.interpreter).to_json()
         return known | {
             "packages": {name: place.connection.call("packages", python=path) for name, path in paths.items()}
         }
+
+
+class InsideThere(Inside):
+    """A folder on the services' host. ask: call() of the connection there; where that is lost, nothing is known."""
+
+    def __init__(self, ask: Callable[..., Any], parts: Mapping[str, Mapping[str, Any]]) -> None:
+        self._ask, self._parts = ask, parts
+        self.folder, self.root = None, Path()
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The folder is made when these are first asked for: the host is connected then. Raises ChildFailed."""
+        if self._parts and not self.folder:
+            told = self._ask("inside", parts={name: dict(options) for name, options in self._parts.items()})
+            self.folder, self.root = Path(told["folder"]), Path(told["root"])
+        return super().variables
+
+    def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
+        """As the agent reads them."""
+        with suppress(ChildFailed, ValueError, zlib.error):
+            folder = str(self.folder or "")
+            packed = self._ask("inside_files", folder=folder, part=part, most_bytes=most_bytes) if folder else {}
+            return {name: zlib.decompressobj().decompress(b64decode(text), most_bytes) for name, text in packed.items()}
+        return {}
+
+    def remove(self) -> None:
+        """Have the agent remove the folder."""
+        if self.folder:
+            with suppress(ChildFailed):
+                self._ask("inside_end", folder=str(self.folder))
+
+
+class WatcherThere:
+    """A watcher of that kind on the services' host. ask: call() of the connection there."""
+
+    def __init__(self, ask: Callable[..., Any], kind: str, told: Mapping[str, Any]) -> None:
+        """Raises ChildFailed."""
+        self._ask, self._kind = ask, kind
+        self.facts: Any = None
+        ask("watcher", WATCHED_S, kind=kind, told=dict(told))
+
+    def listening(self, pid: int) -> None:
+        """A service listens, and no client knows of it."""
+        self._ask("listening", pid=pid)
+
+    @contextmanager
+    def watch(self, pid: int) -> Iterator[None]:
+        """While clients call."""
+        self._ask("watch", pid=pid)
+        try:
+            yield
+        except BaseException:
+            with suppress(ChildFailed):
+                self._ask("watched", WATCHED_S)
+            raise
+        facts = self._ask("watched", WATCHED_S)
+        try:
+            self.facts = msgspec.convert(facts, FACTS[self._kind])
+        except msgspec.ValidationError as error:
+            raise ChildFailed(message("The services' host answered {error}", error=str(error)[:200])) from None

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic, perf_counter_ns
+from time import perf_counter_ns
 from typing import Any, TypeVar
 
 from core.errors import BadInput, ChildFailed
@@ -17,13 +17,9 @@ from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE
 from lab.hosts import archive
 from lab.hosts.clock import between, overlap_faults
-from lab.hosts.connection import CALL_S, Connection
-from lab.hosts.frames import BEAT_S
-from lab.hosts.inside import InsideThere
-from lab.hosts.links import LinkLost
-from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime
-from lab.hosts.remote import RemoteProcess
-from lab.hosts.watcher import WatcherThere
+from lab.hosts.connection import CALL_S, HostConnection, RemoteProcess
+from lab.hosts.link import LinkLost
+from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime, InsideThere, WatcherThere
 from lab.machine import host
 from lab.python.interpreters import Interpreter
 from lab.run.children import Child
@@ -49,7 +45,6 @@ class Spread:
         self._places: dict[str, HostPlace] = {}
         self._names: tuple[str, ...] = ()
         self._closed = threading.Event()
-        threading.Thread(target=self._beat, name="beat", daemon=True).start()
 
     def __repr__(self) -> str:
         return f"Spread({', '.join(self.layout.used)})"
@@ -236,7 +231,6 @@ class Spread:
         at_ns, hold_ns = perf_counter_ns() + LEAD_NS, round(self._method.duration_s * 1e9)
         for name, place in self._places.items():
             place.before = offsets[name]
-            place.connection.silent_until_s = monotonic() + (LEAD_NS + hold_ns) / 1e9 + BEAT_S
             own = [client.process for client in clients if client.place.name == name]
             place.release(at_ns, hold_ns, [process for process in own if isinstance(process, RemoteProcess)])
         return at_ns
@@ -296,7 +290,7 @@ class Spread:
         return {name: future.result() for name, future in asked.items()}
 
     def _connected(self, host: Host) -> None:
-        connection = Connection(host, self._sandbox.process_group)
+        connection = HostConnection(host, self._sandbox.process_group)
         self._places[host.name] = HostPlace(host, connection, {})
         if self._closed.is_set():  # meanwhile
             connection.close()
@@ -317,10 +311,4 @@ class Spread:
     def _runtime(self, name: str, told: Mapping[str, Any]) -> HostRuntime:
         executable, parsed = Path(told["executable"]), RuntimeName.parse(name)
         interpreter = Interpreter(name=parsed.series, executable=executable, source=told["source"], facts=told["facts"])
-        return HostRuntime(name=parsed, interpreter=interpreter, spread=self)
-
-    def _beat(self) -> None:
-        while not self._closed.wait(BEAT_S):
-            for place in list(self._places.values()):
-                with suppress(OSError):
-                    place.connection.beat()
+        return HostRuntime(name=parsed, interpreter=interpreter, places_of=self.places_of)

@@ -1,37 +1,34 @@
 """Frames, clocks, windows and the agent's files; and an agent of this machine."""
 
 import ast
-import io
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
 
+from core.errors import ChildFailed
 from core.hosts import Host
-from lab.hosts import archive
-from lab.hosts.boot import digest
 from lab.hosts.clock import Offset, Trip, between, estimate, overlap_faults
-from lab.hosts.commands import parts
-from lab.hosts.connection import Connection
-from lab.hosts.frames import MOST_BYTES, BadFrame, Frames, Kind, frame
+from lab.hosts.connection import HostConnection
+from lab.hosts.link import parts
+from lab.hosts.protocol import MOST_BYTES, BadFrame, FrameReader, frame
 from lab.run.sandbox import Sandbox
 from tests.test_import_table import STANDARD_LIBRARY, imports
 
 
-def test_a_frame_is_a_length_a_kind_and_a_number_and_comes_in_any_pieces() -> None:
-    assert frame(Kind.OUT, 7, b"ab").hex() == "00000002" + "08" + "00000007" + "6162"
-    frames = Frames()
-    data = frame(Kind.OUT, 7, b"ab") + frame(Kind.EXIT, 9)
+def test_a_frame_is_two_sizes_a_json_object_and_bytes_and_comes_in_any_pieces() -> None:
+    assert frame({"call": 7}, b"ab").hex() == "0000000b" + "00000002" + b'{"call": 7}'.hex() + "6162"
+    frames = FrameReader()
+    data = frame({"call": 7}, b"ab") + frame({"reply": 9})
     cut = [one for byte in data for one in frames.feed(bytes([byte]))]
-    assert cut == [(Kind.OUT, 7, b"ab"), (Kind.EXIT, 9, b"")]
+    assert cut == [({"call": 7}, b"ab"), ({"reply": 9}, b"")]
 
 
-@pytest.mark.parametrize("data", [(MOST_BYTES + 1).to_bytes(4) + bytes(5), bytes(4) + b"\x63" + bytes(4)])
+@pytest.mark.parametrize("data", [b"Welcome to host b", bytes(4) + (MOST_BYTES + 1).to_bytes(4)])
 def test_what_is_no_frame_is_refused_before_it_is_kept(data: bytes) -> None:
     with pytest.raises(BadFrame):
-        list(Frames().feed(data))
+        list(FrameReader().feed(data))
 
 
 def test_the_offset_is_that_of_the_quickest_trip_give_or_take_half_of_it() -> None:
@@ -59,17 +56,6 @@ def test_a_place_is_a_user_a_host_and_a_port(text: str, expected: tuple[str, str
     assert parts(text) == expected
 
 
-def test_the_archive_has_the_name_that_a_host_reckons_of_its_files(tmp_path: Path) -> None:
-    packed = archive.archive(native=False)
-    with zipfile.ZipFile(io.BytesIO(packed.content)) as files:
-        files.extractall(tmp_path)
-    for path in tmp_path.rglob("*.py"):
-        path.chmod(0o600)
-    assert digest(str(tmp_path)) == packed.digest
-    (tmp_path / "core" / "wire.py").write_text("changed")
-    assert digest(str(tmp_path)) != packed.digest
-
-
 def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
     """Of all that it loads: run without any other package."""
     code = "import sys; sys.path.insert(0, '.'); import lab.hosts.agent, lab.user_service.child; print(*sys.modules)"
@@ -86,15 +72,14 @@ def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
 
 
 def test_a_child_of_an_agent_is_written_to_read_and_waited_for(sandbox: Sandbox) -> None:
-    with Connection(Host(name="x", address="127.0.0.1", via="here"), sandbox.process_group) as connection:
+    with HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox.process_group) as connection:
         assert abs(connection.offset().offset_ns) < 10**9
         child = connection.start(["sh", "-c", "cat; echo end >&2; exit 5"], {})
-        child.wait_started()
         child.write(b"x" * 100_000 + b"\n")
         child.close_stdin()
         assert child.wait(60) == 5
         assert child.read() == b"x" * 100_000 + b"\n"
         assert child.stderr.kept() == b"end\n"
         child.close()
-        with pytest.raises(OSError, match="No such file"):
-            connection.start(["/nonexistent"], {}).wait_started()
+        with pytest.raises(ChildFailed, match="No such file"):
+            connection.start(["/nonexistent"], {})

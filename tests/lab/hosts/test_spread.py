@@ -15,8 +15,8 @@ import pytest
 
 from commands import hosts
 from core.result import CellResult, load
-from lab.hosts.connection import Connection
-from lab.hosts.links import LinkLost
+from lab.hosts.connection import HostConnection
+from lab.hosts.link import LinkLost
 from lab.hosts.spread import Spread
 from lab.places import REPOSITORY
 from lab.run.children import Child
@@ -162,7 +162,7 @@ def test_nothing_is_left_when_the_hosts_are_closed(lab: Lab, spread: Spread) -> 
 
 def refusal(lab: Lab, sandbox: Sandbox, name: str = "a", **changes: object) -> str:
     with pytest.raises(LinkLost) as error:
-        Connection(lab.host(name, **changes), sandbox.process_group)
+        HostConnection(lab.host(name, **changes), sandbox.process_group)
     return str(error.value)
 
 
