@@ -146,6 +146,7 @@ class Lab:
             f"PidFile none\nPermitRootLogin yes\nMaxStartups 100\n"
             f"SetEnv PATH={path or self.path} HOME={folder} TMPDIR={folder} XDG_CACHE_HOME={folder}/cache\n"
         )
+        (folder / ".bashrc").write_text("echo Welcome")  # as some logins write
         clock = ["-T", "--monotonic", str(CLOCKS_S[name])] if CLOCKS_S[name] else []
         spaces = ["-n", "-p", "-m", *clock, "--mount-proc", "--fork", "--kill-child"]
         process = self._hold(["unshare", *spaces, SSHD, "-D", "-e", "-f", str(config)], log)
