@@ -145,7 +145,7 @@ class Spread:
                 "with_runner": facts[name]["boot_id"] == host.boot_id() != "",
                 "clock_error_ns": place.connection.offset().error_ns,
             }
-            for name, place in self._places.items()
+            for name, place in ((name, self._places[name]) for name in self.layout.used if name in self._places)
         }
 
     def link(self, name: str) -> dict[str, Any]:

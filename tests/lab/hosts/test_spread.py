@@ -13,7 +13,7 @@ from shutil import copy
 
 import pytest
 
-from commands import hosts
+from commands import hosts, run
 from core.result import CellResult, load
 from lab.hosts.connection import HostConnection
 from lab.hosts.link import LinkLost
@@ -22,6 +22,7 @@ from lab.places import REPOSITORY
 from lab.run.children import Child
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
+from reports.facts.hosts import contributions
 from tests.lab.hosts.conftest import SECONDS, Measured
 from tests.lab.hosts.namespaces import CLOCKS_S, Lab, wait_until
 
@@ -155,6 +156,32 @@ def test_a_host_that_is_gone_fails_cells_with_its_name_until_it_is_back(lab: Lab
     assert measured().answered > 0
 
 
+def test_clients_are_on_sixteen_hosts_at_once_and_the_page_says_what_each_contributed(
+    lab: Lab, tmp_path: Path, any_runtime: Runtime
+) -> None:
+    names = "bcdefghijklmnopq"
+    for name in names[2:]:
+        lab.start(name)
+    try:
+        out = tmp_path / "run"
+        run.main(
+            flags_of(
+                lab, tmp_path, any_runtime, names, "--blocks", "1", "--num-threads-per-client", "1", "--out", str(out)
+            )
+        )
+    finally:
+        for name in names[2:]:
+            lab.machines.pop(name).end()
+    did = contributions(load(out / "result.json"))
+    assert [(name, one.services, one.clients) for name, one in did.items()] == [
+        ("a", 1, 0),
+        *((name, 0, 1) for name in names),
+    ]
+    assert all(did[name].answered > 0 for name in names)
+    assert sum(one.share for one in did.values()) == pytest.approx(1)
+    assert "What each host contributed" in (out / "report.html").read_text()
+
+
 def test_nothing_is_left_when_the_hosts_are_closed(lab: Lab, spread: Spread) -> None:
     spread.close()
     expect_nothing_left(lab, "a", "b", "c")
@@ -230,13 +257,25 @@ def hosts_file(lab: Lab, folder: Path, *names: str) -> Path:
     return file
 
 
+def flags_of(lab: Lab, folder: Path, runtime: Runtime, clients: str, *more: str) -> list[str]:
+    """A small run with a client on each of *clients*."""
+    hosts = [
+        "--hosts",
+        str(hosts_file(lab, folder, "a", *clients)),
+        "--services-on",
+        "a",
+        "--clients-on",
+        ",".join(clients),
+    ]
+    size = ["--duration", f"{SECONDS}", "--num-api-services", "1", "--num-clients", f"{len(clients)}"]
+    return [*hosts, "--system", "4", "--runtime", str(runtime.name), *size, *more]
+
+
 def test_a_runner_that_is_killed_leaves_nothing_on_its_hosts_and_another_goes_on(
     lab: Lab, tmp_path: Path, any_runtime: Runtime
 ) -> None:
     result = tmp_path / "run" / "result.json"
-    flags = ["--hosts", str(hosts_file(lab, tmp_path, "a", "b", "c")), "--services-on", "a", "--clients-on", "b,c"]
-    flags += ["--system", "4", "--runtime", str(any_runtime.name), "--blocks", "2", "--duration", f"{SECONDS}"]
-    flags += ["--num-api-services", "1", "--num-clients", "2", "--out", str(result.parent)]
+    flags = flags_of(lab, tmp_path, any_runtime, "bc", "--blocks", "2", "--out", str(result.parent))
     command = [sys.executable, str(REPOSITORY / "runner.py")]
     before = [process for machine in lab.machines.values() for process in machine.processes()]
     with subprocess.Popen([*command, *flags], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as runner:
