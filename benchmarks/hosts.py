@@ -118,7 +118,7 @@ def scale() -> None:
         _print_time("children started", begun_ns)
         of_host = {name: children[number * CLIENTS :][:CLIENTS] for number, name in enumerate(hosts)}
         for place in spread.connected.values():
-            place.before = place.connection.offset()
+            place.before = place.offset()
         at_ns = perf_counter_ns() + 200_000_000
         for name, place in spread.connected.items():
             place.release(at_ns, 0, of_host[name])

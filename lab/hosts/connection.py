@@ -71,7 +71,7 @@ class RemoteProcess:
         self.pid = 0
         self._status: int | None = None
         self._out = bytearray()
-        self._has_ended = self._is_ready = self._is_closed = False
+        self._has_ended = self._is_closed = False
         self._changing = threading.Condition()
         self._ready, self._waker = os.pipe()
 
@@ -92,8 +92,7 @@ class RemoteProcess:
         with self._changing:
             data = bytes(self._out)
             self._out.clear()
-            if self._is_ready and not self._has_ended:
-                self._is_ready = False
+            if data and not self._has_ended:
                 os.read(self._ready, 1)
             return data
 
@@ -135,18 +134,17 @@ class RemoteProcess:
             if "status" in told:
                 self._status = int(told["status"])
             elif len(self._out) <= MAX_LINE_BYTES:  # more is not kept: the cell fails by it
+                if not (self._out or self._has_ended or self._is_closed):
+                    os.write(self._waker, b".")
                 self._out += data
                 self._has_ended = self._has_ended or not data
-                if not self._is_ready and not self._is_closed:
-                    self._is_ready = True
-                    os.write(self._waker, b".")
             self._changing.notify_all()
 
 
 class HostConnection:
     """A host whose agent runs. lost: why it does not any more; then it is of no more use.
 
-    folder: on that host, for what lives as long as this. cpus: those that processes there may run on
+    folder: on that host, for what lives as long as this. usable_cpus: those that the agent may run on
     silent_until_s: no word is expected from there, and none is said, until then
     """
 
@@ -267,7 +265,8 @@ class HostConnection:
         said, unread = self._line(unread, CALL_S)
         if "error" in said:
             raise LinkLost("the agent cannot be put there: {error}", error=str(said["error"])[:300])
-        self.folder, self.python, self.cpus = str(said["folder"]), str(said["python"]), [*map(int, said["cpus"])]
+        self.folder, self.python = str(said["folder"]), str(said["python"])
+        self.usable_cpus = [*map(int, said["cpus"])]
         return unread
 
     def _line(self, unread: bytes, wait_s: float) -> tuple[dict[str, Any], bytes]:

@@ -49,7 +49,7 @@ class Errands:
         self.calls: dict[str, Callable[..., Any]] = {
             "facts": self._facts,
             "find": self._find,
-            "install": self._install,
+            "install": lambda names: [failure.to_json() for failure in interpreters.install(names)],
             "command": self._command,
             "files": unpacked,
             "own": self._own,
@@ -103,9 +103,6 @@ class Errands:
             for name, runtime in self._runtimes.items()
             if isinstance(runtime, Runtime) and name in names
         }
-
-    def _install(self, names: list[str]) -> list[Any]:
-        return [failure.to_json() for failure in interpreters.install(names)]
 
     def _command(self, runtime: str, system: str, role: str) -> list[str]:
         """The command line of a child here; makes its environment. system: "" for the client of a user's service.

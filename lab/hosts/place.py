@@ -12,7 +12,7 @@ import msgspec
 
 from core.errors import BadInput, ChildFailed
 from core.hosts import Host
-from core.messages import Message, message
+from core.messages import message
 from core.system import SERVICE, System
 from lab.digests import short
 from lab.environments.environment import EnvironmentFailed
@@ -28,62 +28,63 @@ WATCHED_S = 300.0  # for perf, which reads its recording
 COMMAND_S = 900.0  # an environment may have to be made
 
 
-class HostPlace:
-    """A host as a place of children (lab.run.process.Place)."""
+class HostPlace(HostConnection):
+    """A connected host as a place of children (lab.run.process.Place). before: its clock, before a cell's window"""
 
-    folder = ""
-
-    def __init__(self, host: Host, connection: HostConnection, runtimes: Mapping[str, Mapping[str, Any]]) -> None:
+    def __init__(self, host: Host, process_group: int) -> None:
+        """Raises LinkLost with the reason."""
+        super().__init__(host, process_group)
         self.name = host.name
-        self.host, self.connection, self.runtimes = host, connection, runtimes
-        self._commands: dict[tuple[str, str, str], list[str]] = {}
-        self._owns: dict[tuple[str, ...], dict[str, str]] = {}
+        self.runtimes: Mapping[str, Mapping[str, Any]] = {}
         self.before: Offset | None = None
         self.cores: int | None = None
+        self._commands: dict[tuple[str, str, str], list[str]] = {}
+        self._files: dict[tuple[str, ...], tuple[str, list[str]]] = {}
 
-    def __repr__(self) -> str:
-        return f"HostPlace({self.connection!r})"
-
-    def start(self, command: Sequence[str], variables: Mapping[str, str]) -> RemoteProcess:
-        """Return a new child. Raises ChildFailed if it cannot be started."""
-        return self.connection.start(command, variables)
+    @property
+    def own_cpus(self) -> Sequence[int]:
+        """Those that its children may run on."""
+        return self.host.cpus or self.usable_cpus
 
     def cpus(self, numbers: Sequence[int]) -> list[int]:
         """Of the CPUs of its children, those with these *numbers*, from 0; all without any. Raises BadInput."""
-        own = self.host.cpus or self.connection.cpus
-        if numbers and max(numbers) >= len(own):
+        if numbers and max(numbers) >= len(self.own_cpus):
             raise BadInput(
                 "pin names CPU {number}, but host {host} has {count} for its children, which are counted from 0.",
                 number=max(numbers),
                 host=self.name,
-                count=len(own),
+                count=len(self.own_cpus),
             )
-        return [own[number] for number in numbers] or [*self.host.cpus]
+        return [self.own_cpus[number] for number in numbers] or [*self.host.cpus]
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
         """The command line of a child there; makes its environment. Raises ChildFailed."""
         if isinstance(runtime, UserServiceRuntime):
-            return [self.connection.python, *USER_SERVICE_CHILD]
+            return [self.python, *USER_SERVICE_CHILD]
         key = (str(runtime.name), "" if system.hosted else system.key, role)
         if key not in self._commands:
             name, system_key, _ = key
-            words = self.connection.call("command", COMMAND_S, runtime=name, system=system_key, role=role)
+            words = self.call("command", COMMAND_S, runtime=name, system=system_key, role=role)
             self._commands[key] = [str(word) for word in words]
         return self._commands[key]
 
     def own(self, runtime: str, own: Mapping[str, Any]) -> dict[str, str]:
         """Where a user's service is started there, and its interpreter; brings what it needs. Raises ChildFailed."""
-        key = (runtime, own["directory"], own["requirements"], *own["packages"])
-        if key not in self._owns:
+        key = (own["directory"], own["requirements"], *own["packages"])
+        if key not in self._files:
             content, requirements = user_files(own)
-            folder = self.connection.call("files", COMMAND_S, content, name=short(own["directory"]))
-            words = {"runtime": runtime, "requirements": requirements, "folder": folder}
-            try:
-                python = self.connection.call("own", COMMAND_S, **words)
-            except ChildFailed as failed:
-                raise ChildFailed(_without_index(failed.message, self.connection)) from None
-            self._owns[key] = {"directory": f"{folder}/{OWN}", "python": python}
-        return self._owns[key]
+            self._files[key] = self.call("files", COMMAND_S, content, name=short(own["directory"])), requirements
+        folder, requirements = self._files[key]
+        try:
+            python = self.call("own", COMMAND_S, runtime=runtime, requirements=requirements, folder=folder)
+        except ChildFailed as failed:
+            if self.lost:
+                raise
+            raise ChildFailed(
+                "{reason} Where the host reaches no package index, put wheels into the folder (docs/hosts.md).",
+                reason=failed.message,
+            ) from None
+        return {"directory": f"{folder}/{OWN}", "python": python}
 
     def builds(self) -> dict[str, dict[str, Any]]:
         """Facts of each runtime there, with the packages of the environments that were made. Raises ChildFailed."""
@@ -94,7 +95,7 @@ class HostPlace:
             name: {
                 **told["facts"],
                 "packages": {
-                    path: self.connection.call("packages", python=path)
+                    path: self.call("packages", python=path)
                     for path in sorted(pythons.get(name, set()) - {told["executable"]})
                 },
             }
@@ -108,18 +109,10 @@ class HostPlace:
 
     def release(self, at_ns: int, hold_ns: int, children: Sequence[RemoteProcess]) -> None:
         """Release *children* at a time of our clock; nothing is said or heard until their window is over."""
-        before = self.before = self.before or self.connection.offset()
+        before = self.before = self.before or self.offset()
         numbers = [child.number for child in children]
-        self.connection.silent_until_s = (at_ns + hold_ns) / 1e9 + BEAT_S
-        self.connection.tell("release", at_ns=before.there(at_ns), hold_ns=hold_ns, children=numbers)
-
-
-def _without_index(reason: Message, connection: HostConnection) -> Message:
-    if connection.lost:
-        return reason
-    return message(
-        "{reason} Where the host reaches no package index, put wheels into the folder (docs/hosts.md).", reason=reason
-    )
+        self.silent_until_s = (at_ns + hold_ns) / 1e9 + BEAT_S
+        self.tell("release", at_ns=before.there(at_ns), hold_ns=hold_ns, children=numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,9 +151,7 @@ class HostRuntime(Runtime):
         place = self.places_of(SERVICE)[0]
         paths = {name: str(path) for name, path in self.pythons.items() if isinstance(path, Path)}
         known = Runtime(name=self.name, interpreter=self.interpreter).to_json()
-        return known | {
-            "packages": {name: place.connection.call("packages", python=path) for name, path in paths.items()}
-        }
+        return known | {"packages": {name: place.call("packages", python=path) for name, path in paths.items()}}
 
 
 class InsideThere(Inside):

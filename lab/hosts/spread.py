@@ -17,7 +17,7 @@ from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE
 from lab.hosts import archive
 from lab.hosts.clock import between, overlap_faults
-from lab.hosts.connection import CALL_S, HostConnection, RemoteProcess
+from lab.hosts.connection import CALL_S, RemoteProcess
 from lab.hosts.link import LinkLost
 from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime, InsideThere, WatcherThere
 from lab.machine import host
@@ -79,7 +79,7 @@ class Spread:
     def cores(self) -> int:
         """Those that services may run on."""
         (place,) = self.places_of(SERVICE)
-        return len(place.host.cpus or place.connection.cpus)
+        return len(place.own_cpus)
 
     @property
     def _pins(self) -> dict[str, tuple[int, ...]]:
@@ -94,7 +94,7 @@ class Spread:
         self._pool.shutdown(wait=True, cancel_futures=True)
         with ThreadPoolExecutor(max_workers=8) as closers:
             for place in self._places.values():
-                closers.submit(place.connection.close)
+                closers.submit(place.close)
         self._sandbox.__exit__(None, None, None)
 
     def places_of(self, role: str) -> list[HostPlace]:
@@ -106,7 +106,7 @@ class Spread:
         """Those of *names* that are on all hosts."""
         self._names = tuple(name for name in names if name != NATIVE)
         there = self._each(self._find)
-        native = all(place.connection.machine == archive.machine() for place in self._places.values())
+        native = all(place.machine == archive.machine() for place in self._places.values())
         first = there.get(self.layout.services_on, {})
         return {
             name: Native() if name == NATIVE else self._runtime(name, first[name])
@@ -132,7 +132,7 @@ class Spread:
 
     def facts(self) -> dict[str, Any]:
         """Of each host, for result.json: machine, what it is, runtimes there; the links between them."""
-        facts = self._each(lambda place: place.connection.call("facts"))
+        facts = self._ask_all("facts")
         links = {name: self.link(name) for name in self._places}
         return {
             name: {
@@ -143,7 +143,7 @@ class Spread:
                 "builds": place.builds(),
                 **({"link": links[name]} if links[name] else {}),
                 "with_runner": facts[name]["boot_id"] == host.boot_id() != "",
-                "clock_error_ns": place.connection.offset().error_ns,
+                "clock_error_ns": place.offset().error_ns,
             }
             for name, place in ((name, self._places[name]) for name in self.layout.used if name in self._places)
         }
@@ -153,14 +153,14 @@ class Spread:
         services, there = self._places.get(self.layout.services_on), self._places[name]
         if services is None or services is there:
             return {}
-        address = services.connection.call("listen", address=services.host.address, peer=there.host.address)
-        reached: dict[str, Any] = there.connection.call("reach", address=address, source=there.host.address)
+        address = services.call("listen", address=services.host.address, peer=there.host.address)
+        reached: dict[str, Any] = there.call("reach", address=address, source=there.host.address)
         return reached
 
     def install(self, names: Sequence[str]) -> list[Message]:
         """Install runtimes with uv where they are missing; a message for each that failed."""
         missing = {name: [one for one in names if one not in place.runtimes] for name, place in self._places.items()}
-        told = self._each(lambda place: place.connection.call("install", COMMAND_S, names=missing[place.name]))
+        told = self._each(lambda place: place.call("install", COMMAND_S, names=missing[place.name]))
         return [
             message("Host {host}: {reason}", host=name, reason=Message.from_json(failure))
             for name, failures in told.items()
@@ -183,7 +183,7 @@ class Spread:
     def service_line(self) -> dict[str, Any]:
         """Where to listen, and for whom."""
         (place,) = self.places_of(SERVICE)
-        cpus, folder = place.cpus(self._pins[SERVICE]), place.connection.folder
+        cpus, folder = place.cpus(self._pins[SERVICE]), place.folder
         return {"folder": folder, "cpus": cpus, "address": place.host.address, "peers": self.layout.client_addresses}
 
     def client_line(self, client_id: int) -> dict[str, Any]:
@@ -202,11 +202,11 @@ class Spread:
             return
         self.begin()
         try:
-            self._each(lambda place: place.connection.call("awake"))
+            self._ask_all("awake")
             yield
         finally:
             with suppress(ChildFailed):
-                self._each(lambda place: place.connection.call("asleep"))
+                self._ask_all("asleep")
 
     def watcher(self, kind: str, told: Mapping[str, Any]) -> WatcherThere:
         """Of the first service. Raises ChildFailed."""
@@ -226,8 +226,8 @@ class Spread:
 
     def release(self, clients: Sequence[Child]) -> int:
         """All at one time, each by its host's clock; nothing is said until the window is over."""
-        self._each(lambda place: place.connection.call("mark"))
-        offsets = self._each(lambda place: place.connection.offset())
+        self._ask_all("mark")
+        offsets = self._each(lambda place: place.offset())
         at_ns, hold_ns = perf_counter_ns() + LEAD_NS, round(self._method.duration_s * 1e9)
         for name, place in self._places.items():
             place.before = offsets[name]
@@ -238,9 +238,8 @@ class Spread:
     def end(self, released_ns: int, heard_ns: int, served: Sequence[str] = ()) -> Ended:
         """The hosts' clocks again, and what else their machines did."""
         windows, hosts = {}, {}
-        near = [*self._method.neighbours]
-        machines = self._each(lambda place: place.connection.call("window", neighbours=near, served=[*served]))
-        for name, after in self._each(lambda place: place.connection.offset()).items():
+        machines = self._ask_all("window", neighbours=[*self._method.neighbours], served=[*served])
+        for name, after in self._each(lambda place: place.offset()).items():
             place = self._places[name]
             before = place.before or after
             clock, start_ns = between(before, after), before.there(released_ns)
@@ -282,7 +281,10 @@ class Spread:
     # ---- connections ---------------------------------------------------------------------------------------------
 
     def _ask_services_host(self, what: str, deadline_s: float = CALL_S, **arguments: Any) -> Any:
-        return self._places[self.layout.services_on].connection.call(what, deadline_s, **arguments)
+        return self._places[self.layout.services_on].call(what, deadline_s, **arguments)
+
+    def _ask_all(self, what: str, **arguments: Any) -> dict[str, Any]:
+        return self._each(lambda place: place.call(what, **arguments))
 
     def _each(self, ask: Callable[[HostPlace], Answer]) -> dict[str, Answer]:
         """Ask all hosts at once. Raises the first error."""
@@ -290,21 +292,20 @@ class Spread:
         return {name: future.result() for name, future in asked.items()}
 
     def _connected(self, host: Host) -> None:
-        connection = HostConnection(host, self._sandbox.process_group)
-        self._places[host.name] = HostPlace(host, connection, {})
+        place = self._places[host.name] = HostPlace(host, self._sandbox.process_group)
         if self._closed.is_set():  # meanwhile
-            connection.close()
+            place.close()
 
     def _ready(self, place: HostPlace) -> None:
-        if place.connection.lost:
+        if place.lost:
             self._connected(place.host)
             place = self._places[place.name]
             self._find(place)
         if place.cores is None:
-            place.cores = place.connection.call("facts")["machine"]["cores"]
+            place.cores = place.call("facts")["machine"]["cores"]
 
     def _find(self, place: HostPlace) -> dict[str, Any]:
-        found: dict[str, Any] = place.connection.call("find", names=[*self._names], chosen=[*place.host.python])
+        found: dict[str, Any] = place.call("find", names=[*self._names], chosen=[*place.host.python])
         place.runtimes = found
         return found
 

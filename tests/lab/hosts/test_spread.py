@@ -124,13 +124,13 @@ def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_no
     lab: Lab, measured: Measured, spread: Spread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The agent of c cannot know of the cut but by its kernel; that of b does nothing more by itself."""
-    release, cut, stopped = spread.release, spread.connected["c"], spread.connected["b"].connection
+    release, cut, stopped = spread.release, spread.connected["c"], spread.connected["b"]
     release_there = cut.release
 
     def release_then_cut(clients: Sequence[Child]) -> int:
         monkeypatch.setattr(cut, "release", lambda at_ns, _, own: release_there(at_ns, MINUTE_NS, own))
         released_ns = release(clients)
-        cut.connection.silent_until_s += 60
+        cut.silent_until_s += 60
         lab.link("c", "down")
         os.kill(lab.machines["b"].agent(), signal.SIGSTOP)
         return released_ns
@@ -138,9 +138,9 @@ def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_no
     monkeypatch.setattr(spread, "release", release_then_cut)
     cell = measured()
     assert cell.status == "failed"
-    for lost in (cut.connection, stopped):
+    for lost in (cut, stopped):
         wait_until(lambda lost=lost: bool(lost.lost), f"{lost} is lost")  # type: ignore[misc]
-    assert "to host c is gone" in str(cut.connection.lost)
+    assert "to host c is gone" in str(cut.lost)
     expect_nothing_left(lab, "b", "c")
     lab.link("c", "up")
     monkeypatch.undo()

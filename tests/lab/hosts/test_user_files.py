@@ -219,7 +219,7 @@ def test_a_service_of_a_users_own_ends_when_its_agent_is_killed(
 
     def kill_then_release(clients: Sequence[Child]) -> int:
         assert there()
-        spread.connected["a"].connection.close()
+        spread.connected["a"].close()
         return release(clients)
 
     monkeypatch.setattr(spread, "release", kill_then_release)
