@@ -114,9 +114,12 @@ def scale() -> None:
     begun_ns = perf_counter_ns()
     with Spread(Layout(hosts=hosts, services_on="h0", clients_on=tuple(hosts)), Method()) as spread:
         _print_time("connected", begun_ns)
-        children = [place.start(["sh", "-c", CHILD], {}) for place in spread.connected.values() for _ in range(CLIENTS)]
+        of_host = {
+            name: [place.start(["sh", "-c", CHILD], {}) for _ in range(CLIENTS)]
+            for name, place in spread.connected.items()
+        }
+        children = [child for own in of_host.values() for child in own]
         _print_time("children started", begun_ns)
-        of_host = {name: children[number * CLIENTS :][:CLIENTS] for number, name in enumerate(hosts)}
         for place in spread.connected.values():
             place.before = place.offset()
         at_ns = perf_counter_ns() + 200_000_000
