@@ -21,7 +21,7 @@ from typing import Any
 from core.hosts import Host, Layout
 from core.method import Method
 from core.processtree import tree
-from lab.hosts.remote import RemoteProcess
+from lab.hosts.connection import RemoteProcess
 from lab.hosts.spread import Spread
 from lab.machine.host import raise_open_files
 from lab.python import interpreters
@@ -114,13 +114,17 @@ def scale() -> None:
     begun_ns = perf_counter_ns()
     with Spread(Layout(hosts=hosts, services_on="h0", clients_on=tuple(hosts)), Method()) as spread:
         _print_time("connected", begun_ns)
-        children = [place.start(["sh", "-c", CHILD], {}) for place in spread.connected.values() for _ in range(CLIENTS)]
+        of_host = {
+            name: [place.start(["sh", "-c", CHILD], {}) for _ in range(CLIENTS)]
+            for name, place in spread.connected.items()
+        }
+        children = [child for own in of_host.values() for child in own]
         _print_time("children started", begun_ns)
-        of_host = {name: children[number * CLIENTS :][:CLIENTS] for number, name in enumerate(hosts)}
-        offsets = {name: place.connection.offset() for name, place in spread.connected.items()}
+        for place in spread.connected.values():
+            place.before = place.offset()
         at_ns = perf_counter_ns() + 200_000_000
         for name, place in spread.connected.items():
-            place.connection.window(offsets[name].there(at_ns), 0, of_host[name])
+            place.release(at_ns, 0, of_host[name])
         _hear(children, len("started\n"))
         _print_time("from go until all had started and said so", at_ns)
         for child in children:

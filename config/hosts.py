@@ -7,7 +7,7 @@ from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from config.options import PYTHON, Given, Option, applying, by_key, choice, expect_keys, parsed
+from config.options import PYTHON, Given, Option, applying, by_key, expect_keys, parsed
 from config.plan import Plan
 from config.text_yaml import read_yaml
 from core.errors import BadInput
@@ -25,6 +25,15 @@ def _ssh(given: Given) -> str:
     if not isinstance(given.value, str) or not _SSH.fullmatch(given.value) or given.value.startswith("-"):
         raise given.wrong(message("user@host:port, host, or a name of ~/.ssh/config"))
     return given.value
+
+
+def _via(given: Given) -> str:
+    if given.value == "asyncssh":
+        raise BadInput(
+            "{name} is asyncssh, which is gone. Leave via out: the command ssh connects, as ~/.ssh/config says.",
+            name=given.name,
+        )
+    return given.choice(VIA)
 
 
 def _address(given: Given) -> str:
@@ -53,8 +62,8 @@ HOST_KEYS = (
     Option("", message("the address that measured traffic uses (IPv4)"), _address, key="address"),
     Option(
         "",
-        message("what connects: asyncssh (default), ssh (the command), here (this machine)"),
-        choice(*VIA),
+        message("what connects: ssh (default), here (this machine)"),
+        _via,
         key="via",
     ),
     Option("", message("private key, if the agent and ~/.ssh do not have it"), _file, key="identity_file"),

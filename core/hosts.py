@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-VIA = ("asyncssh", "ssh", "here")
+VIA = ("ssh", "here")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,5 +16,5 @@ if INSTALLED:
     ENVIRONMENTS = user_cache_path("gilscope") / "environments"
     NATIVE_BUILDS = user_cache_path("gilscope") / f"native-{VERSION}"
 else:
-    ENVIRONMENTS = REPOSITORY / ".runtimes"
+    ENVIRONMENTS = (REPOSITORY / ".runtimes").resolve()  # on a host, a link to the cache folder
     NATIVE_BUILDS = NATIVE_SOURCES

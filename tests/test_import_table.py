@@ -60,7 +60,6 @@ ONE_FILE = {
     "clients/http/pyreqwest.py": "reqwestclient",
     "clients/http/requests.py": "requests",
     "lab/environments/resolution.py": "packaging",
-    "lab/hosts/asyncssh_link.py": "asyncssh",
     "lab/run/expected.py": "clients",
     "lab/user_service/loops.py": "uvicorn hypercorn granian uvloop",  # runs as a script in a service
     "lab/user_service/command.py": "clients",  # whether a user's service answers is asked as its clients ask

@@ -1,61 +1,37 @@
 """The agent: runs on a host for one run, starts children there, relays their streams, and ends with all of them.
 
-It speaks frames (lab.hosts.frames) on stdin and stdout. It ends at the end of its stdin, and when nothing was heard for
-its lease, or of the connection while nothing is said; the reaper (lab/reaper.py) ends its children and removes their
-folder however it ends. Standard library only.
+It speaks frames (lab.hosts.protocol) on stdin and stdout. It ends at the end of its stdin, and when it has heard
+nothing for its lease; the reaper (lab/reaper.py) ends its children and removes their folder however it ends. Standard
+library only.
 """
 
 import json
 import os
-import selectors
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import IO, Any
 
+from core.child import a_slice
 from core.errors import GilscopeError
 from core.messages import message
 from core.parent import die_with_parent
 from lab.hosts.errands import Errands
-from lab.hosts.frames import CLOCK, KEPT_ALIVE_S, LEASE_S, MOST_BYTES, RELAY_BYTES, BadFrame, Frames, Kind, frame
-from lab.hosts.session import segments_heard
+from lab.hosts.lease import Lease
+from lab.hosts.protocol import HELLO, BadFrame, FrameReader, frame
 from lab.machine import host
 from lab.places import REPOSITORY
 from lab.python.interpreters import scrubbed_environment
 from lab.run.sandbox import Sandbox
 
+RELAY_BYTES = 64 << 10
 MOST_HELD_BYTES = 16 << 20
 CALLERS = 8
-
-
-class Lease:
-    """Ends this process when it is over: the runner is gone, or its host, or the link."""
-
-    def __init__(self) -> None:
-        self._until_s = time.monotonic() + LEASE_S
-        threading.Thread(target=self._watch, name="lease", daemon=True).start()
-
-    def renew(self, silence_s: float = 0.0) -> None:
-        """Something was heard; for *silence_s* more nothing will be."""
-        self._until_s = max(self._until_s, time.monotonic() + LEASE_S + silence_s)
-
-    def _watch(self) -> NoReturn:
-        pause, segments, heard_s = threading.Event(), segments_heard(), 0.0
-        while (left_s := self._until_s - time.monotonic()) > 0:
-            before, now_s = segments, time.monotonic()
-            if left_s > LEASE_S:  # nothing is said
-                segments = segments_heard()
-            if left_s <= LEASE_S or segments is None or segments != before:
-                heard_s = now_s
-            elif now_s - heard_s > LEASE_S - KEPT_ALIVE_S:
-                break
-            pause.wait(min(left_s, KEPT_ALIVE_S))
-        os._exit(4)
 
 
 class Relay:
@@ -64,168 +40,129 @@ class Relay:
     def __init__(self) -> None:
         self._writing = threading.Lock()
         self._held = bytearray()
-        self.held_until_ns = 0
+        self._held_until_ns = 0
 
-    def send(self, kind: Kind, number: int, payload: bytes = b"") -> None:
-        """One frame, at once or when the window is over."""
-        data = frame(kind, number, payload)
+    def send(self, told: Mapping[str, Any], data: bytes = b"") -> None:
+        """Send a frame, at once or when the window is over."""
         with self._writing:
-            if time.perf_counter_ns() < self.held_until_ns and len(self._held) < MOST_HELD_BYTES:
-                self._held += data
-                return
-            self._write(bytes(self._held) + data)
-            self._held.clear()
+            self._held += frame(told, data)
+            if not time.perf_counter_ns() < self._held_until_ns or len(self._held) > MOST_HELD_BYTES:
+                self._write()
 
-    def release(self) -> None:
-        """What was held: the window is over, or the cell has failed."""
+    def hold(self, until_ns: int) -> None:
+        """Send nothing until then."""
+        self._held_until_ns = until_ns
+        timer = threading.Timer((until_ns - time.perf_counter_ns()) / 1e9, self.release, (until_ns,))
+        timer.daemon = True
+        timer.start()
+
+    def release(self, until_ns: int | None = None) -> None:
+        """Send what was held: the window *until_ns* is over, or the cell has failed."""
         with self._writing:
-            self.held_until_ns = 0
-            self._write(bytes(self._held))
-            self._held.clear()
+            if until_ns in (None, self._held_until_ns):
+                self._held_until_ns = 0
+                self._write()
 
-    def _write(self, data: bytes) -> None:
-        view = memoryview(data)
+    def _write(self) -> None:
+        view = memoryview(bytes(self._held))
+        self._held.clear()
         while view:
             view = view[os.write(1, view) :]
 
 
-class Child:
-    """A process of this host, by the number that the runner gave it."""
-
-    def __init__(self, number: int, process: "subprocess.Popen[bytes]") -> None:
-        self.number, self.process = number, process
-        self.open = 2
-
-    def write(self, data: bytes) -> None:
-        """To its stdin; one that is gone takes nothing."""
-        assert self.process.stdin is not None
-        with suppress(OSError, ValueError):
-            self.process.stdin.write(data)
-
-    def close(self) -> None:
-        """End of file on its stdin."""
-        assert self.process.stdin is not None
-        with suppress(OSError):
-            self.process.stdin.close()
-
-
 class Agent:
-    """Serves one runner."""
+    """Serves one runner. Calls that take time are answered by threads of their own."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._children: dict[int, Child] = {}
-        self._frames = Frames()
+        self._children: dict[int, subprocess.Popen[bytes]] = {}
         self._relay = Relay()
         self._lease = Lease()
-        self._selector = selectors.DefaultSelector()
         self._errands = Errands(sandbox)
         self._callers = ThreadPoolExecutor(CALLERS)  # they stay: what a thread has started may end with it
-        self._handlers: dict[Kind, Callable[[int, bytes], None]] = {
-            Kind.START: self._start,
-            Kind.IN: lambda number, data: self._children[number].write(data),
-            Kind.CLOSE: lambda number, _: self._children[number].close(),
-            Kind.KILL: lambda number, _: self._children[number].process.kill(),
-            Kind.WINDOW: self._window,
-            Kind.CALL: self._call,
-            Kind.BEAT: lambda number, _: self._beat(number),
+        self._at_once: dict[str, Callable[..., Any]] = {
+            "start": self._start,
+            "write": self._write,
+            "close": lambda child: self._stdin(child).close(),
+            "kill": lambda child: self._children[child].kill(),
+            "release": self._release,
+            "clock": time.perf_counter_ns,
         }
 
     def run(self) -> None:
-        """Until the end of stdin."""
+        """Serve until the end of stdin."""
         cpus = sorted(host.usable_cpus())
-        hello = {"folder": str(self._sandbox.folder), "pid": os.getpid(), "python": sys.executable, "cpus": cpus}
-        self._relay.send(Kind.REPLY, 0, json.dumps(hello).encode())
-        self._selector.register(0, selectors.EVENT_READ, None)
-        while True:
-            left_ns = self._relay.held_until_ns - time.perf_counter_ns()
-            for key, _ in self._selector.select(left_ns / 1e9 if left_ns > 0 else None):
-                if key.data is not None:
-                    self._read_child(key)
-                elif not self._read_runner():
-                    return
-            if 0 < self._relay.held_until_ns <= time.perf_counter_ns():
-                self._relay.release()
+        hello = {"folder": str(self._sandbox.folder), "python": sys.executable, "cpus": cpus}
+        os.write(1, HELLO + json.dumps(hello).encode() + b"\n")
+        frames = FrameReader()
+        while data := os.read(0, 1 << 20):
+            self._lease.renew()
+            self._relay.release()  # a runner that speaks in a window has given the cell up
+            for told, payload in frames.feed(data):
+                given = {**told["with"], **({"data": payload} if payload else {})}
+                if do := self._at_once.get(told["what"]):
+                    self._answer(told["call"], do, given)
+                else:
+                    self._callers.submit(self._answer, told["call"], self._errands.calls[told["what"]], given)
 
-    def _read_runner(self) -> bool:
-        data = os.read(0, 1 << 20)
-        self._lease.renew()
-        if self._relay.held_until_ns:  # a runner that speaks in a window has given the cell up
-            self._relay.release()
-        for kind, number, payload in self._frames.feed(data):
-            if kind in (Kind.IN, Kind.CLOSE, Kind.KILL) and number not in self._children:
-                continue  # it has ended
-            self._handlers[kind](number, payload)
-        return bool(data)
-
-    def _read_child(self, key: selectors.SelectorKey) -> None:
-        child, kind = key.data
-        data = os.read(key.fd, RELAY_BYTES)
-        if data or kind is Kind.OUT:
-            self._relay.send(kind, child.number, data)
-        if not data:
-            self._selector.unregister(key.fileobj)
-            child.open -= 1
-            if not child.open:
-                threading.Thread(target=self._wait, args=(child,), daemon=True).start()
-
-    def _wait(self, child: Child) -> None:
-        status = child.process.wait()
-        self._children.pop(child.number, None)
-        self._relay.release()  # one that ends in a window fails the cell
-        self._relay.send(Kind.EXIT, child.number, json.dumps({"status": status}).encode())
-
-    def _start(self, number: int, payload: bytes) -> None:
-        told = json.loads(payload)
+    def _answer(self, number: int, do: Callable[..., Any], given: Mapping[str, Any]) -> None:
         try:
-            process = subprocess.Popen(
-                told["command"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                process_group=self._sandbox.process_group,
-                cwd=REPOSITORY,
-                env=scrubbed_environment() | told["variables"],
-                bufsize=0,
-            )
-        except OSError as error:
-            self._relay.send(Kind.EXIT, number, json.dumps({"error": [error.errno, error.strerror]}).encode())
-            return
-        child = self._children[number] = Child(number, process)
-        self._relay.send(Kind.EXIT, number, json.dumps({"pid": process.pid}).encode())
-        assert process.stdout is not None
-        assert process.stderr is not None
-        self._selector.register(process.stdout, selectors.EVENT_READ, (child, Kind.OUT))
-        self._selector.register(process.stderr, selectors.EVENT_READ, (child, Kind.ERR))
-
-    def _window(self, _: int, payload: bytes) -> None:
-        """Tell children at which time of this host's clock they begin, and hold the relay until the window is over."""
-        told = json.loads(payload)
-        at_ns, hold_ns = told["at_ns"], told["hold_ns"]
-        self._lease.renew((at_ns + hold_ns - time.perf_counter_ns()) / 1e9)
-        self._relay.held_until_ns = at_ns + hold_ns
-        for number in told["children"]:
-            if number in self._children:
-                self._children[number].write(b"go %d\n" % at_ns)
-
-    def _beat(self, number: int) -> None:
-        self._relay.send(Kind.BEAT, number, CLOCK.pack(time.perf_counter_ns()))
-
-    def _call(self, number: int, payload: bytes) -> None:
-        self._callers.submit(self._answer, number, json.loads(payload))
-
-    def _answer(self, number: int, told: dict[str, Any]) -> None:
-        try:
-            reply = {"answer": self._errands.do(told["what"], told["with"])}
+            reply = {"answer": do(**given)}
         except GilscopeError as error:
             reply = {"error": error.message.to_json()}
         except Exception as error:
             reply = {"error": message("{error}", error=f"{type(error).__name__}: {error}").to_json()}
-        data = json.dumps(reply).encode()
-        *parts, last = (data[start : start + MOST_BYTES] for start in range(0, len(data), MOST_BYTES))
-        for part in parts:
-            self._relay.send(Kind.PART, number, part)
-        self._relay.send(Kind.REPLY, number, last)
+        self._relay.send({"reply": number, **reply})
+
+    def _start(self, child: int, command: list[str], variables: dict[str, str]) -> int:
+        """Start a child, by the number that the runner gave it; its pid."""
+        process = self._children[child] = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            process_group=self._sandbox.process_group,
+            cwd=REPOSITORY,
+            env=scrubbed_environment() | variables,
+            bufsize=0,
+        )
+        threading.Thread(target=self._follow, args=(child, process), daemon=True).start()
+        return process.pid
+
+    def _follow(self, child: int, process: "subprocess.Popen[bytes]") -> None:
+        """Relay what a child writes, and say how it ended."""
+        with process:
+            complaining = threading.Thread(target=self._pump, args=(child, "err", process.stderr), daemon=True)
+            complaining.start()
+            self._pump(child, "out", process.stdout)
+            complaining.join()
+        self._relay.release()  # one that ends in a window fails the cell
+        self._relay.send({"child": child, "status": process.returncode})
+
+    def _pump(self, child: int, stream: str, source: IO[bytes] | None) -> None:
+        assert source
+        data = b"."
+        while data:
+            data = os.read(source.fileno(), RELAY_BYTES)
+            self._relay.send({"child": child, "stream": stream}, data)
+
+    def _stdin(self, child: int) -> IO[bytes]:
+        stdin = self._children[child].stdin
+        assert stdin
+        return stdin
+
+    def _write(self, child: int, data: bytes) -> None:
+        """Write to its stdin; a child that is gone takes nothing."""
+        with suppress(OSError, ValueError):
+            self._stdin(child).write(data)
+
+    def _release(self, at_ns: int, hold_ns: int, length_ns: int, children: list[int]) -> None:
+        """Tell children at which time of this host's clock they begin, and hold the relay until the window is over."""
+        word = str(a_slice(at_ns, length_ns)) if length_ns else f"go {at_ns}"
+        self._lease.renew((at_ns + hold_ns - time.perf_counter_ns()) / 1e9)
+        self._relay.hold(at_ns + hold_ns)
+        for child in children:
+            self._write(child, word.encode() + b"\n")
 
 
 def main() -> None:

@@ -1,24 +1,26 @@
 """One host of a run, while its agent runs: calls, children, its clock, and whether it is still there."""
 
 import json
+import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from time import monotonic, perf_counter_ns
+from collections.abc import Mapping, Sequence
+from itertools import count
+from time import perf_counter, perf_counter_ns
 from typing import Any, Required, TypedDict
 
 from core import record
 from core.decode import Misfit, decoded, sentence
 from core.errors import ChildFailed
 from core.hosts import Host
+from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, Message, message
 from core.record import RuntimeFacts, Window
 from core.saved import HostFacts
 from lab.hosts import archive
 from lab.hosts.clock import Offset, Trip, estimate
-from lab.hosts.frames import CLOCK, LEASE_S, MOST_REPLY_BYTES, BadFrame, Frames, Kind, frame
-from lab.hosts.links import CONNECT_S, Link, LinkLost, why_ended
-from lab.hosts.remote import RemoteProcess
+from lab.hosts.link import CONNECT_S, Link, LinkLost
+from lab.hosts.protocol import BEAT_S, HELLO, LEASE_S, FrameReader, frame
+from lab.output import Kept
 
 
 class Built(RuntimeFacts):
@@ -46,87 +48,132 @@ class Facts(TypedDict):
     boot_id: str
 
 
-class Inside(TypedDict):
-    """Where a service's inner parts are on a host."""
-
-    folder: str
-    root: str
-
-
-ANSWERS: Mapping[str, Any] = {  # what an agent may answer, checked before it is used
+ANSWERS: Mapping[str, Any] = {  # what an agent may answer where result.json keeps it
+    "start": int,
+    "clock": int,
     "facts": Facts,
     "find": dict[str, Found],
-    "install": list[Message],
-    "command": list[str],
-    "files": str,
-    "own": str,
     "packages": dict[str, str],
-    "mark": str | None,
+    "ran": dict[str, int],
     "window": Window,
-    **dict.fromkeys(("awake", "asleep", "watcher", "listening", "watch"), str | None),
-    "watched": dict[str, Any] | None,
-    "obstacle": Message,
-    "inside": Inside,
-    "inside_files": dict[str, str],
-    "inside_end": str | None,
-    "listen": str,
     "reach": record.Link,
 }
 CALL_S = 60.0
 PROBES = 15
 MOST_HELLO_BYTES = 1 << 16
-Carrier = Callable[[Host, int], Link]
 
 
-def carrier(via: str) -> Carrier:
-    """What makes links of that kind; asyncssh is imported only where it is used."""
-    if via == "asyncssh":
-        from lab.hosts.asyncssh_link import by_asyncssh
+class RemoteProcess:
+    """A child on a host, behind the seam of lab.run.process."""
 
-        return by_asyncssh
-    from lab.hosts.commands import here, openssh
+    def __init__(self, connection: "HostConnection", number: int) -> None:
+        self._connection, self.number = connection, number
+        self.stderr = Kept()
+        self.pid = 0
+        self._status: int | None = None
+        self._out = bytearray()
+        self._has_ended = self._is_closed = False
+        self._changing = threading.Condition()
+        self._ready, self._waker = os.pipe()
 
-    return here if via == "here" else openssh
+    def __repr__(self) -> str:
+        return f"RemoteProcess(pid {self.pid} on {self._connection.host.name})"
+
+    @property
+    def lost(self) -> Message:
+        """Why nothing is known of it any more."""
+        return self._connection.lost if self._status is None else NOTHING
+
+    def fileno(self) -> int:
+        """Readable when there is something to read, or the end."""
+        return self._ready
+
+    def read(self) -> bytes:
+        """Return what has come from its stdout; nothing at its end."""
+        with self._changing:
+            data = bytes(self._out)
+            self._out.clear()
+            if data and not self._has_ended:
+                os.read(self._ready, 1)
+            return data
+
+    def write(self, data: bytes) -> None:
+        """Write to its stdin."""
+        self._connection.tell("write", data, child=self.number)
+
+    def close_stdin(self) -> None:
+        """Say that this is the end of its stdin."""
+        self._connection.tell("close", child=self.number)
+
+    def wait(self, deadline_s: float | None = None) -> int | None:
+        """Return its exit status, negative for a signal; None if it has not ended in time, or its host is lost."""
+        with self._changing:
+            self._changing.wait_for(lambda: self._status is not None or bool(self._connection.lost), deadline_s)
+            return self._status
+
+    def kill(self) -> None:
+        """End it at once."""
+        if self._status is None:
+            self._connection.tell("kill", child=self.number)
+
+    def close(self) -> None:
+        """Forget it, once it has ended, or its host has not said so in time."""
+        self.wait(LEASE_S)
+        self._connection.forget(self.number)
+        with self._changing:
+            if not self._is_closed:
+                self._is_closed = True
+                os.close(self._ready)
+                os.close(self._waker)
+
+    def take(self, told: Mapping[str, Any], data: bytes) -> None:
+        """Take what its agent says of it, or that nothing more is known; for the connection's own thread."""
+        if told.get("stream") == "err":
+            self.stderr.add(data)
+            return
+        with self._changing:
+            if "status" in told:
+                self._status = int(told["status"])
+            elif len(self._out) <= MAX_LINE_BYTES:  # more is not kept: the cell fails by it
+                if not (self._out or self._has_ended or self._is_closed):
+                    os.write(self._waker, b".")
+                self._out += data
+                self._has_ended = self._has_ended or not data
+            self._changing.notify_all()
 
 
-class Connection:
+class HostConnection:
     """A host whose agent runs. lost: why it does not any more; then it is of no more use.
 
-    folder: on that host, for what lives as long as this. cpus: those that processes there may run on
+    folder: on that host, for what lives as long as this. usable_cpus: those that the agent may run on
+    silent_until_s: no word is expected from there, and none is said, until then
     """
 
     def __init__(self, host: Host, process_group: int) -> None:
         """Raises LinkLost with the reason."""
         self.host = host
         self.lost: Message = NOTHING
+        self.silent_until_s = 0.0
+        self._numbers = count(1)
         self._children: dict[int, RemoteProcess] = {}
-        self._replies: dict[int, dict[str, Any]] = {}
-        self._parts: dict[int, bytes] = {}
-        self._trips: dict[int, Trip] = {}
-        self._number = 0
+        self._replies: dict[int, tuple[Mapping[str, Any], int] | None] = {}  # with the time when it came
         self._writing = threading.Lock()
         self._changing = threading.Condition()
-        self._frames = Frames()
         try:
-            self._link = carrier(host.via)(host, process_group)
+            self._link = Link(host, process_group)
+            try:
+                unread = self._boot()
+            except BaseException:
+                self._link.kill()
+                raise
         except LinkLost as error:
-            raise unusable(host, error.message) from None
-        try:
-            unread = self._boot()
-            self._heard_s, self.silent_until_s = monotonic(), 0.0
-            threading.Thread(target=self._read, args=(unread,), name=f"host {host.name}", daemon=True).start()
-            hello = self._reply(0, CONNECT_S)
-            self.folder, self.python = str(hello["folder"]), str(hello["python"])
-            self.cpus = [int(cpu) for cpu in hello["cpus"]]
-        except (ChildFailed, LinkLost, KeyError, TypeError, ValueError) as error:
-            why = error.message if isinstance(error, LinkLost) else why_ended(self._link)
-            self._link.kill()
-            raise unusable(host, why) from None
+            raise LinkLost("Host {host} cannot be used: {reason}.", host=host.name, reason=error.message) from None
+        threading.Thread(target=self._listen, args=(unread,), name=f"host {host.name}", daemon=True).start()
 
     def __repr__(self) -> str:
-        return f"Connection({self.host.name}, {len(self._children)} children)"
+        return f"HostConnection({self.host.name}, {len(self._children)} children)"
 
-    def __enter__(self) -> "Connection":
+    def __enter__(self) -> "HostConnection":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -137,31 +184,59 @@ class Connection:
         self._lose(message("The connection to host {host} was closed.", host=self.host.name))
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> RemoteProcess:
-        """A new child. It may not have been started yet: see RemoteProcess.wait_started()."""
-        with self._changing:
-            self._number += 1
-            child = self._children[self._number] = RemoteProcess(self, self._number)
-            number = self._number
-        self.send(Kind.START, number, json.dumps({"command": [*command], "variables": {**variables}}).encode())
+        """Return a new child. Raises ChildFailed if it cannot be started."""
+        number = next(self._numbers)
+        child = self._children[number] = RemoteProcess(self, number)
+        try:
+            child.pid = self.call("start", child=number, command=[*command], variables={**variables})
+        except BaseException:
+            self.forget(number)
+            raise
         return child
 
-    def window(self, at_ns: int, hold_ns: int, children: Sequence[RemoteProcess]) -> None:
-        """Release *children* at a time of the host's clock; nothing is said or heard until the window is over."""
-        told = {"at_ns": at_ns, "hold_ns": hold_ns, "children": [child.number for child in children]}
-        self.send(Kind.WINDOW, 0, json.dumps(told).encode())
+    def forget(self, number: int) -> None:
+        """Forget a child that has ended."""
+        self._children.pop(number, None)
 
-    def call(self, what: str, deadline_s: float = CALL_S, **arguments: Any) -> Any:
-        """What the agent answers. Raises ChildFailed."""
-        with self._changing:
-            self._number += 1
-            number = self._number
+    def call(self, what: str, deadline_s: float = CALL_S, data: bytes = b"", **arguments: Any) -> Any:
+        """Return what the agent answers. Raises ChildFailed."""
+        return self._ask(what, deadline_s, data, arguments)[0]
+
+    def offset(self) -> Offset:
+        """Return the offset of its clock, by the round trip with the least delay. Raises ChildFailed."""
+        trips = []
+        for _ in range(PROBES):
+            sent_ns = perf_counter_ns()
+            there_ns, back_ns = self._ask("clock", LEASE_S, b"", {})
+            trips.append(Trip(sent_ns=sent_ns, there_ns=there_ns, back_ns=back_ns))
+        return estimate(trips)
+
+    def tell(self, what: str, data: bytes = b"", **arguments: Any) -> None:
+        """Call, and await no answer; nothing if the host is lost."""
+        self._send(next(self._numbers), what, data, arguments)
+
+    def _ask(self, what: str, deadline_s: float, data: bytes, arguments: Mapping[str, Any]) -> tuple[Any, int]:
+        """Return the answer, and when it came."""
+        number = next(self._numbers)
+        self._replies[number] = None
         self.silent_until_s = 0.0
-        self.send(Kind.CALL, number, json.dumps({"what": what, "with": arguments}).encode())
-        reply = self._reply(number, deadline_s)
-        if "error" in reply:
-            raise ChildFailed(_error(self.host.name, reply["error"]))
+        self._send(number, what, data, arguments)
+        with self._changing:
+            self._changing.wait_for(lambda: bool(self._replies[number] or self.lost), deadline_s)
+            reply = self._replies.pop(number)
+        if reply is None:
+            raise ChildFailed(self.lost or self._silent(deadline_s))
+        told, back_ns = reply
+        if "error" in told:
+            raise ChildFailed("Host {host}: {reason}", host=self.host.name, reason=self._checked(Message, told, what))
+        return self._checked(ANSWERS.get(what, Any), told, what), back_ns
+
+    def _checked(self, form: Any, told: Mapping[str, Any], what: str) -> Any:
         try:
-            decoded(reply.get("answer"), ANSWERS[what])
+            if "error" in told:
+                return sentence(told["error"])
+            if form is not Any:
+                decoded(told["answer"], form)
         except Misfit as misfit:
             raise ChildFailed(
                 "Host {host} answered {value} as {key} to {what}; it must be {accepted}.",
@@ -171,116 +246,82 @@ class Connection:
                 what=what,
                 accepted=misfit.wanted,
             ) from None
-        return reply["answer"]
+        return told["answer"]
 
-    def offset(self) -> Offset:
-        """Of its clock, by the round trip with the least delay. Raises ChildFailed."""
-        trips = []
-        for _ in range(PROBES):
-            with self._changing:
-                self._number += 1
-                number = self._number
-            sent_ns = perf_counter_ns()
-            self.send(Kind.BEAT, number)
-            with self._changing:
-                self._changing.wait_for(lambda: bool(self._trips) or bool(self.lost), LEASE_S)
-                trip = self._trips.pop(number, None)
-            if trip is None:
-                raise ChildFailed(self.lost or self._silent())
-            trips.append(Trip(sent_ns=sent_ns, there_ns=trip.there_ns, back_ns=trip.back_ns))
-        return estimate(trips)
-
-    def send(self, kind: Kind, number: int, payload: bytes = b"") -> None:
-        """One frame; nothing where the host is lost."""
+    def _send(self, number: int, what: str, data: bytes, arguments: Mapping[str, Any]) -> None:
         if self.lost:
             return
         try:
             with self._writing:
-                self._link.write(frame(kind, number, payload))
+                self._link.write(frame({"call": number, "what": what, "with": arguments}, data))
         except LinkLost as error:
             self._lose(self._gone(error.message))
 
-    def beat(self) -> None:
-        """Say that we are there; called now and then, by another thread. A host that says nothing is lost."""
-        if self.lost or monotonic() < self.silent_until_s:
-            return
-        if monotonic() - max(self._heard_s, self.silent_until_s) > LEASE_S:
-            self._lose(self._silent())
-        elif not self._writing.locked() and self._link.is_writable():  # or it would keep others' beats waiting
-            self.send(Kind.BEAT, 0)
-
-    def forget(self, number: int) -> None:
-        """A child that has ended."""
-        self._children.pop(number, None)
-
     def _boot(self) -> bytes:
-        """Have the agent's files there; what came after boot.py's line."""
-        line = bytearray()
-        while b"\n" not in line:
-            data = self._link.read_in_time(CONNECT_S)
-            if not data or len(line) > MOST_HELLO_BYTES:
-                raise LinkLost(why_ended(self._link))
-            line += data
-        words, _, rest = bytes(line).partition(b"\n")
-        told = json.loads(words)
-        self.machine = str(told.get("machine", ""))
-        if "error" in told:
-            raise LinkLost("the agent cannot be put there: {error}", error=str(told["error"])[:300])
-        if not told["have"]:
-            files = archive.archive(native=self.machine == archive.machine())
-            self._link.write(b"%d\n" % len(files.content) + files.content)
-            return self._after_unpacking()
-        return rest
+        """Send the agent's files; what came after its first line. Raises LinkLost."""
+        said, unread = self._line(b"", CONNECT_S)
+        self.machine = str(said.get("machine"))
+        files = archive.agent(native=self.machine == archive.machine())
+        self._link.write(b"%d\n" % len(files) + files)
+        said, unread = self._line(unread, CALL_S)
+        if "error" in said:
+            raise LinkLost("the agent cannot be put there: {error}", error=str(said["error"])[:300])
+        self.folder, self.python = str(said["folder"]), str(said["python"])
+        self.usable_cpus = [*map(int, said["cpus"])]
+        return unread
 
-    def _after_unpacking(self) -> bytes:
-        data = self._link.read_in_time(CALL_S)
-        if data.startswith(b"{"):
-            raise LinkLost("the agent cannot be put there: {error}", error=str(json.loads(data)["error"])[:300])
-        return data
+    def _line(self, unread: bytes, wait_s: float) -> tuple[dict[str, Any], bytes]:
+        """Return the next line of ours, and what came after it; a login may write others first. Raises LinkLost."""
+        while len(unread) < MOST_HELLO_BYTES:
+            line, end, rest = unread.partition(b"\n")
+            if end and line.startswith(HELLO):
+                return json.loads(line.removeprefix(HELLO)), rest
+            if end:
+                self._link.complaints.add(line + end)
+                unread = rest
+                continue
+            data = self._link.read(wait_s)
+            if data is None:
+                raise LinkLost("nothing came for {wait_s:.0f} s", wait_s=wait_s)
+            if not data:
+                break
+            unread += data
+        raise LinkLost(self._link.why_ended())
 
-    def _read(self, unread: bytes) -> None:
-        data = unread or self._next()
-        while data:
-            self._heard_s = monotonic()
-            try:
-                for kind, number, payload in self._frames.feed(data):
-                    self._take(kind, number, payload)
-            except (BadFrame, ValueError, KeyError, TypeError) as error:
-                self._lose(self._gone(message("it wrote {text}", text=str(error)[:100])))
-                return
-            data = self._next()
-        if not self.lost:
-            self._lose(self._gone(why_ended(self._link)))
+    def _listen(self, unread: bytes) -> None:
+        """Take what comes, and say that we are there now and then. A host that says nothing is lost."""
+        frames = FrameReader(unread)
+        heard_s = beat_s = perf_counter()
+        try:
+            while not self.lost:
+                data = self._link.read(BEAT_S)
+                if data == b"":
+                    raise LinkLost(self._link.why_ended())
+                for told, payload in frames.feed(data or b""):
+                    self._take(told, payload)
+                now_s = perf_counter()
+                if data or now_s < self.silent_until_s:
+                    heard_s = now_s
+                elif now_s - heard_s > LEASE_S:
+                    self._lose(self._silent(LEASE_S))
+                if now_s - beat_s >= BEAT_S and now_s >= self.silent_until_s and not self._writing.locked():
+                    beat_s = now_s
+                    if self._link.is_writable():  # or it would wait, and hear nothing
+                        self.tell("clock")
+        except LinkLost as error:
+            self._lose(self._gone(error.message))
+        except (ValueError, KeyError, TypeError) as error:  # a frame that is none, or the link was closed meanwhile
+            self._lose(self._gone(message("it wrote {text}", text=str(error)[:100])))
 
-    def _next(self) -> bytes:
-        with suppress(LinkLost):
-            return self._link.read()
-        return b""
-
-    def _take(self, kind: Kind, number: int, payload: bytes) -> None:
-        if kind is Kind.PART:
-            self._parts[number] = self._parts.get(number, b"") + payload
-            if sum(map(len, self._parts.values())) > MOST_REPLY_BYTES:
-                raise ValueError(f"more than {MOST_REPLY_BYTES} bytes")
-        elif kind is Kind.REPLY:
-            reply = json.loads(self._parts.pop(number, b"") + payload)
-            with self._changing:
-                self._replies[number] = reply
-                self._changing.notify_all()
-        elif kind is Kind.BEAT and number:
-            with self._changing:
-                self._trips[number] = Trip(sent_ns=0, there_ns=CLOCK.unpack(payload)[0], back_ns=perf_counter_ns())
-                self._changing.notify_all()
-        elif number in self._children:
-            self._children[number].take(kind, payload)
-
-    def _reply(self, number: int, deadline_s: float) -> dict[str, Any]:
+    def _take(self, told: Mapping[str, Any], data: bytes) -> None:
+        if "reply" not in told:
+            if child := self._children.get(told["child"]):
+                child.take(told, data)
+            return
         with self._changing:
-            self._changing.wait_for(lambda: number in self._replies or bool(self.lost), deadline_s)
-            reply = self._replies.pop(number, None)
-        if not isinstance(reply, dict):
-            raise ChildFailed(self.lost or self._silent())
-        return reply
+            if told["reply"] in self._replies:  # or nobody waits for it
+                self._replies[told["reply"]] = told, perf_counter_ns()
+                self._changing.notify_all()
 
     def _lose(self, why: Message) -> None:
         with self._changing:
@@ -290,22 +331,10 @@ class Connection:
             self._changing.notify_all()
         self._link.kill()
         for child in list(self._children.values()):
-            child.host_lost()
+            child.take({}, b"")
 
     def _gone(self, why: Message) -> Message:
         return message("The connection to host {host} is gone: {reason}.", host=self.host.name, reason=why)
 
-    def _silent(self) -> Message:
-        return message("Host {host} has not answered for {wait_s:.0f} s.", host=self.host.name, wait_s=LEASE_S)
-
-
-def unusable(host: Host, why: Message) -> LinkLost:
-    """The error that says why a host cannot be used."""
-    return LinkLost("Host {host} cannot be used: {reason}.", host=host.name, reason=why)
-
-
-def _error(host: str, told: Any) -> Message:
-    try:
-        return message("Host {host}: {reason}", host=host, reason=sentence(told))
-    except Misfit:
-        return message("Host {host} answered what is no message.", host=host)
+    def _silent(self, wait_s: float) -> Message:
+        return message("Host {host} has not answered for {wait_s:.0f} s.", host=self.host.name, wait_s=wait_s)

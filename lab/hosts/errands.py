@@ -11,10 +11,12 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from core.processtree import threads_ran_ns
 from core.runtime import RuntimeName
 from core.system import System
 from lab.environments.environment import installed_packages, requirements_file
-from lab.hosts.user_files import FILES, Arriving
+from lab.hosts.archive import FILES
+from lab.hosts.boot import extract, own_folder
 from lab.machine import host, quiet
 from lab.machine.wakeups import expect_idle_class, kept_awake
 from lab.places import ENVIRONMENTS
@@ -35,7 +37,7 @@ _HOSTED = System(name="own", title="")
 
 
 class Errands:
-    """Answers calls, each on a thread of its own."""
+    """Answers calls, each on a thread of its own. calls: by what is asked for; answers are plain JSON"""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -45,14 +47,14 @@ class Errands:
         self._keeping = ExitStack()
         self._runtimes: dict[str, AnyRuntime] = {"native": Native()}
         self._snapshot = quiet.snapshot()
-        self._calls: dict[str, Callable[..., Any]] = {
+        self.calls: dict[str, Callable[..., Any]] = {
             "facts": self._facts,
             "find": self._find,
-            "install": self._install,
+            "install": lambda names: [failure.to_json() for failure in interpreters.install(names)],
             "command": self._command,
-            "files": Arriving().take,
+            "files": unpacked,
             "own": self._own,
-            "packages": self._packages,
+            "packages": lambda python: installed_packages(Path(python)),
             "mark": self._mark,
             "window": self._window,
             "awake": self._awake,
@@ -65,13 +67,10 @@ class Errands:
             "inside": self._inside,
             "inside_files": self._inside_files,
             "inside_end": lambda folder: self._insides.pop(folder).remove(),
-            "listen": self._listen,
+            "ran": threads_ran_ns,
+            "listen": listen,
             "reach": reach,
         }
-
-    def do(self, what: str, arguments: dict[str, Any]) -> Any:
-        """The answer, plain JSON."""
-        return self._calls[what](**arguments)
 
     def _facts(self) -> dict[str, Any]:
         return {
@@ -107,9 +106,6 @@ class Errands:
             if isinstance(runtime, Runtime) and name in names
         }
 
-    def _install(self, names: list[str]) -> list[Any]:
-        return [failure.to_json() for failure in interpreters.install(names)]
-
     def _command(self, runtime: str, system: str, role: str) -> list[str]:
         """The command line of a child here; makes its environment. system: "" for the client of a user's service.
 
@@ -126,9 +122,6 @@ class Errands:
         assert isinstance(measured, Runtime)
         lines = [line.replace(FILES, folder) for line in requirements]
         return str(measured.python(requirements_file("", lines, ENVIRONMENTS)))
-
-    def _packages(self, python: str) -> dict[str, str]:
-        return installed_packages(Path(python))
 
     def _mark(self) -> None:
         self._snapshot = quiet.snapshot()
@@ -165,12 +158,20 @@ class Errands:
         files = self._insides[folder].files(part, most_bytes)
         return {name: b64encode(zlib.compress(content, 1)).decode() for name, content in files.items()}
 
-    def _listen(self, address: str, peer: str) -> str:
-        """Serve one connection of *peer* for reach(); where."""
-        listener = socket.create_server((address, 0))
-        listener.settimeout(LINK_DEADLINE_S)
-        threading.Thread(target=_serve, args=(listener, peer), daemon=True).start()
-        return f"{address}:{listener.getsockname()[1]}"
+
+def unpacked(name: str, data: bytes) -> str:
+    """Return the folder in which a user's files are, afresh. Raises OSError."""
+    folder = own_folder(f"files-{name}")
+    extract(data, folder)
+    return folder
+
+
+def listen(address: str, peer: str) -> str:
+    """Serve one connection of *peer* for reach(); return where."""
+    listener = socket.create_server((address, 0))
+    listener.settimeout(LINK_DEADLINE_S)
+    threading.Thread(target=_serve, args=(listener, peer), daemon=True).start()
+    return f"{address}:{listener.getsockname()[1]}"
 
 
 def _serve(listener: socket.socket, peer: str) -> None:

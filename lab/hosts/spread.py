@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from time import monotonic, perf_counter_ns
+from time import perf_counter_ns
 from typing import Any, TypeVar
 
+from core.child import a_slice
 from core.errors import BadInput, ChildFailed
 from core.hosts import Host, Layout
 from core.messages import NOTHING, Message, message
@@ -17,13 +18,9 @@ from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE
 from lab.hosts import archive
 from lab.hosts.clock import between, overlap_faults
-from lab.hosts.connection import CALL_S, Connection
-from lab.hosts.frames import BEAT_S
-from lab.hosts.inside import InsideThere
-from lab.hosts.links import LinkLost
-from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime
-from lab.hosts.remote import RemoteProcess
-from lab.hosts.watcher import WatcherThere
+from lab.hosts.connection import CALL_S, RemoteProcess
+from lab.hosts.link import LinkLost
+from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime, InsideThere, WatcherThere
 from lab.machine import host
 from lab.python.interpreters import Interpreter
 from lab.run.children import Child
@@ -49,7 +46,6 @@ class Spread:
         self._places: dict[str, HostPlace] = {}
         self._names: tuple[str, ...] = ()
         self._closed = threading.Event()
-        threading.Thread(target=self._beat, name="beat", daemon=True).start()
 
     def __repr__(self) -> str:
         return f"Spread({', '.join(self.layout.used)})"
@@ -84,7 +80,7 @@ class Spread:
     def cores(self) -> int:
         """Those that services may run on."""
         (place,) = self.places_of(SERVICE)
-        return len(place.host.cpus or place.connection.cpus)
+        return len(place.own_cpus)
 
     @property
     def _pins(self) -> dict[str, tuple[int, ...]]:
@@ -99,7 +95,7 @@ class Spread:
         self._pool.shutdown(wait=True, cancel_futures=True)
         with ThreadPoolExecutor(max_workers=8) as closers:
             for place in self._places.values():
-                closers.submit(place.connection.close)
+                closers.submit(place.close)
         self._sandbox.__exit__(None, None, None)
 
     def places_of(self, role: str) -> list[HostPlace]:
@@ -111,7 +107,7 @@ class Spread:
         """Those of *names* that are on all hosts."""
         self._names = tuple(name for name in names if name != NATIVE)
         there = self._each(self._find)
-        native = all(place.connection.machine == archive.machine() for place in self._places.values())
+        native = all(place.machine == archive.machine() for place in self._places.values())
         first = there.get(self.layout.services_on, {})
         return {
             name: Native() if name == NATIVE else self._runtime(name, first[name])
@@ -137,7 +133,7 @@ class Spread:
 
     def facts(self) -> dict[str, Any]:
         """Of each host, for result.json: machine, what it is, runtimes there; the links between them."""
-        facts = self._each(lambda place: place.connection.call("facts"))
+        facts = self._ask_all("facts")
         links = {name: self.link(name) for name in self._places}
         return {
             name: {
@@ -148,9 +144,9 @@ class Spread:
                 "builds": place.builds(),
                 **({"link": links[name]} if links[name] else {}),
                 "with_runner": facts[name]["boot_id"] == host.boot_id() != "",
-                "clock_error_ns": place.connection.offset().error_ns,
+                "clock_error_ns": place.offset().error_ns,
             }
-            for name, place in self._places.items()
+            for name, place in ((name, self._places[name]) for name in self.layout.used if name in self._places)
         }
 
     def link(self, name: str) -> dict[str, Any]:
@@ -158,14 +154,14 @@ class Spread:
         services, there = self._places.get(self.layout.services_on), self._places[name]
         if services is None or services is there:
             return {}
-        address = services.connection.call("listen", address=services.host.address, peer=there.host.address)
-        reached: dict[str, Any] = there.connection.call("reach", address=address, source=there.host.address)
+        address = services.call("listen", address=services.host.address, peer=there.host.address)
+        reached: dict[str, Any] = there.call("reach", address=address, source=there.host.address)
         return reached
 
     def install(self, names: Sequence[str]) -> list[Message]:
         """Install runtimes with uv where they are missing; a message for each that failed."""
         missing = {name: [one for one in names if one not in place.runtimes] for name, place in self._places.items()}
-        told = self._each(lambda place: place.connection.call("install", COMMAND_S, names=missing[place.name]))
+        told = self._each(lambda place: place.call("install", COMMAND_S, names=missing[place.name]))
         return [
             message("Host {host}: {reason}", host=name, reason=Message.from_json(failure))
             for name, failures in told.items()
@@ -188,7 +184,7 @@ class Spread:
     def service_line(self) -> dict[str, Any]:
         """Where to listen, and for whom."""
         (place,) = self.places_of(SERVICE)
-        cpus, folder = place.cpus(self._pins[SERVICE]), place.connection.folder
+        cpus, folder = place.cpus(self._pins[SERVICE]), place.folder
         return {"folder": folder, "cpus": cpus, "address": place.host.address, "peers": self.layout.client_addresses}
 
     def client_line(self, client_id: int) -> dict[str, Any]:
@@ -207,11 +203,11 @@ class Spread:
             return
         self.begin()
         try:
-            self._each(lambda place: place.connection.call("awake"))
+            self._ask_all("awake")
             yield
         finally:
             with suppress(ChildFailed):
-                self._each(lambda place: place.connection.call("asleep"))
+                self._ask_all("asleep")
 
     def watcher(self, kind: str, told: Mapping[str, Any]) -> WatcherThere:
         """Of the first service. Raises ChildFailed."""
@@ -231,17 +227,18 @@ class Spread:
 
     def mark(self) -> None:
         """Look at each clock and machine."""
-        self._each(lambda place: place.connection.call("mark"))
-        for name, offset in self._each(lambda place: place.connection.offset()).items():
+        self._ask_all("mark")
+        for name, offset in self._each(lambda place: place.offset()).items():
             self._places[name].before = offset
 
     def release(self, clients: Sequence[Child], length_ns: int = 0) -> int:
         """All at one time, each by its host's clock; nothing is said until the window is over."""
-        at_ns, hold_ns = perf_counter_ns() + LEAD_NS, round(self._method.duration_s * 1e9)
+        at_ns = perf_counter_ns() + LEAD_NS
+        hold_ns = a_slice(0, length_ns).until_ns or round(self._method.duration_s * 1e9)
         for place in self._places.values():
-            place.connection.silent_until_s = monotonic() + (LEAD_NS + hold_ns) / 1e9 + BEAT_S
             own = [client.process for client in clients if client.place.name == place.name]
-            place.release(at_ns, hold_ns, [process for process in own if isinstance(process, RemoteProcess)])
+            remote = [process for process in own if isinstance(process, RemoteProcess)]
+            place.release(at_ns, hold_ns, remote, length_ns)
         return at_ns
 
     def window(self, host: str, start_ns: int, end_ns: int) -> Window:
@@ -256,9 +253,8 @@ class Spread:
     def end(self, served: Sequence[str] = ()) -> Ended:
         """The hosts' clocks again, and what else their machines did."""
         hosts = {}
-        near = [*self._method.neighbours]
-        machines = self._each(lambda place: place.connection.call("window", neighbours=near, served=[*served]))
-        for name, after in self._each(lambda place: place.connection.offset()).items():
+        machines = self._ask_all("window", neighbours=[*self._method.neighbours], served=[*served])
+        for name, after in self._each(lambda place: place.offset()).items():
             place = self._places[name]
             place.after = after
             clock = between(place.before or after, after)
@@ -284,8 +280,9 @@ class Spread:
             result["host"] = host
             result.pop("slow", None)
             known = ended.hosts[host]
-            begun_ns = result["finished_ns"] - result["completion_ns"]
-            known["late_ns"] = max(known.get("late_ns", 0), begun_ns - starts_ns[host])
+            if "uncounted" not in result:  # the slices of a client have several beginnings
+                begun_ns = result["finished_ns"] - result["completion_ns"]
+                known["late_ns"] = max(known.get("late_ns", 0), begun_ns - starts_ns[host])
             if slices := result.get("slices"):
                 width_ns, offset_ns = slices["width_ns"], known["offset_ns"]
                 slices["start_ns"] = max(0, round((slices["start_ns"] - offset_ns) / width_ns) * width_ns)
@@ -299,7 +296,10 @@ class Spread:
     # ---- connections ---------------------------------------------------------------------------------------------
 
     def _ask_services_host(self, what: str, deadline_s: float = CALL_S, **arguments: Any) -> Any:
-        return self._places[self.layout.services_on].connection.call(what, deadline_s, **arguments)
+        return self._places[self.layout.services_on].call(what, deadline_s, **arguments)
+
+    def _ask_all(self, what: str, **arguments: Any) -> dict[str, Any]:
+        return self._each(lambda place: place.call(what, **arguments))
 
     def _each(self, ask: Callable[[HostPlace], Answer]) -> dict[str, Answer]:
         """Ask all hosts at once. Raises the first error."""
@@ -307,31 +307,24 @@ class Spread:
         return {name: future.result() for name, future in asked.items()}
 
     def _connected(self, host: Host) -> None:
-        connection = Connection(host, self._sandbox.process_group)
-        self._places[host.name] = HostPlace(host, connection, {})
+        place = self._places[host.name] = HostPlace(host, self._sandbox.process_group)
         if self._closed.is_set():  # meanwhile
-            connection.close()
+            place.close()
 
     def _ready(self, place: HostPlace) -> None:
-        if place.connection.lost:
+        if place.lost:
             self._connected(place.host)
             place = self._places[place.name]
             self._find(place)
         if place.cores is None:
-            place.cores = place.connection.call("facts")["machine"]["cores"]
+            place.cores = place.call("facts")["machine"]["cores"]
 
     def _find(self, place: HostPlace) -> dict[str, Any]:
-        found: dict[str, Any] = place.connection.call("find", names=[*self._names], chosen=[*place.host.python])
+        found: dict[str, Any] = place.call("find", names=[*self._names], chosen=[*place.host.python])
         place.runtimes = found
         return found
 
     def _runtime(self, name: str, told: Mapping[str, Any]) -> HostRuntime:
         executable, parsed = Path(told["executable"]), RuntimeName.parse(name)
         interpreter = Interpreter(name=parsed.series, executable=executable, source=told["source"], facts=told["facts"])
-        return HostRuntime(name=parsed, interpreter=interpreter, spread=self)
-
-    def _beat(self) -> None:
-        while not self._closed.wait(BEAT_S):
-            for place in list(self._places.values()):
-                with suppress(OSError):
-                    place.connection.beat()
+        return HostRuntime(name=parsed, interpreter=interpreter, places_of=self.places_of)

@@ -85,7 +85,6 @@ def _against_slices(plan: Plan) -> Message:
         message("the service has a fixed port, so there can be only one of it"): bool(
             own and own.command and own.command.first_port
         ),
-        message("services and clients are on several hosts"): bool(plan.layout),
         message("a system's own client cannot send in slices"): not all(
             system.takes_slices(native_client=is_native) for system in plan.systems.values()
         ),

@@ -12,6 +12,7 @@ from typing import Any
 from config.orders import block_order
 from config.plan import Entry
 from core.cell import Cell
+from core.child import a_slice
 from core.errors import ChildFailed, GilscopeError
 from core.messages import NOTHING, Message, message
 from core.method import Method
@@ -46,7 +47,7 @@ from lab.run.process import LocalProcess
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
 from lab.run.slow import watched
-from lab.run.turns import PILOT_NS, IdleWatch, added, counted_share, lead_ns, merged, slices, used
+from lab.run.turns import PILOT_NS, IdleWatch, added, counted_share, merged, slices, used
 
 NOT_READY = "not_ready"  # code of the reason of a cell whose children did not start
 BEFORE_READY = message("before it was ready", code=NOT_READY)
@@ -123,7 +124,8 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
         first.do(lambda: stack.enter_context(_awake(entries[0].cell, bench)))
         if key not in bench.slices:
             _each([first], _CellRun.launch, _CellRun.connect)
-            _expect_memory(first.memory_bytes() * len(others), len(arms))
+            if not bench.places:
+                _expect_memory(first.memory_bytes() * len(others), len(arms))
             _each(others, _CellRun.launch, _CellRun.connect)
             _each(arms, _CellRun.warm_up, _CellRun.try_slice)
             bench.slices[key] = slices(max(arm.latency_ns for arm in arms), bench.method.duration_s)
@@ -373,8 +375,8 @@ class _CellRun(ExitStack):
     def _windows(self) -> list[Window]:
         """The times in which answers counted, on our clock."""
         if self._turns[0].length_ns:
-            starts = [(turn.released_ns + lead_ns(turn.length_ns), turn.length_ns) for turn in self._turns]
-            return [Window(start_ns=start_ns, end_ns=start_ns + length_ns) for start_ns, length_ns in starts]
+            parts = [a_slice(turn.released_ns, turn.length_ns) for turn in self._turns]
+            return [Window(start_ns=part.counts_from_ns, end_ns=part.until_ns) for part in parts]
         released_ns = self._turns[0].released_ns
         ends_ns = [
             child.result["finished_ns"] - self._places.window(child.place.name, released_ns, 0).start_ns
@@ -390,7 +392,7 @@ class _CellRun(ExitStack):
         return {
             "slices": count,
             "length_ns": length_ns,
-            "lead_ns": lead_ns(length_ns),
+            "lead_ns": a_slice(0, length_ns).lead_ns,
             "idle_ns": max(
                 0, whole.end_ns - whole.start_ns - sum(turn.heard_ns - turn.released_ns for turn in self._turns)
             ),

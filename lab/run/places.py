@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from time import perf_counter_ns
 from typing import Any, Protocol
 
-from core.child import Slice
+from core.child import a_slice
 from core.messages import Message
 from core.method import Method
 from lab.machine import quiet
@@ -17,7 +17,6 @@ from lab.profile.watchers import Watcher
 from lab.run.children import Child
 from lab.run.inside import Inside, Window
 from lab.run.process import Place
-from lab.run.turns import lead_ns
 from lab.user_service import holders
 
 HERE = ""  # the name of this machine, where no others take part
@@ -129,7 +128,7 @@ class AllHere:
         released_ns, word = perf_counter_ns(), "go"
         if length_ns:
             released_ns += SLICE_AHEAD_NS
-            word = str(Slice(at_ns=released_ns, lead_ns=lead_ns(length_ns), length_ns=length_ns))
+            word = str(a_slice(released_ns, length_ns))
         for client in clients:
             client.tell(word)
         return released_ns

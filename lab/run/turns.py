@@ -14,7 +14,6 @@ from lab.run.process import Place
 
 SHORTEST_NS, LONGEST_NS = 100_000_000, 500_000_000
 REQUESTS = 20  # that each connection sends in a slice, at least, unless the slice would be longer than LONGEST_NS
-LEAD_SHARE = 0.05  # of a slice, in which answers do not count: connections and caches are cold after the others' slices
 PILOT_NS = SHORTEST_NS
 SUMS = (
     "requests", "answered", "wrong", "uncounted", "calc_ns", "completion_ns", "overdue", "sent_bytes", "received_bytes",
@@ -32,11 +31,6 @@ def slices(latency_ns: float, duration_s: float) -> tuple[int, int]:
     wanted_ns = min(LONGEST_NS, max(SHORTEST_NS, REQUESTS * latency_ns))
     count = 2 * max(1, round(duration_s * 1e9 / wanted_ns / 2))
     return count, round(duration_s * 1e9 / count)
-
-
-def lead_ns(length_ns: int) -> int:
-    """How long an arm sends before its answers count."""
-    return round(length_ns * LEAD_SHARE)
 
 
 def added(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -1,12 +1,15 @@
-"""Runs across hosts: how many cores services and clients had, and what hosts differ in. Pure."""
+"""Runs across hosts: how many cores services and clients had, what each host did, and what hosts differ in. Pure."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from core.messages import Message, message, verbatim
-from core.result import Run
+from core.result import CellResult, Run
 from core.system import CLIENT, SERVICE
 from reports.facts.builds import build_facts, by_label, known, packages, unlike
+from reports.facts.figures import cpu_ns
 from reports.facts.steps import MISSING, Step
 
 MACHINE: Mapping[str, Message] = {
@@ -44,6 +47,54 @@ def have_cores_of_their_own(run: Run) -> bool:
     layout, pins = run.plan.get("layout") or ALONE, _pins(run)
     are_pinned_apart = all(pins.values()) and {*pins[SERVICE]}.isdisjoint(pins[CLIENT])
     return are_pinned_apart or layout["services_on"] not in layout["clients_on"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contribution:
+    """What one host did in all measured cells together.
+
+    services, clients: processes of a cell, the most. answered: requests of its clients, and their share of all, 0..1
+    cpu_ns: of its services and clients; None if one does not say
+    late_ns: how long after the common start the last of its clients began, the most; None without clients
+    error_ns: how wrong its clock's offset can be, the most; None if it is not known
+    """
+
+    services: int
+    clients: int
+    answered: int
+    share: float
+    cpu_ns: int | None
+    late_ns: int | None
+    error_ns: int | None
+
+
+def contributions(run: Run) -> dict[str, Contribution]:
+    """Return what each host did; nothing for a run of one machine, and where no cell was measured."""
+    cells = [cell for cell in run.cells if cell.clients]
+    return {name: _contribution(name, cells) for name in run.machine.get("hosts") or {} if cells}
+
+
+def _contribution(name: str, cells: Sequence[CellResult]) -> Contribution:
+    services: list[list[Mapping[str, Any]]] = [_on(name, cell.services) for cell in cells]
+    clients = [_on(name, cell.clients) for cell in cells]
+    answered = sum(one.get("answered", 0) for of_cell in clients for one in of_cell)
+    late_ns, error_ns = (
+        max((host[key] for cell in cells if key in (host := cell.hosts.get(name, {}))), default=None)
+        for key in ("late_ns", "error_ns")
+    )
+    return Contribution(
+        services=max(map(len, services)),
+        clients=max(map(len, clients)),
+        answered=answered,
+        share=answered / max(1, sum(cell.answered for cell in cells)),
+        cpu_ns=cpu_ns(list(chain(*services, *clients))),
+        late_ns=late_ns,
+        error_ns=error_ns,
+    )
+
+
+def _on(name: str, processes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [one for one in processes if one.get("host") == name]
 
 
 def host_confounds(step: Step, run: Run) -> list[Message]:

@@ -12,6 +12,7 @@ from reports.document.model import ABSENT, Section, Table, plain_table
 from reports.facts.builds import build_flags, packages
 from reports.facts.cells import Row
 from reports.facts.commands import repeat_command
+from reports.facts.hosts import contributions
 from reports.facts.settings import value_text
 from reports.view import View
 
@@ -41,7 +42,7 @@ def section(view: View) -> Section:
     return Section(
         key="machine",
         title=message("Machine and runtimes"),
-        tables=(_machine(view.machine), *_hosts(view), runtime_table(view.run.runtimes)),
+        tables=(_machine(view.machine), *_hosts(view), *_contributions(view), runtime_table(view.run.runtimes)),
         parts=(
             Section(key="plan", title=PLAN, tables=(_plan(view),)),
             Section(key="parameters", title=message("Parameters"), tables=_parameters(view)),
@@ -135,6 +136,29 @@ def _hosts(view: View) -> tuple[Table, ...]:
         *(message("Runtimes"), message("Round trip to the services"), message("Bandwidth to the services")),
     )
     return (plain_table(message("Hosts"), heads, lines, kind="facts"),)
+
+
+def _contributions(view: View) -> tuple[Table, ...]:
+    """Return what each of several hosts did in all cells together; no table for a run of one machine."""
+    lines = [
+        (
+            name,
+            *(str(count or ABSENT) for count in (one.services, one.clients)),
+            f"{one.answered:,}" if one.clients else ABSENT,
+            f"{one.share:.1%}" if one.clients else ABSENT,
+            ABSENT if one.cpu_ns is None else message("{seconds:.2f} s", seconds=one.cpu_ns / 1e9),
+            *(
+                ABSENT if time_ns is None else message("{microseconds:.0f} us", microseconds=time_ns / 1e3)
+                for time_ns in (one.late_ns, one.error_ns)
+            ),
+        )
+        for name, one in contributions(view.run).items()
+    ]
+    heads = (
+        *(message("Host"), message("Services"), message("Clients"), message("Requests answered")),
+        *(message("Share"), message("CPU time"), message("Began late by at most"), message("Clock known within")),
+    )
+    return (plain_table(message("What each host contributed"), heads, lines, kind="facts"),) if lines else ()
 
 
 def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:

@@ -51,6 +51,7 @@ NO_HOSTS = {
     "a: {ssh: 'x; rm', address: 10.0.0.1}": "user@host",
     "a: {ssh: x, address: 10.0.0.1, cpus: 3-1}": "CPU numbers",
     "a: {ssh: x, address: 10.0.0.1, python: python3}": "absolute paths",
+    "a: {ssh: x, address: 10.0.0.1, via: asyncssh}": "Leave via out",
     "a: {ssh: x, address: 10.0.0.1, port: 3}": "unknown key 'port'",
     "A b: {ssh: x, address: 10.0.0.1}": "not a host's name",
     "[]": "a mapping of host names",

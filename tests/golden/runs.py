@@ -59,6 +59,8 @@ def _own_service() -> Run:
 def _several_hosts() -> Run:
     late: Any = {"a": {}, "b": {"late_ns": 20 * MS}}
     cells = [replace(measured(cell_of("4", "3.14t"), block, [1000 * MS]), hosts=late) for block in (1, 2)]
+    for cell in cells:
+        cell.clients[0]["host"] = "b"
     run = run_of(cells, blocks=2)
     facts = {
         "a": {"cpu": "A", "cores_usable": 4, "with_runner": True},

@@ -5,13 +5,14 @@ from typing import TypeAlias
 
 import pytest
 
+from config.plan import Entry
 from core.cell import Cell
 from core.hosts import Layout
 from core.method import Method
 from core.result import CellResult
 from lab.hosts import connection
 from lab.hosts.spread import Spread
-from lab.run.measure import Bench, measure
+from lab.run.measure import Bench, measure, measure_in_slices
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from systems import find
@@ -34,8 +35,7 @@ def lab(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Itera
     """Hosts a, b, c; b's clock is an hour ahead, c's half an hour behind."""
     reason = why_not()
     if reason:
-        pytest.skip(f"{reason}; what needs no namespaces is tested over asyncssh's own server on loopback")
-    pytest.importorskip("asyncssh", reason="pinned in requirements.txt: make setup")
+        pytest.skip(f"{reason}; what needs no namespaces is tested with agents of this machine")
     with Lab(folder=tmp_path_factory.mktemp("lab"), path=python_path([any_runtime.interpreter.executable])) as lab:
         yield lab
 
@@ -48,7 +48,7 @@ def layout(lab: Lab, **changes: object) -> Layout:
 
 @pytest.fixture(scope="module")
 def spread(lab: Lab) -> Iterator[Spread]:
-    """The hosts, connected by asyncssh."""
+    """The hosts, connected by ssh."""
     with Spread(layout(lab), Method(duration_s=SECONDS)) as spread:
         yield spread
 
@@ -60,11 +60,15 @@ def measured(spread: Spread, sandbox: Sandbox, any_runtime: Runtime) -> Measured
     runtimes = spread.runtimes([name])
     assert name in runtimes
 
-    def run(number: str = "4", **params: object) -> CellResult:
+    def run(number: str = "4", arms: int = 1, **params: object) -> CellResult:
+        """The last of so many arms, which take turns."""
         system = find(number)
         values = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2, "TRANSPORT": "tcp", **params}
         cell = Cell.build(system=number, runtime=name, reads=system.parameters, values=values)
         bench = Bench(sandbox=sandbox, runtimes=runtimes, method=Method(duration_s=SECONDS), inside={}, places=spread)
+        if arms > 1:
+            entries = [Entry(arm=f"arm {number}", cell=cell, system=system) for number in range(arms)]
+            return measure_in_slices(entries, 1, bench, 7)[-1]
         return measure(cell, system, 1, bench)
 
     return run

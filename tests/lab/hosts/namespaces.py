@@ -1,4 +1,4 @@
-"""Three hosts on one machine: namespaces for network, processes, mounts and clocks, with an OpenSSH server in each.
+"""Hosts on one machine: namespaces for network, processes, mounts and clocks, with an OpenSSH server in each.
 
 All of it hangs on processes that end with this one (setpriv --pdeathsig), also if it is killed: the namespaces and
 their links go with them. A switch has a namespace of its own.
@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from string import ascii_lowercase
 
 from core.hosts import Host
 
@@ -139,17 +140,21 @@ class Lab:
     def start(self, name: str, path: str = "") -> None:
         """Start a host, or start it again after it was ended. path: its PATH"""
         folder, log = self.folder / name, self.folder / f"sshd_{name}.log"
-        folder.mkdir(exist_ok=True)
+        if not folder.exists():
+            folder.mkdir()
+            sh("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.folder / f"host_{name}"))
         config = folder / "sshd_config"
         config.write_text(
             f"HostKey {self.folder}/host_{name}\nAuthorizedKeysFile {self.folder}/key.pub\nStrictModes no\nUsePAM no\n"
             f"PidFile none\nPermitRootLogin yes\nMaxStartups 100\n"
             f"SetEnv PATH={path or self.path} HOME={folder} TMPDIR={folder} XDG_CACHE_HOME={folder}/cache\n"
         )
-        clock = ["-T", "--monotonic", str(CLOCKS_S[name])] if CLOCKS_S[name] else []
+        (folder / ".bashrc").write_text("echo Welcome")  # as some logins write
+        clock = ["-T", "--monotonic", str(CLOCKS_S[name])] if CLOCKS_S.get(name) else []
         spaces = ["-n", "-p", "-m", *clock, "--mount-proc", "--fork", "--kill-child"]
         process = self._hold(["unshare", *spaces, SSHD, "-D", "-e", "-f", str(config)], log)
-        address = f"{self.subnet}.{'abc'.index(name) + 1}"
+        number = ascii_lowercase.index(name) + 1
+        address = f"{self.subnet}.{number}"
         machine = self.machines[name] = Machine(name=name, address=address, folder=folder, process=process)
         with suppress(
             subprocess.CalledProcessError
@@ -157,10 +162,12 @@ class Lab:
             self._in_switch("ip", "link", "del", f"to-{name}")
         self._plug(f"to-{name}", "eth0", process.pid)
         machine.enter("ip", "addr", "add", f"{address}/24", "dev", "eth0")
-        hardware = f"02:00:00:00:00:0{address[-1]}"  # the same one again: nobody remembers another
+        hardware = f"02:00:00:00:00:{number:02x}"  # the same one again: nobody remembers another
         machine.enter("ip", "link", "set", "eth0", "address", hardware)
         for link in ("lo", "eth0"):
             machine.enter("ip", "link", "set", link, "up")
+        with (self.folder / "known_hosts").open("a") as known:
+            known.write(f"{address} {(self.folder / f'host_{name}.pub').read_text()}")
         wait_until(lambda: b"Server listening" in log.read_bytes(), f"sshd of {name} listens")
 
     def link(self, name: str, state: str) -> None:
@@ -169,8 +176,7 @@ class Lab:
 
     def _make(self) -> None:
         Path("/run/sshd").mkdir(exist_ok=True)
-        for key in ("key", *(f"host_{name}" for name in CLOCKS_S)):
-            sh("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.folder / key))
+        sh("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.folder / "key"))
         self.switch = self._hold(["unshare", "-n", "sleep", "infinity"], self.folder / "switch.log")
         self._in_switch("ip", "link", "add", "bridge", "type", "bridge")
         self._in_switch("ip", "link", "set", "bridge", "up")
@@ -179,9 +185,6 @@ class Lab:
         sh("ip", "link", "set", f"gs{os.getpid()}", "up")
         for name in CLOCKS_S:
             self.start(name)
-        keys = {name: (self.folder / f"host_{name}.pub").read_text().split()[:2] for name in CLOCKS_S}
-        lines = [f"{self.machines[name].address} {' '.join(key)}\n" for name, key in keys.items()]
-        (self.folder / "known_hosts").write_text("".join(lines))
 
     def _plug(self, port: str, there: str, pid: int) -> None:
         """A cable from the switch to the network of a process."""

@@ -16,7 +16,7 @@ from core.hosts import Host, Layout
 from core.method import Method
 from core.processtree import tree
 from core.system import CLIENT
-from lab.hosts.inside import InsideThere
+from lab.hosts.place import InsideThere
 from lab.hosts.spread import Spread
 from lab.profile.watchers import OBSTACLES
 from lab.run import pauses

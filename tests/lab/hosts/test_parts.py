@@ -1,41 +1,34 @@
-"""Frames, clocks, windows and the agent's files, without other hosts; and a link over asyncssh's own server."""
+"""Frames, clocks, windows and the agent's files; and an agent of this machine."""
 
 import ast
-import asyncio
-import io
 import subprocess
 import sys
-import zipfile
-from collections.abc import Iterator
 from pathlib import Path
-from threading import Thread
-from typing import Any
 
 import pytest
 
+from core.errors import ChildFailed
 from core.hosts import Host
-from lab.hosts import archive
-from lab.hosts.boot import digest
 from lab.hosts.clock import Offset, Trip, between, estimate, overlap_faults
-from lab.hosts.commands import parts
-from lab.hosts.connection import Connection
-from lab.hosts.frames import MOST_BYTES, BadFrame, Frames, Kind, frame
+from lab.hosts.connection import HostConnection
+from lab.hosts.link import parts
+from lab.hosts.protocol import MOST_BYTES, BadFrame, FrameReader, frame
 from lab.run.sandbox import Sandbox
 from tests.test_import_table import STANDARD_LIBRARY, imports
 
 
-def test_a_frame_is_a_length_a_kind_and_a_number_and_comes_in_any_pieces() -> None:
-    assert frame(Kind.OUT, 7, b"ab").hex() == "00000002" + "08" + "00000007" + "6162"
-    frames = Frames()
-    data = frame(Kind.OUT, 7, b"ab") + frame(Kind.EXIT, 9)
+def test_a_frame_is_two_sizes_a_json_object_and_bytes_and_comes_in_any_pieces() -> None:
+    assert frame({"call": 7}, b"ab").hex() == "0000000b" + "00000002" + b'{"call": 7}'.hex() + "6162"
+    frames = FrameReader()
+    data = frame({"call": 7}, b"ab") + frame({"reply": 9})
     cut = [one for byte in data for one in frames.feed(bytes([byte]))]
-    assert cut == [(Kind.OUT, 7, b"ab"), (Kind.EXIT, 9, b"")]
+    assert cut == [({"call": 7}, b"ab"), ({"reply": 9}, b"")]
 
 
-@pytest.mark.parametrize("data", [(MOST_BYTES + 1).to_bytes(4) + bytes(5), bytes(4) + b"\x63" + bytes(4)])
+@pytest.mark.parametrize("data", [b"Welcome to host b", bytes(4) + (MOST_BYTES + 1).to_bytes(4)])
 def test_what_is_no_frame_is_refused_before_it_is_kept(data: bytes) -> None:
     with pytest.raises(BadFrame):
-        list(Frames().feed(data))
+        list(FrameReader().feed(data))
 
 
 def test_the_offset_is_that_of_the_quickest_trip_give_or_take_half_of_it() -> None:
@@ -63,17 +56,6 @@ def test_a_place_is_a_user_a_host_and_a_port(text: str, expected: tuple[str, str
     assert parts(text) == expected
 
 
-def test_the_archive_has_the_name_that_a_host_reckons_of_its_files(tmp_path: Path) -> None:
-    packed = archive.archive(native=False)
-    with zipfile.ZipFile(io.BytesIO(packed.content)) as files:
-        files.extractall(tmp_path)
-    for path in tmp_path.rglob("*.py"):
-        path.chmod(0o600)
-    assert digest(str(tmp_path)) == packed.digest
-    (tmp_path / "core" / "wire.py").write_text("changed")
-    assert digest(str(tmp_path)) != packed.digest
-
-
 def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
     """Of all that it loads: run without any other package."""
     code = "import sys; sys.path.insert(0, '.'); import lab.hosts.agent, lab.user_service.child; print(*sys.modules)"
@@ -89,69 +71,15 @@ def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
             assert modules <= STANDARD_LIBRARY | {"lab", "core", "systems", "services", "clients"}, path
 
 
-# ---- asyncssh's own server, where there is no other ----------------------------------------------------------------
-
-
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Host]:
-    """On loopback, with keys of its own."""
-    asyncssh = pytest.importorskip("asyncssh", reason="pinned in requirements.txt: make setup")
-    for name in ("host", "user"):
-        asyncssh.generate_private_key("ssh-ed25519").write_private_key(str(tmp_path / name))
-        asyncssh.read_private_key(str(tmp_path / name)).write_public_key(str(tmp_path / f"{name}.pub"))
-    loop = asyncio.new_event_loop()
-    acceptors: list[Any] = []
-    sessions: list[asyncio.Task[None]] = []
-
-    variables = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "XDG_CACHE_HOME": str(tmp_path)}
-
-    async def serve(session: Any) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        sessions.append(task)
-        command = await asyncio.create_subprocess_shell(session.command, stdin=-1, stdout=-1, stderr=-1, env=variables)
-        await session.redirect(command.stdin, command.stdout, command.stderr)
-        session.exit(await command.wait())
-        await session.wait_closed()
-
-    async def listen() -> None:
-        acceptor = await asyncssh.listen(
-            "127.0.0.1", 0, server_host_keys=[str(tmp_path / "host")], process_factory=serve, encoding=None,
-            authorized_client_keys=str(tmp_path / "user.pub"),
-        )  # fmt: skip
-        acceptors.append(acceptor)
-
-    async def end() -> None:
-        """Once the sessions have ended, which their clients have left."""
-        acceptors[0].close()
-        await acceptors[0].wait_closed()
-        await asyncio.wait_for(asyncio.gather(*sessions), 60)
-
-    loop.run_until_complete(listen())
-    port = acceptors[0].get_port()
-    thread = Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    (tmp_path / "known").write_text(f"[127.0.0.1]:{port} {(tmp_path / 'host.pub').read_text()}")
-    yield Host(
-        name="x", address="127.0.0.1", ssh=f"me@127.0.0.1:{port}",
-        identity_file=str(tmp_path / "user"), known_hosts=str(tmp_path / "known"),
-    )  # fmt: skip
-    asyncio.run_coroutine_threadsafe(end(), loop).result(60)
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join()
-    loop.close()
-
-
-def test_a_host_is_used_over_asyncssh_where_there_are_no_namespaces(server: Host, sandbox: Sandbox) -> None:
-    with Connection(server, sandbox.process_group) as connection:
+def test_a_child_of_an_agent_is_written_to_read_and_waited_for(sandbox: Sandbox) -> None:
+    with HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox.process_group) as connection:
         assert abs(connection.offset().offset_ns) < 10**9
         child = connection.start(["sh", "-c", "cat; echo end >&2; exit 5"], {})
-        child.wait_started()
         child.write(b"x" * 100_000 + b"\n")
         child.close_stdin()
         assert child.wait(60) == 5
         assert child.read() == b"x" * 100_000 + b"\n"
         assert child.stderr.kept() == b"end\n"
         child.close()
-        with pytest.raises(OSError, match="No such file"):
-            connection.start(["/nonexistent"], {}).wait_started()
+        with pytest.raises(ChildFailed, match="No such file"):
+            connection.start(["/nonexistent"], {})

@@ -13,19 +13,20 @@ from shutil import copy
 
 import pytest
 
-from commands import hosts
+from commands import hosts, run
 from core.result import CellResult, load
-from lab.hosts.connection import Connection
-from lab.hosts.links import LinkLost
+from lab.hosts.connection import HostConnection
+from lab.hosts.link import LinkLost
 from lab.hosts.spread import Spread
 from lab.places import REPOSITORY
 from lab.run.children import Child
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
+from reports.facts.hosts import contributions
 from tests.lab.hosts.conftest import SECONDS, Measured
 from tests.lab.hosts.namespaces import CLOCKS_S, Lab, wait_until
 
-HOUR_NS, MINUTE_NS = 3600 * 10**9, 60 * 10**9
+MINUTE_NS = 60 * 10**9
 LEFT_NOTHING_S = 10.0  # as docs/hosts.md promises
 
 
@@ -65,6 +66,17 @@ def test_other_systems_are_measured_across_hosts(measured: Measured, number: str
     assert cell.answered == cell.requests > 0, str(cell.reason)
 
 
+def test_arms_take_turns_across_hosts(measured: Measured, spread: Spread) -> None:
+    cell = measured(arms=2)
+    assert cell.status != "failed", str(cell.reason)
+    assert cell.answered == cell.requests > 0
+    assert cell.wall_ns == cell.turns["slices"] * cell.turns["length_ns"]
+    assert [client["host"] for client in cell.clients] == ["b", "c"]
+    assert sum(client["uncounted"] for client in cell.clients) > 0
+    assert 0 <= cell.turns["idle_cpu_ns"] < cell.turns["idle_ns"]
+    assert max(spread.connected["b"].ran_ns(1).values()) > 0
+
+
 def test_a_stranger_is_closed_and_counted(
     lab: Lab, measured: Measured, spread: Spread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -85,16 +97,6 @@ def test_a_stranger_is_closed_and_counted(
     assert cell.answered == cell.requests > 0, str(cell.reason)
     assert [service["strangers"] for service in cell.services] == [knocked]
     assert knocked >= 1
-
-
-def test_the_command_ssh_carries_the_same(lab: Lab, sandbox: Sandbox) -> None:
-    with Connection(lab.host("b", via="ssh"), sandbox.process_group) as connection:
-        assert abs(connection.offset().offset_ns - HOUR_NS) < 10**9
-        child = connection.start(["sh", "-c", "read word; echo said $word; exit 7"], {})
-        child.wait_started()
-        child.write(b"hello\n")
-        assert (child.wait(60), child.read()) == (7, b"said hello\n")
-        child.close()
 
 
 # ---- faults --------------------------------------------------------------------------------------------------------
@@ -133,13 +135,13 @@ def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_no
     lab: Lab, measured: Measured, spread: Spread, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The agent of c cannot know of the cut but by its kernel; that of b does nothing more by itself."""
-    release, cut, stopped = spread.release, spread.connected["c"], spread.connected["b"].connection
+    release, cut, stopped = spread.release, spread.connected["c"], spread.connected["b"]
     release_there = cut.release
 
     def release_then_cut(clients: Sequence[Child], length_ns: int = 0) -> int:
-        monkeypatch.setattr(cut, "release", lambda at_ns, _, own: release_there(at_ns, MINUTE_NS, own))
+        monkeypatch.setattr(cut, "release", lambda at_ns, _, own, __: release_there(at_ns, MINUTE_NS, own))
         released_ns = release(clients, length_ns)
-        cut.connection.silent_until_s += 60
+        cut.silent_until_s += 60
         lab.link("c", "down")
         os.kill(lab.machines["b"].agent(), signal.SIGSTOP)
         return released_ns
@@ -147,9 +149,9 @@ def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_no
     monkeypatch.setattr(spread, "release", release_then_cut)
     cell = measured()
     assert cell.status == "failed"
-    for lost in (cut.connection, stopped):
+    for lost in (cut, stopped):
         wait_until(lambda lost=lost: bool(lost.lost), f"{lost} is lost")  # type: ignore[misc]
-    assert "to host c is gone" in str(cut.connection.lost)
+    assert "to host c is gone" in str(cut.lost)
     expect_nothing_left(lab, "b", "c")
     lab.link("c", "up")
     monkeypatch.undo()
@@ -165,6 +167,32 @@ def test_a_host_that_is_gone_fails_cells_with_its_name_until_it_is_back(lab: Lab
     assert measured().answered > 0
 
 
+def test_clients_are_on_sixteen_hosts_at_once_and_the_page_says_what_each_contributed(
+    lab: Lab, tmp_path: Path, any_runtime: Runtime
+) -> None:
+    names = "bcdefghijklmnopq"
+    for name in names[2:]:
+        lab.start(name)
+    try:
+        out = tmp_path / "run"
+        run.main(
+            flags_of(
+                lab, tmp_path, any_runtime, names, "--blocks", "1", "--num-threads-per-client", "1", "--out", str(out)
+            )
+        )
+    finally:
+        for name in names[2:]:
+            lab.machines.pop(name).end()
+    did = contributions(load(out / "result.json"))
+    assert [(name, one.services, one.clients) for name, one in did.items()] == [
+        ("a", 1, 0),
+        *((name, 0, 1) for name in names),
+    ]
+    assert all(did[name].answered > 0 for name in names)
+    assert sum(one.share for one in did.values()) == pytest.approx(1)
+    assert "What each host contributed" in (out / "report.html").read_text()
+
+
 def test_nothing_is_left_when_the_hosts_are_closed(lab: Lab, spread: Spread) -> None:
     spread.close()
     expect_nothing_left(lab, "a", "b", "c")
@@ -172,23 +200,21 @@ def test_nothing_is_left_when_the_hosts_are_closed(lab: Lab, spread: Spread) -> 
 
 def refusal(lab: Lab, sandbox: Sandbox, name: str = "a", **changes: object) -> str:
     with pytest.raises(LinkLost) as error:
-        Connection(lab.host(name, **changes), sandbox.process_group)
+        HostConnection(lab.host(name, **changes), sandbox.process_group)
     return str(error.value)
 
 
-@pytest.mark.parametrize("via", ["asyncssh", "ssh"])
-def test_a_changed_host_key_is_refused(lab: Lab, sandbox: Sandbox, tmp_path: Path, via: str) -> None:
+def test_a_changed_host_key_is_refused(lab: Lab, sandbox: Sandbox, tmp_path: Path) -> None:
     other = (lab.folder / "host_b.pub").read_text().split()[:2]
     known = tmp_path / "known_hosts"
     known.write_text(f"{lab.machines['a'].address} {' '.join(other)}\n")
-    assert "host key" in refusal(lab, sandbox, via=via, known_hosts=str(known)).lower()
+    assert "host key" in refusal(lab, sandbox, known_hosts=str(known)).lower()
 
 
-@pytest.mark.parametrize("via", ["asyncssh", "ssh"])
-def test_a_refused_login_is_named(lab: Lab, sandbox: Sandbox, via: str) -> None:
-    why = refusal(lab, sandbox, via=via, identity_file=str(lab.folder / "host_a"))
+def test_a_refused_login_is_named(lab: Lab, sandbox: Sandbox) -> None:
+    why = refusal(lab, sandbox, identity_file=str(lab.folder / "host_a"))
     assert "Host a cannot be used: " in why
-    assert "permission denied" in why.lower() or "refused the login" in why
+    assert "Permission denied (publickey" in why
 
 
 def test_a_full_disk_is_named(lab: Lab, sandbox: Sandbox) -> None:
@@ -242,13 +268,25 @@ def hosts_file(lab: Lab, folder: Path, *names: str) -> Path:
     return file
 
 
+def flags_of(lab: Lab, folder: Path, runtime: Runtime, clients: str, *more: str) -> list[str]:
+    """A small run with a client on each of *clients*."""
+    hosts = [
+        "--hosts",
+        str(hosts_file(lab, folder, "a", *clients)),
+        "--services-on",
+        "a",
+        "--clients-on",
+        ",".join(clients),
+    ]
+    size = ["--duration", f"{SECONDS}", "--num-api-services", "1", "--num-clients", f"{len(clients)}"]
+    return [*hosts, "--system", "4", "--runtime", str(runtime.name), *size, *more]
+
+
 def test_a_runner_that_is_killed_leaves_nothing_on_its_hosts_and_another_goes_on(
     lab: Lab, tmp_path: Path, any_runtime: Runtime
 ) -> None:
     result = tmp_path / "run" / "result.json"
-    flags = ["--hosts", str(hosts_file(lab, tmp_path, "a", "b", "c")), "--services-on", "a", "--clients-on", "b,c"]
-    flags += ["--system", "4", "--runtime", str(any_runtime.name), "--blocks", "2", "--duration", f"{SECONDS}"]
-    flags += ["--num-api-services", "1", "--num-clients", "2", "--out", str(result.parent)]
+    flags = flags_of(lab, tmp_path, any_runtime, "bc", "--blocks", "2", "--out", str(result.parent))
     command = [sys.executable, str(REPOSITORY / "runner.py")]
     before = [process for machine in lab.machines.values() for process in machine.processes()]
     with subprocess.Popen([*command, *flags], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as runner:

@@ -2,7 +2,6 @@
 
 import os
 import zipfile
-from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
@@ -18,9 +17,8 @@ from core.method import Method
 from core.result import CellResult
 from core.runtime import NATIVE
 from lab.environments.environment import EnvironmentFailed
-from lab.hosts import user_files
+from lab.hosts import archive, errands
 from lab.hosts.spread import Spread
-from lab.hosts.user_files import Arriving, UserFiles
 from lab.python import uv
 from lab.run.children import Child
 from lab.run.measure import Bench, measure
@@ -60,8 +58,8 @@ def own(folder: Path, requirements: str = "") -> dict[str, Any]:
     return {"directory": str(folder), "requirements": requirements, "packages": (), "requests": {"requests": [{}]}}
 
 
-def names(files: UserFiles) -> set[str]:
-    with zipfile.ZipFile(BytesIO(files.content)) as archive:
+def names(content: bytes) -> set[str]:
+    with zipfile.ZipFile(BytesIO(content)) as archive:
         return {*archive.namelist()}
 
 
@@ -74,7 +72,7 @@ def test_links_that_lead_out_caches_and_environments_stay_here(tmp_path: Path) -
     for name, target in (("out", "../secret"), ("inside", "web.py"), ("gone", "nowhere"), ("folder", "a")):
         (shop / name).symlink_to(target)
     os.mkfifo(shop / "pipe")
-    assert names(user_files.user_files(own(shop))) == {"own/.env", "own/a/b.txt", "own/inside", "own/web.py"}
+    assert names(archive.user_files(own(shop))[0]) == {"own/.env", "own/a/b.txt", "own/inside", "own/web.py"}
 
 
 def test_paths_in_requirements_lead_to_where_the_files_are_there(tmp_path: Path) -> None:
@@ -85,15 +83,15 @@ def test_paths_in_requirements_lead_to_where_the_files_are_there(tmp_path: Path)
     (tmp_path / "pins.txt").write_text("flask==3.1.2\n")
     file = shop / "requirements.txt"
     file.write_text(f"-c ../pins.txt\n--find-links .\n{shop}[fast]\n-e {beside} ; python_version > '3'\nflask\n")
-    files = user_files.user_files(own(shop, str(file)))
-    assert files.requirements == (
+    content, requirements = archive.user_files(own(shop, str(file)))
+    assert requirements == [
         "-c {files}/1/pins.txt",
         "--find-links {files}/own",
         "{files}/own[fast]",
         "-e {files}/2/lib ; python_version > '3'",
         "flask",
-    )
-    assert names(files) == {"own/pyproject.toml", "own/requirements.txt", "1/pins.txt", "2/lib/pyproject.toml"}
+    ]
+    assert names(content) == {"own/pyproject.toml", "own/requirements.txt", "1/pins.txt", "2/lib/pyproject.toml"}
 
 
 @pytest.mark.parametrize(("bound", "most", "why"), [("MOST_BYTES", 2 << 20, "3.0 MiB"), ("MOST_FILES", 2, "2 files")])
@@ -102,12 +100,12 @@ def test_what_is_too_large_is_refused_with_its_size(
 ) -> None:
     for number in range(3):
         (tmp_path / str(number)).write_bytes(bytes(1 << 20))
-    monkeypatch.setattr(user_files, bound, most)
+    monkeypatch.setattr(archive, bound, most)
     with pytest.raises(BadInput, match=why):
-        user_files.user_files(own(tmp_path))
+        archive.user_files(own(tmp_path))
 
 
-def test_files_come_in_parts_once_and_are_unpacked_anew_by_each_agent(
+def test_files_are_unpacked_afresh_and_apart_from_those_that_another_agent_uses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -115,18 +113,14 @@ def test_files_come_in_parts_once_and_are_unpacked_anew_by_each_agent(
     shop.mkdir()
     (shop / "run").write_text("first")
     (shop / "run").chmod(0o755)
-    files = user_files.user_files(own(shop))
-    arriving = Arriving()
-    assert arriving.take(files.name, "", last=False) == ""
-    assert arriving.take(files.name, b64encode(files.content[:50]).decode(), last=False) == ""
-    place = Path(arriving.take(files.name, b64encode(files.content[50:]).decode(), last=True))
-    assert os.access(place / "own" / "run", os.X_OK)
-    (place / "own" / "made").write_text("by the service")
-    assert Arriving().take(files.name, "", last=False) == str(place)
-    assert (place / "own" / "made").exists()  # the first agent uses it still
-    del arriving
-    place.with_suffix(".zip").write_bytes(b"damaged")
-    assert Arriving().take(files.name, "", last=False) == ""
+    content, _ = archive.user_files(own(shop))
+    left = tmp_path / "cache" / "gilscope" / "files-shop-0" / "own" / "made"
+    left.parent.mkdir(parents=True)
+    left.write_text("by the service of an earlier run")
+    places = [Path(errands.unpacked("shop", content)) for _ in range(2)]
+    assert [place.name for place in places] == ["files-shop-0", "files-shop-1"]
+    assert [os.access(place / "own" / "run", os.X_OK) for place in places] == [True, True]
+    assert not left.exists()
 
 
 # ---- services on hosts that are this machine -----------------------------------------------------------------------
@@ -225,7 +219,7 @@ def test_a_service_of_a_users_own_ends_when_its_agent_is_killed(
 
     def kill_then_release(clients: Sequence[Child], length_ns: int = 0) -> int:
         assert there()
-        spread.connected["a"].connection.close()
+        spread.connected["a"].close()
         return release(clients, length_ns)
 
     monkeypatch.setattr(spread, "release", kill_then_release)

@@ -1,19 +1,51 @@
-"""Whether the other end of the SSH session is there while neither says a word: what this host's kernel has heard of it.
+"""Whether the runner is there, also while it says nothing: what this host's kernel has heard on the SSH session.
 
-The runner's kernel, or its SSH, keeps the connection alive with empty segments; nobody here wakes up for them.
+In a window `ssh` keeps the connection alive with a word that sshd answers; nobody else here wakes up for it.
 """
 
 import os
 import socket
 import struct
+import threading
+import time
 from contextlib import suppress
+from typing import NoReturn
 
-SESSION = "SSH_CONNECTION"
+from lab.hosts.protocol import LEASE_S, SESSION
+
 NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, INET_DIAG_INFO = 4, 20, 2
 NO_COOKIE = 0xFFFFFFFF
 MESSAGE_BYTES, ANSWER_BYTES = 16, 72  # nlmsghdr and inet_diag_msg
 SEGMENTS_IN = 140  # tcpi_segs_in of struct tcp_info
 ANSWER_S = 1.0
+LOOK_S = 1.0
+
+
+class Lease:
+    """Ends this process when it is over: the runner is gone, or its host, or the link.
+
+    What counts is a word of the runner, or a segment of its kernel. Where nobody can count segments, and the runner has
+    said that it will be silent, nothing is expected until then.
+    """
+
+    def __init__(self) -> None:
+        self._heard_s, self._silent_until_s = time.monotonic(), 0.0
+        threading.Thread(target=self._watch, name="lease", daemon=True).start()
+
+    def renew(self, silence_s: float = 0.0) -> None:
+        """Say that something was heard, and that nothing may be for *silence_s* more."""
+        self._heard_s = time.monotonic()
+        self._silent_until_s = self._heard_s + silence_s
+
+    def _watch(self) -> NoReturn:
+        pause, segments = threading.Event(), segments_heard()
+        while time.monotonic() - self._heard_s < LEASE_S:
+            pause.wait(LOOK_S)
+            before, segments = segments, segments_heard()
+            is_silent = segments is None and time.monotonic() < self._silent_until_s
+            if is_silent or segments != before:
+                self._heard_s = time.monotonic()
+        os._exit(4)
 
 
 def segments_heard() -> int | None:

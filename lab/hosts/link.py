@@ -1,0 +1,160 @@
+"""The stream to an agent: a command that this machine runs, `ssh`, or a shell for an agent of this machine."""
+
+import os
+import select
+import shlex
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from core.errors import GilscopeError
+from core.hosts import Host
+from core.messages import Message, message, verbatim
+from core.printable import for_terminal
+from lab.hosts.protocol import KEPT_ALIVE_COUNT, KEPT_ALIVE_S, LEASE_S, SESSION
+from lab.output import Kept
+
+BOOT = Path(__file__).with_name("boot.py")
+PYTHONS = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")
+CONNECT_S = 8.0
+LAST_WORDS_S = 1.0
+NO_PYTHON = 86
+SSH_FAILED = 255  # the exit status of ssh itself: ssh(1)
+_FIND = """by_uv=$(PATH="$PATH:$HOME/.local/bin" uv python find --no-project '>=3.11' 2>/dev/null)
+for p in {candidates} "$by_uv"; do
+[ -n "$p" ] && command -v "$p" >/dev/null 2>&1 \
+&& "$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+&& exec "$p" -I -S -c {boot}
+done
+exit {no_python}"""
+
+
+class LinkLost(GilscopeError):
+    """There is no connection to a host, or no longer; the text says why."""
+
+
+class Link:
+    """A started command whose stdin and stdout are an agent's. complaints: what it, or ssh, writes to stderr."""
+
+    def __init__(self, host: Host, process_group: int) -> None:
+        """Raises LinkLost if the command does not run."""
+        command = _here(host) if host.via == "here" else _ssh(host)
+        self.complaints = Kept()
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                process_group=process_group,
+                bufsize=0,
+            )
+        except OSError as error:
+            raise LinkLost("{program} does not run: {error}", program=command[0], error=error.strerror) from None
+        assert self._process.stdin
+        assert self._process.stdout
+        self._in, self._out = self._process.stdin, self._process.stdout
+        os.set_blocking(self._in.fileno(), False)
+        self._complaining = threading.Thread(target=self._complain, name="complaints", daemon=True)
+        self._complaining.start()
+
+    def read(self, wait_s: float) -> bytes | None:
+        """Return what has come, nothing at the end; None if nothing came in time. Raises LinkLost."""
+        if not _is_ready(self._out, select.POLLIN, wait_s):
+            return None
+        try:
+            return os.read(self._out.fileno(), 1 << 20)
+        except OSError as error:
+            raise LinkLost("{error}", error=error.strerror) from None
+
+    def write(self, data: bytes) -> None:
+        """Write all of it. Raises LinkLost, also if the other side takes nothing for its lease."""
+        view = memoryview(data)
+        while view:
+            if not self.is_writable(LEASE_S):
+                raise LinkLost("it took nothing for {wait_s:.0f} s", wait_s=LEASE_S)
+            try:
+                view = view[os.write(self._in.fileno(), view) :]
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise LinkLost("{error}", error=error.strerror) from None
+
+    def is_writable(self, wait_s: float = 0.0) -> bool:
+        """Return whether write() would begin at once, or in time."""
+        return _is_ready(self._in, select.POLLOUT, wait_s)
+
+    def kill(self) -> None:
+        """End the command."""
+        self._process.kill()
+        self._process.wait()
+        self._complaining.join(LAST_WORDS_S)
+        self._in.close()
+        self._out.close()
+
+    def why_ended(self) -> Message:
+        """Return what the command said last, or how it ended."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(LAST_WORDS_S)
+            self._complaining.join(LAST_WORDS_S)
+        if self._process.returncode == NO_PYTHON:
+            return message("it has no Python of at least 3.11; install one there, such as: uv python install 3.14")
+        text = for_terminal(" ".join(self.complaints.kept().decode(errors="replace").split())[-500:]).rstrip(".")
+        if not text:
+            return message("the connection ended")
+        return message("ssh says: {error}", error=text) if self._process.returncode == SSH_FAILED else verbatim(text)
+
+    def _complain(self) -> None:
+        assert self._process.stderr
+        with self._process.stderr as stream:
+            while data := os.read(stream.fileno(), 1 << 16):
+                self.complaints.add(data)
+
+
+def _is_ready(stream: IO[bytes], event: int, wait_s: float) -> bool:
+    poll = select.poll()
+    poll.register(stream, event)
+    return bool(poll.poll(wait_s * 1000))
+
+
+def _here(host: Host) -> list[str]:
+    """Return the command of an agent of this machine, which is on no SSH session."""
+    return ["env", "-u", SESSION, "sh", "-c", _start_command((*host.python, sys.executable))]
+
+
+def _ssh(host: Host) -> list[str]:
+    """Return the command of an agent of another machine; ~/.ssh/config says the rest."""
+    options = {
+        "BatchMode": "yes",
+        "ConnectTimeout": f"{CONNECT_S:.0f}",
+        "ServerAliveInterval": f"{KEPT_ALIVE_S:.0f}",
+        "ServerAliveCountMax": f"{KEPT_ALIVE_COUNT}",
+        "ControlPath": "none",
+        **({"IdentityFile": host.identity_file, "IdentitiesOnly": "yes"} if host.identity_file else {}),
+        **({"UserKnownHostsFile": host.known_hosts} if host.known_hosts else {}),
+    }
+    user, name, port = parts(host.ssh)
+    place = [*(["-p", port] if port else []), *(["-l", user] if user else []), "--", name]
+    flags = [word for key, value in options.items() for word in ("-o", f"{key}={value}")]
+    return ["ssh", "-T", *flags, *place, _start_command((*host.python, *PYTHONS))]
+
+
+def parts(text: str) -> tuple[str, str, str]:
+    """Return user, host and port of user@host:port; "" for what it leaves out. An IPv6 address stands in brackets."""
+    user, _, place = text.rpartition("@")
+    name, _, port = place[1:].partition("]") if place.startswith("[") else place.partition(":")
+    return user, name, port.removeprefix(":")
+
+
+def _start_command(candidates: Iterable[str]) -> str:
+    """Return the shell command that starts an agent: POSIX sh, with nothing secret in it."""
+    words = {
+        "candidates": " ".join(map(shlex.quote, candidates)),
+        "boot": shlex.quote(BOOT.read_text("utf-8")),
+        "no_python": NO_PYTHON,
+    }
+    return f"exec sh -c {shlex.quote(_FIND.format(**words))}"
