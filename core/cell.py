@@ -1,6 +1,5 @@
 """The parameters of a cell, declared once: flag, YAML key, validation, column and axis label come from here."""
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -196,6 +195,8 @@ class Cell:
     @property
     def cell_id(self) -> str:
         """Stable name of the cell: system, runtime and a digest of its parameters."""
+        import hashlib  # no child asks for it
+
         text = json.dumps(self.params, sort_keys=True)
         return f"{self.system}-{self.runtime}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 

@@ -6,7 +6,6 @@ import re
 import sys
 from dataclasses import replace
 from pathlib import Path
-from traceback import walk_tb
 from types import ModuleType
 
 from core.errors import BadInput
@@ -83,5 +82,7 @@ def _module(path: Path) -> ModuleType:
 
 def _line_of(error: BaseException, path: Path) -> int:
     """The last line of the file that the error came from; 0 for a syntax error, which says its line itself."""
+    from traceback import walk_tb  # measured children import this module, and it would be a tenth of their start
+
     lines = [line for step, line in walk_tb(error.__traceback__) if step.f_code.co_filename == str(path)]
     return lines[-1] if lines else 0
