@@ -627,7 +627,7 @@ class Profile(PerfProfile, MemoryProfile, PythonProfile, LocksProfile, total=Fal
     sentence: Required[Sentence]
 
 
-class Interpreter(TypedDict, total=False):
+class InterpreterDigest(TypedDict, total=False):
     """The interpreter of an environment, as a digest."""
 
     executable: str
@@ -639,7 +639,7 @@ class Interpreter(TypedDict, total=False):
 class Environment(TypedDict, total=False):
     """What services or clients were measured with."""
 
-    interpreter: Interpreter
+    interpreter: InterpreterDigest
     packages: dict[str, str]
     installed: str
     programs: dict[str, str]

@@ -70,7 +70,7 @@ class Hot:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Profile:
+class HotSpots:
     """Functions and locks, the hottest first; each sample counts for one of them, so that the shares add up to 1.
 
     samples: of CPU time; lost_share: 0..1, of all samples, as far as perf said
@@ -114,7 +114,7 @@ def parsed(lines: Iterable[str]) -> Iterator[Sample]:
             header = match
 
 
-def profile_of(samples: Iterable[Sample]) -> Profile:
+def profile_of(samples: Iterable[Sample]) -> HotSpots:
     """Count what each sample stands for, for the lock or function that it belongs to."""
     cpu, switches, events = Counter[Function](), Counter[Function](), Counter[str]()
     for sample in samples:
@@ -129,7 +129,7 @@ def profile_of(samples: Iterable[Sample]) -> Profile:
         for owner in {**cpu, **switches}
     ]
     of_cpu = [event for event in events if not _is_switch(event)]
-    return Profile(
+    return HotSpots(
         hot=tuple(sorted(hot, key=lambda function: (-function.share, -(function.switch_share or 0), function.symbol))),
         samples=sum(events[event] for event in of_cpu),
         kernel_counted=not any("u" in event.partition(":")[2] for event in of_cpu),

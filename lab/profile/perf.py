@@ -26,7 +26,7 @@ from core.processtree import tree
 from lab.machine.kernelfiles import Reader
 from lab.output import last_text
 from lab.processes import guarded, run
-from lab.profile.hotspots import SWITCHES, Profile, parsed, profile_of
+from lab.profile.hotspots import SWITCHES, HotSpots, parsed, profile_of
 
 FREQUENCY_HZ = 499  # not a divisor of the timer's, so that the two do not beat
 SWITCH_PERIOD = 101
@@ -174,7 +174,7 @@ def _not_started(error: OSError) -> ProfileFailed:
     )
 
 
-def hottest(perf_data: Path) -> Profile:
+def hottest(perf_data: Path) -> HotSpots:
     """What the recording holds. Raises ProfileFailed if perf cannot read it, or it has no sample of CPU time."""
     command = ["perf", "script", "--no-inline", "-F", "event,period,ip,sym,dso", "-i", str(perf_data)]
     with tempfile.TemporaryFile("w+", errors="replace") as stderr:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from core.messages import NOTHING, Message, message
 from lab.folders import PrivateFolder
 from lab.profile import locks, memory, perf
-from lab.profile.hotspots import Profile
+from lab.profile.hotspots import HotSpots
 
 
 class Watcher(Protocol):
@@ -35,7 +35,7 @@ class _Idle:
 class Perf(_Idle):
     """The hottest functions and locks, in C."""
 
-    facts: Profile | None = None
+    facts: HotSpots | None = None
 
     def __init__(self, sandbox: PrivateFolder) -> None:
         self._sandbox = sandbox
@@ -74,7 +74,7 @@ def _memory(sandbox: PrivateFolder, skipped: int) -> Watcher:
 
 
 WATCHERS: Mapping[str, Callable[..., Watcher]] = {"perf": Perf, "locks": Locks, "memory": _memory}
-FACTS: Mapping[str, Any] = {"perf": Profile, "locks": locks.LockFacts, "memory": dict[str, dict[str, int]]}
+FACTS: Mapping[str, Any] = {"perf": HotSpots, "locks": locks.LockFacts, "memory": dict[str, dict[str, int]]}
 
 
 def _needs_linux() -> Message:

@@ -21,7 +21,7 @@ NO_LOAD = -1
 
 
 @dataclass(frozen=True)
-class Place:
+class Tried:
     """Where a load was served: so many processes of so many threads each, on one arm. cells: one per block.
 
     asked: what the service was told, if that was something else than what ran
@@ -58,10 +58,10 @@ class Topology:
 
     label: Message
     series: Series
-    places: Mapping[int, Sequence[Place]]
+    places: Mapping[int, Sequence[Tried]]
 
     @property
-    def all_places(self) -> list[Place]:
+    def all_places(self) -> list[Tried]:
         """Those of all loads."""
         return [*chain.from_iterable(self.places.values())]
 
@@ -77,9 +77,9 @@ class Claim:
     label: Message
     load: int
     clients: int
-    threaded: Place
-    one: Place
-    many: Place
+    threaded: Tried
+    one: Tried
+    many: Tried
     over_one: Estimate | None
     over_many: Estimate | None
     memory: Estimate | None
@@ -96,7 +96,7 @@ class Claim:
         return RuntimeName.parse(self.threaded.arm).version == RuntimeName.parse(self.one.arm).version
 
     @property
-    def leader(self) -> Place | None:
+    def leader(self) -> Tried | None:
         """Which of *threaded* and *many* serves more, by interval and p as in a verdict; None if neither does."""
         if self.over_many is None or self.p > ALPHA or self.over_many.low <= 1 <= self.over_many.high:
             return None
@@ -113,7 +113,7 @@ def topologies(run: Run) -> list[Topology]:
     return [Topology(label, each, _places(each)) for label, each in zip(labels(kept), kept, strict=True)]
 
 
-def _places(swept: Series) -> dict[int, list[Place]]:
+def _places(swept: Series) -> dict[int, list[Tried]]:
     """Return each place by what ran, not by what was asked for."""
     arms = swept.arms
 
@@ -121,11 +121,11 @@ def _places(swept: Series) -> dict[int, list[Place]]:
         load = number(cell, LOAD) if LOAD in cell.params else NO_LOAD
         return load, arms.index(cell.arm), -number(cell, SERVICES), number(cell, WORKERS)
 
-    places: dict[int, list[Place]] = {}
+    places: dict[int, list[Tried]] = {}
     for (load, arm, fewer, threads), group in groupby(sorted(swept.cells, key=order), order):
         cells, asked = tuple(group), (-fewer, threads)
         counted = ran(cells) or asked
-        place = Place(arms[arm], *counted, cells, asked) if differ(asked, counted) else Place(arms[arm], *asked, cells)
+        place = Tried(arms[arm], *counted, cells, asked) if differ(asked, counted) else Tried(arms[arm], *asked, cells)
         places.setdefault(load, []).append(place)
     return places
 
@@ -167,7 +167,7 @@ def _claims(topology: Topology, free: str, default: str, cores: int) -> Iterator
     for load, places in topology.places.items():
         measured = {(place.arm, place.processes, place.threads): place for place in places}
         wanted = ((free, 1, threads), (default, 1, threads), (default, *shape))
-        threaded, one, many = (measured.get(each, Place(*each)) for each in wanted)
+        threaded, one, many = (measured.get(each, Tried(*each)) for each in wanted)
         yield Claim(
             label=topology.label,
             load=load,
@@ -186,7 +186,7 @@ def _ratio(below: Mapping[int, float], above: Mapping[int, float]) -> Estimate |
     return log_ratio.ratio if log_ratio else None
 
 
-def _taken_bytes(place: Place) -> dict[int, int]:
+def _taken_bytes(place: Tried) -> dict[int, int]:
     """Return the memory of all services, by block."""
     return {cell.block: taken for cell in place.cells if (taken := memory_bytes(cell.services))}
 

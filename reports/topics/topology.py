@@ -17,7 +17,7 @@ from reports.facts.cells import memory_bytes
 from reports.facts.figures import cpu_ns, per_request, requests_per_s
 from reports.facts.ran import loop_share, ran, shape_text
 from reports.facts.settings import about
-from reports.facts.topologies import LOAD, NO_LOAD, Claim, Place, Topology, claims, crossings, topologies
+from reports.facts.topologies import LOAD, NO_LOAD, Claim, Topology, Tried, claims, crossings, topologies
 from reports.facts.traces import of_cells
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.view import View
@@ -91,7 +91,7 @@ def _load_text(load: int) -> str:
     return "" if load == NO_LOAD else f"{LOAD} {load}"
 
 
-def _place_words(place: Place) -> Message:
+def _place_words(place: Tried) -> Message:
     """Return '2 processes of 4 threads on 3.14t'. A single thread is not named."""
     if place.threads == 1:
         return plural("{count} process on {arm}", "{count} processes on {arm}", count=place.processes, arm=place.arm)
@@ -126,7 +126,7 @@ def _claim_clause(claim: Claim) -> Message:
         return message("{place} was not measured, so there is nothing to compare", place=threaded)
     sides = [(many, many, claim.over_many)]
     if claim.load != NO_LOAD:  # the notes say that the single process has as many threads
-        sides = [(_place_words(Place(claim.one.arm, 1, 1)), _place_words(claim.one), claim.over_one), *sides]
+        sides = [(_place_words(Tried(claim.one.arm, 1, 1)), _place_words(claim.one), claim.over_one), *sides]
     ratios = [
         message("{ratio} times that of {place}", ratio=estimate(ratio, hundredths), place=brief)
         for brief, _, ratio in sides
@@ -233,7 +233,7 @@ def _across(label: Message, names: Sequence[str]) -> Axis:
     return Axis(label=label, low=-MARGIN, high=len(names) - 1 + MARGIN, ticks=ticks)
 
 
-def _cells(place: Place) -> str:
+def _cells(place: Tried) -> str:
     return of_cells(place.cells)
 
 
@@ -242,7 +242,7 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
     ordered = sorted(topology.all_places, key=lambda place: (-place.processes, place.threads))
     shapes = list(dict.fromkeys(place.shape for place in ordered))
 
-    def curve(arm: str, places: Sequence[Place]) -> Curve:
+    def curve(arm: str, places: Sequence[Tried]) -> Curve:
         spots = [
             Spot(shapes.index(place.shape), [*map(requests_per_s, place.cells)], _cells(place), f"{arm}, {place.shape}")
             for place in places
@@ -273,7 +273,7 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
 
 def _table(topology: Topology, view: View) -> Table:
     """Return all places by load. What ran, p99 and CPU time are shown if the processes were counted."""
-    cols: list[Col[Place]] = [
+    cols: list[Col[Tried]] = [
         arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
         col(SHAPES, lambda place: shape_text(place.asked) if place.asked else place.shape, whole),
         col(RUNS_AS, _ran_as, whole),
@@ -289,7 +289,7 @@ def _table(topology: Topology, view: View) -> Table:
     return table(message("Topologies"), cols, groups)
 
 
-def _ran_as(place: Place) -> str:
+def _ran_as(place: Tried) -> str:
     counted = ran(place.cells)
     return shape_text(counted) if counted else ""
 

@@ -28,7 +28,7 @@ from core.work import answer
 from lab.machine import doctor, quiet
 from lab.places import REPOSITORY
 from lab.profile import stacks
-from lab.profile.hotspots import Hot, Profile
+from lab.profile.hotspots import Hot, HotSpots
 from lab.profile.lock_report import LockReport
 from lab.profile.locks import LockFacts
 from reports.compare.members import MACHINE, METHOD
@@ -195,7 +195,7 @@ def test_documented_values_are_those_there_are(heading: str, key: str, kind: Any
 def test_keys_of_a_profile_are_documented() -> None:
     page = DOCS / "result.md"
     kinds = {
-        "perf": Profile(hot=(), samples=0, kernel_counted=True).to_json().keys() - {"sentence"},
+        "perf": HotSpots(hot=(), samples=0, kernel_counted=True).to_json().keys() - {"sentence"},
         "locks": LockReport(facts=LockFacts(), requests=1, in_flight_ns=1).to_json().keys() - {"sentence"},
         "python": stacks.to_json(stacks.Samples()).keys() | {"tree"},
         "memory": {"moments"},

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from lab.profile.hotspots import Profile, Sample, lock_of, owner_of, parsed, profile_of
+from lab.profile.hotspots import HotSpots, Sample, lock_of, owner_of, parsed, profile_of
 
 CAPTURED = Path(__file__).with_name("perf-script.txt").read_text(encoding="utf-8")
 TAKE_GIL, DROP_GIL, LOOP, WAIT, SLEEP_FOR_THE_GIL, SLEEP = CAPTURED.strip().split("\n\n")
 
 
-def profile(*texts: str) -> Profile:
+def profile(*texts: str) -> HotSpots:
     return profile_of(parsed("\n\n".join(texts).splitlines(keepends=True)))
 
 
@@ -56,7 +56,7 @@ def test_a_captured_profile_names_the_hottest_function_and_the_lock_with_its_sha
         (profile_of([sample("f", event="cpu-clock:uH")]), "none of them in the kernel"),
     ],
 )
-def test_the_hottest_function_and_lock_are_told_with_their_shares(found: Profile, told: str) -> None:
+def test_the_hottest_function_and_lock_are_told_with_their_shares(found: HotSpots, told: str) -> None:
     assert told in str(found.sentence())
 
 
