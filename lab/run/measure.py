@@ -177,13 +177,8 @@ class _CellRun(ExitStack):
     def __init__(self, entry: Entry, block: int, bench: Bench, children: Children | None = None) -> None:
         super().__init__()
         self.failure, self.latency_ns = NOTHING, 0
-        self._arm, self._cell, self._system, self._block, self._bench = (
-            entry.arm,
-            entry.cell,
-            entry.system,
-            block,
-            bench,
-        )
+        self._arm, self._cell, self._system = entry.arm, entry.cell, entry.system
+        self._block, self._bench = block, bench
         self._runtimes = {role: bench.runtime(self._cell, self._system, role) for role in (SERVICE, CLIENT)}
         self._redactor = redactor_of(self._system)
         self._is_away = self._system.user_service is not None and self._system.user_service.already_runs
@@ -357,9 +352,9 @@ class _CellRun(ExitStack):
             services=[self._redactor.json(service) for service in by_service],
             collected=collected,
             waits={
-                key if key == STEAL else key[1]: taken
+                STEAL if key == STEAL else key[1]: taken
                 for key, taken in waits.items()
-                if self._arm in key or key == STEAL
+                if key == STEAL or key[0] == self._arm
             },
             ended=ended,
             faults=[self._redactor.message(fault) for fault in faults],

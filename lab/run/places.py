@@ -21,6 +21,7 @@ from lab.user_service import holders
 
 HERE = ""  # the name of this machine, where no others take part
 SLICE_AHEAD_NS = 3_000_000  # from now to the start of a slice: every client must have made its threads by then
+TELLING_NS = 100_000  # to tell one client
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +128,7 @@ class AllHere:
         """One after the other, as fast as they can be told; all at one time, for a slice."""
         released_ns, word = perf_counter_ns(), "go"
         if length_ns:
-            released_ns += SLICE_AHEAD_NS
+            released_ns += SLICE_AHEAD_NS + len(clients) * TELLING_NS
             word = str(a_slice(released_ns, length_ns))
         for client in clients:
             client.tell(word)
