@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -72,7 +73,7 @@ def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
 
 
 def test_a_child_of_an_agent_is_written_to_read_and_waited_for(sandbox: Sandbox) -> None:
-    with HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox.process_group) as connection:
+    with closing(HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox.process_group)) as connection:
         assert abs(connection.offset().offset_ns) < 10**9
         child = connection.start(["sh", "-c", "cat; echo end >&2; exit 5"], {})
         child.write(b"x" * 100_000 + b"\n")
