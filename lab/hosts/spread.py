@@ -109,11 +109,11 @@ class Spread:
         self._names = tuple(name for name in names if name != NATIVE)
         there = self._each(self._find)
         native = all(place.machine == archive.machine() for place in self._places.values())
-        first = there.get(self.layout.services_on, {})
+        first = there.get(self.layout.services_on) or next(iter(there.values()), {})
         return {
             name: Native() if name == NATIVE else self._runtime(name, first[name])
             for name in names
-            if (native if name == NATIVE else all(name in found for found in there.values()))
+            if (native if name == NATIVE else name in first and all(name in found for found in there.values()))
         }
 
     def missing(self, name: str) -> Message:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import hosts
 from core.errors import ChildFailed
 from core.hosts import Host
 from lab.hosts.clock import Offset, Trip, between, estimate, overlap_faults
@@ -84,3 +85,10 @@ def test_a_child_of_an_agent_is_written_to_read_and_waited_for(sandbox: Sandbox)
         child.close()
         with pytest.raises(ChildFailed, match="No such file"):
             connection.start(["/nonexistent"], {})
+
+
+def test_the_error_of_ssh_is_shown_with_the_host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "hosts.yaml"
+    file.write_text("a: {ssh: 'nobody@127.0.0.1:1', address: 127.0.0.1}")
+    assert hosts.main(["--hosts", str(file), "--runtime", "3.14"]) == 1
+    assert "cannot be used: Host a cannot be used: ssh: connect to host 127.0.0.1 port 1" in capsys.readouterr().out
