@@ -33,7 +33,17 @@ RESULT_BYTES = 40_000
 CHILD = f"read go; echo started; read more; head -c {RESULT_BYTES} /dev/zero | tr '\\0' x; echo"
 COMMON = [
     *("--system", "4", "--runtime", ",".join(RUNTIMES), "--duration", "1", "--warmup", "0.2s", "--seed", "1"),
-    *("--num-api-services", "1", "--num-clients", "2", "--num-threads-per-client", "4", "--json"),
+    *(
+        "--num-api-services",
+        "1",
+        "--num-clients",
+        "2",
+        "--num-threads-per-client",
+        "4",
+        "--order",
+        "sequential",
+        "--json",
+    ),
 ]
 
 

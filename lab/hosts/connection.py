@@ -173,12 +173,6 @@ class HostConnection:
     def __repr__(self) -> str:
         return f"HostConnection({self.host.name}, {len(self._children)} children)"
 
-    def __enter__(self) -> "HostConnection":
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
     def close(self) -> None:
         """End the agent, and with it all that runs there."""
         self._lose(message("The connection to host {host} was closed.", host=self.host.name))

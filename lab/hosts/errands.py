@@ -6,7 +6,7 @@ import time
 import zlib
 from base64 import b64encode
 from collections.abc import Callable
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -82,17 +82,10 @@ class Errands:
 
     def _find(self, names: list[str], chosen: list[str]) -> dict[str, Any]:
         """Of each runtime that is here, what it is."""
-        given = {path: interpreters.ask("given", path) for path in map(Path, chosen)}
+        given = filter(None, (interpreters.ask("given", Path(path)) for path in chosen))
         wanted = {name: RuntimeName.parse(name) for name in names}
-        found = interpreters.find(
-            names,
-            {
-                name.binary: path
-                for path, one in given.items()
-                for name in wanted.values()
-                if one and one.is_named(name)
-            },
-        )
+        paths = {name.binary: one.executable for one in given for name in wanted.values() if one.is_named(name)}
+        found = interpreters.find(names, paths)
         for name, parsed in wanted.items():
             if parsed.binary in found:
                 self._runtimes[name] = Runtime(name=parsed, interpreter=found[parsed.binary])
@@ -175,31 +168,25 @@ def listen(address: str, peer: str) -> str:
 
 
 def _serve(listener: socket.socket, peer: str) -> None:
-    with closing(listener):
-        try:
-            connection, (address, *_) = listener.accept()
-        except OSError:
-            return
-    with closing(connection):
-        connection.settimeout(LINK_DEADLINE_S)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if address != peer:
-            return
-        try:
+    with suppress(OSError), listener:
+        connection, (address, *_) = listener.accept()
+        with connection:
+            connection.settimeout(LINK_DEADLINE_S)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if address != peer:
+                return
             for _ in range(ROUNDS):
                 connection.sendall(connection.recv(1))
             left = BULK_BYTES
             while left > 0 and (data := connection.recv(len(_CHUNK))):
                 left -= len(data)
             connection.sendall(b".")
-        except OSError:
-            return
 
 
 def reach(address: str, source: str) -> dict[str, Any]:
     """The link from *source* to a listener: round trips in ns, and bytes a second one way. Raises OSError."""
     name, _, port = address.rpartition(":")
-    with closing(socket.create_connection((name, int(port)), LINK_DEADLINE_S, (source, 0))) as connection:
+    with socket.create_connection((name, int(port)), LINK_DEADLINE_S, (source, 0)) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         trips = []
         for _ in range(ROUNDS):

@@ -106,7 +106,9 @@ class Link:
         text = for_terminal(" ".join(self.complaints.kept().decode(errors="replace").split())[-500:]).rstrip(".")
         if not text:
             return message("the connection ended")
-        return message("ssh says: {error}", error=text) if self._process.returncode == SSH_FAILED else verbatim(text)
+        if self._process.returncode == SSH_FAILED:
+            return message("{error}. Log in once by hand with ssh, to see what it asks", error=text)
+        return verbatim(text)
 
     def _complain(self) -> None:
         assert self._process.stderr

@@ -41,7 +41,6 @@ class HostPlace(HostConnection):
         self.runtimes: Mapping[str, Mapping[str, Any]] = {}
         self.before: Offset | None = None
         self.after: Offset | None = None
-        self.cores: int | None = None
         self._commands: dict[tuple[str, str, str], list[str]] = {}
         self._files: dict[tuple[str, ...], tuple[str, list[str]]] = {}
 

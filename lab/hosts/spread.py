@@ -69,6 +69,7 @@ class Spread:
         for error in lost.values():
             if error and not isinstance(error, LinkLost):
                 raise error
+        self._places = {name: self._places[name] for name in asked if name in self._places}
         return {name: error.message for name, error in lost.items() if isinstance(error, LinkLost)}
 
     @property
@@ -108,11 +109,11 @@ class Spread:
         self._names = tuple(name for name in names if name != NATIVE)
         there = self._each(self._find)
         native = all(place.machine == archive.machine() for place in self._places.values())
-        first = there.get(self.layout.services_on, {})
+        first = there.get(self.layout.services_on) or next(iter(there.values()), {})
         return {
             name: Native() if name == NATIVE else self._runtime(name, first[name])
             for name in names
-            if (native if name == NATIVE else all(name in found for found in there.values()))
+            if (native if name == NATIVE else name in first and all(name in found for found in there.values()))
         }
 
     def missing(self, name: str) -> Message:
@@ -146,7 +147,7 @@ class Spread:
                 "with_runner": facts[name]["boot_id"] == host.boot_id() != "",
                 "clock_error_ns": place.offset().error_ns,
             }
-            for name, place in ((name, self._places[name]) for name in self.layout.used if name in self._places)
+            for name, place in self._places.items()
         }
 
     def link(self, name: str) -> dict[str, Any]:
@@ -171,7 +172,7 @@ class Spread:
     # ---- lab.run.places.Places -----------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Connect again where that is needed, and look at each clock and machine. Raises ChildFailed."""
+        """Connect again where that is needed. Raises ChildFailed."""
         try:
             self._each(self._ready)
         except LinkLost as error:
@@ -314,10 +315,7 @@ class Spread:
     def _ready(self, place: HostPlace) -> None:
         if place.lost:
             self._connected(place.host)
-            place = self._places[place.name]
-            self._find(place)
-        if place.cores is None:
-            place.cores = place.call("facts")["machine"]["cores"]
+            self._find(self._places[place.name])
 
     def _find(self, place: HostPlace) -> dict[str, Any]:
         found: dict[str, Any] = place.call("find", names=[*self._names], chosen=[*place.host.python])

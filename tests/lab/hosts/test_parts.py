@@ -3,10 +3,12 @@
 import ast
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from commands import hosts
 from core.errors import ChildFailed
 from core.hosts import Host
 from lab.hosts.clock import Offset, Trip, between, estimate, overlap_faults
@@ -72,7 +74,7 @@ def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
 
 
 def test_a_child_of_an_agent_is_written_to_read_and_waited_for(sandbox: Sandbox) -> None:
-    with HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox.process_group) as connection:
+    with closing(HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox.process_group)) as connection:
         assert abs(connection.offset().offset_ns) < 10**9
         child = connection.start(["sh", "-c", "cat; echo end >&2; exit 5"], {})
         child.write(b"x" * 100_000 + b"\n")
@@ -83,3 +85,10 @@ def test_a_child_of_an_agent_is_written_to_read_and_waited_for(sandbox: Sandbox)
         child.close()
         with pytest.raises(ChildFailed, match="No such file"):
             connection.start(["/nonexistent"], {})
+
+
+def test_the_error_of_ssh_is_shown_with_the_host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "hosts.yaml"
+    file.write_text("a: {ssh: 'nobody@127.0.0.1:1', address: 127.0.0.1}")
+    assert hosts.main(["--hosts", str(file), "--runtime", "3.14"]) == 1
+    assert "cannot be used: Host a cannot be used: ssh: connect to host 127.0.0.1 port 1" in capsys.readouterr().out
