@@ -12,7 +12,7 @@ from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, mes
 from core.saved import SavedPlan
 from reports.compare.members import DIFFERENT, NONE, Member, differences, obstacles, runs_section, times_fs
 from reports.document.model import ABSENT, Column, Document, Group, Line, Section, Table, number, words
-from reports.facts.cells import Row, groups, setting_key
+from reports.facts.cells import Row, grouped, groups, setting_key
 from reports.facts.comparisons import Comparison
 from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
 from reports.facts.settings import Settings, value_text
@@ -206,12 +206,13 @@ def _few(run: Member) -> Message:
 
 def _unlike_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:
     """Return the pairs with unlike parameters: 'NUM_CLIENTS is 2 in A and 4 in B for System 1 (3.11, 3.14)'."""
-    alike: dict[Message, list[Row]] = {}
-    for a, b in pairs:
-        alike.setdefault(_unlike(a, b), []).append(a)
     return [
-        message("{unlike} for {cells}", unlike=unlike, cells=_named(rows, lambda system, _: settings.number(system)))
-        for unlike, rows in alike.items()
+        message(
+            "{unlike} for {cells}",
+            unlike=unlike,
+            cells=_named([row for row, _ in some], lambda system, _: settings.number(system)),
+        )
+        for unlike, some in grouped(pairs, lambda pair: _unlike(*pair)).items()
         if unlike
     ]
 

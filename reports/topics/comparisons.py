@@ -9,7 +9,7 @@ from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, messag
 from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, groups, number, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import percent, probability, ratio
-from reports.facts.cells import setting_key
+from reports.facts.cells import grouped, setting_key
 from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison
 from reports.facts.pairs import OVER_ALL
@@ -143,10 +143,7 @@ def more_blocks(compared: Iterable[Comparison]) -> list[int]:
 
 def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:
     """Return the comparisons of each setting, with its name, in the order of *compared*."""
-    named: dict[Message, list[Comparison]] = {}
-    for one in compared:
-        named.setdefault(view.settings.name(one.system, one.params), []).append(one)
-    return [*named.items()]
+    return [*grouped(compared, lambda one: view.settings.name(one.system, one.params)).items()]
 
 
 def by_setting(
