@@ -4,12 +4,20 @@ from typing import Any
 
 from core.cell import PARAMETERS
 from core.messages import NOTHING, Message, listed, message, plural
+from reports import seed as published
 from reports.document.model import ABSENT, Document, Section, Table, plain_table
 from reports.facts.cells import STATES, runtimes
 from reports.facts.settings import value_text
-from reports.seed import published
-from reports.seed.beside import covers_the_seed, ours, size_warning, times
-from reports.seed.published import INTERPRETERS, SeedRow, SeedSystem, SeedTable
+from reports.seed import (
+    INTERPRETERS,
+    SeedRow,
+    SeedSystem,
+    SeedTable,
+    covers_the_seed,
+    ours,
+    size_warning,
+    times,
+)
 from reports.topics import completion, machine, results
 from reports.view import View
 
