@@ -12,7 +12,7 @@ from config.options import Option
 from config.plan_options import JSON, QUIET, VIEWS
 from core.errors import BadInput
 from core.messages import NOTHING, message
-from core.result import Run, keep_comparisons, load, to_json
+from core.result import Run, keep_comparisons, load
 from lab.folders import PrivateFolder
 from lab.run.runs import RUNS, expect_ours, leftovers, no_run_in, titles
 from reports.names import PAGE, names_in_folder
@@ -61,10 +61,18 @@ def write(folder: Path, run: Run, output: Output) -> Written:
 def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
     """Print the report on the terminal, or the result as JSON, or where it is."""
     folder = written.folder
-    if as_json or quiet:
-        print(json.dumps(to_json(written.view.run)) if as_json else short(folder))
-        return
-    _print(written)
+    if as_json:
+        print(json.dumps(_json(written)))
+    elif quiet:
+        print(short(folder))
+    else:
+        _print(written)
+
+
+def _json(written: Written) -> dict[str, Any]:
+    from reports.exports.texts import as_json
+
+    return as_json(written.view)
 
 
 def _print(written: Written) -> None:
@@ -128,7 +136,7 @@ def _reported(path: Path, run: Run, output: Output) -> Written:
 def _show_all(reports: Sequence[Written], flags: dict[str, Any]) -> None:
     """Each on the terminal; as JSON one document, which is a list where there are several."""
     if flags["json"] and len(reports) > 1:
-        print(json.dumps([to_json(report.view.run) for report in reports]))
+        print(json.dumps([_json(report) for report in reports]))
         return
     for report in reports:
         show(report, as_json=flags["json"], quiet=flags["quiet"])

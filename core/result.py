@@ -286,6 +286,8 @@ def _parts(data: bytes) -> tuple[bytes, list[bytes]]:
     whole = msgspec.json.decode(data)
     has_cells = isinstance(whole, dict) and isinstance(whole.get("cells"), list)
     rest = whole.pop("cells") if has_cells else []
+    if has_cells:
+        whole.pop("figures", None)  # of --json: made of the cells
     return msgspec.json.encode(whole), [msgspec.json.encode(cell) for cell in rest]
 
 
@@ -345,6 +347,8 @@ def load(where: Path) -> Run:
         raise BadInput(
             "{path} is not JSON ({error}); it must be a result.json that a run wrote.", path=str(path), error=str(error)
         ) from error
+    if isinstance(stored, list):
+        raise BadInput("{path} is a list, as --json prints of several runs; save the JSON of one run.", path=str(path))
     schema = stored.get("schema") if isinstance(stored, dict) else None
     if schema != SCHEMA:
         raise BadInput(

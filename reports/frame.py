@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import BadInput
 from core.result import load
-from reports.exports.csv_sheets import cell_lines
+from reports.exports.texts import cell_lines
 
 if TYPE_CHECKING:
     import pandas as pd  # type: ignore[import-untyped]

@@ -4,12 +4,20 @@ from typing import Any
 
 from core.cell import PARAMETERS
 from core.messages import NOTHING, Message, listed, message, plural
+from reports import seed as published
 from reports.document.model import ABSENT, Document, Section, Table, plain_table
 from reports.facts.cells import STATES, runtimes
 from reports.facts.settings import value_text
-from reports.seed import published
-from reports.seed.beside import covers_the_seed, ours, size_warning, times
-from reports.seed.published import INTERPRETERS, SeedRow, SeedSystem, SeedTable
+from reports.seed import (
+    INTERPRETERS,
+    SeedRow,
+    SeedSystem,
+    SeedTable,
+    covers_the_seed,
+    ours,
+    size_warning,
+    times,
+)
 from reports.topics import completion, machine, results
 from reports.view import View
 
@@ -46,18 +54,15 @@ def record(view: View) -> Document:
 
 
 def _environment(view: View) -> Section:
-    host, limits = view.machine, view.machine.limits
-    facts = (
-        (message("System"), host.os, published.SYSTEM),
-        (message("Kernel"), host.kernel, ABSENT),
-        (message("CPU"), host.cpu, published.CPU),
-        (message("Processors"), host.cores, ABSENT),
-        (message("Memory"), machine.memory_text(host), published.MEMORY),
-        (message("ulimit -n (open files)"), limits.get("nofile_soft"), published.OPEN_FILES),
-        (message("ulimit -u (processes)"), limits.get("nproc_soft"), published.PROCESSES),
-        (message("Load before the run (1, 5, 15 min)"), ", ".join(map(str, host.load or ())) or None, ABSENT),
-    )
-    lines = [(name, message("unknown") if here is None else str(here), there) for name, here, there in facts]
+    theirs = {
+        message("System"): published.SYSTEM,
+        message("CPU"): published.CPU,
+        message("Memory"): published.MEMORY,
+        message("ulimit -n (open files)"): published.OPEN_FILES,
+        message("ulimit -u (processes)"): published.PROCESSES,
+    }
+    here = machine.machine_facts(view.machine)
+    lines = [(name, fact or ABSENT, theirs.get(name, ABSENT)) for name, fact in here.items()]
     return _listed("environment", message("Environment"), (NOTHING, HERE, THEIRS), lines)
 
 
@@ -66,9 +71,9 @@ def _listed(key: str, title: Message, heads: tuple[Message, ...], lines: Any, *s
 
 
 def _interpreters(view: View) -> Section:
-    heads = (message("runtime"), message("version"), message("build"), message("compiler"), message("flags"))
-    lines = [machine.runtime_line(name, facts)[: len(heads)] for name, facts in view.run.runtimes.items()]
-    return _listed("interpreters", message("Interpreters"), heads, lines, *results.missing_runtimes(view))
+    builds = machine.runtime_table(view.run.runtimes)
+    missing = results.missing_runtimes(view)
+    return Section(key="interpreters", title=message("Interpreters"), sentences=missing, tables=(builds,))
 
 
 def _legend(view: View) -> Section:

@@ -2,22 +2,23 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import TypeVar
 
 from core.errors import BadInput
 from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
 from core.program import PROGRAM
 from reports.compare.members import DIFFERENT, MOST, NONE, Member, differences, members, obstacles, runs_section
-from reports.document.model import Datum, Document, Line, Section, Table, Traced, arm, groups
+from reports.document.model import Datum, Document, Section, Traced, arm
 from reports.document.shapes import Col, col, table
-from reports.facts.cells import Row, setting_key
+from reports.facts.cells import Row, grouped, setting_key
 from reports.facts.comparisons import Comparison
 from reports.facts.figures import ROW_COLUMNS, Shown
 from reports.facts.measures import measure
 from reports.facts.pairs import OVER_ALL
 from reports.facts.traces import of_row
 from reports.topics import sections
-from reports.topics.comparisons import caption, columns, figures, ratio_scale
+from reports.topics.comparisons import forest
 from reports.view import View
 
 LEAST = 2
@@ -103,9 +104,7 @@ def _apart(runs: Sequence[Member]) -> Section:
 
 def _in_several(items: Iterable[tuple[Key, Member, Value]]) -> dict[Key, list[tuple[Member, Value]]]:
     """Return what has the same key in at least two runs, in the order of its first run."""
-    by_key: dict[Key, list[tuple[Member, Value]]] = {}
-    for key, run, value in items:
-        by_key.setdefault(key, []).append((run, value))
+    by_key = {key: [entry[1:] for entry in found] for key, found in grouped(items, itemgetter(0)).items()}
     return {key: found for key, found in by_key.items() if len({run.letter for run, _ in found}) > 1}
 
 
@@ -117,23 +116,29 @@ def _steps(runs: Sequence[Member]) -> Section:
         for one in run.view.compared
     )
     shared = sorted(_in_several(items).values(), key=lambda group: group[0][1].system != OVER_ALL)
-    scale = ratio_scale([one for group in shared for _, one in group])
 
-    def line(run: Member, one: Comparison) -> Line:
-        name = arm(f"{run.letter} {run.view.run.started_at[:10]}", run.look)
-        return name, *figures(one, scale, run.cells(run.view.traces.of(one)))
+    def named(run: Member) -> Datum:
+        return arm(f"{run.letter} {run.view.run.started_at[:10]}", run.look)
 
     def head(run: Member, one: Comparison) -> Message:
         where = run.settings.name(one.system, one.params)
         return message("{setting} - {step}", setting=where, step=one.label)
 
     name = message("All comparisons")
-    forest = Table(
-        name=name, columns=columns(scale, message("Run")), kind="forest", key="forest", caption=caption(),
-        groups=groups((head(*group[0]), [line(*entry) for entry in group]) for group in shared),
-    )  # fmt: skip
+    shown = forest(
+        name,
+        [(head(*group[0]), group) for group in shared],
+        lambda entry: entry[1],
+        lambda entry: entry[0].cells(entry[0].view.traces.of(entry[1])),
+        [
+            col(
+                message("Run"),
+                lambda entry: arm(f"{entry[0].letter} {entry[0].view.run.started_at[:10]}", entry[0].look),
+            )
+        ],
+    )
     none = message("No step of a setting is in two of these runs.")
-    return Section(key="comparisons", title=name, sentences=() if forest else (none,), tables=(forest,))
+    return Section(key="comparisons", title=name, sentences=() if shown else (none,), tables=(shown,))
 
 
 def _setting(one: Comparison) -> tuple[str, str]:

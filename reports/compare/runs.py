@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, repeat
+from operator import attrgetter
 from statistics import median
 from typing import Any, Literal
 
@@ -11,15 +11,16 @@ from core.errors import BadInput
 from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
 from core.saved import SavedPlan
 from reports.compare.members import DIFFERENT, NONE, Member, differences, obstacles, runs_section, times_fs
-from reports.document.model import ABSENT, Column, Document, Group, Line, Section, Table, number, words
-from reports.facts.cells import Row, groups, setting_key
+from reports.document.model import ABSENT, Document, Section, Table
+from reports.document.shapes import Col, col
+from reports.facts.cells import Row, grouped, groups, setting_key
 from reports.facts.comparisons import Comparison
 from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
 from reports.facts.settings import Settings, value_text
 from reports.facts.traces import of_row
 from reports.statistics.significance import fewest_blocks_unpaired
 from reports.statistics.verdict import MARGIN, judge_runs, slower_beyond
-from reports.topics.comparisons import caption, columns, figures, ratio_scale
+from reports.topics.comparisons import forest
 
 PER_REQUEST = message("Time per request: wall time over requests.")
 PER_PROCESS = message("A run of pyperf (one process) counts as one block: the median of its values.")
@@ -206,12 +207,13 @@ def _few(run: Member) -> Message:
 
 def _unlike_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:
     """Return the pairs with unlike parameters: 'NUM_CLIENTS is 2 in A and 4 in B for System 1 (3.11, 3.14)'."""
-    alike: dict[Message, list[Row]] = {}
-    for a, b in pairs:
-        alike.setdefault(_unlike(a, b), []).append(a)
     return [
-        message("{unlike} for {cells}", unlike=unlike, cells=_named(rows, lambda system, _: settings.number(system)))
-        for unlike, rows in alike.items()
+        message(
+            "{unlike} for {cells}",
+            unlike=unlike,
+            cells=_named([row for row, _ in some], lambda system, _: settings.number(system)),
+        )
+        for unlike, some in grouped(pairs, lambda pair: _unlike(*pair)).items()
         if unlike
     ]
 
@@ -282,31 +284,25 @@ def document(compared: Compared) -> Document:
 
 def _table(compared: Compared) -> Table:
     """Return a line for each cell, those of a setting together, with the reason last."""
-    scale = ratio_scale([one.comparison for one in compared.cells])
-    first, *forest = columns(scale, message("Runtime"))
 
     def head(one: ComparedCell) -> Message:
         return compared.runs[0].settings.name(one.comparison.system, one.comparison.params)
 
-    def line(one: ComparedCell) -> Line:
-        cells = [run.cells(of_row(row)) for run, row in zip(compared.runs, one.rows, strict=True)]
-        return (
-            words(one.rows[0].runtime),
-            *map(number, one.medians_fs, repeat(time_text), cells),
-            *figures(one.comparison, scale, " ".join(cells)),
-            number(one.comparison.p, "{:.2g}".format),
-            words(one.comparison.why),
-        )
+    def cells(one: ComparedCell, side: int) -> str:
+        return compared.runs[side].cells(of_row(one.rows[side]))
 
-    return Table(
-        name=message("Comparison"),
-        columns=(
-            first,
-            *(Column(head=verbatim(run.letter), is_number=True) for run in compared.runs),
-            *forest,
-            Column(head=message("p"), is_number=True, rank=1),
-            Column(head=message("Why")),
-        ),
-        groups=tuple(Group(head=name, lines=tuple(map(line, cells))) for name, cells in groupby(compared.cells, head)),
-        kind="forest", key="forest", caption=caption(),
-    )  # fmt: skip
+    def times_col(side: int) -> Col[ComparedCell]:
+        letter = verbatim(compared.runs[side].letter)
+        return col(letter, lambda one: one.medians_fs[side], time_text, lambda one: cells(one, side))
+
+    return forest(
+        message("Comparison"),
+        grouped(compared.cells, head).items(),
+        attrgetter("comparison"),
+        lambda one: f"{cells(one, 0)} {cells(one, 1)}",
+        [col(message("Runtime"), lambda one: one.rows[0].runtime), times_col(0), times_col(1)],
+        [
+            col(message("p"), lambda one: one.comparison.p, "{:.2g}".format, rank=1),
+            col(message("Why"), lambda one: one.comparison.why),
+        ],
+    )

@@ -1,10 +1,29 @@
 """How numbers are shown, each kind in one way everywhere. Pure."""
 
+from collections.abc import Callable
+
 from core.messages import Message, message
 
 SMALL = 0.1
 MIB = 2**20
 KIB = 2**10
+
+
+def scaled(template: str, unit: float = 1) -> Callable[[float], str]:
+    """Return the form of a value in *unit*."""
+    return lambda value: template.format(value / unit)
+
+
+milliseconds = scaled("{:,.2f}", 1e6)  # of ns
+whole = scaled("{:,.0f}")  # a count or a rate: 14,717
+tenths = scaled("{:,.1f}")
+hundredths = scaled("{:.2f}")
+thousandths = probability = scaled("{:.3f}")
+percent = scaled("{:.1%}")  # of a share of 1
+whole_percent = scaled("{:.0%}")
+mib = scaled("{:,.1f}", MIB)  # of bytes, as the next two
+kib = scaled("{:,.1f}", KIB)
+megabytes = scaled("{:.0f}", 1e6)
 
 
 def seconds(value_ns: float) -> str:
@@ -28,31 +47,6 @@ def microseconds(value_ns: float) -> str:
     return f"{value_us:.1f}" if value_us < 100 else f"{value_us:,.0f}"
 
 
-def milliseconds(value_ns: float) -> str:
-    """Nanoseconds as milliseconds."""
-    return f"{value_ns / 1e6:,.2f}"
-
-
-def whole(value: float) -> str:
-    """A count or a rate: 14,717."""
-    return f"{value:,.0f}"
-
-
-def tenths(value: float) -> str:
-    """One decimal: 45.1."""
-    return f"{value:,.1f}"
-
-
-def hundredths(value: float) -> str:
-    """Two decimals, always: 0.98."""
-    return f"{value:.2f}"
-
-
-def thousandths(value: float) -> str:
-    """Three decimals, always: 0.981."""
-    return f"{value:.3f}"
-
-
 def ratio(value: float) -> str:
     """A ratio with as many digits as it bears: 2.04, 0.057."""
     return f"{value:.2f}" if value >= SMALL else f"{value:.2g}"
@@ -61,36 +55,6 @@ def ratio(value: float) -> str:
 def times(value: float) -> str:
     """A ratio as a factor: × 1.69."""
     return f"× {ratio(value)}"
-
-
-def percent(value: float) -> str:
-    """A share of 1: 6.2%."""
-    return f"{value:.1%}"
-
-
-def whole_percent(value: float) -> str:
-    """A share of 1, roughly: 6%."""
-    return f"{value:.0%}"
-
-
-def probability(value: float) -> str:
-    """A p."""
-    return f"{value:.3f}"
-
-
-def mib(value_bytes: float) -> str:
-    """Bytes as MiB, without the unit."""
-    return f"{value_bytes / MIB:,.1f}"
-
-
-def kib(value_bytes: float) -> str:
-    """Bytes as KiB, without the unit."""
-    return f"{value_bytes / KIB:,.1f}"
-
-
-def megabytes(value_bytes: float) -> str:
-    """Bytes as MB (10**6), without the unit."""
-    return f"{value_bytes / 1e6:.0f}"
 
 
 def size(value_bytes: float) -> str:

@@ -8,7 +8,7 @@ from core.record import Program
 from core.result import Run
 from core.runtime import NATIVE
 from reports.document.model import ABSENT
-from reports.facts.cells import Row
+from reports.facts.cells import Row, grouped
 
 YES, NO, UNKNOWN = message("yes"), message("no"), message("unknown")
 NAMED = {"version": message("version"), "compiler": message("compiler")}
@@ -55,9 +55,7 @@ def unlike(facts: Mapping[Message, Mapping[str, Message]], joint: Message = COMM
     """Return 'PGO: yes (3.11), no (3.14t)' for each fact that is not the same everywhere. facts: its value by name"""
     lines = []
     for label, values in facts.items():
-        names: dict[Message, list[str]] = {}
-        for name, value in values.items():
-            names.setdefault(value, []).append(name)
+        names = grouped(values, values.__getitem__)
         each = [message("{value} ({names})", value=value, names=", ".join(who)) for value, who in names.items()]
         if len(each) > 1:
             lines.append(message("{label}: {values}", label=label, values=listed(each, joint)))

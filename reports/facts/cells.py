@@ -5,7 +5,6 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
-from statistics import median
 from textwrap import shorten
 from typing import Any, Literal, TypeVar
 
@@ -15,7 +14,7 @@ from core.messages import SEMICOLON, Arg, Message, listed, message, plural
 from core.result import CellResult, Run
 from core.runtime import NATIVE
 from core.saved import SavedPlan, SavedRow
-from reports.facts.figures import Figures, figures_of, requests_per_s
+from reports.facts.figures import Figures, figures_of
 from reports.statistics.stats import paired_effect
 
 REASON_CHARACTERS = 200
@@ -140,11 +139,8 @@ class Series:
 
     def by_value(self, name: str, arm: str) -> dict[int, list[CellResult]]:
         """Return the cells of *arm* for each value of *name*."""
-        found: dict[int, list[CellResult]] = {}
-        for cell in sorted(self.cells, key=lambda cell: number(cell, name)):
-            if cell.arm == arm:
-                found.setdefault(number(cell, name), []).append(cell)
-        return found
+        found = grouped((cell for cell in self.cells if cell.arm == arm), lambda cell: number(cell, name))
+        return dict(sorted(found.items()))
 
 
 class Cells:
@@ -187,11 +183,11 @@ class Cells:
 
     def series(self, along: Sequence[str]) -> list[Series]:
         """Return the rows with all parameters of *along* that have a cell that is ok, apart by every other one."""
-        found: dict[Key, list[Row]] = {}
-        for row in self.rows:
-            if row.good and all(name in row.params for name in along):
-                others = {name: value for name, value in row.params.items() if name not in along}
-                found.setdefault(setting_key(row.system, others), []).append(row)
+
+        def others(row: Row) -> Key:
+            return setting_key(row.system, {name: row.params[name] for name in row.params if name not in along})
+
+        found = grouped((row for row in self.rows if row.good and {*along} <= row.params.keys()), others)
         return [
             Series(
                 system=system,
@@ -269,11 +265,6 @@ def number(cell: CellResult, name: str) -> int:
     value = cell.params[name]
     assert isinstance(value, int)
     return value
-
-
-def median_requests_per_s(cells: Sequence[CellResult]) -> float:
-    """Return the median over the blocks."""
-    return median(requests_per_s(cell) for cell in cells)
 
 
 def is_proportional(processes: Sequence[Mapping[str, Any]]) -> bool:

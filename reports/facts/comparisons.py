@@ -25,8 +25,8 @@ from reports.facts.hosts import host_confounds
 from reports.facts.loops import is_open
 from reports.facts.others import others
 from reports.facts.pairs import OVER_ALL, Pair, Setting, addresses, pairs, parameters
-from reports.facts.ran import shape_confounds
 from reports.facts.steps import NAMES, confounds, steps
+from reports.facts.topologies import shape_confounds
 from reports.statistics.significance import DEPENDENT, dependence, depends, fewest_blocks_anytime
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import MARGIN, Verdict, judge_family, slower_beyond

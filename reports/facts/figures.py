@@ -16,6 +16,7 @@ from reports.document.values import hundredths, microseconds, seconds, whole
 
 Reader = Callable[[CellResult], float | None]
 Figures = Mapping[str, Any]  # numbers by row_name; None if the cells do not say
+UNITS = {"_per_request": "ns/request", "_per_s": "1/s", "_ns": "ns", "_bytes": "bytes"}  # by the end of a name
 LESS, MORE = message("Less is better."), message("More is better.")
 
 
@@ -62,6 +63,11 @@ class Figure:
     def row_name(self) -> str:
         """What its column in table.csv is called: a row has one kind of latency."""
         return self.name.removeprefix("latency_")
+
+    @property
+    def unit(self) -> str:
+        """Its unit; empty if it is a count."""
+        return next((unit for end, unit in UNITS.items() if self.name.endswith(end)), "")
 
     def of_row(self, good: Sequence[CellResult], latency: Mapping[str, int]) -> float | None:
         """Return the figure of a row. good: its cells that are ok. latency: of all their requests, as JSON"""

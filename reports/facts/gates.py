@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from math import ceil
+from operator import attrgetter
 from statistics import median
 
 from core.messages import NOTHING, Message, listed, message
 from core.result import DISTURBANCES, CellResult, Run
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
-from reports.facts.cells import reasons
+from reports.facts.cells import grouped, reasons
 from reports.facts.costs import saturation
 from reports.facts.figures import cpu_ns
 from reports.facts.hosts import cores_of
@@ -110,13 +111,10 @@ def _otherwise(cell: CellResult) -> list[Message]:
 
 def idle_cores(cells: Sequence[CellResult]) -> dict[str, float]:
     """Return how many cores each arm used between its slices, of the cells that took turns."""
-    arms: dict[str, list[CellResult]] = {}
-    for cell in cells:
-        if cell.turns.get("idle_ns"):
-            arms.setdefault(cell.arm, []).append(cell)
+    in_turns = (cell for cell in cells if cell.turns.get("idle_ns"))
     return {
         arm: sum(cell.turns["idle_cpu_ns"] for cell in of_arm) / sum(cell.turns["idle_ns"] for cell in of_arm)
-        for arm, of_arm in arms.items()
+        for arm, of_arm in grouped(in_turns, attrgetter("arm")).items()
     }
 
 

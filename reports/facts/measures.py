@@ -6,7 +6,7 @@ from statistics import median
 
 from core.messages import Message, message
 from core.result import CellResult
-from reports.document.looks import COUNT
+from reports.document.drawing import COUNT
 from reports.document.model import Form, Strip
 from reports.document.values import seconds, whole
 from reports.facts.cells import Row

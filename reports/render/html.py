@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from core.languages import Language
 from core.messages import Arg, Message, message
 from core.printable import Printable, printable, with_printable_args
-from reports.document.looks import COUNT, DARK, LIGHT
+from reports.document.drawing import COUNT, DARK, LIGHT
 from reports.document.model import Column, Datum, Document, Figure, Table, Traced
 from reports.render.strips import drawn
 

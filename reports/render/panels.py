@@ -17,8 +17,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 from rich.cells import cell_len
 
 from core.languages import Language
-from reports.document.drawing import Axis, Curve, Panel, Span
-from reports.document.looks import COUNT, LIGHT, Look, look
+from reports.document.drawing import COUNT, LIGHT, Axis, Curve, Look, Panel, Span, look
 
 WIDTH, HEIGHT = 4.6, 2.9  # inches, of a panel; a point is a CSS pixel where the page shows it at its own width
 BAR_INCHES, BELOW_INCHES = 0.22, 0.5

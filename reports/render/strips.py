@@ -5,7 +5,7 @@ from math import ceil, floor, log10
 
 from markupsafe import Markup, escape
 
-from reports.document.looks import COUNT
+from reports.document.drawing import COUNT
 from reports.document.model import Strip
 
 HEIGHT = 22

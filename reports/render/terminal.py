@@ -16,7 +16,6 @@ from core.printable import for_terminal, on_one_line
 from reports.document.model import Column, Datum, Group, Section, Strip, Table
 from reports.render.console import shows_unicode, wrapped
 from reports.render.strips import place
-from reports.render.textbars import bar
 
 GAPS = (2, 1)
 LEAST_BAR, MOST_BAR = 8, 24
@@ -165,3 +164,16 @@ def _cell(line: Sequence[Datum], index: int, language: Language) -> Text:
     datum = line[index]
     style = next((style for state, style in STYLES.items() if state in datum.state.split()), "")
     return Text(on_one_line(datum.text(language)), style=style)
+
+
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def bar(share: float, width: int, *, unicode: bool = True) -> str:
+    """A bar of *share* (0 to 1) of *width* characters, without trailing spaces; something is at least a sliver."""
+    share = min(1.0, max(0.0, share))
+    if not unicode:
+        return "#" * max(round(share * width), int(share > 0))
+    eighths = max(round(share * width * 8), int(share > 0))
+    whole, rest = divmod(eighths, 8)
+    return EIGHTHS[8] * whole + EIGHTHS[rest] * (rest > 0)

@@ -129,27 +129,6 @@ def mean_effect(per_block: Sequence[float] | Floats) -> Estimate:
     return t_estimate(values.mean(), error, values.size - 1, values.size)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Line:
-    """y = intercept + slope * x, both with their intervals."""
-
-    slope: Estimate
-    intercept: Estimate
-
-
-def line_fit(points: Iterable[tuple[float, float]]) -> Line:
-    """Return the least-squares line through (x, y), with t intervals. The slope has y's unit over x's.
-
-    Raises ValueError for fewer than 3 points or a single x.
-    Source: Draper and Smith (1998), chapter 1.
-    """
-    pairs = np.array([*points], dtype=np.float64)
-    if len(pairs) < 3 or len(np.unique(pairs[:, 0])) < 2:
-        raise ValueError(f"{len(pairs)} points are too few for a slope; it takes 3, at 2 values at least")
-    intercept, slope = least_squares([np.ones(len(pairs)), pairs[:, 0]], pairs[:, 1])
-    return Line(slope=slope, intercept=intercept)
-
-
 def least_squares(columns: Sequence[Floats], y: Floats) -> list[Estimate]:
     """Return the coefficients of *columns* whose sum is nearest to *y*, with t intervals.
 

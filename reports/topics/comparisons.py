@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import isfinite
+from typing import TypeVar
 
 from core.languages import ENGLISH
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message
-from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, groups, number, words
+from reports.document.model import Column, Datum, Section, Strip, Table, number, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import percent, probability, ratio
-from reports.facts.cells import setting_key
+from reports.facts.cells import grouped, setting_key
 from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison
 from reports.facts.pairs import OVER_ALL
@@ -22,6 +23,8 @@ from reports.view import View
 PLACE = 30
 WANTED = message("Comparisons: version, build and lock")
 COMMAND = of_run(all_runtimes_command)
+Item = TypeVar("Item")
+
 BEYOND = 2.5
 MOST_TICKS = 5
 TICKS = (  # the finest of these that has no more than MOST_TICKS on the scale
@@ -46,10 +49,12 @@ P, FLOOR, SCATTER = message("p"), message("Noise floor"), message("Scatter of a 
 
 def section(view: View) -> Section:
     """Return the forest plot, and the reasons, folded."""
-    return Section(key="comparisons", title=TITLE, tables=(_forest(view), _reasons(view)))
+    settings = of_settings(means_first(view.compared), view)
+    shown = forest(TITLE, settings, lambda one: one, view.traces.of, [step_col(view)])
+    return Section(key="comparisons", title=TITLE, tables=(shown, _reasons(view)))
 
 
-def caption() -> Message:
+def _caption() -> Message:
     """Return how to read a forest plot, and what the signs of the verdicts mean."""
     reading = message(
         "Ratio of throughputs with its interval (95 %); right of 1 the newer side is faster. Grey band: A/A, the "
@@ -60,15 +65,37 @@ def caption() -> Message:
     return listed([reading, few, message("{signs}.", signs=signs)], SENTENCES)
 
 
-def columns(scale: Strip, first: Message = STEP) -> tuple[Column, ...]:
-    """Return the columns of a forest plot. first: the head of what its lines are."""
+def forest(
+    name: Message,
+    grouped_items: Iterable[tuple[Message, Sequence[Item]]],
+    comparison: Callable[[Item], Comparison],
+    cells: Callable[[Item], str],
+    first: Sequence[Col[Item]],
+    last: Sequence[Col[Item]] = (),
+) -> Table:
+    """Return a forest plot with a line for each item: its interval drawn and written, and its verdict.
+
+    first, last: the columns before these and after them
+    """
+    by_head = [*grouped_items]
+    scale = ratio_scale([comparison(item) for _, items in by_head for item in items])
     ticks = replace(scale, ticks=tuple((value, f"{value:g}") for value in _ticks(scale)), lines=())
-    return (
-        Column(head=first),
-        Column(head=message("Ratio"), is_strip=True, strip=ticks),
-        Column(head=RATIO, is_number=True),
-        Column(head=VERDICT),
-    )
+
+    def word(item: Item) -> Datum:
+        one = comparison(item)
+        return words(_signed(one.verdict), state=f"word {one.verdict}", hint=one.why)
+
+    cols = [
+        *first,
+        Col(
+            Column(head=message("Ratio"), is_strip=True, strip=ticks),
+            lambda item: Datum(strip=_strip(comparison(item), scale), cells=cells(item)),
+        ),
+        col(RATIO, lambda item: ratio_datum(comparison(item), cells(item)), ratio),
+        col(VERDICT, word),
+        *last,
+    ]
+    return table(name, cols, by_head, kind="forest", key="forest", caption=_caption())
 
 
 def ratio_scale(compared: Sequence[Comparison]) -> Strip:
@@ -87,12 +114,6 @@ def _ticks(scale: Strip) -> list[float]:
     """Return round ratios, as many as there is room for."""
     shown = [[value for value in values if scale.low <= value <= scale.high] for values in TICKS]
     return next((values for values in shown if len(values) <= MOST_TICKS), shown[-1])
-
-
-def figures(comparison: Comparison, scale: Strip, cells: str) -> Line:
-    """Return what a line shows of a comparison: its interval drawn and written, and its verdict."""
-    word = words(_signed(comparison.verdict), state=f"word {comparison.verdict}", hint=comparison.why)
-    return Datum(strip=_strip(comparison, scale), cells=cells), ratio_datum(comparison, cells), word
 
 
 def _signed(verdict: str) -> Message:
@@ -117,20 +138,6 @@ def _strip(comparison: Comparison, scale: Strip) -> Strip:
     )
 
 
-def _forest(view: View) -> Table:
-    """Return a line for each comparison, those over all settings first."""
-    scale = ratio_scale(view.compared)
-
-    def line(comparison: Comparison, view: View) -> Line:
-        cells = view.traces.of(comparison)
-        return words(comparison.label, cells=cells, leads=True), *figures(comparison, scale, cells)
-
-    return Table(
-        name=TITLE, columns=columns(scale), groups=by_setting(means_first(view.compared), line, view),
-        kind="forest", key="forest", caption=caption(),
-    )  # fmt: skip
-
-
 def means_first(compared: Iterable[Comparison]) -> list[Comparison]:
     """Return the comparisons over all settings, then the others."""
     return sorted(compared, key=lambda one: one.system != OVER_ALL)
@@ -143,17 +150,7 @@ def more_blocks(compared: Iterable[Comparison]) -> list[int]:
 
 def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:
     """Return the comparisons of each setting, with its name, in the order of *compared*."""
-    named: dict[Message, list[Comparison]] = {}
-    for one in compared:
-        named.setdefault(view.settings.name(one.system, one.params), []).append(one)
-    return [*named.items()]
-
-
-def by_setting(
-    compared: Iterable[Comparison], line: Callable[[Comparison, View], Line], view: View
-) -> tuple[Group, ...]:
-    """Return a group for each setting in the order of *compared*, with a line for each comparison."""
-    return groups((head, [line(one, view) for one in some]) for head, some in of_settings(compared, view))
+    return [*grouped(compared, lambda one: view.settings.name(one.system, one.params)).items()]
 
 
 def step_col(view: View) -> Col[Comparison]:

@@ -9,7 +9,7 @@ from reports.document.shapes import Spot, bar, named_axis
 from reports.facts.cells import STATES, Row, alike
 from reports.facts.measures import measure
 from reports.facts.traces import of_row
-from reports.seed.beside import beside_the_seed
+from reports.seed import beside_the_seed
 from reports.view import View
 
 PLACE = 50

@@ -6,17 +6,16 @@ from operator import attrgetter
 
 from core.messages import NOTHING, message, verbatim
 from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Column, Figure, Line, Section, Table, number, words
+from reports.document.model import Datum, Figure, Section, Table, number, words
 from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import microseconds, ratio, whole
 from reports.facts.cells import Row
 from reports.facts.comparisons import Comparison
 from reports.facts.curves import curve, percentile_ns, percentiles
 from reports.facts.loops import loop_words
-from reports.facts.pairs import OVER_ALL
 from reports.facts.traces import of_row
 from reports.statistics.verdict import WORDS
-from reports.topics.comparisons import by_setting
+from reports.topics.comparisons import means_first, of_settings, step_col
 from reports.view import View
 
 PLACE = 70
@@ -44,29 +43,31 @@ def section(view: View) -> Section:
 
 def _tails(view: View) -> Table:
     """Return the ratios of percentiles of each step, those over all settings first."""
-    known = sorted((one for one in view.compared if one.tails), key=lambda one: one.system != OVER_ALL)
-    columns = [Column(head=message("Step"))]
-    for name in TAILS.values():
-        columns.append(Column(head=verbatim(name), is_number=True))
-        columns.append(Column(head=message("{percentile}: verdict", percentile=name)))
-    return Table(
-        name=message("Percentiles compared"),
-        columns=tuple(columns),
-        groups=by_setting(known, _tail_line, view),
+    known = of_settings(means_first(one for one in view.compared if one.tails), view)
+    cols = [step_col(view)]
+    for name, shown in TAILS.items():
+        cols += _tail_cols(name, shown, view)
+    return table(
+        message("Percentiles compared"),
+        cols,
+        known,
         caption=message("Ratio of latencies, block by block; above 1 the newer side is faster. All are one family."),
     )
 
 
-def _tail_line(comparison: Comparison, view: View) -> Line:
-    cells = view.traces.of(comparison)
-    data = [words(comparison.label, cells=cells, leads=True)]
-    for name in TAILS:
-        tail = comparison.tails.get(name, {})
-        ends = {"low": tail.get("low"), "high": tail.get("high"), "is_range": comparison.is_range}
-        word = tail.get("verdict", "")
-        data.append(number(tail.get("ratio"), ratio, cells, f"tail {name}", **ends))
-        data.append(words(WORDS[word], state=f"word {word}") if word else words(NOTHING))
-    return tuple(data)
+def _tail_cols(name: str, shown: str, view: View) -> list[Col[Comparison]]:
+    """Return the columns of a percentile's ratio and verdict."""
+
+    def value(one: Comparison) -> Datum:
+        tail = one.tails.get(name, {})
+        ends = {"low": tail.get("low"), "high": tail.get("high"), "is_range": one.is_range}
+        return number(tail.get("ratio"), ratio, view.traces.of(one), f"tail {name}", **ends)
+
+    def verdict(one: Comparison) -> Datum:
+        word = one.tails.get(name, {}).get("verdict", "")
+        return words(WORDS[word], state=f"word {word}") if word else words(NOTHING)
+
+    return [col(verbatim(shown), value, ratio), col(message("{percentile}: verdict", percentile=shown), verdict)]
 
 
 def _figure(view: View, curves: Mapping[int, Points]) -> Figure:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import starmap
 from typing import Any
 
 from core.cell import PARAMETERS, Value
@@ -42,7 +43,12 @@ def section(view: View) -> Section:
     return Section(
         key="machine",
         title=message("Machine and runtimes"),
-        tables=(_machine(view.machine), *_hosts(view), *_contributions(view), runtime_table(view.run.runtimes)),
+        tables=(
+            _facts(message("The machine"), machine_facts(view.machine)),
+            *_hosts(view),
+            *_contributions(view),
+            runtime_table(view.run.runtimes),
+        ),
         parts=(
             Section(key="plan", title=PLAN, tables=(_plan(view),)),
             Section(key="parameters", title=message("Parameters"), tables=_parameters(view)),
@@ -84,11 +90,12 @@ def _facts(name: Message, facts: Mapping[Message, Fact]) -> Table:
     return plain_table(name, (NOTHING, NOTHING), [(label, fact or ABSENT) for label, fact in facts.items()])
 
 
-def _machine(machine: Machine) -> Table:
-    facts: dict[Message, Fact] = {
+def machine_facts(machine: Machine) -> dict[Message, Fact]:
+    """Return what is known of the machine, by label."""
+    return {
         message("CPU"): machine.cpu,
-        message("Cores"): cores_text(machine),
-        message("Memory"): memory_text(machine),
+        message("Cores"): _cores_text(machine),
+        message("Memory"): _memory_text(machine),
         message("System"): machine.os,
         message("Kernel"): machine.kernel,
         message("Load (1, 5, 15 min)"): ", ".join(f"{mean:.2f}" for mean in machine.load or ()),
@@ -97,15 +104,14 @@ def _machine(machine: Machine) -> Table:
         message("ulimit -n (open files)"): str(machine.limits.get("nofile_soft", "")),
         message("ulimit -u (processes)"): str(machine.limits.get("nproc_soft", "")),
     }
-    return _facts(message("The machine"), facts)
 
 
-def memory_text(machine: Machine) -> str | None:
+def _memory_text(machine: Machine) -> str | None:
     """Return '15.6 GiB'; None if it is not known."""
     return f"{machine.memory_bytes / 2**30:.1f} GiB" if machine.memory_bytes else None
 
 
-def cores_text(machine: Machine) -> str | None:
+def _cores_text(machine: Machine) -> str | None:
     """Return how many cores there are, and how many the run could use if these are fewer; None if not known."""
     if machine.cores is None:
         return None
@@ -167,12 +173,10 @@ def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
         *(message("Runtime"), message("Version"), message("Build")),
         *(message("Compiler"), message("Flags"), message("Packages")),
     )
-    lines = [runtime_line(name, facts) for name, facts in runtimes.items()]
-    return plain_table(message("Runtimes"), heads, lines, kind="facts")
+    return plain_table(message("Runtimes"), heads, starmap(_runtime_line, runtimes.items()), kind="facts")
 
 
-def runtime_line(name: str, facts: Mapping[str, Any]) -> tuple[Message | str, ...]:
-    """Return name, version, build, compiler, flags, packages."""
+def _runtime_line(name: str, facts: Mapping[str, Any]) -> tuple[Message | str, ...]:
     version = facts.get("version") or ABSENT
     build = message("free-threaded") if facts.get("gil_disabled_build") else message("default")
     installed = ", ".join(f"{package} {version}" for package, version in packages(facts).items())

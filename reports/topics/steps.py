@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 from statistics import geometric_mean
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from core.messages import NOTHING, Message, message, verbatim
 from reports.document.model import Column, Datum, Section, Strip, number, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import ratio, times
+from reports.facts.cells import grouped
 from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison
 from reports.facts.pairs import OVER_ALL
@@ -48,10 +50,7 @@ class Bar(NamedTuple):
 def section(view: View) -> Section:
     """Return a group of bars for each system whose steps all have a ratio."""
     compared = [one for one in view.compared if one.system != OVER_ALL and not one.between_services]
-    systems: dict[str, list[Comparison]] = {}
-    for one in compared:
-        systems.setdefault(one.system, []).append(one)
-    ways = {system: _steps(some, view) for system, some in systems.items()}
+    ways = {system: _steps(some, view) for system, some in grouped(compared, attrgetter("system")).items()}
     groups = [(view.settings.head(system), _bars(steps)) for system, steps in ways.items() if steps]
     most = max((speed for _, bars in groups for bar in bars for speed in (bar.start, bar.end)), default=1.0)
     scale = Strip(low=0.0, high=1.05 * most, lines=((1.0, "unity"),))
@@ -81,15 +80,13 @@ def _steps(mine: Sequence[Comparison], view: View) -> list[Step]:
     """
     compared = [one for one in mine if one.step != "aa"]
     broken = [one.params for one in compared if not one.ratio]
-    ways: dict[tuple[str, str, str], list[Comparison]] = {}
-    for one in compared:
-        way = ways.setdefault((one.step, one.denominator, one.numerator), [])
-        way += [one] * (one.params not in broken)
-    if not all(ways.values()):
+    every = grouped(compared, attrgetter("step", "denominator", "numerator")).values()
+    ways = [[one for one in way if one.params not in broken] for way in every]
+    if not all(ways):
         return []
     steps = [
         Step(way[0], geometric_mean(one.ratio or 1.0 for one in way), together(map(view.traces.of, way)))
-        for way in ways.values()
+        for way in ways
     ]
     return sorted(steps, key=_is_whole)
 

@@ -12,7 +12,7 @@ from reports.document.drawing import Axis, Curve, Panel
 from reports.document.model import Figure, Section, interval, traced
 from reports.document.shapes import Col, Spot, arm_col, col, line, table
 from reports.document.values import ratio, whole
-from reports.facts.cells import Row, by_system, series
+from reports.facts.cells import Row, by_system, grouped, series
 from reports.facts.comparisons import is_anytime
 from reports.facts.figures import requests_per_s
 from reports.facts.measures import measure
@@ -95,11 +95,12 @@ def _figures(system: str, rows: Sequence[Row], view: View) -> Iterator[Figure]:
         follows = [other for other in names if other != name and _determines(name, other, rows)]
         is_drawn = any(other in follows and _determines(other, name, rows) for other in names[:place])
         if name in PARAMETERS and PARAMETERS[name].kind is int and not is_drawn:
-            panels: dict[str, list[Row]] = {}
-            for row in rows:
-                others = {other: value for other, value in row.params.items() if other not in (name, *follows)}
-                panels.setdefault(view.settings.values(system, others), []).append(row)
-            swept = {title: panel for title, panel in panels.items() if len({row.params[name] for row in panel}) > 1}
+
+            def title(row: Row, left_out: Sequence[str] = (name, *follows)) -> str:
+                return view.settings.values(system, {key: row.params[key] for key in row.params if key not in left_out})
+
+            panels = grouped(rows, title)
+            swept = {head: panel for head, panel in panels.items() if len({row.params[name] for row in panel}) > 1}
             if swept:
                 yield _figure(system, name, follows, swept, view)
 

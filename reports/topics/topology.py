@@ -15,9 +15,20 @@ from reports.document.shapes import Col, Spot, arm_col, col, line, table
 from reports.document.values import hundredths, mib, microseconds, whole
 from reports.facts.cells import memory_bytes
 from reports.facts.figures import cpu_ns, per_request, requests_per_s
-from reports.facts.ran import loop_share, ran, shape_text
 from reports.facts.settings import about
-from reports.facts.topologies import LOAD, NO_LOAD, Claim, Topology, Tried, claims, crossings, topologies
+from reports.facts.topologies import (
+    LOAD,
+    NO_LOAD,
+    Claim,
+    Topology,
+    Tried,
+    claims,
+    crossings,
+    loop_share,
+    ran,
+    shape_text,
+    topologies,
+)
 from reports.facts.traces import of_cells
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.view import View

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from core.messages import Message, listed, message, verbatim
@@ -11,6 +11,7 @@ from reports.document.model import Flame, Section, estimate
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import hundredths, whole, whole_percent
 from reports.facts.causes import bound_of_lock
+from reports.facts.cells import grouped
 from reports.statistics.stats import Estimate, difference, share
 from reports.view import View
 
@@ -100,11 +101,8 @@ def _lines(profiles: Iterable[Profile]) -> Iterator[Profile]:
 
 def settings(run: Run) -> list[list[Profile]]:
     """Return profiles by python that hold something: of each setting those of its runtimes, in the plan's order."""
-    by_setting: dict[str, list[Profile]] = {}
-    for profile in run.profiles:
-        if profile.get("kind") == "python" and "lines" in profile:
-            by_setting.setdefault(f"{profile['system']} {profile['params']}", []).append(profile)
-    return list(by_setting.values())
+    found: list[Profile] = [one for one in run.profiles if one.get("kind") == "python" and "lines" in one]
+    return [*grouped(found, lambda profile: f"{profile['system']} {profile['params']}").values()]
 
 
 def waits(profile: Profile, profiles: Iterable[Profile]) -> list[Wait]:
@@ -133,11 +131,9 @@ def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
     """Yield which lines wait more under one runtime, then which wait most; last those that cannot gain much."""
     found = _changes(profiles, view.run)[:MOST_SENTENCES]
     named = {(wait.runtime, wait.function, wait.place) for wait, _ in found}
-    others: dict[tuple[str, str], list[Wait]] = {}
-    for wait in (wait for profile in profiles for wait in waits(profile, profiles)[:1]):
-        if (wait.runtime, wait.function, wait.place) not in named:
-            others.setdefault((wait.function, wait.place), []).append(wait)
-    found += [(same[0], _waits(same)) for same in others.values()]
+    most = (wait for profile in profiles for wait in waits(profile, profiles)[:1])
+    others = (wait for wait in most if (wait.runtime, wait.function, wait.place) not in named)
+    found += [(same[0], _waits(same)) for same in grouped(others, attrgetter("function", "place")).values()]
     if not found:
         yield message("No line is shown to wait for a lock.")
     little = []

@@ -3,6 +3,7 @@
 import json
 import webbrowser
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -10,7 +11,7 @@ from commands import Command
 from commands.report import main as report
 from commands.run import main as run
 from core.errors import BadInput
-from core.result import FILE_NAME
+from core.result import FILE_NAME, load
 from reports.exports import texts
 from reports.terminal.listing import saved_runs
 from tests.commands.saved import saved
@@ -94,12 +95,23 @@ def test_json_is_one_document_with_the_comparisons_of_the_file_that_was_named(
 ) -> None:
     folders = [str(saved(tmp_path / name)) for name in ("a", "b")]
     assert report([*folders, "--json"]) == 0
-    assert [len(one["comparisons"]) for one in json.loads(capsys.readouterr().out)] == [1, 1]
+    both = capsys.readouterr().out
+    assert [len(one["comparisons"]) for one in json.loads(both)] == [1, 1]
+    (tmp_path / "list.json").write_text(both)
+    with pytest.raises(BadInput, match="is a list"):
+        load(tmp_path / "list.json")
     old = (tmp_path / "a" / FILE_NAME).rename(tmp_path / "old.json")
     assert report([str(old), "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert ([one["step"] for one in document["comparisons"]], len(document["cells"])) == (["lock"], 12)
     assert not (tmp_path / FILE_NAME).exists()
+    shown = document["figures"][0]["figures"]
+    good = [cell for cell in load(old).cells if cell.cell_id == document["cells"][0]["cell_id"]]
+    wanted = median(cell.answered * 1e9 / cell.wall_ns for cell in good)
+    assert shown["requests_per_s"] == {"value": pytest.approx(wanted), "unit": "1/s"}
+    assert (shown["p99_ns"]["unit"], shown["blocks_ok"]) == ("ns", {"value": len(good), "unit": ""})
+    old.write_text(json.dumps(document))
+    assert load(old).cells == load(tmp_path / "b").cells
 
 
 def test_a_file_that_cannot_be_made_is_named_and_the_rest_is_there(

@@ -11,7 +11,7 @@ import pytest
 from lab.python import uv
 from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
-from reports.facts.ran import ran
+from reports.facts.topologies import ran
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured, running
 from tests.contract.runs import finished, processes_with, result_of

@@ -9,7 +9,7 @@ from config.user_service.servers import ASGI, SERVERS, WSGI
 from core.result import CellResult
 from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
-from reports.facts.ran import ran
+from reports.facts.topologies import ran
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured
 from tests.contract.packages import not_installed

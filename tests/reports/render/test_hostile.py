@@ -17,7 +17,7 @@ from reports.compare.members import members
 from reports.compare.runs import compare_runs
 from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Document, Figure, Section, plain_table, traced, words
-from reports.exports.csv_sheets import cells_sheet, rows_sheet
+from reports.exports.texts import cells_sheet, rows_sheet
 from reports.facts.cells import rows
 from reports.render.console import terminal
 from reports.render.figures import files
