@@ -9,8 +9,7 @@ from cheroot.wsgi import Server
 from core.cell import Cell
 from services.alternatives.counts import Counts
 from services.alternatives.hosted import BoundAddress, HostedService, tcp_address
-from services.alternatives.http_answer import IDLE_S
-from services.alternatives.wsgi_app import wsgi_app
+from services.alternatives.http_answer import IDLE_S, wsgi_app
 from services.listeners import BACKLOG, Reach, for_peers
 
 

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 from core.inside import FOLDER
-from core.processtree import TreeUsage, usage_of_tree
+from core.processtree import usage_of_tree
 from core.runtime import ready_and_end
 from services.alternatives.hosted import tcp_address
 from services.alternatives.launch import SERVER_PID_VARIABLE
@@ -29,10 +29,14 @@ TURN_S = 0.02
 SETTINGS = ("GUNICORN_", "GRANIAN_", "WEB_CONCURRENCY", "GILSCOPE_")  # of the user's own servers: not for ours
 
 
-class ServerCommand:
-    """A server's command and its one worker. It listens at address once it is started."""
+class CommandedService:
+    """The service of a server's command with its one worker. It is its own listener: address is set at once.
 
-    def __init__(self, arguments: Sequence[str], port: int, folder: str, held: Sequence[socket.socket] = ()) -> None:
+    held: the socket of *port*, which the command inherits
+    """
+
+    def __init__(self, arguments: Sequence[str], port: int, folder: str, held: socket.socket) -> None:
+        self.listeners = [self]
         self.address = tcp_address(port)
         self._arguments = arguments
         self._held = held
@@ -42,29 +46,38 @@ class ServerCommand:
         self._control.listen()
 
     def __repr__(self) -> str:
-        return f"ServerCommand({' '.join(self._arguments)} at {self.address})"
+        return f"CommandedService({' '.join(self._arguments)} at {self.address})"
 
-    def start(self) -> dict[str, Any]:
-        """Start it and wait until it accepts; the worker's state. Raises RuntimeError if it ends or takes too long."""
+    def start(self) -> None:
+        """Start the command and wait until it accepts. Raises RuntimeError if it ends or takes too long."""
         self._process = subprocess.Popen(
             [sys.executable, "-s", "-m", "services.alternatives.launch", *self._arguments],
             stdin=subprocess.DEVNULL,
             stdout=sys.stderr,
             env=_environment(self._path),
-            pass_fds=[sock.fileno() for sock in self._held],
+            pass_fds=[self._held.fileno()],
         )
         until = monotonic() + START_DEADLINE_S
         worker = self._wait(self._accepted, until, "had loaded its application")
         self._worker = worker.makefile("rw", encoding="ascii")
-        state = self._read_state()
+        self._ready = self._read_state()
         self._wait(self._listens, until, "accepted connections")
-        return state
+        self._count_from(self._ready)
 
-    def ask(self, word: str) -> dict[str, Any]:
-        """The worker's state after *word* (state or reset)."""
-        self._worker.write(word + "\n")
-        self._worker.flush()
-        return self._read_state()
+    def counters(self) -> dict[str, Any]:
+        """Return requests, the usage of all processes, and the GIL and JIT of the worker, which is what is measured."""
+        state = self._ask(STATE)
+        used = usage_of_tree(os.getpid()).since(self._since).to_json()
+        return {
+            **used,
+            "requests": state["requests"],
+            "run_queue_ns": state["run_queue_ns"] - self._waited_ns,
+            **ready_and_end(self._ready, state),
+        }
+
+    def reset(self) -> None:
+        """Count from zero."""
+        self._count_from(self._ask(RESET))
 
     def remove_file(self) -> None:
         """End the server and its worker.
@@ -84,6 +97,16 @@ class ServerCommand:
                 pass
         self._control.close()
         Path(self._path).unlink(missing_ok=True)
+
+    def _count_from(self, state: dict[str, Any]) -> None:
+        self._waited_ns = state["run_queue_ns"]
+        self._since = usage_of_tree(os.getpid())
+
+    def _ask(self, word: str) -> dict[str, Any]:
+        """Return the worker's state after *word* (state or reset)."""
+        self._worker.write(word + "\n")
+        self._worker.flush()
+        return self._read_state()
 
     def _read_state(self) -> dict[str, Any]:
         line = self._worker.readline()
@@ -119,42 +142,6 @@ class ServerCommand:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(TURN_S)
             return None
-
-
-class CommandedService:
-    """The service behind a ServerCommand."""
-
-    def __init__(self, command: ServerCommand) -> None:
-        self.listeners = [command]
-        self._command = command
-        self._since = TreeUsage()
-        self._waited_ns = 0
-
-    def __repr__(self) -> str:
-        return f"CommandedService({self._command})"
-
-    def start(self) -> None:
-        """Start the command."""
-        state = self._command.start()
-        self._ready = state
-        self._waited_ns = state["run_queue_ns"]
-        self._since = usage_of_tree(os.getpid())
-
-    def counters(self) -> dict[str, Any]:
-        """Requests, the usage of all its processes, and the GIL and JIT of the worker, which is what is measured."""
-        state = self._command.ask(STATE)
-        used = usage_of_tree(os.getpid()).since(self._since).to_json()
-        return {
-            **used,
-            "requests": state["requests"],
-            "run_queue_ns": state["run_queue_ns"] - self._waited_ns,
-            **ready_and_end(self._ready, state),
-        }
-
-    def reset(self) -> None:
-        """Count from zero."""
-        self._waited_ns = self._command.ask(RESET)["run_queue_ns"]
-        self._since = usage_of_tree(os.getpid())
 
 
 def free_port() -> tuple[socket.socket, int]:

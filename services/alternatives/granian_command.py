@@ -6,26 +6,23 @@ It refuses to run on a free-threaded build whose GIL is on, so there is no 3.14t
 Source: github.com/emmett-framework/granian#workers-and-threads
 """
 
+from functools import partial
+
 from core.cell import Cell
-from services.alternatives.commanded import CommandedService, ServerCommand, free_port
+from services.alternatives.commanded import CommandedService, free_port
 from services.listeners import LOOPBACK
 
 
-def wsgi_service(cell: Cell, service_id: int, folder: str) -> CommandedService:
-    """WSGI on threads."""
-    return _service("wsgi", ["--blocking-threads", str(cell.num_workers_per_api_service)], folder)
-
-
-def asgi_service(cell: Cell, service_id: int, folder: str) -> CommandedService:
-    """ASGI in one event loop."""
-    return _service("asgi", [], folder)
-
-
-def _service(interface: str, more: list[str], folder: str) -> CommandedService:
+def _service(interface: str, cell: Cell, service_id: int, folder: str) -> CommandedService:
     held, port = free_port()
+    threads = ["--blocking-threads", str(cell.num_workers_per_api_service)] if interface == "wsgi" else []
     arguments = [
         *("granian", "--interface", interface, "--host", LOOPBACK, "--port", str(port)),
-        *("--http", "1", "--no-ws", "--workers", "1", "--log-level", "error", *more),
+        *("--http", "1", "--no-ws", "--workers", "1", "--log-level", "error", *threads),
         *("--factory", f"services.alternatives.loaded:make_{interface}"),
     ]
-    return CommandedService(ServerCommand(arguments, port, folder, held=[held]))
+    return CommandedService(arguments, port, folder, held)
+
+
+wsgi_service = partial(_service, "wsgi")
+asgi_service = partial(_service, "asgi")

@@ -7,27 +7,18 @@ Source: docs.gunicorn.org/en/stable/settings.html, docs.gunicorn.org/en/stable/f
 """
 
 import os
+from functools import partial
 
 from core.cell import Cell
-from services.alternatives.commanded import CommandedService, ServerCommand
+from services.alternatives.commanded import CommandedService
 from services.alternatives.http_answer import IDLE_S
 from services.listeners import BACKLOG, listen_tcp
 
 MEMORY_FOLDER = "/dev/shm"
 
 
-def wsgi_service(cell: Cell, service_id: int, folder: str) -> CommandedService:
-    """The plain WSGI application."""
-    return _service(cell, folder, "make_wsgi")
-
-
-def flask_service(cell: Cell, service_id: int, folder: str) -> CommandedService:
-    """The Flask application."""
-    return _service(cell, folder, "make_flask")
-
-
-def _service(cell: Cell, folder: str, factory: str) -> CommandedService:
-    """factory: the function of services.alternatives.loaded that makes the application."""
+def _service(factory: str, cell: Cell, service_id: int, folder: str) -> CommandedService:
+    """Return the service of *cell*. factory: the function of services.alternatives.loaded that makes the application"""
     listener, threads = listen_tcp(), cell.num_workers_per_api_service
     memory = ["--worker-tmp-dir", MEMORY_FOLDER] if os.path.isdir(MEMORY_FOLDER) else []
     arguments = [
@@ -39,4 +30,8 @@ def _service(cell: Cell, folder: str, factory: str) -> CommandedService:
         f"services.alternatives.loaded:{factory}()",
     ]
     port = int(listener.address.rpartition(":")[2])
-    return CommandedService(ServerCommand(arguments, port, folder, held=[listener.sock]))
+    return CommandedService(arguments, port, folder, listener.sock)
+
+
+wsgi_service = partial(_service, "make_wsgi")
+flask_service = partial(_service, "make_flask")

@@ -21,7 +21,7 @@ from services.alternatives.launch import SERVER_PID_VARIABLE
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
 
-    from services.alternatives.asgi_app import AsgiApp
+    from services.alternatives.http_answer import AsgiApp
 
 CONTROL_VARIABLE = "GILSCOPE_CONTROL"
 STATE, RESET = "state", "reset"
@@ -29,7 +29,7 @@ STATE, RESET = "state", "reset"
 
 def make_wsgi() -> "WSGIApplication":
     """The WSGI application."""
-    from services.alternatives.wsgi_app import wsgi_app
+    from services.alternatives.http_answer import wsgi_app
 
     return wsgi_app(_reported())
 
@@ -43,7 +43,7 @@ def make_flask() -> "WSGIApplication":
 
 def make_asgi() -> "AsgiApp":
     """The ASGI application."""
-    from services.alternatives.asgi_app import asgi_app
+    from services.alternatives.http_answer import asgi_app
 
     return asgi_app(_reported())
 

@@ -6,6 +6,7 @@ with a selector. Requests and answers are text, for serpent has no good way for 
 Source: pyro5.readthedocs.io/en/latest/servercode.html
 """
 
+from functools import partial
 from typing import Any
 
 import Pyro5.api
@@ -19,29 +20,14 @@ from services.listeners import LOOPBACK
 OBJECT = "calculator"
 
 
-def thread_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """A pool of threads, one for each connection."""
-    return _service(unix_path(cell, service_id, folder), "thread", cell.num_workers_per_api_service)
-
-
-def multiplex_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """One thread."""
-    return _service(unix_path(cell, service_id, folder), "multiplex", 1)
-
-
-def _service(path: str, server_type: str, workers: int) -> HostedService:
+def _service(server_type: str, cell: Cell, service_id: int, folder: str) -> HostedService:
+    path = unix_path(cell, service_id, folder)
     config: Any = Pyro5.api.config
     config.SERVERTYPE = server_type
     config.SOCK_NODELAY = not path
-    config.THREADPOOL_SIZE = config.THREADPOOL_SIZE_MIN = workers
+    config.THREADPOOL_SIZE = config.THREADPOOL_SIZE_MIN = cell.num_workers_per_api_service
     counts = Counts()
-    daemon = Pyro5.api.Daemon(unixsocket=path) if path else Pyro5.api.Daemon(host=LOOPBACK, port=0)
-    daemon.register(_calculator(counts), objectId=OBJECT)
-    address = path or tcp_address(int(daemon.locationStr.rpartition(":")[2]))
-    return HostedService(BoundAddress(address), daemon.requestLoop, counts)
 
-
-def _calculator(counts: Counts) -> object:
     @Pyro5.api.expose
     class Calculator:
         def answer(self, request: str) -> str:
@@ -49,4 +35,11 @@ def _calculator(counts: Counts) -> object:
             counts.add()
             return reply
 
-    return Calculator()
+    daemon = Pyro5.api.Daemon(unixsocket=path) if path else Pyro5.api.Daemon(host=LOOPBACK, port=0)
+    daemon.register(Calculator(), objectId=OBJECT)
+    address = path or tcp_address(int(daemon.locationStr.rpartition(":")[2]))
+    return HostedService(BoundAddress(address), daemon.requestLoop, counts)
+
+
+thread_service = partial(_service, "thread")
+multiplex_service = partial(_service, "multiplex")

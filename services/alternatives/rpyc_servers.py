@@ -22,35 +22,28 @@ from services.listeners import BACKLOG, Reach, for_peers
 
 def threaded_service(cell: Cell, service_id: int, folder: str) -> HostedService:
     """A thread for each connection."""
-    counts, path = Counts(), unix_path(cell, service_id, folder)
-    return _hosted(ThreadedServer(_calculator(counts), **_settings(path)), path, counts)
+    return _hosted(ThreadedServer, unix_path(cell, service_id, folder))
 
 
 def pool_service(cell: Cell, service_id: int, folder: str) -> HostedService:
     """NUM_WORKERS_PER_API_SERVICE threads, whatever the number of connections."""
-    counts, path, threads = Counts(), unix_path(cell, service_id, folder), cell.num_workers_per_api_service
-    return _hosted(ThreadPoolServer(_calculator(counts), nbThreads=threads, **_settings(path)), path, counts)
+    return _hosted(ThreadPoolServer, unix_path(cell, service_id, folder), nbThreads=cell.num_workers_per_api_service)
 
 
-def _calculator(counts: Counts) -> type[rpyc.Service]:
+def _hosted(kind: type[Server], path: str, **settings: int) -> HostedService:
+    """Return a service by a server of *kind*. Nothing is logged per connection."""
+    counts = Counts()
+
     class Calculator(rpyc.Service):  # type: ignore[misc]
         def exposed_answer(self, body: bytes) -> bytes:
             reply = answer(body)
             counts.add()
             return reply
 
-    return Calculator
-
-
-def _settings(path: str) -> dict[str, Any]:
-    """Where it listens; nothing is logged per connection."""
     logger = logging.getLogger("rpyc")
     logger.setLevel(logging.CRITICAL)
-    place = {"socket_path": path} if path else {"hostname": Reach.address, "port": 0}
-    return {**place, "backlog": BACKLOG, "logger": logger}
-
-
-def _hosted(server: Server, path: str, counts: Counts) -> HostedService:
+    place: dict[str, Any] = {"socket_path": path} if path else {"hostname": Reach.address, "port": 0}
+    server = kind(Calculator, **place, **settings, backlog=BACKLOG, logger=logger)
     server.listener = for_peers(server.listener)
     server.listener.listen(BACKLOG)  # start() does so again; until then connections wait
     return HostedService(BoundAddress(path or tcp_address(server.port)), server.start, counts)

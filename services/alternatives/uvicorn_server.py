@@ -7,10 +7,9 @@ Source: uvicorn.dev/settings/
 import uvicorn
 
 from core.cell import Cell
-from services.alternatives.asgi_app import asgi_app
 from services.alternatives.counts import Counts
 from services.alternatives.hosted import HostedService
-from services.alternatives.http_answer import IDLE_S
+from services.alternatives.http_answer import IDLE_S, asgi_app
 from services.listeners import BACKLOG, listen_tcp
 
 

@@ -10,10 +10,8 @@ from wsgiref.validate import validator
 
 import pytest
 
-from services.alternatives.asgi_app import asgi_app
 from services.alternatives.counts import Counts
-from services.alternatives.http_answer import http_answer
-from services.alternatives.wsgi_app import wsgi_app
+from services.alternatives.http_answer import asgi_app, http_answer, wsgi_app
 
 ASKED = [
     ("POST", "/calc", b'{"target": 7}', 200, "7"),
