@@ -17,13 +17,14 @@ from typing import Any
 from core.errors import BadInput
 from core.messages import Message, message, verbatim
 from core.request_plan import RequestPlan
+from experiments import is_topic
 from lab.digests import files_in
 from lab.environments.environment import requirements_file
 from lab.environments.requirements import Requirements, moved, read
 from lab.native import programs
 from lab.places import ENVIRONMENTS, REPOSITORY
 
-FOLDERS = ("core", "services", "clients", "systems", "lab", "requirements")
+FOLDERS = ("core", "services", "clients", "systems", "experiments", "lab", "requirements")
 SUFFIXES = (".py", ".txt")
 CHECKOUT = "pyproject.toml"  # core.program tells a checkout by it, and the agent's files are laid out as one
 MOST_BYTES = 64 << 20
@@ -44,7 +45,8 @@ def machine() -> str:
 @cache
 def agent(*, native: bool) -> bytes:
     """Return the agent's files; *native* programs of this machine too, for a host of the same architecture."""
-    sources = [Path(path) for folder in FOLDERS for path in files_in(REPOSITORY / folder, SUFFIXES)]
+    paths = (path for folder in FOLDERS for path in files_in(REPOSITORY / folder, SUFFIXES))
+    sources = [Path(path) for path in paths if not is_topic(path)]
     built = [name for name in programs.FOR_HOSTS if native and not programs.missing(name)]
     return _packed(
         [
