@@ -7,8 +7,7 @@ Source: cheroot.cherrypy.dev/en/latest/pkg/cheroot.wsgi/
 from cheroot.wsgi import Server
 
 from core.cell import Cell
-from experiments.league.counts import Counts
-from experiments.league.hosted import BoundAddress, HostedService, tcp_address
+from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address
 from experiments.league.http_answer import IDLE_S, wsgi_app
 from services.listeners import BACKLOG, Reach, for_peers
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from flask import Flask, Response, request
 
 from core.work import Refused, error_answer, route
-from experiments.league.counts import Counts
+from experiments.league.hosted import Counts
 from experiments.league.http_answer import CONTENT_TYPE
 
 if TYPE_CHECKING:

@@ -1,4 +1,8 @@
-"""A service whose server is another project's: it has a thread of its own in the service process."""
+"""A service whose server is another project's: a thread of its own in the service process, and its parts.
+
+Counts says how many requests were answered on threads that are not ours. body_bytes() and refusal() are of a frame's
+length, for services that read header and body apart (core.wire.Frames reads both).
+"""
 
 import os
 import threading
@@ -8,8 +12,50 @@ from typing import Any
 
 from core.cell import Cell
 from core.system import Listening
-from experiments.league.counts import Counts
+from core.wire import HEADER, MAX_FRAME_BYTES, frame
+from core.work import error_answer
 from services.listeners import Reach
+
+HEADER_BYTES = HEADER.size
+
+
+class _ThreadCount:
+    """What one thread has counted; only that thread writes it."""
+
+    __slots__ = ("requests",)
+
+    def __init__(self) -> None:
+        self.requests = 0
+
+
+class Counts:
+    """Each thread counts for itself. The counts of threads that have ended are kept."""
+
+    def __init__(self) -> None:
+        self._here = threading.local()
+        self._all: list[_ThreadCount] = []
+
+    def __repr__(self) -> str:
+        return f"Counts({self.requests} requests, {len(self._all)} threads)"
+
+    def add(self) -> None:
+        """Count an answer that the calling thread is about to send: the peer may end us as soon as it has it."""
+        try:
+            self._here.count.requests += 1
+        except AttributeError:
+            self._here.count = _ThreadCount()
+            self._all.append(self._here.count)
+            self._here.count.requests = 1
+
+    @property
+    def requests(self) -> int:
+        """Answered since reset()."""
+        return sum(counted.requests for counted in self._all.copy())
+
+    def reset(self) -> None:
+        """Count from zero; no request is under way."""
+        for counted in self._all.copy():
+            counted.requests = 0
 
 
 class BoundAddress:
@@ -59,3 +105,19 @@ class HostedService:
     def reset(self) -> None:
         """Count from zero."""
         self._counts.reset()
+
+
+def body_bytes(header: bytes) -> int:
+    """Length of the body that follows *header*, in bytes; as announced, so it may be refused."""
+    size: int = HEADER.unpack(header)[0]
+    return size
+
+
+def refused(size: int) -> bool:
+    """Whether a body of *size* bytes is not read."""
+    return not 0 <= size <= MAX_FRAME_BYTES
+
+
+def refusal(size: int) -> bytes:
+    """The frame that says so; the connection is closed after it."""
+    return frame(error_answer(413, f"a frame of {size} bytes is not accepted"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from core.work import Refused, decode, error_answer, route
-from experiments.league.counts import Counts
+from experiments.league.hosted import Counts
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication

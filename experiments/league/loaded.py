@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from core.child import run_queue_ns
 from core.runtime import states
-from experiments.league.counts import Counts
+from experiments.league.hosted import Counts
 from experiments.league.launch import SERVER_PID_VARIABLE
 
 if TYPE_CHECKING:

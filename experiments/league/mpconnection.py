@@ -13,8 +13,7 @@ from multiprocessing.connection import Listener as ConnectionListener
 from core.cell import Cell
 from core.wire import MAX_FRAME_BYTES
 from core.work import answer
-from experiments.league.counts import Counts
-from experiments.league.hosted import BoundAddress, HostedService, tcp_address, unix_path
+from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
 from services.listeners import BACKLOG, Reach
 
 

@@ -11,9 +11,7 @@ from collections.abc import Callable
 from core.cell import Cell
 from core.wire import Frames, frame
 from core.work import answer
-from experiments.league.counts import Counts
-from experiments.league.hosted import HostedService
-from experiments.league.lengths import refusal
+from experiments.league.hosted import Counts, HostedService, refusal
 from services.listeners import Listener, Reach, listen
 
 

@@ -13,8 +13,7 @@ import Pyro5.api
 
 from core.cell import Cell
 from core.work import answer
-from experiments.league.counts import Counts
-from experiments.league.hosted import BoundAddress, HostedService, tcp_address, unix_path
+from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
 from services.listeners import LOOPBACK
 
 OBJECT = "calculator"

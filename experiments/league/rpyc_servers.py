@@ -15,8 +15,7 @@ from rpyc.utils.server import Server, ThreadedServer, ThreadPoolServer
 
 from core.cell import Cell
 from core.work import answer
-from experiments.league.counts import Counts
-from experiments.league.hosted import BoundAddress, HostedService, tcp_address, unix_path
+from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
 from services.listeners import BACKLOG, Reach, for_peers
 
 

@@ -10,9 +10,7 @@ from socketserver import BaseServer, StreamRequestHandler, TCPServer, ThreadingM
 from core.cell import Cell
 from core.wire import frame
 from core.work import answer
-from experiments.league.counts import Counts
-from experiments.league.hosted import HostedService
-from experiments.league.lengths import HEADER_BYTES, body_bytes, refusal, refused
+from experiments.league.hosted import HEADER_BYTES, Counts, HostedService, body_bytes, refusal, refused
 from services.listeners import Listener, listen
 
 

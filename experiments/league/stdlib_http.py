@@ -8,8 +8,7 @@ Source: docs.python.org/3/library/http.server.html
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from core.cell import Cell
-from experiments.league.counts import Counts
-from experiments.league.hosted import HostedService
+from experiments.league.hosted import Counts, HostedService
 from experiments.league.http_answer import CONTENT_TYPE, http_answer
 from services.listeners import listen_tcp
 

@@ -7,8 +7,7 @@ Source: uvicorn.dev/settings/
 import uvicorn
 
 from core.cell import Cell
-from experiments.league.counts import Counts
-from experiments.league.hosted import HostedService
+from experiments.league.hosted import Counts, HostedService
 from experiments.league.http_answer import IDLE_S, asgi_app
 from services.listeners import BACKLOG, listen_tcp
 

@@ -10,8 +10,7 @@ import logging
 import waitress
 
 from core.cell import Cell
-from experiments.league.counts import Counts
-from experiments.league.hosted import HostedService
+from experiments.league.hosted import Counts, HostedService
 from experiments.league.http_answer import MakeWsgiApp, wsgi_app
 from services.listeners import listen_tcp
 

@@ -10,8 +10,7 @@ from typing import Any
 
 from core.cell import Cell
 from core.work import answer
-from experiments.league.counts import Counts
-from experiments.league.hosted import BoundAddress, HostedService, tcp_address, unix_path
+from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
 from services.listeners import BACKLOG, LOOPBACK
 
 zmq: Any = import_module("zmq")  # not typed: checks must not depend on whether it is installed

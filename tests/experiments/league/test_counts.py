@@ -2,7 +2,7 @@
 
 import threading
 
-from experiments.league.counts import Counts
+from experiments.league.hosted import Counts
 
 THREADS, EACH = 8, 2000
 

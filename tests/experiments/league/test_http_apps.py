@@ -10,7 +10,7 @@ from wsgiref.validate import validator
 
 import pytest
 
-from experiments.league.counts import Counts
+from experiments.league.hosted import Counts
 from experiments.league.http_answer import asgi_app, http_answer, wsgi_app
 
 ASKED = [
