@@ -17,7 +17,6 @@ from typing import Any
 from core.errors import BadInput
 from core.messages import Message, message, verbatim
 from core.request_plan import RequestPlan
-from experiments import is_topic
 from lab.digests import files_in
 from lab.environments.environment import requirements_file
 from lab.environments.requirements import Requirements, moved, read
@@ -45,8 +44,7 @@ def machine() -> str:
 @cache
 def agent(*, native: bool) -> bytes:
     """Return the agent's files; *native* programs of this machine too, for a host of the same architecture."""
-    paths = (path for folder in FOLDERS for path in files_in(REPOSITORY / folder, SUFFIXES))
-    sources = [Path(path) for path in paths if not is_topic(path)]
+    sources = [Path(path) for folder in FOLDERS for path in files_in(REPOSITORY / folder, SUFFIXES)]
     built = [name for name in programs.FOR_HOSTS if native and not programs.missing(name)]
     return _packed(
         [
