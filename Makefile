@@ -152,7 +152,7 @@ go_on = echo 'set-up: going on without what could not be built; once that is men
 babel := $(PYTHON) -m babel.messages.frontend -q
 keywords := -k message -k plural:1,2 $(addprefix -k ,GilscopeError BadInput ChildFailed CommandFailed PortLost ProgramMissing NotEnoughMemory \
 	EnvironmentFailed LinkLost LocksFailed NotProfiled ProfileFailed WheelMissing)
-speaking := core systems services clients config lab reports commands runner.py
+speaking := core systems services clients experiments config lab reports commands runner.py
 
 # Begins a recipe: stop at the first failure, and one set-up at a time, also when two makes start together
 # (not where flock is missing, as on macOS). The lock goes when the recipe's processes end, however they end.

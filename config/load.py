@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from core.errors import BadInput
 from core.messages import listed, message
 from core.method import Method
 from core.system import System
+from experiments import plans
 
 FOLDER = Path(__file__).parent
 PLAN_KEYS, ROW_KEYS = (tuple(by_key(options)) for options in ((*PLAN_OPTIONS, *hosts.OPTIONS), ROW))
@@ -29,11 +31,11 @@ TOPOLOGY = (WORKERS, THREADS)
 
 def experiments() -> dict[str, Path]:
     """Return the files of the plans that come with gilscope, by name."""
-    return {path.stem: path for path in sorted(FOLDER.glob("*.yaml"))}
+    return {path.stem: path for path in sorted((*FOLDER.glob("*.yaml"), *plans()), key=attrgetter("stem"))}
 
 
 def load_experiment(name: str, cores: int | None = None) -> Plan:
-    """Return the plan config/<name>.yaml. Raises BadInput with all names. cores: as of load_plan()"""
+    """Return the plan of that name, of those with gilscope. Raises BadInput with all names. cores: as of load_plan()"""
     paths = experiments()
     if name not in paths:
         raise BadInput("Experiment {name!r} is not known; accepted are {names}.", name=name, names=listed(paths))

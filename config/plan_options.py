@@ -13,11 +13,12 @@ from core.method import SAME, Warmup, parse_duration
 from core.program import RUNS_FOLDER
 from core.runtime import RuntimeName
 from core.saved import Until
+from experiments import plans
 
 MAX_BLOCKS = 10_000
 DEFAULT_RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
 STEPS = ("version", "patch", "build", "lock", "jit", "whole", "other")
-VIEWS = ("echo", "loadgen", "http-clients", "league", "targets")
+VIEWS = (*(path.stem for path in plans()), "targets")
 LONGEST_SEED = 18
 PROFILES = ("perf", "python", "locks", "memory")
 MOST_MARGIN = 0.5
@@ -228,9 +229,7 @@ PLAN_OPTIONS = (
     *METHOD,
     Option("", message("values for all rows whose system reads them"), key="parameters"),
     Option("", message("what the plan answers, in one line"), key="description"),
-    Option(
-        "", message("a report of its own: echo, loadgen, http-clients, league or targets"), key="view", choices=VIEWS
-    ),
+    Option("", message("a report of its own, one of {views}", views=listed(VIEWS)), key="view", choices=VIEWS),
 )
 ROW = (
     Option("", message("a number, a name, a FILE.py beside the plan, or a list of them"), key="system"),

@@ -1,6 +1,6 @@
-"""The systems: a file declares one SYSTEM, or SYSTEMS as a table of those whose names begin with the file's name.
+"""The systems: a file here declares one SYSTEM, and PREFIX_systems.py of an experiment a table of SYSTEMS.
 
-s4_pool.py declares system 4, and alt.py declares alt-rpyc-pool with the other alternatives.
+s4_pool.py declares system 4, and experiments/league/alt_systems.py declares alt-rpyc-pool and the other alternatives.
 """
 
 import importlib
@@ -11,6 +11,7 @@ from functools import cache
 from core.errors import BadInput
 from core.messages import listed, message
 from core.system import System
+from experiments import modules
 
 
 def find(name: str) -> System:
@@ -19,8 +20,8 @@ def find(name: str) -> System:
     Imports no file but the one that *name* leads to, if that file declares the system.
     Raises BadInput, which lists the systems.
     """
-    for modules in (_named_like(name), _modules()):
-        for system in _declared(modules):
+    for names in (_named_like(name), _modules()):
+        for system in _declared(names):
             if name in (system.key, system.name):
                 return system
     known = [
@@ -44,14 +45,14 @@ def readers(name: str) -> list[str]:
 
 
 def _modules() -> list[str]:
-    """Return the names of the modules here. To import pkgutil would cost every child 4 ms of CPU time."""
+    """Return the modules that declare systems. To import pkgutil would cost every child 4 ms of CPU time."""
     names = (file.removesuffix(".py") for folder in __path__ for file in os.listdir(folder) if file.endswith(".py"))
-    return [name for name in names if not name.endswith("__")]
+    return [*(f"{__name__}.{name}" for name in names if not name.endswith("__")), *modules("*_systems")]
 
 
 def _named_like(name: str) -> list[str]:
     """Return the modules that *name* leads to: 4 to s4_pool, echo-libuv to echo."""
-    dashed = {module: module.replace("_", "-") for module in _modules()}
+    dashed = {module: module.rpartition(".")[2].removesuffix("_systems").replace("_", "-") for module in _modules()}
     return [
         module
         for module, begin in dashed.items()
@@ -62,5 +63,5 @@ def _named_like(name: str) -> list[str]:
 def _declared(modules: Iterable[str]) -> Iterator[System]:
     """Import the modules one by one, and yield the systems that each declares."""
     for name in modules:
-        module = importlib.import_module(f"{__name__}.{name}")
+        module = importlib.import_module(name)
         yield from getattr(module, "SYSTEMS", None) or (module.SYSTEM,)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
-PACKAGES = ("core", "services", "clients", "systems", "config", "lab", "reports", "commands")
-MEASURED = ("core", "services", "clients", "systems")
+PACKAGES = ("core", "services", "clients", "experiments", "systems", "config", "lab", "reports", "commands")
+MEASURED = ("core", "services", "clients", "experiments", "systems")
 MEASURED_SYNTAX = (3, 11)
 NEWER_THAN_MEASURED = {"annotationlib", "compression"}
 STANDARD_LIBRARY = sys.stdlib_module_names | {"__future__", "_remote_debugging"}  # the latter from 3.14 on
@@ -19,10 +19,12 @@ OWN = {
     "core": "",
     "services": "core",
     "clients": "core",
-    "systems": "core services clients",
-    "config": "core systems",
-    "lab": "core systems config",
-    "reports": "core",
+    "experiments": "core services clients",
+    "topics": "core experiments reports",  # topic*.py of an experiment
+    "systems": "core services clients experiments",
+    "config": "core experiments systems",
+    "lab": "core experiments systems config",
+    "reports": "core experiments",
     "commands": "core config lab reports",
     "runner.py": "core commands",  # core is what everything stands on; its errors end here
 }
@@ -40,25 +42,26 @@ ONE_FILE = {
     "reports/exports/parquet.py": "pyarrow",
     "reports/frame.py": "pandas",
     "services/tornado_app.py": "tornado",
-    "services/echo_uvloop.py": "uvloop",
-    "services/alternatives/anyio_app.py": "anyio",
-    "services/alternatives/cheroot_server.py": "cheroot",
-    "services/alternatives/flask_app.py": "flask",
-    "services/alternatives/grpc_server.py": "grpc",
-    "services/alternatives/pyro_daemon.py": "Pyro5",
-    "services/alternatives/rpyc_servers.py": "rpyc",
-    "services/alternatives/tornado_tcp.py": "tornado",
-    "services/alternatives/uvicorn_server.py": "uvicorn",
-    "services/alternatives/waitress_server.py": "waitress",
-    "services/alternatives/zmq_router.py": "zmq",
-    "clients/alt/grpc.py": "grpc",
-    "clients/alt/pyro5.py": "Pyro5",
-    "clients/alt/pyzmq.py": "zmq",
-    "clients/alt/rpyc.py": "rpyc",
-    "clients/http/aiohttp.py": "aiohttp",
-    "clients/http/httpx.py": "httpx",
-    "clients/http/pyreqwest.py": "reqwestclient",
-    "clients/http/requests.py": "requests",
+    "experiments/echo/loop.py": "uvloop",
+    "experiments/league/protocol.py": "uvloop",
+    "experiments/league/anyio_app.py": "anyio",
+    "experiments/league/cheroot_server.py": "cheroot",
+    "experiments/league/flask_app.py": "flask",
+    "experiments/league/grpc_server.py": "grpc",
+    "experiments/league/pyro_daemon.py": "Pyro5",
+    "experiments/league/rpyc_servers.py": "rpyc",
+    "experiments/league/tornado_tcp.py": "tornado",
+    "experiments/league/uvicorn_server.py": "uvicorn",
+    "experiments/league/waitress_server.py": "waitress",
+    "experiments/league/zmq_router.py": "zmq",
+    "experiments/league/grpc_client.py": "grpc",
+    "experiments/league/pyro5_client.py": "Pyro5",
+    "experiments/league/pyzmq_client.py": "zmq",
+    "experiments/league/rpyc_client.py": "rpyc",
+    "experiments/http_clients/aiohttp.py": "aiohttp",
+    "experiments/http_clients/httpx.py": "httpx",
+    "experiments/http_clients/pyreqwest.py": "reqwestclient",
+    "experiments/http_clients/requests.py": "requests",
     "lab/environments/resolution.py": "packaging",
     "lab/run/expected.py": "clients",
     "lab/user_service/loops.py": "uvicorn hypercorn granian uvloop",  # runs as a script in a service
@@ -109,6 +112,11 @@ def imports(source: str, package: str) -> Iterator[Import]:
             yield from (Import(node.lineno, top(str(name))) for name in named)
 
 
+def is_topic(path: str) -> bool:
+    """Whether *path* is of an experiment's section of the report."""
+    return path.startswith("experiments/") and path.rpartition("/")[2].startswith("topic")
+
+
 def top(module: str) -> str:
     return module.partition(".")[0]
 
@@ -121,7 +129,7 @@ def called(node: ast.Call) -> str:
 
 def forbidden(path: str, source: str) -> list[str]:
     """What *source* imports against the table, as 'path:line imports module'. path: from the repository's root."""
-    package = path.partition("/")[0]
+    package = "topics" if is_topic(path) else path.partition("/")[0]
     named = " ".join((package, OWN[package], LIBRARIES.get(package, ""), ONE_FILE.get(path, "")))
     allowed = {*named.split()} | STANDARD_LIBRARY
     if package in MEASURED:
@@ -143,6 +151,15 @@ def test_a_package_imports_only_what_the_table_lets_it(package: str) -> None:
     files = sources(package)
     assert files
     assert [line for path, source in files.items() for line in forbidden(path, source)] == []
+
+
+def test_an_experiment_imports_no_other_and_only_topics_import_a_topic() -> None:
+    for path, source in sources("experiments").items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("experiments."):
+                imported = f"{node.module}".replace(".", "/")
+                assert imported.split("/")[1] == path.split("/")[1]
+                assert is_topic(path) or not is_topic(f"{imported}.py")
 
 
 @pytest.mark.parametrize("package", REPORTS)

@@ -23,7 +23,7 @@ from lab.environments.requirements import Requirements, moved, read
 from lab.native import programs
 from lab.places import ENVIRONMENTS, REPOSITORY
 
-FOLDERS = ("core", "services", "clients", "systems", "lab", "requirements")
+FOLDERS = ("core", "services", "clients", "systems", "experiments", "lab", "requirements")
 SUFFIXES = (".py", ".txt")
 CHECKOUT = "pyproject.toml"  # core.program tells a checkout by it, and the agent's files are laid out as one
 MOST_BYTES = 64 << 20

@@ -96,7 +96,7 @@ def _maven(name: str, folder: str, host: str = "") -> Build:
 
 LIMIT = ("loadgen", "calc-service")
 FOR_HOSTS = (*LIMIT, "http-echo", "echo-tokio")  # those that check whom they serve
-ECHO_HOST = "services.echo_program"
+ECHO_HOST = "experiments.echo.program"
 BUILDS: dict[str, Build] = {
     build.name: build
     for build in (
@@ -114,7 +114,7 @@ def command(program: Program) -> list[str]:
     if reason:
         raise ProgramMissing(reason)
     if program.name in PEERS:
-        return [sys.executable, "-s", "-m", "clients.peers", *program.arguments]
+        return [sys.executable, "-s", "-m", "experiments.loadgen.peers", *program.arguments]
     build = BUILDS[program.name]
     start = ["java", "-jar", str(build.program)] if build.place.suffix == ".jar" else [str(build.program)]
     host = [sys.executable, "-s", "-m", build.host] if build.host else []

@@ -16,6 +16,7 @@ from core.result import CellResult, Run
 from core.system import CLIENT, SERVICE, System
 from core.system_file import file_of
 from core.user_service import Command
+from experiments import is_topic
 from lab.digests import MADE_FOLDERS, MOST_FILES, Digests, files_in, short
 from lab.environments.environment import installed_packages
 from lab.environments.requirements import local_path, read
@@ -25,7 +26,7 @@ from lab.python.interpreters import Interpreter
 from lab.run.runtimes import AnyRuntime, Native, Runtime, UserServiceRuntime, runtime_of
 
 EDITABLE = ("-e", "--editable")
-CODE_FOLDERS = ("core", "services", "clients", "systems", "lab/user_service")
+CODE_FOLDERS = ("core", "services", "clients", "systems", "experiments", "lab/user_service")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,7 +121,7 @@ def _kept(table: dict[str, Any], value: Any) -> str:
 def _code_files(plan: Plan, *, native: bool) -> Iterator[str]:
     """What the children of the plan's cells run, and what native programs are built from."""
     for folder in CODE_FOLDERS:
-        yield from files_in(REPOSITORY / folder, (".py",))
+        yield from (path for path in files_in(REPOSITORY / folder, (".py",)) if not is_topic(path))
     if native:
         yield from files_in(NATIVE_SOURCES, SOURCE_KINDS, {*MADE_FOLDERS, "bin"})
     for system in plan.systems.values():

@@ -1,4 +1,4 @@
-"""The topics of a report: a file each. A file that is put here is part of every report: nothing else lists topics.
+"""The topics of a report: a file each. A file that is put here, or topic.py of an experiment, is part of every report.
 
 A topic has
     PLACE: int                            its order in a report
@@ -17,6 +17,7 @@ from functools import cache, partial
 from importlib import import_module
 from types import ModuleType
 
+import experiments
 from core.messages import Message
 from core.result import Run
 from reports.document.model import Section
@@ -26,7 +27,8 @@ from reports.view import View
 @cache
 def topics() -> tuple[ModuleType, ...]:
     """Return the modules of all topics, in the order of a report."""
-    modules = [import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
+    names = (f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__))
+    modules = [import_module(name) for name in (*names, *experiments.modules(experiments.TOPIC))]
     return tuple(sorted((module for module in modules if hasattr(module, "PLACE")), key=lambda module: module.PLACE))
 
 

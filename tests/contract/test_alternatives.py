@@ -10,12 +10,12 @@ from core.method import Method, Warmup
 from core.processtree import tree, usage_of
 from core.result import CellResult
 from core.system import System
+from experiments.league.alt_systems import SPEAK_HTTP, SPEAK_OUR_FRAMES, SYSTEMS
 from lab.environments.environment import EnvironmentFailed
 from lab.run.measure import Bench
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from systems import find
-from systems.alt import SPEAK_HTTP, SPEAK_OUR_FRAMES, SYSTEMS
 from tests.conftest import found, runtime_or_skip
 from tests.contract.dialects import FRAMES, HTTP, http
 from tests.contract.packages import not_installed

@@ -20,7 +20,7 @@ from tests.contract.peers import Peer
 from tests.contract.speaking import DEADLINE_S, Spoken, read_to_end, wait_readable
 from tests.native.programs import started
 
-HOSTED = NATIVE_ECHO[1:]  # by services/echo_program.py
+HOSTED = NATIVE_ECHO[1:]  # by experiments/echo/program.py
 SERVERS = [
     *(("3.14t", name) for name in IN_PYTHON),
     ("3.11", "echo-asyncio"),

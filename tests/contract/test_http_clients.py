@@ -12,12 +12,12 @@ import pytest
 from core.messages import verbatim
 from core.runtime import NATIVE
 from core.system import System
+from experiments.http_clients.http_systems import SYSTEMS
 from lab.places import REPOSITORY
 from lab.run.children import READY, RESULT, Child, Children
 from lab.run.runtimes import AnyRuntime, Native
 from lab.run.sandbox import Sandbox
 from systems import find
-from systems.http import SYSTEMS
 from tests.clients.scripted_http import (
     HALF,
     Script,
@@ -109,7 +109,7 @@ def _command(system: System, runtime: AnyRuntime, deadline_s: float) -> list[str
     if system.name in NATIVE_ROWS:
         flag, per_s = NATIVE_ROWS[system.name]
         return [*command_or_skip(runtime, system, "client"), flag, f"{deadline_s * per_s:g}"]
-    first = f"from clients.http import workers; workers.REQUEST_DEADLINE_S = {deadline_s}"
+    first = f"from experiments.http_clients import workers; workers.REQUEST_DEADLINE_S = {deadline_s}"
     return command_or_skip(runtime, system, "client", first)
 
 

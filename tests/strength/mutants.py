@@ -22,7 +22,10 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).resolve().parents[2]
-ROOMS = ("core", "services", "clients", "systems", "config", "lab", "reports", "commands", "gilscope", "runner.py")
+ROOMS = (
+    *("core", "services", "clients", "experiments", "systems", "config", "lab", "reports", "commands", "gilscope"),
+    "runner.py",
+)
 LIMIT_S = 40.0
 MOST_TESTS = 40
 MOST_GOLDEN = 3

@@ -189,7 +189,13 @@ def test_another_load_generator_is_what_path_has_and_is_run_by_a_client_of_ours(
     assert f"needs {name} on PATH" in str(missing(name))
     script(workshop.tools / name, "")
     assert str(missing(name)) == ""
-    assert command(Program(name=name, arguments=(name,))) == [sys.executable, "-s", "-m", "clients.peers", name]
+    assert command(Program(name=name, arguments=(name,))) == [
+        sys.executable,
+        "-s",
+        "-m",
+        "experiments.loadgen.peers",
+        name,
+    ]
 
 
 def test_every_program_that_a_system_names_is_in_the_table_and_has_a_place_of_its_own() -> None:

@@ -1,1 +1,0 @@
-"""Clients of the alternatives that bring their own protocol."""

@@ -1,0 +1,89 @@
+"""An echo server as an asyncio Protocol: what arrives is sent back, in any event loop.
+
+Source of the form: docs.python.org, asyncio, Transports and Protocols, TCP Echo Server.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from typing import Any, cast
+
+from core.cell import Cell
+from services.connection import set_options
+from services.listeners import Listener, Reach, listen
+
+
+class EchoLoop:
+    """One event loop on one listener. new_loop makes the loop."""
+
+    def __init__(self, listener: Listener, new_loop: Callable[[], asyncio.AbstractEventLoop], cell: Cell) -> None:
+        self.listeners = [listener]
+        self._new_loop = new_loop
+        self._cell = cell
+        self.echoed_bytes = 0
+
+    def __repr__(self) -> str:
+        return f"EchoLoop({self.listeners[0]})"
+
+    def start(self) -> None:
+        """Start the event loop and wait until it accepts."""
+        accepting = threading.Event()
+        threading.Thread(target=self._run, args=(accepting,), name="event loop", daemon=True).start()
+        accepting.wait()
+
+    def counters(self) -> dict[str, Any]:
+        """Messages echoed: a server of bytes can only divide by their size."""
+        return {"requests": self.echoed_bytes // self._cell.message_bytes, "echoed_bytes": self.echoed_bytes}
+
+    def reset(self) -> None:
+        """Count from zero."""
+        self.echoed_bytes = 0
+
+    def _run(self, accepting: threading.Event) -> None:
+        with asyncio.Runner(loop_factory=self._new_loop) as runner:
+            runner.run(self._serve(accepting))
+
+    async def _serve(self, accepting: threading.Event) -> None:
+        loop, sock = asyncio.get_running_loop(), self.listeners[0].sock
+        await (loop.create_unix_server if self._cell.transport == "unix" else loop.create_server)(
+            lambda: Echo(self, self._cell), sock=sock
+        )
+        accepting.set()
+        await asyncio.Event().wait()
+
+
+class Echo(asyncio.Protocol):
+    """One connection. While the peer does not read, it is not read from."""
+
+    def __init__(self, service: EchoLoop, cell: Cell) -> None:
+        self._service = service
+        self._cell = cell
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's has the methods, not the class
+        if not Reach.admits(transport.get_extra_info("peername")):  # uvloop accepts by itself
+            self._transport.abort()
+            return
+        set_options(transport.get_extra_info("socket"), self._cell.nodelay, self._cell.buffer_bytes)
+
+    def data_received(self, data: bytes) -> None:
+        self._service.echoed_bytes += len(data)
+        self._transport.write(data)
+
+    def pause_writing(self) -> None:
+        self._transport.pause_reading()
+
+    def resume_writing(self) -> None:
+        self._transport.resume_reading()
+
+
+def asyncio_service(cell: Cell, service_id: int, folder: str) -> EchoLoop:
+    """The echo server of *cell* in asyncio's own event loop."""
+    return EchoLoop(listen(cell, service_id, folder)[0], asyncio.new_event_loop, cell)
+
+
+def uvloop_service(cell: Cell, service_id: int, folder: str) -> EchoLoop:
+    """The echo server of *cell* in uvloop's event loop."""
+    from uvloop import new_event_loop
+
+    return EchoLoop(listen(cell, service_id, folder)[0], new_event_loop, cell)

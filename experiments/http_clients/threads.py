@@ -1,0 +1,130 @@
+"""An HTTP client whose workers are threads, each with a connection of its own that blocks."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from time import perf_counter_ns
+from typing import Any, Protocol
+
+from clients.channel import CallFailed
+from clients.workers import GIVE_UP_AFTER, WorkerClient, numbers
+from core.cell import Cell
+from core.child import thread_run_queue_ns
+from core.method import Method
+from experiments.http_clients.workers import EXPECTED_BYTES, HttpWorker, places, summary
+
+
+class BlockingConnection(Protocol):
+    """One keep-alive connection. Errors are clients.channel.CallFailed, or another whose first argument is a code.
+
+    Codes: those of docs/child-contract.md, timeout too.
+    """
+
+    def get(self) -> tuple[int, int]:
+        """GET /, the whole body read: status and length of the body in bytes."""
+
+    def close(self) -> None:
+        """Close the connection."""
+
+
+Connect = Callable[[str, int, float], BlockingConnection]
+
+
+class ThreadWorker(HttpWorker[BlockingConnection]):
+    """The worker of a thread. failure: what connect and connections raise where a request fails."""
+
+    __slots__ = ("_failure", "run_queue_ns")
+
+    def __init__(self, connect: Connect, place: tuple[str, int], failure: type[Exception] = CallFailed) -> None:
+        super().__init__(connect, place)
+        self._failure = failure
+        self.run_queue_ns = 0
+
+    def open(self) -> None:
+        """Open the connection and use it once; a failure shows in the first request that is counted."""
+        start = perf_counter_ns()
+        try:
+            self._take().get()
+        except self._failure:
+            self.drop()
+        else:
+            self.tally.connect.record(perf_counter_ns() - start)
+
+    def drop(self) -> None:
+        """Close the connection; the next request opens another."""
+        if self._connection is not None:
+            with suppress(self._failure):
+                self._connection.close()
+            self._connection = None
+
+    def call(self, requests: int | None, until_ns: int) -> None:
+        """Send *requests* requests one after the other (None: any number, until *until_ns*), count and time each.
+
+        Gives up after GIVE_UP_AFTER failures in a row; what was not sent is missing from answered.
+        """
+        tally = self.tally
+        tally.sent = requests or 0
+        began_ns = perf_counter_ns()
+        try:
+            sent = self._send(numbers(requests), until_ns)
+            tally.sent = sent if requests is None else requests
+        finally:
+            tally.loop_ns = perf_counter_ns() - began_ns
+            self.run_queue_ns = thread_run_queue_ns()
+
+    def _send(self, numbers: Iterable[int], until_ns: int) -> int:
+        """A request for each of *numbers*; how many were sent.
+
+        The one loop that is timed: what can wait until the end of the workers is done by summary().
+        """
+        note, clock, right_bytes, failure = self.tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES, self._failure
+        get: Callable[[], tuple[int, int]] | None = None
+        number = failures = 0
+        for number in numbers:  # noqa: B007 - how far it came
+            try:
+                get = get or self._take().get
+                start_ns = clock()
+                status, size_bytes = get()
+                end_ns = clock()
+            except failure as failed:
+                self._fail(failed)
+                get, failures = None, failures + 1
+                if failures == GIVE_UP_AFTER:
+                    break
+                continue
+            note(start_ns)
+            note(end_ns)
+            failures = 0
+            if status != 200 or size_bytes != right_bytes:
+                self._refuse(status)
+                get = None
+            if end_ns >= until_ns:
+                break
+        return number + 1
+
+    def _fail(self, failed: Exception) -> None:
+        self.tally.errors[failed.args[0]] += 1
+        self.drop()
+
+    def _refuse(self, status: int) -> None:
+        self.tally.refuse(status)
+        self.drop()
+
+
+class ThreadClient(WorkerClient[ThreadWorker]):
+    """A client of the HTTP rows. connect, failure: see ThreadWorker. addresses: of every service, its sockets."""
+
+    def __init__(
+        self,
+        connect: Connect,
+        cell: Cell,
+        client_id: int,
+        addresses: Sequence[Sequence[str]],
+        method: Method,
+        failure: type[Exception] = CallFailed,
+    ) -> None:
+        workers = [ThreadWorker(connect, place, failure) for place in places(cell, client_id, addresses)]
+        super().__init__(workers, cell, len(addresses), method)
+
+    def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
+        result = summary([worker.tally for worker in self._workers], started_ns, finished_ns, "thread")
+        return result | {"run_queue_ns": sum(worker.run_queue_ns for worker in self._workers)}

@@ -1,0 +1,327 @@
+"""The experiment http-clients: what each client's workers did at once, and what the GIL does to that."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from math import inf, isfinite
+from operator import attrgetter
+
+from core.messages import NOTHING, SEMICOLON, Message, listed, message, verbatim
+from core.runtime import NATIVE, RuntimeName
+from experiments.http_clients import topic_workers as workers
+from experiments.http_clients.topic_workers import BEAST, HELD, RELEASED, UNDECLARED, bench_ratio, serialisation
+from reports.document.drawing import Axis, Curve, Mark, Panel, Span
+from reports.document.model import ABSENT, Figure, Form, Section, Table, bounds, estimate, traced, words
+from reports.document.shapes import Col, arm_col, col, table, tip
+from reports.document.values import hundredths, milliseconds, tenths
+from reports.facts.cells import Row, grouped
+from reports.facts.settings import about
+from reports.facts.standings import titled
+from reports.facts.traces import of_row, of_rows
+from reports.statistics.stats import Estimate
+from reports.topics import contest as shared
+from reports.view import View
+
+PLACE = 12
+VIEW = "http-clients"
+TICKS = (1, 1.5, 2, 3, 5, 10, 20, 50)
+BEYOND = 1.15
+ROW_STEP, ARM_STEP = 1.6, 0.22  # of a client's line in the plot of serialisation, and of the runtimes within it
+SAMPLES_FOR_P999 = 10_000
+MOST_SHOWN = 99.0  # an interval of few blocks may end far beyond the number of workers
+KINDS = {"thread": message("sync"), "task": message("async")}
+NAMES = {
+    HELD: message("Beast, GIL held through I/O"),
+    RELEASED: message("Beast, GIL released through I/O"),
+    UNDECLARED: message("Beast, GIL held, module not declared for free-threading"),
+}
+HOW = message(
+    "Mean, P99, P999 and Max are of single requests, nearest rank, of all blocks together; P999 needs 10,000 samples. "
+    "LMean and Bench are medians over the blocks. Serialisation is Bench / LMean: 1 where all workers work at once. A "
+    "worker that holds the GIL is asked for it after 5 ms, so loops much longer than that take turns, all last as long "
+    "as Bench, and their serialisation is near 1 although one works at a time: that shows in the number in flight, the "
+    "median latency x requests / Bench. Few requests have a turn's wait in them, and the median none. The connect is "
+    "apart, and no request of the warm-up is counted."
+)
+# What the seed's records published. Python's beast holds the GIL in the first table and releases it in the second.
+SEED_HELD = """
+Language  Library   Mean(ms)  P99(ms)  P999(ms)  Max(ms)  LMean(ms)  Bench(ms)  async/sync
+C++       beast     0.18      0.45     2.56      2.59     17.93      18.46      sync
+Rust      reqwest   0.17      0.33     1.57      1.57     16.65      23.63      async
+Python    requests  3.28      10.04    14.55     15.34    328.27     336.20     sync
+Python    beast     0.06      0.09     5.87      11.48    5.64       39.68      sync
+Python    aiohttp   0.47      0.63     1.36      1.48     47.45      48.34      async
+Python    reqwest   0.38      1.06     2.15      2.44     37.94      40.20      async
+"""
+SEED_RELEASED = """
+Language  Library   Mean(ms)  P99(ms)  P999(ms)  Max(ms)  LMean(ms)  Bench(ms)  async/sync
+C++       beast     0.16      0.27     1.45      1.48     15.77      16.23      sync
+Rust      reqwest   0.14      0.37     0.62      0.64     13.88      18.01      async
+Python    requests  3.07      6.12     7.04      7.95     307.41     314.91     sync
+Python    beast     0.15      0.28     0.40      0.53     15.54      16.36      sync
+Python    aiohttp   0.47      0.78     1.37      1.50     47.50      48.49      async
+Python    reqwest   0.38      0.90     1.87      2.13     38.35      40.42      async
+"""
+SEED_FAULTS = message(
+    "An Apple M2's figures, one run each, 10 workers x 100 requests in a fixed order. There was no warm-up, and the "
+    "first request of each client includes its connect: 10 of 1,000 samples, so P999 and Max mostly measure "
+    "connecting. The clients differed in whether they read the body."
+)
+Settings = Mapping[str, Sequence[Row]]
+ms_col = partial(col, form=milliseconds, cells=of_row)
+
+
+def section(view: View) -> Section:
+    """Return the answer across held, released and undeclared, and every client under every runtime."""
+    settings = workers.clients_by_setting(view.rows)
+    first = answer(settings)
+    told = [text for setting, group in settings.items() for text in _story(setting, group)]
+    sentences = (*(told if settings else [shared.NOTHING_MEASURED]), *shared.absent_sentences(view))
+    name, columns = message("All clients"), _columns(view)
+    groups = [(verbatim(setting), group) for setting, group in settings.items()]
+    bars = shared.bar_col(_mean_ns, chain(*settings.values()))
+    return Section(
+        key=shared.KEY,
+        title=message("HTTP clients"),
+        answer=(first,) * bool(first),
+        sentences=sentences,
+        figures=(*_serialisation(settings, view), *_timelines(next(iter(settings.values()), []), view)),
+        tables=(table(name, columns, groups, caption=HOW), _side_by_side(settings, view)),
+        parts=(_seeds(),),
+        terminal=(table(name, [*columns, bars], groups), first, *sentences),
+    )
+
+
+def answer(settings: Settings) -> Message:
+    """Return what the experiment asks, across held, released and undeclared; nothing if held never had a GIL.
+
+    The answer is of the first setting that has one: the shorter the loops, the less do turns of the GIL hide in them.
+    """
+    for setting, group in settings.items():
+        parts = listed(_answer_parts(group), SEMICOLON)
+        if parts:
+            where = message("{parts} ({setting})", parts=parts, setting=setting) if setting else parts
+            return message("{parts}.", parts=where)
+    return NOTHING
+
+
+def _answer_parts(group: Sequence[Row]) -> Iterator[Message]:
+    found = {(row.system, RuntimeName.parse(row.runtime).gil_enabled): row for row in reversed(group)}
+    held, free, undeclared = (found.get(key) for key in ((HELD, True), (HELD, False), (UNDECLARED, False)))
+    if held is None:
+        return
+    yield message("Beast (GIL held): serialisation {values}", values=_values([held, free]))
+    released = [found.get((RELEASED, state)) for state in (True, False)]
+    if any(released):
+        yield message("released: {values}", values=_values(released))
+    if undeclared is None:
+        return
+    value = _value(undeclared)
+    middle = serialisation(held).value * serialisation(free).value if free else inf
+    if serialisation(undeclared).value ** 2 > middle:  # its ratio to held is nearer to 1 than its ratio to free
+        yield message(
+            "a module that does not declare free-threading support turns the GIL back on and is at {value} again",
+            value=value,
+        )
+    else:
+        yield message(
+            "a module that does not declare free-threading support turns the GIL back on and is at {value}",
+            value=value,
+        )
+
+
+def _values(group: Sequence[Row | None]) -> Message:
+    known = [row for row in group if row]
+    return listed(message("{value} under {runtime}", value=_value(row), runtime=row.runtime) for row in known)
+
+
+def _value(row: Row) -> Message:
+    return traced(tenths(serialisation(row).value), of_row(row))
+
+
+def _story(setting: str, group: Sequence[Row]) -> Iterator[Message]:
+    """Yield each build of the extension under every runtime, and released beside the native program."""
+    for system, name in NAMES.items():
+        clauses = [
+            message(
+                "{runtime}: serialisation {ratio}, {in_flight:.1f} in flight",
+                runtime=row.runtime,
+                ratio=traced(_ratio_text(serialisation(row)), of_row(row)),
+                in_flight=workers.in_flight(row),
+            )
+            for row in group
+            if row.system == system
+        ]
+        if clauses:
+            yield about(message("{name} - {clauses}.", name=name, clauses=listed(clauses, SEMICOLON)), setting)
+    native = next((row for row in group if (row.system, row.runtime) == (BEAST, NATIVE)), None)
+    values = [
+        message(
+            "{value} under {runtime}",
+            value=traced(_ratio_text(ratio), of_rows([row, native])),
+            runtime=row.runtime,
+        )
+        for row in group
+        if native and row.system == RELEASED and (ratio := bench_ratio(row, native))
+    ]
+    if values:
+        beside = message("Bench of Beast released over that of native Beast: {values}.", values=listed(values))
+        yield about(beside, setting)
+
+
+def _ratio_text(ratio: Estimate) -> str:
+    """Return '7.02 [6.50, 7.40]'; the end of an interval that says no more is '> 99'."""
+    return estimate(ratio, _up_to_most(ratio))
+
+
+def _up_to_most(ratio: Estimate) -> Form:
+    """Return a form with two decimals, except for ends that are beyond MOST_SHOWN and the value."""
+    most = max(MOST_SHOWN, ratio.value)
+    return lambda shown: f"> {most:.0f}" if shown > most else hundredths(shown)
+
+
+def _columns(view: View) -> list[Col[Row]]:
+    def interval(row: Row) -> str:
+        ratio = serialisation(row)
+        return bounds(ratio.low, ratio.high, _up_to_most(ratio)) if isfinite(ratio.high) else ABSENT
+
+    return [
+        col(message("client"), lambda row: words(titled(row.system, view.titles), cells=of_row(row), leads=True)),
+        arm_col(message("runtime"), attrgetter("runtime"), view.looks, of_row),
+        col(message("async/sync"), lambda row: KINDS.get(row.good[-1].clients[0].get("worker", ""), ABSENT), rank=9),
+        *_latencies(),
+        col(message("[95 %]"), interval, str, of_row, rank=7),
+        col(message("in flight"), workers.in_flight, tenths, of_row),
+        ms_col(message("connect (ms)"), lambda row: shared.mean_ns(cell.connect for cell in row.good), rank=7),
+    ]
+
+
+def _latencies() -> list[Col[Row]]:
+    """Return the columns of times in ms, and of the serialisation."""
+
+    def p999_ns(row: Row) -> int | None:
+        return row.latency.quantile(0.999) if row.latency.count >= SAMPLES_FOR_P999 else None
+
+    serial, brief = message("serialisation"), message("serial.")
+    return [
+        ms_col(message("Mean (ms)"), _mean_ns, brief=message("Mean"), rank=2),
+        ms_col(message("P99 (ms)"), lambda row: row.latency.quantile(0.99), rank=4),
+        ms_col(message("P999 (ms)"), p999_ns, rank=8),
+        ms_col(message("Max (ms)"), attrgetter("latency.max_ns"), rank=6),
+        ms_col(message("LMean (ms)"), workers.lmean_ns, rank=5),
+        ms_col(message("Bench (ms)"), workers.bench_ns, brief=message("Bench")),
+        col(serial, lambda row: serialisation(row).value, hundredths, of_row, brief=brief, rank=1),
+    ]
+
+
+def _mean_ns(row: Row) -> float:
+    return row.latency.total_ns / row.latency.count
+
+
+def _side_by_side(settings: Settings, view: View) -> Table:
+    """Return a table with a line for each of Python's clients, and for each runtime a set of columns."""
+    python = {setting: [row for row in group if row.runtime != NATIVE] for setting, group in settings.items()}
+    runtimes = dict.fromkeys(row.runtime for row in chain(*python.values()))
+    columns: list[Col[Sequence[Row]]] = [
+        col(message("client"), lambda rows: titled(rows[0].system, view.titles)),
+        *(_under(runtime, one) for runtime in runtimes for one in _latencies()),
+    ]
+    groups = [(verbatim(setting), grouped(group, attrgetter("system")).values()) for setting, group in python.items()]
+    return table(message("Runtimes side by side"), columns, groups, folded=True, titled=True)
+
+
+def _under(runtime: str, one: Col[Row]) -> Col[Sequence[Row]]:
+    """Return a column of the rows of a client under one runtime."""
+    head = message("{runtime} {figure}", runtime=runtime, figure=one.column.brief or one.column.head)
+    return col(head, lambda rows: next((one.datum(row) for row in rows if row.runtime == runtime), ABSENT), str)
+
+
+def _serialisation(settings: Settings, view: View) -> Iterator[Figure]:
+    """Yield a panel for each setting: Bench / LMean with its interval, a line for each client."""
+    most = max([2.0, *(BEYOND * serialisation(row).value for row in chain(*settings.values()))])
+    ticks = tuple((float(tick), f"{tick:g}") for tick in TICKS if tick <= most)
+    across = Axis(label=message("Bench / LMean"), low=0.95, high=most, is_log=True, ticks=ticks)
+    if settings:
+        yield Figure(
+            key="serialisation",
+            title=message("Serialisation of the workers"),
+            caption=message(
+                "Bench / LMean with its 95 % interval: at 1 all work at once, at the number of workers one after the "
+                "other. An interval that ends at the edge goes on."
+            ),
+            panels=tuple(_serial_panel(setting, group, across, view) for setting, group in settings.items()),
+        )
+
+
+def _serial_panel(setting: str, group: Sequence[Row], across: Axis, view: View) -> Panel:
+    systems = list(dict.fromkeys(row.system for row in group))
+    by_runtime = grouped(group, attrgetter("runtime"))
+    curves = []
+    for turn, (runtime, rows) in enumerate(by_runtime.items()):
+        marks = []
+        for row in rows:
+            ratio = serialisation(row)
+            mark = Mark(
+                x=ratio.value,
+                y=ROW_STEP * systems.index(row.system) + ARM_STEP * (turn - (len(by_runtime) - 1) / 2),
+                left=ratio.low,
+                right=min(ratio.high, across.high),
+                tip=tip(listed([titled(row.system, view.titles), runtime]), _ratio_text(ratio)),
+                cells=of_row(row),
+            )
+            marks.append(mark)
+        curves.append(Curve(name=runtime, look=view.looks[runtime], marks=tuple(marks)))
+    ticks = tuple((ROW_STEP * place, titled(system, view.titles)) for place, system in enumerate(systems))
+    return Panel(
+        title=verbatim(setting),
+        across=across,
+        up=Axis(label=NOTHING, low=ROW_STEP * len(systems) - 0.6, high=-1.0, ticks=ticks),
+        curves=tuple(curves),
+        level=1.0,
+        upright=True,
+    )
+
+
+def _timelines(group: Sequence[Row], view: View) -> Iterator[Figure]:
+    """Yield a panel for each client that explains the rest: a line for each worker, a bar for each first request."""
+    chosen = workers.telling_timelines(group)
+    ends_ns = [end for row in chosen for worker in workers.timeline(row) for _, end in worker]
+    across = Axis(label=message("time since the release [ms]"), low=0.0, high=max(ends_ns, default=1) / 1e6)
+    panels = []
+    for row in chosen:
+        numbered = list(enumerate(workers.timeline(row), 1))
+        spans = tuple(
+            Span(y=float(place), start=start / 1e6, end=end / 1e6, height=0.8, faint=bool(turn % 2))
+            for place, requests in numbered
+            for turn, (start, end) in enumerate(requests)
+        )
+        ticks = tuple((float(place), str(place)) for place, _ in numbered)
+        title = message(
+            "{client}, {runtime}: {in_flight:.1f} requests in flight",
+            client=titled(row.system, view.titles),
+            runtime=traced(row.runtime, of_row(row)),
+            in_flight=workers.in_flight(row),
+        )
+        up = Axis(label=NOTHING, low=len(numbered) + 0.7, high=0.3, ticks=ticks)
+        curve = Curve(name="", look=view.looks[row.runtime], spans=spans)
+        panels.append(Panel(title=title, across=across, up=up, curves=(curve,)))
+    if panels:
+        yield Figure(
+            key="timeline",
+            title=message("What each worker did when"),
+            caption=message(
+                "Each worker's first requests: a line for each worker, a bar for each request. Bars above one another "
+                "were under way at once."
+            ),
+            panels=tuple(panels),
+        )
+
+
+def _seeds() -> Section:
+    """Return both tables as published, and what was wrong with them."""
+    tables = (
+        shared.published(message("GIL held"), SEED_HELD, titled=True),
+        shared.published(message("GIL released"), SEED_RELEASED, titled=True),
+    )
+    title = message("The seed's own figures: an Apple M2's")
+    return Section(key="seed-figures", title=title, tables=tables, notes=(SEED_FAULTS,))

@@ -1,0 +1,82 @@
+"""What every HTTP alternative answers: system 3's protocol (docs/child-contract.md), whatever the server.
+
+wsgi_app() makes the WSGI application (PEP 3333) and asgi_app() the ASGI 3 application that the servers serve.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from core.work import Refused, decode, error_answer, route
+from experiments.league.hosted import Counts
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+AsgiApp = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
+MakeWsgiApp = Callable[[Counts], "WSGIApplication"]
+
+CONTENT_TYPE = "application/json"
+IDLE_S = 75  # a kept connection may be silent so long: clients connect first and are released later
+STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
+
+
+def http_answer(method: str, path: str, query: str, body: bytes) -> tuple[int, bytes]:
+    """Status and body of the answer. Never raises: what a handler raises becomes a 500."""
+    try:
+        return 200, route(method, path)(_params(query, body))
+    except Refused as refused:
+        return refused.code, error_answer(refused.code, str(refused))
+    except Exception as error:
+        return 500, error_answer(500, f"{type(error).__name__}: {error}")
+
+
+def _params(query: str, body: bytes) -> dict[str, object]:
+    if not body:
+        return dict(parse_qsl(query))
+    params = decode(body)
+    if type(params) is not dict:
+        raise Refused(400, "the request's body is not a JSON object")
+    return params
+
+
+def wsgi_app(counts: Counts) -> "WSGIApplication":
+    """Return an application that counts what it answers."""
+
+    def app(environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
+        length = int(environ.get("CONTENT_LENGTH") or 0)
+        body = environ["wsgi.input"].read(length) if length else b""
+        code, reply = http_answer(environ["REQUEST_METHOD"], environ["PATH_INFO"], environ["QUERY_STRING"], body)
+        counts.add()
+        start_response(STATUS_LINES[code], [("Content-Type", CONTENT_TYPE), ("Content-Length", str(len(reply)))])
+        return (reply,)
+
+    return app
+
+
+def asgi_app(counts: Counts) -> AsgiApp:
+    """Return an application that counts what it answers, in the event loop as system 3 does.
+
+    The application has no lifespan events and says so by raising.
+    """
+
+    async def app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise NotImplementedError(scope["type"])
+        body = b""
+        while True:
+            event = await receive()
+            body += event.get("body", b"")
+            if not event.get("more_body"):
+                break
+        code, reply = http_answer(scope["method"], scope["path"], scope["query_string"].decode("latin-1"), body)
+        counts.add()
+        length = b"%d" % len(reply)
+        headers = [(b"content-type", CONTENT_TYPE.encode()), (b"content-length", length)]
+        await send({"type": "http.response.start", "status": code, "headers": headers})
+        await send({"type": "http.response.body", "body": reply})
+
+    return app

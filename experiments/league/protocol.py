@@ -1,0 +1,66 @@
+"""asyncio's transports and protocols: called when data has come, all in one event loop; the calculation runs in it.
+
+The lower of asyncio's two levels, "intended for" libraries and for speed. loop_factory chooses the event loop:
+asyncio's own, or uvloop's. Both set TCP_NODELAY.
+Source: docs.python.org/3/library/asyncio-protocol.html
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from core.cell import Cell
+from core.wire import Frames, frame
+from core.work import answer
+from experiments.league.hosted import Counts, HostedService, refusal
+from services.listeners import Listener, Reach, listen
+
+
+class FramesProtocol(asyncio.Protocol):
+    """One connection."""
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+        self._frames = Frames()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.WriteTransport) or hasattr(transport, "write")
+        self._transport: asyncio.WriteTransport = transport  # type: ignore[assignment]
+        if not Reach.admits(transport.get_extra_info("peername")):  # uvloop accepts by itself
+            self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        for body in self._frames.feed(data):
+            reply = frame(answer(body))
+            self._counts.add()
+            self._transport.write(reply)
+        if self._frames.refused_bytes is not None:
+            self._transport.write(refusal(self._frames.refused_bytes))
+            self._transport.close()
+
+
+def asyncio_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """The service of *cell* in asyncio's own event loop."""
+    return _service(listen(cell, service_id, folder)[0], asyncio.new_event_loop)
+
+
+def uvloop_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """The service of *cell* in uvloop's event loop, by a loop factory as uvloop's documentation has it."""
+    from uvloop import new_event_loop
+
+    return _service(listen(cell, service_id, folder)[0], new_event_loop)
+
+
+def _service(listener: Listener, loop_factory: Callable[[], asyncio.AbstractEventLoop]) -> HostedService:
+    counts = Counts()
+
+    async def run() -> None:
+        listener.sock.setblocking(False)
+        loop = asyncio.get_running_loop()
+        async with await loop.create_server(lambda: FramesProtocol(counts), sock=listener.sock) as server:
+            await server.serve_forever()
+
+    def serve() -> None:
+        with asyncio.Runner(loop_factory=loop_factory) as runner:
+            runner.run(run())
+
+    return HostedService(listener, serve, counts)

@@ -1,0 +1,48 @@
+"""RPyC: an exposed method that takes the request's bytes and returns the answer's.
+
+ThreadedServer has a thread for each connection, ThreadPoolServer a pool of NUM_WORKERS_PER_API_SERVICE threads behind
+a poll. Bytes go by value, so a call is one message each way. The pool's poll does not see a connection that is given
+back to it while it waits, until its 0.1 s are over (RPyC 6.0.2, Server._poll_inactive_clients): a client that asks
+one request after the other waits for that between any two.
+Source: rpyc.readthedocs.io/en/latest/api/utils_server.html
+"""
+
+import logging
+from typing import Any
+
+import rpyc
+from rpyc.utils.server import Server, ThreadedServer, ThreadPoolServer
+
+from core.cell import Cell
+from core.work import answer
+from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
+from services.listeners import BACKLOG, Reach, for_peers
+
+
+def threaded_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """A thread for each connection."""
+    return _hosted(ThreadedServer, unix_path(cell, service_id, folder))
+
+
+def pool_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """NUM_WORKERS_PER_API_SERVICE threads, whatever the number of connections."""
+    return _hosted(ThreadPoolServer, unix_path(cell, service_id, folder), nbThreads=cell.num_workers_per_api_service)
+
+
+def _hosted(kind: type[Server], path: str, **settings: int) -> HostedService:
+    """Return a service by a server of *kind*. Nothing is logged per connection."""
+    counts = Counts()
+
+    class Calculator(rpyc.Service):  # type: ignore[misc]
+        def exposed_answer(self, body: bytes) -> bytes:
+            reply = answer(body)
+            counts.add()
+            return reply
+
+    logger = logging.getLogger("rpyc")
+    logger.setLevel(logging.CRITICAL)
+    place: dict[str, Any] = {"socket_path": path} if path else {"hostname": Reach.address, "port": 0}
+    server = kind(Calculator, **place, **settings, backlog=BACKLOG, logger=logger)
+    server.listener = for_peers(server.listener)
+    server.listener.listen(BACKLOG)  # start() does so again; until then connections wait
+    return HostedService(BoundAddress(path or tcp_address(server.port)), server.start, counts)

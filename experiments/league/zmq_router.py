@@ -1,0 +1,48 @@
+"""ZeroMQ: a ROUTER for clients, a DEALER for NUM_WORKERS_PER_API_SERVICE worker threads with a REP socket each.
+
+The guide's "Multithreading with ZeroMQ": one context, workers over inproc, zmq.proxy between the two.
+Source: zguide.zeromq.org/docs/chapter2/#Multithreading-with-ZeroMQ
+"""
+
+import threading
+from importlib import import_module
+from typing import Any
+
+from core.cell import Cell
+from core.work import answer
+from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
+from services.listeners import BACKLOG, LOOPBACK
+
+zmq: Any = import_module("zmq")  # not typed: checks must not depend on whether it is installed
+WORKERS = "inproc://workers"
+
+
+def zmq_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """The service of *cell*, listening on a Unix socket or on a free port of the loopback interface."""
+    path = unix_path(cell, service_id, folder)
+    counts, context = Counts(), zmq.Context()
+    front, back = context.socket(zmq.ROUTER), context.socket(zmq.DEALER)
+    front.setsockopt(zmq.BACKLOG, BACKLOG)
+    if path:
+        front.bind(f"ipc://{path}")
+        address = path
+    else:
+        address = tcp_address(front.bind_to_random_port(f"tcp://{LOOPBACK}"))
+    back.bind(WORKERS)
+
+    def run() -> None:
+        for _ in range(cell.num_workers_per_api_service):
+            threading.Thread(target=_work, args=(context, counts), daemon=True).start()
+        zmq.proxy(front, back)
+
+    return HostedService(BoundAddress(address), run, counts)
+
+
+def _work(context: Any, counts: Counts) -> None:
+    socket = context.socket(zmq.REP)
+    socket.connect(WORKERS)
+    receive, send = socket.recv, socket.send
+    while True:
+        reply = answer(receive())
+        counts.add()
+        send(reply)

@@ -1,0 +1,25 @@
+"""Load generators against the echo HTTP server native/http-echo: ours, and others that peers.py runs."""
+
+from functools import partial
+
+from clients.native import LOAD_READS, ONE_PATH
+from core.messages import message
+from core.system import SIZES, Program, System
+
+_generator = partial(
+    System,
+    group="loadgen",
+    common=SIZES,
+    reads=LOAD_READS,
+    native_service=Program(name="http-echo", arguments=("--child",)),
+    spreads=True,
+    request_cpu_us=25,
+)
+
+SYSTEMS = (
+    _generator(name="load-own", title=message("gilscope's own generator"), native_client=ONE_PATH),
+    _generator(name="load-ab", title=message("ab (ApacheBench)"), native_client=Program(name="ab", arguments=("ab",))),
+    _generator(name="load-hey", title=message("hey"), native_client=Program(name="hey", arguments=("hey",))),
+    _generator(name="load-oha", title=message("oha"), native_client=Program(name="oha", arguments=("oha",))),
+    _generator(name="load-wrk", title=message("wrk"), native_client=Program(name="wrk", arguments=("wrk",))),
+)

@@ -1,0 +1,109 @@
+"""Other load generators as clients: `python -m experiments.loadgen.peers wrk`, by the child contract.
+
+Each is run with the cell's connections, and its number of requests or the time that the plan gives. What came of it is
+what it says itself; its CPU time is what the operating system counts for its process.
+"""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from time import perf_counter_ns
+from typing import Any
+
+from core.cell import Cell
+from core.child import STOPPED_EARLY, ParentWatch, exit_at_once, read_cell, say_done, say_ready, stay_on
+from core.histogram import Histogram
+from core.method import Method
+from core.runtime import NATIVE
+from experiments.loadgen.commands import ChildUsage, CommandOutcome, run
+from experiments.loadgen.generators import GENERATORS, LAST_BYTES, Generator, Load, Report
+
+WARM_UP_S = 1
+
+
+def main(name: str) -> None:
+    """Take the part of a client. For a generator that takes a time only, the warm-up shows how long that must be."""
+    generator, first_line = GENERATORS[name], read_cell()
+    stay_on(first_line.get("cpus", ()))
+    method = Method.from_json(first_line["method"])
+    load = _load(first_line, method)
+    version = {"program": name, "version": generator.version(), "compiler": "", "packages": {}}
+    say_ready([], {"implementation": NATIVE, "gil_enabled": False, **version})
+    watch = ParentWatch()
+    while (word := watch.next_word()) != "go":
+        if word != "warm":
+            exit_at_once(STOPPED_EARLY)
+        report, _ = _run(generator, _smaller(load, method.warmup.share))
+        if generator.by_time and not load.timed:
+            load = replace(load, seconds=_seconds(report, load.requests))
+        say_done(word)
+    usage, started_ns = ChildUsage(), perf_counter_ns()
+    report, ended = _run(generator, load)
+    counted = {**usage.to_json(), "max_rss_bytes": ended.peak_bytes}
+    watch.say_result({**counted, **_result(report, _requests(generator, load, report), started_ns)})
+    watch.next_word()
+
+
+def _load(first_line: Mapping[str, Any], method: Method) -> Load:
+    cell = Cell.from_json(first_line)
+    return Load(
+        url=f"http://{first_line['addresses'][0][0]}/",
+        connections=cell.num_connections_per_client,
+        requests=cell.num_requests_per_client,
+        seconds=max(WARM_UP_S, round(method.duration_s)),
+        keep_alive=cell.keep_alive,
+        threads=len(os.sched_getaffinity(0)),
+        timed=bool(method.duration_s),
+    )
+
+
+def _smaller(load: Load, share: float) -> Load:
+    return replace(load, requests=max(load.connections, round(load.requests * share)), seconds=WARM_UP_S)
+
+
+def _seconds(report: Report, requests: int) -> int:
+    """How long a generator without a request limit must run to send *requests* requests."""
+    return max(1, round(requests * report.seconds / report.answered))
+
+
+def _run(generator: Generator, load: Load) -> tuple[Report, CommandOutcome]:
+    """Run the generator once. Raises ValueError with its output if that does not report any answer."""
+    ended = run(generator.command(load))
+    printed = ended.output + ended.stderr
+    if ended.status:
+        raise ValueError(f"it exited with status {ended.status}: {printed[-LAST_BYTES:]}")
+    report = generator.read(ended.output)
+    if not report.answered:
+        raise ValueError(f"it got no answer at all: {printed[-LAST_BYTES:]}")
+    return report, ended
+
+
+def _requests(generator: Generator, load: Load, report: Report) -> int:
+    """How many requests it was to send: as many as it did, if a time limit ended it."""
+    if generator.by_time or load.timed:
+        return report.answered
+    return load.requests - (load.requests % load.connections if generator.in_equal_shares else 0)
+
+
+def _result(report: Report, requests: int, started_ns: int) -> dict[str, Any]:
+    completion_ns = round(report.seconds * 1e9)
+    return {
+        "started_ns": started_ns,
+        "finished_ns": started_ns + completion_ns,
+        "completion_ns": completion_ns,
+        "requests": requests,
+        "answered": report.answered,
+        "wrong": 0,
+        "errors": {"failed": report.failed} if report.failed else {},
+        "latency": Histogram().to_json(),
+        "said": {"seconds": report.seconds, "percentiles_ms": dict(report.percentiles_ms)},
+        "gil_enabled_ready": False,
+        "gil_enabled_end": False,
+    }
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] not in [[name] for name in GENERATORS]:
+        sys.exit(f"usage: python -m experiments.loadgen.peers {'|'.join(GENERATORS)}")
+    main(sys.argv[1])

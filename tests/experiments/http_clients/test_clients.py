@@ -1,0 +1,58 @@
+"""Workers of an HTTP client that die, and errors of its library. tests/contract has the rest of it, as processes."""
+
+import pytest
+
+from clients.workers import NEVER_NS
+from core.cell import Cell
+from core.method import Method
+from experiments.http_clients import workers as http_workers
+from experiments.http_clients.threads import BlockingConnection, ThreadClient, ThreadWorker
+
+READS = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_REQUESTS_PER_CLIENT", "NUM_CONNECTIONS_PER_CLIENT")
+
+
+def cell(requests: int, connections: int = 1) -> Cell:
+    values = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": connections}
+    return Cell.build(system="http-stdlib", runtime="3.14", reads=READS, values=values)
+
+
+class Broken:
+    """A connection with a mistake in it: its second request raises what no worker expects."""
+
+    def __init__(self, host: str, port: int, deadline_s: float) -> None:
+        self._requests = 0
+
+    def get(self) -> tuple[int, int]:
+        self._requests += 1
+        if self._requests > 1:
+            raise ZeroDivisionError("a mistake")
+        return 200, 13
+
+    def close(self) -> None:
+        raise AssertionError("nobody closes it")
+
+
+def test_a_worker_that_dies_ends_the_client_with_its_exception() -> None:
+    threads = ThreadClient(Broken, cell(4, connections=2), 0, [["127.0.0.1:80"]], Method())
+    with pytest.raises(ZeroDivisionError, match="a mistake"):
+        threads.run()
+
+
+def test_what_a_dead_worker_was_to_send_is_missing_from_the_answers() -> None:
+    worker = ThreadWorker(Broken, ("127.0.0.1", 80))
+    with pytest.raises(ZeroDivisionError):
+        worker.call(5, NEVER_NS)
+    counted = http_workers.summary([worker.tally], 0, 1, "thread")
+    assert (counted["requests"], counted["answered"]) == (5, 1)
+
+
+def test_a_library_may_have_an_error_of_its_own_whose_first_argument_is_the_code() -> None:
+    class Refused(Exception):
+        pass
+
+    def connect(host: str, port: int, deadline_s: float) -> BlockingConnection:
+        raise Refused("connect", "nobody listens")
+
+    threads = ThreadClient(connect, cell(3), 0, [["127.0.0.1:80"]], Method(), failure=Refused)
+    counted = threads.run()
+    assert (counted["requests"], counted["answered"], counted["errors"]) == (3, 0, {"connect": 3})

@@ -1,0 +1,84 @@
+"""Other load generators: how each is called, and what is read of what they print."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.loadgen.generators import GENERATORS, UNKNOWN, Load
+from tests.experiments.loadgen.printed import HEY, PRINTED
+
+URL = "http://127.0.0.1:1/"
+
+
+def load(**more: Any) -> Load:
+    """21 connections, 1000 requests, kept connections, two cores."""
+    known = {"url": URL, "connections": 21, "requests": 1000, "seconds": 3, "keep_alive": True, "threads": 2}
+    return Load(**{**known, **more})
+
+
+@pytest.mark.parametrize("case", PRINTED)
+def test_what_a_generator_prints_is_read(case: str) -> None:
+    name, printed, expected = PRINTED[case]
+    report = GENERATORS[name].read(printed)
+    assert (report.answered, report.failed) == (expected.answered, expected.failed)
+    assert report.seconds == pytest.approx(expected.seconds)
+    assert dict(report.percentiles_ms) == pytest.approx(expected.percentiles_ms)
+
+
+@pytest.mark.parametrize("name", ["ab", "wrk", "hey"])
+def test_what_is_no_report_is_refused_with_what_was_printed(name: str) -> None:
+    with pytest.raises(ValueError, match="Segmentation fault"):
+        GENERATORS[name].read("Segmentation fault")
+
+
+FRESH, TIMED = {"keep_alive": False}, {"timed": True}
+
+
+@pytest.mark.parametrize(
+    ("more", "called"),
+    [
+        ({}, "ab -q -k -n 1000 -c 21"),
+        (FRESH, "ab -q -n 1000 -c 21"),
+        (TIMED, "ab -q -k -t 3 -n 600000 -c 21"),
+        ({}, "wrk -t2 -c21 -d3s --latency"),
+        (FRESH, "wrk -t2 -c21 -d3s --latency -H Connection: close"),
+        (TIMED, "wrk -t2 -c21 -d3s --latency"),
+        ({"connections": 1}, "wrk -t1 -c1 -d3s --latency"),
+        ({}, "oha --no-tui --output-format json -n 1000 -c 21"),
+        (FRESH, "oha --no-tui --output-format json --disable-keepalive -n 1000 -c 21"),
+        (TIMED, "oha --no-tui --output-format json -w -z 3s -c 21"),
+        ({}, "hey -n 1000 -c 21"),
+        (FRESH, "hey -disable-keepalive -n 1000 -c 21"),
+        (TIMED, "hey -z 3s -c 21"),
+    ],
+)
+def test_a_generator_is_called_as_its_documentation_says(more: dict[str, Any], called: str) -> None:
+    assert " ".join(GENERATORS[called.partition(" ")[0]].command(load(**more))) == f"{called} {URL}"
+
+
+def test_hey_counts_more_answers_than_it_remembers_the_status_of() -> None:
+    """At 7041.646 requests/s, 300 s are 2,112,494 requests."""
+    printed = HEY.replace("0.2840", "300.0000").replace("2000 responses", "1000000 responses")
+    report = GENERATORS["hey"].read(printed)
+    assert (report.answered, report.failed) == (2_112_494, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "program", "version"),
+    [
+        ("ab", "#!/bin/sh\necho 'This is ApacheBench, Version 2.3 <$Revision: 1 $>'\nexit 1\n", "2.3"),
+        ("wrk", "#!/bin/sh\necho 'wrk debian/4.1.0-3+b2 [epoll] Copyright (C) 2012'\n", "debian/4.1.0-3+b2"),
+        ("oha", "#!/bin/sh\necho oha 1.16.0\n", "1.16.0"),
+        ("oha", "#!/bin/sh\necho something else\n", UNKNOWN),
+        ("hey", "\x7fELF\x00mod\tgithub.com/rakyll/hey\tv0.1.5\th1:oc3Q=\n\x00", "v0.1.5"),  # which go wrote into it
+    ],
+)
+def test_a_generator_that_is_there_has_a_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, program: str, version: str
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert GENERATORS[name].version() == UNKNOWN
+    (tmp_path / name).write_text(program)
+    (tmp_path / name).chmod(0o755)
+    assert GENERATORS[name].version() == version

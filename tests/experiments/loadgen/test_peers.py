@@ -1,0 +1,165 @@
+"""Other load generators as clients: their part in the child contract."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.method import Method, Warmup
+from tests.contract.speaking import Spoken, read_to_end, released, wait_readable
+from tests.experiments.loadgen.printed import AB, HEY_REFUSED, OHA, WRK
+
+FAKE = """#!/bin/sh
+echo $$ > {folder}/pid
+echo "$@" >> {folder}/called
+{does}
+"""
+
+
+class Tool:
+    """A program on PATH under the name of a generator, which does what a shell script says."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def does(self, name: str, script: str) -> None:
+        """From now on this is what *name* does. Its process id is in pid, its arguments in called."""
+        path = self.folder / name
+        path.write_text(FAKE.format(folder=self.folder, does=script))
+        path.chmod(0o755)
+
+    def prints(self, name: str, text: str) -> None:
+        """From now on *name* prints *text*."""
+        (self.folder / "printed").write_text(text)
+        self.does(name, f"cat {self.folder}/printed")
+
+    @property
+    def calls(self) -> list[str]:
+        """The arguments of each call."""
+        return (self.folder / "called").read_text().splitlines()
+
+
+@pytest.fixture
+def tool(short_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Tool:
+    """A folder in front of PATH."""
+    monkeypatch.setenv("PATH", f"{short_folder}{os.pathsep}{os.environ['PATH']}")
+    return Tool(short_folder)
+
+
+def told(
+    name: str, address: str = "127.0.0.1:1", warmup: float = 0.0, duration_s: float = 0.0, **params: Any
+) -> dict[str, Any]:
+    """What the client of the experiment loadgen is told."""
+    values = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 2000, "KEEP_ALIVE": True, **params}
+    cell = {"cell_id": "a-test", "system": f"load-{name}", "runtime": "native", "params": values}
+    method = Method(warmup=Warmup(share=warmup), duration_s=duration_s).to_json()
+    return {**cell, "client_id": 0, "addresses": [[address]], "method": method, "cpus": []}
+
+
+def peer(name: str) -> Spoken:
+    """The client process for *name*."""
+    return Spoken([sys.executable, "-s", "-m", "experiments.loadgen.peers", name])
+
+
+def result_of(name: str, **cell: Any) -> Any:
+    """The result of a client that has been told *cell*, after its warm-up if it has one."""
+    with peer(name) as client:
+        client.tell(told(name, **cell))
+        ready = client.line()
+        assert (ready["ready"], ready["addresses"]) == (True, [])
+        if cell.get("warmup"):
+            client.tell("warm")
+            assert client.line() == {"warm": True}
+        return released(client)
+
+
+def test_the_result_is_what_the_generator_says_and_what_the_kernel_counts(tool: Tool) -> None:
+    tool.prints("ab", AB)
+    result = result_of("ab")
+    assert tool.calls[1:] == ["-q -k -n 2000 -c 4 http://127.0.0.1:1/"]
+    assert (result["requests"], result["answered"], result["wrong"], result["errors"]) == (2000, 2000, 0, {})
+    assert result["completion_ns"] == result["finished_ns"] - result["started_ns"] == 111_000_000
+    assert result["said"] == {"seconds": 0.111, "percentiles_ms": {"p50": 0.0, "p99": 4.0}}
+    assert result["latency"]["count"] == 0
+    assert result["cpu_user_ns"] + result["cpu_system_ns"] > 0
+    assert (result["gil_enabled_ready"], result["gil_enabled_end"]) == (False, False)
+
+
+def test_it_asks_as_often_on_each_connection_and_answers_that_a_generator_calls_failed_are_errors(tool: Tool) -> None:
+    tool.prints("hey", HEY_REFUSED)
+    result = result_of("hey", NUM_REQUESTS_PER_CLIENT=103)
+    assert (result["requests"], result["answered"], result["errors"]) == (100, 99, {"failed": 22})
+
+
+@pytest.mark.parametrize(
+    ("name", "printed", "cell", "called"),
+    [
+        # It said 29,298 requests at 21,266 a second: 100,000 take 4.7 s.
+        ("wrk", WRK, {"warmup": 0.02, "NUM_REQUESTS_PER_CLIENT": 100_000}, ["-d1s", "-d5s"]),
+        ("oha", OHA, {"warmup": 0.1}, ["-n 200 -c", "-n 2000 -c"]),
+        ("ab", AB, {"warmup": 0.1, "duration_s": 5}, ["-t 1 -n 200000", "-t 5 -n 1000000"]),
+    ],
+)
+def test_the_warm_up_is_a_share_of_the_requests_or_of_the_duration_and_tells_who_knows_only_time_how_long_they_take(
+    tool: Tool, name: str, printed: str, cell: dict[str, Any], called: list[str]
+) -> None:
+    tool.prints(name, printed)
+    result_of(name, **cell)
+    assert [words for words, call in zip(called, tool.calls[1:], strict=True) if words not in call] == []
+
+
+def test_the_ready_line_says_which_generator_it_is(tool: Tool) -> None:
+    tool.does("oha", "echo oha 9.8.7")
+    with peer("oha") as client:
+        client.tell(told("oha"))
+        runtime = client.line()["runtime"]
+    assert (runtime["program"], runtime["version"], runtime["gil_enabled"]) == ("oha", "9.8.7", False)
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo no such host >&2; exit 3", "status 3: no such host"),
+        ("kill -9 $$", "status -9"),
+        ("echo something else", "Complete requests"),
+        ("echo Complete requests: 0; echo Failed requests: 0; echo Time taken for tests: 1 seconds", "no answer"),
+    ],
+)
+def test_a_generator_that_fails_ends_its_client_with_the_reason(tool: Tool, script: str, reason: str) -> None:
+    tool.does("ab", f"[ $1 = -V ] && exit\n{script}")
+    with peer("ab") as client:
+        client.tell(told("ab"))
+        client.line()
+        client.tell("go")
+        client.process.wait(20)
+        status, said, complaints = client.end()
+    assert (status, said) == (1, b"")
+    assert reason in complaints
+
+
+@pytest.mark.parametrize("word", ["warm", "go"])
+def test_end_of_file_ends_the_client_and_its_generator(tool: Tool, word: str) -> None:
+    """Also in the warm-up. The generator holds a pipe that the test reads: the end of that is its end."""
+    pipe = tool.folder / "pipe"
+    os.mkfifo(pipe)
+    tool.does("ab", f"[ $1 = -V ] && exit\nexec > {pipe}; echo begun; exec sleep 60")
+    mine = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with peer("ab") as client:
+            client.tell(told("ab", warmup=0.1))
+            client.line()
+            client.tell(word)
+            wait_readable(mine)
+            assert os.read(mine, 100) == b"begun\n"
+            assert client.end()[:2] == (3, b"")
+            assert read_to_end(mine) == b""
+    finally:
+        os.close(mine)
+
+
+def test_a_generator_that_is_none_is_refused_with_those_there_are() -> None:
+    with peer("siege") as client:
+        status, said, complaints = client.end()
+    assert (status, said, "ab|wrk|oha|hey" in complaints) == (1, b"", True)
