@@ -103,7 +103,7 @@ def in_slices(
     for block in range(blocks):
         order = np.array([arm for turn in range(SLICES) for arm in block_order(2, turn + 1, seed + block)])
         logs = machine[2 * SLICES * block : 2 * SLICES * (block + 1)].copy()
-        logs[1:] += log(1 + carried) * (order[:-1] == 0)
+        logs += log(1 + carried) * (np.append(order[0], order[:-1]) == 0)  # the first arm was warmed up last
         speeds = [np.exp(-logs[order == arm]).mean() for arm in (0, 1)]
         arms[:, block] = rng.normal(0, 0.01, 2) - np.log(speeds)
     return arms[0], arms[1]

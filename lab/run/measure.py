@@ -121,16 +121,18 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
     with ExitStack() as stack:
         arms = [stack.enter_context(_CellRun(entry, block, bench)) for entry in entries]
         first, *others = [arms[place] for place in block_order(len(arms), block, seed)]
+        warmed = [arms[place] for place in block_order(len(arms), 1, seed + block)[::-1]]  # last the one that begins
         first.do(lambda: stack.enter_context(_awake(entries[0].cell, bench)))
         if key not in bench.slices:
             _each([first], _CellRun.launch, _CellRun.connect)
             if not bench.places:
                 _expect_memory(first.memory_bytes() * len(others), len(arms))
             _each(others, _CellRun.launch, _CellRun.connect)
-            _each(arms, _CellRun.warm_up, _CellRun.try_slice)
+            _each(warmed, _CellRun.warm_up, _CellRun.try_slice)
             bench.slices[key] = slices(max(arm.latency_ns for arm in arms), bench.method.duration_s)
         else:
-            _each([first, *others], _CellRun.launch, _CellRun.connect, _CellRun.warm_up)
+            _each([first, *others], _CellRun.launch, _CellRun.connect)
+            _each(warmed, _CellRun.warm_up)
         _each(arms, _CellRun.begin)
         count, length_ns = bench.slices[key]
         with CoreWatch({name: pids for arm in arms for name, pids in arm.watched.items()}) as cores:
