@@ -21,7 +21,7 @@ from lab.places import REPOSITORY
 from reports.facts.commands import command_line
 from reports.names import PAGE
 
-TABLES = ("record.md", "table.md", "findings.md")
+TABLES = ("record.md", "table.md")
 SINGLE = ("timeline", "slow", "workers_ns")  # of a client
 
 

@@ -20,7 +20,7 @@ def test_a_kept_record_is_small_and_says_the_same(tmp_path: Path) -> None:
     for name in (*TABLES, PAGE):
         (measured / name).touch()
     keep(measured, kept)
-    assert {path.name for path in kept.iterdir()} == {"record.md", "table.md", "findings.md", FILE_NAME}
+    assert {path.name for path in kept.iterdir()} == {"record.md", "table.md", FILE_NAME}
     assert (kept / FILE_NAME).stat().st_size < (measured / FILE_NAME).stat().st_size / 2
     assert "/opt/" not in (kept / FILE_NAME).read_text()
     before, again = View(run, TITLES), View(load(kept), TITLES)
