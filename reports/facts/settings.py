@@ -80,7 +80,8 @@ class Settings:
         }
         self._plan_titles = {row.key: row.title for row in rows}
 
-    def number(self, system: str) -> Message:
+    @staticmethod
+    def number(system: str) -> Message:
         """Return 'System 4'; a system without a number goes by its name."""
         return message("System {number}", number=system) if system.isdigit() else verbatim(system)
 

@@ -20,7 +20,8 @@ from core.result import FILE_NAME, load
 from reports.facts.best import BEST
 from reports.facts.comparisons import Comparison
 from reports.render.console import wrapped
-from reports.topics.verdict import answered, clause
+from reports.topics.answer import headline
+from reports.topics.verdict import answered
 
 NO_VERDICT = message("no comparison is saved")
 HEADS = (message("when"), message("plan"), message("blocks"), message("cells ok"), message("not ok"), message("run"))
@@ -75,7 +76,7 @@ def _read(folder: Path) -> SavedRun:
         blocks=len({cell.block for cell in run.cells}),
         cells_ok=len(run.cells) - len(run.failed_cells),
         cells_not_ok=len(run.failed_cells),
-        verdict=clause(sentences[0][0], compared) if sentences else NO_VERDICT,
+        verdict=headline(sentences[0][0], compared) if sentences else NO_VERDICT,
     )
 
 

@@ -14,6 +14,7 @@ from reports.facts.commands import command_line, more_blocks_command
 from reports.facts.comparisons import Comparison, confounds_of
 from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
 from reports.facts.pairs import OVER_ALL
+from reports.facts.settings import Settings
 from reports.facts.steps import NAMES, steps
 from reports.statistics.verdict import MOST_DOZENS, WORDS, amount
 from reports.topics.comparisons import more_blocks, ratio_datum
@@ -21,6 +22,14 @@ from reports.view import View
 
 MOST_LINES = 12  # of the table of several settings, with the lines that name them
 MOST_CONFOUNDS = 2
+CAUSES = {  # of a step
+    "lock": message("removing the GIL"),
+    "build": message("the free-threaded build"),
+    "jit": message("the JIT"),
+    "patch": message("the patch release"),
+    "version": message("the version of Python"),
+    "other": message("several causes at once"),
+}
 MAIN = ("whole", "patch", "other", "lock", "jit", "build", "version", "aa")  # the first there is is the headline
 SERVES = {
     "faster": message("{setting}: {numerator} serves {ratio} the requests of {denominator}{but}."),
@@ -31,6 +40,7 @@ SERVES = {
     ),
     "invalid": message("{setting}: {numerator} against {denominator} has no verdict: {why}."),
     "unjudged": message("{setting}: {numerator} serves {ratio} the requests of {denominator} (not judged){but}."),
+    "unmeasured": message("{setting}: {numerator} against {denominator} was not measured: {why}."),
 }
 GAINS = {
     "faster": message("gain throughput in {systems}"),
@@ -70,11 +80,11 @@ def answer(view: View) -> list[Message | Table]:
     if len(settings) == 1:
         main = min(compared, key=_rank)
         arms = message("{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator)
-        body = [_headline(main, view), _steps(compared), arms]
-        notes = [(message("Why"), _why(main)), (LATENCY, _latency(main, view))]
+        body = [headline(main, compared), _steps(compared), arms]
+        notes = [(message("Why"), made_of(main)), (LATENCY, _latency(main, view))]
     else:
         means = [one for one in view.comparisons if one.system == OVER_ALL]
-        over_all = [_headline(min(means, key=_rank), view)] if means else []
+        over_all = [headline(min(means, key=_rank), compared)] if means else []
         body = [*(gains(view) or over_all), *_systems([*settings.values()], view)]
         notes = [(LATENCY, _moved(compared, view))]
     disturbed = disturbances(view.run.cells)
@@ -121,11 +131,35 @@ def _gain(one: Comparison, view: View) -> Message:
     return message("{system} ({ratio})", system=view.settings.number(one.system), ratio=_ratio(one))
 
 
-def _headline(one: Comparison, view: View) -> Message:
-    is_whole = one.between_services or one.system == OVER_ALL
-    setting = view.settings.short(one.system, one.params) if is_whole else view.settings.number(one.system)
+def headline(one: Comparison, compared: Sequence[Comparison]) -> Message:
+    """Return a comparison as a sentence. compared: all of the run, for the settings that it speaks of"""
+    setting = _where(one, compared)
+    if one.step in CAUSES and not one.between_services:
+        setting = message("{setting}, {cause}", setting=setting, cause=CAUSES[one.step])
     arms: dict[str, Arg] = {"numerator": one.numerator, "denominator": one.denominator, "why": one.why}
-    return replace(SERVES[one.verdict], args={**arms, "setting": setting, "ratio": _ratio(one), "but": _but(one)})
+    word = one.verdict if one.ratio is not None or one.verdict == "invalid" else "unmeasured"
+    said = replace(SERVES[word], args={**arms, "setting": setting, "ratio": _ratio(one), "but": _but(one)})
+    if not one.is_beside_others or one.others is None:
+        return said
+    return message(
+        "On a busy machine, where other processes used {share} of the cores: {said}",
+        share=whole_percent(one.others),
+        said=said,
+    )
+
+
+def _where(one: Comparison, compared: Sequence[Comparison]) -> Message:
+    """Return a system, or how many settings together: those that the step has a ratio of."""
+    arms = (one.numerator, one.denominator)
+    step = [each for each in compared if (each.numerator, each.denominator) == arms and each.ratio is not None]
+    settings = {setting_key(each.system, each.params) for each in step if each.system != OVER_ALL}
+    systems = {system for system, _ in settings} or {one.system}
+    if len(settings) <= 1:
+        (system,) = systems
+        return Settings.number(system)
+    if len(systems) == len(settings):
+        return message("The {count} systems together", count=len(settings))
+    return message("All {count} settings together", count=len(settings))
 
 
 def _but(one: Comparison) -> Message:
@@ -218,8 +252,8 @@ def with_page(section: Section, path: str) -> Section:
     return replace(section, terminal=(*above, labelled([*notes, (message("Page"), verbatim(path))])))
 
 
-def _why(one: Comparison) -> Message:
-    """Return what the headline's ratio is made of, if that is known."""
+def made_of(one: Comparison) -> Message:
+    """Return what the ratio of a comparison is made of, if that is known."""
     if not one.factors:
         return NOTHING
     cpu, cores = (one.factors[name]["ratio"] for name in ("cpu_per_request", "cores_used"))

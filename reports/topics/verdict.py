@@ -1,63 +1,24 @@
 """The verdict of a run in a few sentences, how far its settings are apart, and why something is still open."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from math import prod
 from operator import itemgetter
 
-from core.languages import ENGLISH
-from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, chained, listed, message, verbatim
-from reports.document.model import Section, bounds, traced
-from reports.document.values import ratio, whole_percent
+from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, chained, listed, message
+from reports.document.model import Section, traced
+from reports.document.values import ratio
 from reports.facts.cells import setting_key
 from reports.facts.commands import more_blocks_command
 from reports.facts.comparisons import Comparison, answering
 from reports.facts.pairs import OVER_ALL
 from reports.facts.traces import together
 from reports.statistics.verdict import amount
-from reports.topics.answer import ONLY_ONE, answer, gains
-from reports.topics.comparisons import more_blocks, ratio_datum
+from reports.topics.answer import ONLY_ONE, answer, gains, headline, made_of
+from reports.topics.comparisons import more_blocks
 from reports.view import View
 
 PLACE = 10
 STEPS = ("lock", "jit", "patch", "other", "build", "version")
 OPEN = ("inconclusive", "invalid")
-
-CAUSES = {
-    "lock": message("Removing the GIL"),
-    "build": message("The free-threaded build"),
-    "jit": message("The JIT"),
-    "patch": message("The patch release from {denominator} to {numerator}"),
-    "version": message("{denominator} to {numerator} alone"),
-    "other": message("{denominator} to {numerator} (several causes at once)"),
-    "services": message("Service {numerator}, compared with {denominator},"),
-    "whole": message("The whole way, {denominator} to {numerator},"),
-}
-CLAUSES = {  # by step and verdict, or by verdict alone
-    "build slower": message("{cause} costs {share}{share_bounds}."),
-    "build faster": message("{cause} gives {share}{share_bounds}."),
-    "version slower": message("{cause} costs {share}{share_bounds}."),
-    "version faster": message("{cause} gives {share}{share_bounds}."),
-    "whole slower": message("{cause} is {times} x slower{bounds}."),
-    "whole faster": message("{cause} is {times} x faster{bounds}."),
-    "services slower": message("Service {numerator} is {times} x slower than {denominator}{bounds}."),
-    "services faster": message("Service {numerator} is {times} x faster than {denominator}{bounds}."),
-    "services equivalent": message("{cause} makes no difference: {ratio}."),
-    "slower": message("{cause} makes {where} {times} x slower{bounds}."),
-    "faster": message("{cause} makes {where} {times} x faster{bounds}."),
-    "equivalent": message("{cause} changes nothing that matters: {ratio}."),
-    "inconclusive": message("{cause} has no verdict yet: {ratio}."),
-    "invalid": message("{cause} has no verdict ({why})."),
-    "unmeasured": message("{cause} was not measured ({why})."),
-}
-FACTORS = {  # what there is more of, as much, or less
-    "cpu_per_request": (
-        message("{times} x less CPU per request"),
-        message("the same CPU per request"),
-        message("{times} x more CPU per request"),
-    ),
-    "cores_used": (message("{times} x more cores"), message("as many cores"), message("{times} x fewer cores")),
-}
 
 
 def section(view: View) -> Section:
@@ -72,26 +33,11 @@ def section(view: View) -> Section:
 
 
 def _said(comparison: Comparison, view: View) -> Message:
-    """Return a sentence on a comparison, and what its ratio is made of, with the cells that both come from."""
-    both = chained([clause(comparison, view.compared), _made_of(comparison)], SENTENCES)
-    return traced(both, view.traces.of(comparison), "verdict")
-
-
-def _made_of(comparison: Comparison) -> Message:
-    """Return the two factors of a difference that is there; nothing if the cells do not report their CPU time."""
-    if comparison.verdict not in ("faster", "slower") or not comparison.factors:
-        return NOTHING
-    values = {name: comparison.factors[name]["ratio"] for name in FACTORS}
-    cpu, cores = (_factor(name, value) for name, value in values.items())
-    return message("That is {ratio} x: {cpu}, {cores}.", ratio=ratio(prod(values.values())), cpu=cpu, cores=cores)
-
-
-def _factor(name: str, value: float) -> Message:
-    """Return the words for a factor: one that reads 1.00 says that nothing changed."""
-    above, alike, below = FACTORS[name]
-    if ratio(value) == ratio(1.0):
-        return alike
-    return replace(above if value > 1 else below, args={"times": ratio(max(value, 1 / value))})
+    """Return a sentence on a comparison, and what a difference is made of, with the cells that both come from."""
+    both = [headline(comparison, view.compared)]
+    if comparison.verdict in ("faster", "slower"):
+        both.append(made_of(comparison))
+    return traced(chained(both, SENTENCES), view.traces.of(comparison), "verdict")
 
 
 def answered(compared: Sequence[Comparison]) -> list[list[Comparison]]:
@@ -107,60 +53,6 @@ def answered(compared: Sequence[Comparison]) -> list[list[Comparison]]:
     steps = sorted((one for one in measured if one.step in STEPS), key=lambda one: STEPS.index(one.step))
     whole = [one for one in measured if one.step == "whole"]
     return [some for some in (steps, whole) if some]
-
-
-def clause(comparison: Comparison, compared: Sequence[Comparison]) -> Message:
-    """Return a sentence on one comparison. compared: all of the run, for the settings that it speaks of."""
-    step = "services" if comparison.between_services else comparison.step
-    is_measured = comparison.ratio is not None or comparison.verdict == "invalid"
-    verdict = comparison.verdict if is_measured else "unmeasured"
-    template = CLAUSES.get(f"{step} {verdict}") or CLAUSES[verdict]
-    arms = {"denominator": comparison.denominator, "numerator": comparison.numerator}
-    cause = replace(CAUSES[step], args=arms)
-    same_step = {(one.denominator, one.numerator) for one in compared if one.step == comparison.step}
-    if "{" not in cause.msgid and len(same_step) > 1:  # as if two versions have a free-threaded build
-        cause = message("{cause} ({denominator} → {numerator})", cause=cause, **arms)
-    more = {"cause": cause, "where": _where(comparison, compared), "why": comparison.why}
-    said = replace(template, args={**arms, **_sizes(comparison), **more})
-    if not comparison.is_beside_others or comparison.others is None:
-        return said
-    return message(
-        "On a busy machine, where other processes used {share} of the cores: {said}",
-        share=whole_percent(comparison.others),
-        said=said,
-    )
-
-
-def _where(comparison: Comparison, compared: Sequence[Comparison]) -> Message:
-    """Return a system, or how many settings together: those that the step has a ratio of."""
-    arms = (comparison.numerator, comparison.denominator)
-    step = [one for one in compared if (one.numerator, one.denominator) == arms and one.ratio is not None]
-    settings = {setting_key(one.system, one.params) for one in step if one.system != OVER_ALL}
-    systems = {system for system, _ in settings}
-    if len(settings) == 1:
-        (system,) = systems
-        return message("system {system}", system=system) if system.isdigit() else verbatim(system)
-    if len(systems) == len(settings):
-        return message("the {count} systems together", count=len(settings))
-    return message("all {count} settings together", count=len(settings))
-
-
-def _sizes(comparison: Comparison) -> dict[str, str]:
-    """Return how much, with intervals: as times, as a share of time, and the ratio itself.
-
-    Of what is slower it is what is lost.
-    """
-    value, low, high = comparison.ratio, comparison.low, comparison.high
-    if value is None:
-        return {}
-    times, text = max(value, 1 / value), ratio_datum(comparison).text(ENGLISH)
-    within = share_within = ""
-    if low is not None and high is not None:
-        least, most = (1 / high, 1 / low) if value < 1 else (low, high)
-        within = f" {bounds(least, most, ratio, is_range=comparison.is_range)}"
-        share_within = f" {bounds(least - 1, most - 1, whole_percent, is_range=comparison.is_range)}"
-    sizes = {"times": ratio(times), "share": whole_percent(times - 1), "ratio": text}
-    return {**sizes, "bounds": within, "share_bounds": share_within}
 
 
 def _span(view: View) -> Message:

@@ -138,7 +138,7 @@ def test_the_numbers_of_the_verdict_are_those_of_the_cells_that_its_clauses_name
     assert len(clauses) == 4
     for one in clauses:
         ratio = mean_ratio(named_cells(one.attributes["data-cells"], cells))
-        told = re.findall(r"(?<![.\d])\d+\.\d\d(?!\d)(?= [\[(])", one.text)
+        told = re.findall(r"(?<![.\d])\d+\.\d\d(?!\d)(?=x [\[(])", one.text)
         assert [float(text) for text in told] == [pytest.approx(ratio, abs=0.0051)], one.text
 
 
