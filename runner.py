@@ -64,9 +64,8 @@ try:
     import commands
     from commands import surroundings
     from commands.output import Output, output_for, without_secrets
-    from core.errors import BadInput, GilscopeError
+    from core.errors import BadInput, GilscopeError, did_you_mean
     from core.messages import Message, listed, message
-    from core.nearest import did_you_mean
     from core.program import PROGRAM
 except ImportError as error:  # a library is there, but not all of it
     _give_up(f"the set-up is not whole: {error}. Install gilscope anew; in a checkout: make setup")

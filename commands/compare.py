@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     from reports.compare.members import members
     from reports.compare.pyperf_import import saved_at
     from reports.compare.runs import compare_runs
-    from reports.exports.writing import written
+    from reports.exports import written
     from reports.view import View
 
     output = output_for(arguments)
@@ -58,7 +58,7 @@ def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
 def _show(compared: "Compared", flags: Mapping[str, Any], output: Output) -> None:
     from reports.compare.ci import add_summary, annotations
     from reports.compare.runs import document
-    from reports.exports.writing import written
+    from reports.exports import written
     from reports.render.console import terminal
     from reports.render.html import page
     from reports.render.markdown import markdown

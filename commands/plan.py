@@ -21,7 +21,7 @@ from config.plan_options import JSON, parse_margin
 from core.cell import Cell
 from core.errors import BadInput
 from core.messages import message, plural
-from core.placement import placement
+from core.method import placement
 from core.printable import on_one_line
 from core.result import load
 from core.system import System

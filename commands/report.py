@@ -144,14 +144,14 @@ def _show_all(reports: Sequence[Written], flags: dict[str, Any]) -> None:
 
 def _side_by_side(reports: Sequence[Written], flags: dict[str, Any], output: Output) -> Path:
     """Write the page of several runs and say where it is; its path."""
+    from reports.exports import written
     from reports.render.html import page
     from reports.several import FILE_NAME as BESIDE
     from reports.several import side_by_side
-    from reports.write import write_text
 
     newest = max(reports, key=lambda report: report.view.run.started_at)
     path = Path(flags["out"]) if flags["out"] else newest.folder.resolve().parent / BESIDE
-    write_text(path, page(side_by_side([report.view for report in reports]), output.language))
+    written({path: page(side_by_side([report.view for report in reports]), output.language)})
     if flags["quiet"]:
         print(short(path))
     elif not flags["json"]:

@@ -158,15 +158,14 @@ def _connections(params: Mapping[str, Any]) -> int:
 
 def written(stress: Stress, folder: Path, output: Output) -> str:
     """Write the report beside stress.json as text and as a page. Return the text."""
+    from reports import exports
     from reports.render.html import page
     from reports.render.markdown import markdown
     from reports.terminal.stress import stress_document
-    from reports.write import write_text
 
     document = stress_document(stress)
     text = markdown(document, output.language)
-    write_text(folder / STRESS_TEXT, text)
-    write_text(folder / STRESS_PAGE, page(document, output.language))
+    exports.written({folder / STRESS_TEXT: text, folder / STRESS_PAGE: page(document, output.language)})
     return text.rstrip("\n")
 
 

@@ -15,10 +15,9 @@ from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN,
 from config.user_service.flags import plan_from_service_flags
 from config.user_service.options import OPTIONS
 from core.cell import NONE, PARAMETERS, Parameter, Value
-from core.errors import BadInput
+from core.errors import BadInput, did_you_mean
 from core.languages import ENGLISH, Language
 from core.messages import AND, NOTHING, Message, listed, message, verbatim
-from core.nearest import did_you_mean
 from core.program import PROGRAM
 from core.version import VERSION
 from systems import built_in

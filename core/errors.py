@@ -1,6 +1,9 @@
 """The errors a user can mend. Only runner.py prints them and exits."""
 
-from core.messages import Arg, Message
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from core.messages import NOTHING, Arg, Message, message
 
 
 class GilscopeError(Exception):
@@ -24,3 +27,9 @@ class BadInput(GilscopeError):
 
 class ChildFailed(GilscopeError):
     """A service or client that died, spoke out of turn or missed its deadline: the cell fails, the sweep goes on."""
+
+
+def did_you_mean(word: str, names: Iterable[str]) -> Message:
+    """A sentence with the nearest of *names*, and a space behind it; nothing where none is near."""
+    nearest = get_close_matches(word, [*names], n=1)
+    return message("Did you mean {name}? ", name=nearest[0]) if nearest else NOTHING

@@ -1,4 +1,7 @@
-"""How all cells of a run are measured: warm-up, a duration in place of a count, the clients' runtime, CPUs."""
+"""How all cells of a run are measured: warm-up, a duration in place of a count, the clients' runtime, CPUs.
+
+docs/machine.md says what each pinning costs.
+"""
 
 import os
 import re
@@ -8,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import listed
+from core.messages import Message, listed, message
 
 SAME = "same"
 ORCHESTRATOR = "the orchestrator's Python"
@@ -124,3 +127,19 @@ def parse_cpus(text: str) -> tuple[int, ...]:
             return ()
         cpus += numbers
     return tuple(dict.fromkeys(cpus))
+
+
+FEWEST_TO_PIN = 4
+CLIENTS_SHARE = 4  # one core in so many, for the native client
+
+
+def placement(cores: int) -> Message:
+    """What to do with --pin on so many *cores*, so that the service may still use several."""
+    if cores < FEWEST_TO_PIN:
+        return message(
+            "with fewer than {fewest} cores leave it to the kernel: on one core a service shows nothing of threads",
+            fewest=FEWEST_TO_PIN,
+        )
+    first = cores - cores // CLIENTS_SHARE
+    pins = f"--pin services=0-{first - 1} clients={f'{first}-{cores - 1}'.removesuffix(f'-{first}')}"
+    return message("keep clients off the services' cores: {pins} --client-runtime native", pins=pins)

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from core.errors import BadInput, GilscopeError
-from core.files import put, write
+from core.files import put
 from core.languages import ENGLISH, Language
 from core.messages import SENTENCES, Message, listed, message
 from core.result import PLOTS
@@ -71,16 +71,10 @@ def _put(path: Path, content: str | bytes) -> Path:
         path.parent.mkdir(exist_ok=True)
         put(path, content)
     except OSError as error:
-        raise _unwritable(path, error) from error
-    return path
-
-
-def write_text(path: Path, text: str) -> Path:
-    """Write *text* where a user named it; its path. Raises BadInput if it cannot be written."""
-    try:
-        write(path, text)
-    except OSError as error:
-        raise _unwritable(path, error) from error
+        cause = str(error.strerror or error)
+        raise BadInput(
+            "{path} cannot be written: {cause}; make room or give write access.", path=str(path), cause=cause
+        ) from error
     return path
 
 
@@ -90,8 +84,3 @@ def _lost(name: str, error: Exception) -> Message:
     return message(
         "{name} could not be made ({kind}: {cause}, in {where}); please report that as a bug.", name=name, **vars(why)
     )
-
-
-def _unwritable(path: Path, error: OSError) -> BadInput:
-    cause = str(error.strerror or error)
-    return BadInput("{path} cannot be written: {cause}; make room or give write access.", path=str(path), cause=cause)

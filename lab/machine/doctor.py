@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
-from core.placement import placement
+from core.method import placement
 from core.result import DISTURBANCES
 from lab.machine.host import UNLIMITED
 

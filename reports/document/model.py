@@ -264,19 +264,10 @@ def arm(name: str, look: int | None, cells: str = "") -> Datum:
     return Datum(words=verbatim(name), look=look, cells=cells, leads=bool(cells), state="runtime")
 
 
-def columns(texts: Iterable[Message], numbers: Iterable[Message] = ()) -> tuple[Column, ...]:
-    """Columns of words, then of numbers."""
-    return (*(Column(head=head) for head in texts), *(Column(head=head, is_number=True) for head in numbers))
-
-
-def groups(named: Iterable[tuple[Message, Iterable[Line]]]) -> tuple[Group, ...]:
-    """Groups of lines, each under its head."""
-    return tuple(Group(head=head, lines=tuple(lines)) for head, lines in named)
-
-
 def plain_table(
     name: Message, heads: Iterable[Message], lines: Any, numbers: Iterable[Message] = (), **more: Any
 ) -> Table:
     """A table without groups, of words (messages or texts) or data. numbers: heads of its columns of numbers, last"""
     made = tuple(tuple(item if isinstance(item, Datum) else words(item) for item in line) for line in lines)
-    return Table(name=name, columns=columns(heads, numbers), groups=(Group(lines=made),), **more)
+    columns = (*(Column(head=head) for head in heads), *(Column(head=head, is_number=True) for head in numbers))
+    return Table(name=name, columns=columns, groups=(Group(lines=made),), **more)

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from reports.exports import hgrm, parquet, pyperf_files, texts
-from reports.exports.writing import Exported
+from reports.exports import Exported, hgrm, parquet, pyperf_files, texts
 from reports.view import View
 
 FORMATS: Mapping[str, Callable[[View, Path], Exported]] = {

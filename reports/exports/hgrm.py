@@ -12,7 +12,7 @@ from pathlib import Path
 from core.errors import BadInput
 from core.histogram import SUB_BITS, Histogram, bounds_ns
 from core.messages import message
-from reports.exports.writing import Exported, written
+from reports.exports import Exported, written
 from reports.facts.curves import deviation_ns
 from reports.facts.settings import shown, varying
 from reports.view import View

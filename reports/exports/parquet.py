@@ -10,8 +10,8 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from core.errors import BadInput
+from reports.exports import Exported, written
 from reports.exports.texts import cell_lines
-from reports.exports.writing import Exported, written
 from reports.facts.figures import FIGURES
 from reports.view import View
 

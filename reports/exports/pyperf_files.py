@@ -17,7 +17,7 @@ from core.messages import message
 from reports.compare.members import MACHINE, SURROUNDINGS, times_fs
 from reports.compare.pyperf_import import FS_PER_S
 from reports.compare.runs import PER_REQUEST
-from reports.exports.writing import Exported, written
+from reports.exports import Exported, written
 from reports.facts.cells import Row
 from reports.facts.settings import value_text
 from reports.view import View

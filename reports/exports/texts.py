@@ -12,7 +12,7 @@ from core.languages import ENGLISH, Language
 from core.printable import printable
 from core.result import Run, to_json
 from reports.document.model import Document
-from reports.exports.writing import Exported, written
+from reports.exports import Exported, written
 from reports.facts.cells import Row
 from reports.facts.figures import FIGURES, ROW_COLUMNS, SHOWN
 from reports.facts.settings import parameter_names, value_text

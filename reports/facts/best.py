@@ -14,7 +14,7 @@ from core.result import CellResult, Run
 from core.runtime import NATIVE
 from core.saved import SavedPlan
 from reports.facts.cells import Row, runtimes, setting_key
-from reports.facts.loops import is_open
+from reports.facts.measures import is_open
 from reports.facts.pairs import Pair, Setting, times_ns
 from reports.facts.steps import steps_to_the_last
 from reports.statistics.stats import FEWEST_FOR_RANGE

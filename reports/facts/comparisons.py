@@ -22,7 +22,7 @@ from reports.facts.gates import (
     median_saturation,
 )
 from reports.facts.hosts import host_confounds
-from reports.facts.loops import is_open
+from reports.facts.measures import is_open
 from reports.facts.others import others
 from reports.facts.pairs import OVER_ALL, Pair, Setting, addresses, pairs, parameters
 from reports.facts.steps import NAMES, confounds, steps

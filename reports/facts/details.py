@@ -15,7 +15,7 @@ from core.system import CLIENT, SERVICE
 from reports.facts.figures import FIGURES, cpu_ns, per_request, requests_per_s
 from reports.facts.gates import MOST_SATURATION, median_saturation
 from reports.facts.hosts import cores_of, have_cores_of_their_own
-from reports.facts.loops import is_open
+from reports.facts.measures import is_open
 from reports.facts.pairs import Pair
 from reports.statistics.inside import noise_of
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect

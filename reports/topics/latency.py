@@ -12,7 +12,7 @@ from reports.document.values import microseconds, ratio, whole
 from reports.facts.cells import Row
 from reports.facts.comparisons import Comparison
 from reports.facts.curves import curve, percentile_ns, percentiles
-from reports.facts.loops import loop_words
+from reports.facts.measures import loop_words
 from reports.facts.traces import of_row
 from reports.statistics.verdict import WORDS
 from reports.topics.comparisons import means_first, of_settings, step_col

@@ -3,12 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
-from reports.document.model import Column, Datum, Line, Section, Strip, Table, arm, groups, number, words
+from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, arm, number, words
 from reports.facts.cells import STATES, Row, alike, has_same_work, reference
 from reports.facts.comparisons import confounds_of
 from reports.facts.figures import ROW_COLUMNS, Shown
-from reports.facts.loops import loop_words
-from reports.facts.measures import measure
+from reports.facts.measures import loop_words, measure
 from reports.facts.traces import of_row, of_rows
 from reports.render.strips import round_values
 from reports.topics.contest import absent_sentences
@@ -65,7 +64,9 @@ def table(view: View, *, is_brief: bool = False) -> Table:
             *(one.column for one in shown.values()),
             *[Column(head=message("Status"))] * has_status,
         ),
-        groups=groups((head, [line(row, rows) for row in rows]) for head, rows in view.named_groups),
+        groups=tuple(
+            Group(head=head, lines=tuple(line(row, rows) for row in rows)) for head, rows in view.named_groups
+        ),
         kind="bars",
         key="rows",
         caption=_caption(view, is_brief=is_brief),

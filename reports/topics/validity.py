@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from core.fingerprint import CODE, ENVIRONMENTS, code_changes, environment_changes
 from core.messages import NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
-from core.method import SAME
-from core.placement import FEWEST_TO_PIN, placement
+from core.method import FEWEST_TO_PIN, SAME, placement
 from core.result import NOT_TRIED, CellResult, Run
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE

@@ -37,7 +37,7 @@ def test_several_runs_are_each_reported_and_stand_side_by_side_where_out_says(
     ("names", "out", "said"),
     [
         (["a", "a"], "both.html", "name at least two runs"),
-        (["a", "b"], "nowhere/both.html", "cannot be written"),
+        (["a", "b"], "a/result.json/both.html", "cannot be written"),
     ],
 )
 def test_runs_that_cannot_stand_side_by_side_are_refused(tmp_path: Path, names: list[str], out: str, said: str) -> None:

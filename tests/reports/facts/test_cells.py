@@ -8,7 +8,7 @@ import pytest
 from core.result import CellResult
 from reports.facts.cells import rows
 from reports.facts.figures import Figures
-from reports.facts.loops import loop_words
+from reports.facts.measures import loop_words
 from tests.reports.facts.timed_cells import timed
 from tests.reports.sample import MS, cell_of, measured, run_of
 
