@@ -109,7 +109,7 @@ def test_json_is_one_document_with_the_comparisons_of_the_file_that_was_named(
     good = [cell for cell in load(old).cells if cell.cell_id == document["cells"][0]["cell_id"]]
     wanted = median(cell.answered * 1e9 / cell.wall_ns for cell in good)
     assert shown["requests_per_s"] == {"value": pytest.approx(wanted), "unit": "1/s"}
-    assert (shown["p99_ns"]["unit"], shown["blocks_ok"]) == ("ns", {"value": len(good), "unit": ""})
+    assert shown["blocks_ok"] == {"value": len(good), "unit": ""}
     old.write_text(json.dumps(document))
     assert load(old).cells == load(tmp_path / "b").cells
 

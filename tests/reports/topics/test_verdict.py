@@ -5,7 +5,6 @@ from dataclasses import replace
 from core.messages import message
 from reports.facts.comparisons import Comparison
 from reports.topics.answer import headline
-from reports.topics.verdict import answered
 
 LOCK = Comparison(
     system="4",
@@ -25,10 +24,7 @@ LOCK = Comparison(
 
 def test_a_sentence_names_the_cause_and_both_arms() -> None:
     jit = replace(LOCK, step="jit", denominator="3.15", numerator="3.15+jit", verdict="equivalent")
-    compared = [LOCK, jit]
-    assert [[str(headline(one, compared)) for one in some] for some in answered(compared)] == [
-        [
-            "System 4, removing the GIL: 3.14t serves 1.31x [1.26, 1.37] the requests of 3.14t+gil.",
-            "System 4, the JIT: 3.15+jit and 3.15 serve the same: 1.31x [1.26, 1.37] (equivalent).",
-        ]
+    assert [str(headline(one, [LOCK, jit])) for one in (LOCK, jit)] == [
+        "System 4, removing the GIL: 3.14t serves 1.31x [1.26, 1.37] the requests of 3.14t+gil.",
+        "System 4, the JIT: 3.15+jit and 3.15 serve the same: 1.31x [1.26, 1.37] (equivalent).",
     ]
