@@ -8,8 +8,9 @@ from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
 from reports.document.model import Section
 from reports.facts.best import Best, bests
-from reports.facts.cells import Cells, Row, groups
+from reports.facts.cells import Cells, Row, alike, groups
 from reports.facts.comparisons import Comparison, compare, compare_bests
+from reports.facts.measures import Measure, measure
 from reports.facts.others import Others, others
 from reports.facts.settings import Settings
 from reports.facts.traces import Traces
@@ -95,6 +96,17 @@ class View:
     def is_timed(self) -> bool:
         """Whether cells were timed for a duration, not for a number of requests."""
         return bool(self.plan.method.duration_s)
+
+    @cached_property
+    def measure(self) -> Measure:
+        """What its rows are shown by."""
+        return measure(is_timed=self.is_timed)
+
+    @cached_property
+    def scales(self) -> dict[int, float]:
+        """Of each row, by its id, the most that a block shows of all rows that have one scale with it."""
+        parts = [self.rows] if self.is_timed else alike(self.rows)
+        return {id(row): most for rows in parts for most in [self.measure.most(rows)] for row in rows}
 
     @cached_property
     def others(self) -> Others | None:

@@ -6,8 +6,7 @@ from core.messages import Message, message
 from reports.document.drawing import Axis, Curve, Panel, Span
 from reports.document.model import Figure, Section
 from reports.document.shapes import Spot, bar, named_axis
-from reports.facts.cells import STATES, Row, alike
-from reports.facts.measures import measure
+from reports.facts.cells import STATES, Row
 from reports.facts.traces import of_row
 from reports.seed import beside_the_seed
 from reports.view import View
@@ -29,19 +28,17 @@ def _title(view: View) -> Message:
 
 def figure(view: View) -> Figure:
     """Return a panel for each setting, a bar for each arm; one scale for settings of the same work."""
-    how = measure(is_timed=view.is_timed)
+    how = view.measure
     caption = message(
         "What a client process takes for all of its requests: median over the clients, median over the blocks. "
         "Marks: each block. Less is better."
     )
     if view.is_timed:
         caption = message("Requests answered in a second: median over the blocks. Marks: each block. More is better.")
-    parts = [view.rows] if view.is_timed else alike(view.rows)
-    scales = {id(row): scale for rows in parts for scale in [ROOM * how.most(rows)] for row in rows}
     panels = tuple(
         Panel(
             title=view.settings.short(rows[0].system, rows[0].params),
-            across=Axis(label=how.label, low=0.0, high=scales[id(rows[0])]),
+            across=Axis(label=how.label, low=0.0, high=ROOM * view.scales[id(rows[0])]),
             up=named_axis([row.runtime for row in rows], message("runtime")),
             curves=_bars(rows, view),
         )
@@ -53,7 +50,7 @@ def figure(view: View) -> Figure:
 
 def _bars(rows: Sequence[Row], view: View) -> tuple[Curve, ...]:
     """Return a bar to each median; a row without figures has its state instead."""
-    how, bars = measure(is_timed=view.is_timed), []
+    how, bars = view.measure, []
     for place, row in enumerate(rows):
         look, state = view.looks[row.runtime], Span(y=place, start=0.0, end=0.0, text=STATES[row.state])
         spot = Spot(place, how.blocks(row), of_row(row), row.runtime)

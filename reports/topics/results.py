@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
 from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, arm, number, words
-from reports.facts.cells import STATES, Row, alike, has_same_work, reference
+from reports.facts.cells import STATES, Row, has_same_work, reference
 from reports.facts.comparisons import confounds_of
 from reports.facts.figures import ROW_COLUMNS, Shown
-from reports.facts.measures import loop_words, measure
+from reports.facts.measures import loop_words
 from reports.facts.traces import of_row, of_rows
 from reports.render.strips import round_values
 from reports.topics.contest import absent_sentences
@@ -36,11 +36,9 @@ def section(view: View) -> Section:
 
 def table(view: View, *, is_brief: bool = False) -> Table:
     """Return a group for each setting. is_brief: with no more than the state of a row that has no figures"""
-    shown, how, first = _columns(view.rows), measure(is_timed=view.is_timed), reference(view.run)
+    shown, how, first = _columns(view.rows), view.measure, reference(view.run)
     has_status = not is_brief and any(row.trouble and row.figures for row in view.rows)
-    parts = [view.rows] if view.is_timed else alike(view.rows)  # rows whose bars have one scale
-    scales = {id(row): scale for rows in parts for scale in [ROOM * how.most(rows)] for row in rows}
-    most = {*scales.values()}
+    most = {*view.scales.values()}
 
     def line(row: Row, group: Sequence[Row]) -> Line:
         cells, look, state = of_row(row), view.looks[row.runtime], STATES[row.state]
@@ -49,7 +47,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         if not row.figures:
             return (name, Datum(), words(state, state="trouble")) if is_brief else (name, trouble)
         both = of_rows([*(other for other in group if other.runtime in first), row])
-        bar = Datum(strip=how.strip(row, scales[id(row)], look, row.runtime), cells=cells)
+        bar = Datum(strip=how.strip(row, ROOM * view.scales[id(row)], look, row.runtime), cells=cells)
         numbers = [
             number(row.columns.get(name), one.form, both if name == "ratio_to_first_runtime" else cells, one.key)
             for name, one in shown.items()
@@ -60,7 +58,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         name=TITLE,
         columns=(
             Column(head=message("Runtime")),
-            Column(head=NOTHING, is_strip=True, strip=_ticks(*most) if len(most) == 1 else None),
+            Column(head=NOTHING, is_strip=True, strip=_ticks(ROOM * max(most)) if len(most) == 1 else None),
             *(one.column for one in shown.values()),
             *[Column(head=message("Status"))] * has_status,
         ),
@@ -85,7 +83,7 @@ def _ticks(most: float) -> Strip:
 
 
 def _caption(view: View, *, is_brief: bool) -> Message:
-    how = measure(is_timed=view.is_timed)
+    how = view.measure
     if is_brief:
         bars = message("Bars: {label}. {better}", label=how.label, better=how.better)
         return listed([bars, *loop_words(view.rows, is_brief=True)], SENTENCES)

@@ -15,7 +15,6 @@ from reports.document.values import ratio, whole
 from reports.facts.cells import Row, by_system, grouped, series
 from reports.facts.comparisons import is_anytime
 from reports.facts.figures import requests_per_s
-from reports.facts.measures import measure
 from reports.facts.settings import about, labels, shown, value_text, varying
 from reports.facts.traces import of_cells, of_row
 from reports.statistics.verdict import Verdict, falls
@@ -113,7 +112,7 @@ def _determines(name: str, other: str, rows: Sequence[Row]) -> bool:
 
 def _figure(system: str, name: str, follows: Sequence[str], panels: Mapping[str, Sequence[Row]], view: View) -> Figure:
     """Return the figure of a parameter. follows: those that change with it; panels: rows by what they share."""
-    how = measure(is_timed=view.is_timed)
+    how = view.measure
     rows = [row for panel in panels.values() for row in panel]
     places = places_of(row.params[name] for row in rows)
     named = [(verbatim(title) if len(panels) > 1 else NOTHING, panel) for title, panel in panels.items()]
