@@ -128,7 +128,7 @@ def gains(view: View) -> list[Message]:
 
 
 def _gain(one: Comparison, view: View) -> Message:
-    return message("{system} ({ratio})", system=view.settings.number(one.system), ratio=_ratio(one))
+    return message("{system} ({ratio})", system=view.settings.number(one.system), ratio=ratio_text(one))
 
 
 def headline(one: Comparison, compared: Sequence[Comparison]) -> Message:
@@ -138,7 +138,7 @@ def headline(one: Comparison, compared: Sequence[Comparison]) -> Message:
         setting = message("{setting}, {cause}", setting=setting, cause=CAUSES[one.step])
     arms: dict[str, Arg] = {"numerator": one.numerator, "denominator": one.denominator, "why": one.why}
     word = one.verdict if one.ratio is not None or one.verdict == "invalid" else "unmeasured"
-    said = replace(SERVES[word], args={**arms, "setting": setting, "ratio": _ratio(one), "but": _but(one)})
+    said = replace(SERVES[word], args={**arms, "setting": setting, "ratio": ratio_text(one), "but": _but(one)})
     if not one.is_beside_others or one.others is None:
         return said
     return message(
@@ -171,7 +171,7 @@ def _but(one: Comparison) -> Message:
     return replace(P99[word], args={"share": whole_percent(abs(1 / p99["ratio"] - 1))})
 
 
-def _ratio(one: Comparison) -> str:
+def ratio_text(one: Comparison) -> str:
     """Return '1.31x [1.26, 1.37]'."""
     value, space, bounds = ratio_datum(one).text(ENGLISH).partition(" ")
     return value if value == ABSENT else f"{value}x{space}{bounds}"
@@ -186,7 +186,7 @@ def _steps(compared: Sequence[Comparison]) -> Table:
     cols = [
         col(message("step"), lambda one: names[one.step]),
         col(message("from → to"), lambda one: f"{one.denominator} → {one.numerator}"),
-        col(THROUGHPUT, _ratio),
+        col(THROUGHPUT, ratio_text),
         col(VERDICT, _verdict),
     ]
     return table(message("Steps"), cols, [(NOTHING, sorted(compared, key=lambda one: one.step == "aa"))])
@@ -232,7 +232,7 @@ def _step_cols(step: str, label: Message) -> list[Col[Steps]]:
 
     return [
         col(FROM, lambda setting: setting[step].denominator if step in setting else ABSENT, over=label, rank=1),
-        col(THROUGHPUT, lambda setting: _ratio(setting[step]) if step in setting else ABSENT, over=label),
+        col(THROUGHPUT, lambda setting: ratio_text(setting[step]) if step in setting else ABSENT, over=label),
         col(VERDICT, verdict, over=label),
     ]
 

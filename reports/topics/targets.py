@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from core.messages import Message, message
 from core.runtime import NATIVE
-from reports.document.model import ABSENT, Section, bounds, plain_table, traced
+from reports.document.model import ABSENT, Section, plain_table, traced
 from reports.document.shapes import Col, col
 from reports.document.values import hundredths, mib
 from reports.facts.cells import STATES
@@ -17,6 +17,7 @@ from reports.facts.standings import Contest, Standing, contests
 from reports.statistics.stats import Estimate
 from reports.statistics.verdict import WORDS
 from reports.topics import contest as shared
+from reports.topics.answer import ratio_text
 from reports.view import View
 
 PLACE = 12
@@ -98,11 +99,7 @@ def _compared(comparison: Comparison, view: View) -> Message:
     arms = {"arm": comparison.numerator, "first": comparison.denominator}
     if comparison.ratio is None:
         return message("{arm} and {first} are not compared ({reason}).", **arms, reason=comparison.why)
-    ratio = message("{ratio} x", ratio=hundredths(comparison.ratio))
-    if comparison.low is not None and comparison.high is not None:
-        ends = bounds(comparison.low, comparison.high, hundredths, is_range=comparison.is_range)
-        ratio = message("{ratio} {bounds}", ratio=ratio, bounds=ends)
-    ratio = traced(ratio, view.traces.of(comparison), "ratio")
+    ratio = traced(ratio_text(comparison), view.traces.of(comparison), "ratio")
     serves = message("{arm} serves {ratio} what {first} does", **arms, ratio=ratio)
     if comparison.step == "aa":
         return message("{serves}: the same service twice, so that is noise.", serves=serves)

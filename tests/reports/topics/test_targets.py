@@ -42,9 +42,9 @@ def dead(name: str) -> list[CellResult]:
 @pytest.mark.parametrize(
     ("rate", "blocks", "start"),
     [
-        (500, SIX, "0.50 x [0.50, 0.50] what {first} does: slower."),
-        (1120, (1, 2, 3), "1.12 x (1.12 - 1.12) what {first} does, which is inconclusive: 3 blocks cannot"),
-        (1120, (1, 2), "1.12 x what {first} does, which is inconclusive: 2 blocks cannot"),
+        (500, SIX, "0.50x [0.50, 0.50] what {first} does: slower."),
+        (1120, (1, 2, 3), "1.12x (1.12 - 1.12) what {first} does, which is inconclusive: 3 blocks cannot"),
+        (1120, (1, 2), "1.12x what {first} does, which is inconclusive: 2 blocks cannot"),
     ],
 )
 def test_the_first_arm_is_the_reference_and_few_blocks_are_never_enough(
