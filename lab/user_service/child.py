@@ -166,10 +166,11 @@ def _states(ready: Pythons, end: Pythons, promised: bool) -> dict[str, Any]:
 def main() -> None:
     """Serve until end of file on stdin, like any service (systems/__main__.py).
 
-    The orchestrator, its end, or the reaper after it, may kill this process at any time. So a second one, in a group of its
-    own, does the work: it outlives this one just so long as it takes to end the command and all that it has started.
+    The orchestrator, its end, or the reaper after it, may kill this process at any time. So a second one, in a group
+    of its own, does the work: it outlives this one just so long as it takes to end the command and all that it has
+    started.
     """
-    die_with_parent(os.getppid(), signal.SIGKILL)  # beside the reaper, which may be slow: then the worker ends all
+    die_with_parent(os.getppid(), signal.SIGKILL)
     adopt_orphans()
     parent_pid = os.getpid()
     worker = os.fork()

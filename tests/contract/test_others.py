@@ -53,6 +53,7 @@ def really_used(log: Path, cells: Sequence[CellResult]) -> float:
     return float(spent / CORES / sum(end - start for start, end in windows))
 
 
+@pytest.mark.alone  # the other tests' processes would be busier
 @pytest.mark.parametrize("flags", [(), ("--neighbour", "busy loop")])
 def test_a_busy_loop_is_named_with_its_share_unless_it_is_a_neighbour(
     flags: tuple[str, ...], any_runtime: Runtime, tmp_path: Path, loop_log: Path
