@@ -1,6 +1,18 @@
 """A service whose server is a command with processes of its own: started by the service child, and ended with it.
 
 The child is not in the request path. CPU, switches and memory are those of the child and all its descendants.
+
+Gunicorn: one worker of the class gthread with NUM_WORKERS_PER_API_SERVICE threads, on a socket that it inherits.
+`gthread` is its documented class for threads. --keep-alive is above the time that clients may need to start (2 s
+otherwise, 75 is what it documents for a server behind a proxy), --worker-tmp-dir is in memory, as its FAQ advises.
+It always forks: the master and the worker are children of the service child.
+Source: docs.gunicorn.org/en/stable/settings.html, docs.gunicorn.org/en/stable/faq.html
+
+Granian: one worker, started by its command; on a free-threaded build the worker is a thread of the server.
+WSGI: NUM_WORKERS_PER_API_SERVICE blocking threads, its setting for how much Python runs at once. ASGI: one event loop
+(uvloop, by `granian[uvloop]`) and one blocking thread, which is its default. Both: one runtime thread, HTTP/1.1.
+It refuses to run on a free-threaded build whose GIL is on, so there is no 3.14t+gil.
+Source: github.com/emmett-framework/granian#workers-and-threads
 """
 
 import json
@@ -11,20 +23,24 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from core.cell import Cell
 from core.inside import FOLDER
 from core.processtree import usage_of_tree
 from core.runtime import ready_and_end
 from experiments.league.hosted import tcp_address
+from experiments.league.http_answer import IDLE_S
 from experiments.league.launch import SERVER_PID_VARIABLE
 from experiments.league.loaded import CONTROL_VARIABLE, RESET, STATE
-from services.listeners import LOOPBACK
+from services.listeners import BACKLOG, LOOPBACK, listen_tcp
 
 START_DEADLINE_S = 30.0
 END_DEADLINE_S = 5.0
+MEMORY_FOLDER = "/dev/shm"
 TURN_S = 0.02
 SETTINGS = ("GUNICORN_", "GRANIAN_", "WEB_CONCURRENCY", "GILSCOPE_")  # of the user's own servers: not for ours
 
@@ -144,15 +160,43 @@ class CommandedService:
             return None
 
 
-def free_port() -> tuple[socket.socket, int]:
-    """A port of the loopback interface, and the socket that holds it: one with SO_REUSEPORT may listen there."""
-    held = socket.socket()
-    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    held.bind((LOOPBACK, 0))
-    return held, held.getsockname()[1]
-
-
 def _environment(control: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if name == FOLDER or not name.startswith(SETTINGS)}
     kept.pop(SERVER_PID_VARIABLE, None)
     return {**kept, CONTROL_VARIABLE: control}
+
+
+def _gunicorn(factory: str, cell: Cell, service_id: int, folder: str) -> CommandedService:
+    """Return the service of *cell*. factory: the function of experiments.league.loaded that makes the application"""
+    listener, threads = listen_tcp(), cell.num_workers_per_api_service
+    memory = ["--worker-tmp-dir", MEMORY_FOLDER] if os.path.isdir(MEMORY_FOLDER) else []
+    arguments = [
+        "gunicorn",
+        *("--bind", f"fd://{listener.sock.fileno()}", "--backlog", str(BACKLOG)),
+        *("--worker-class", "gthread", "--workers", "1", "--threads", str(threads)),
+        *("--keep-alive", str(IDLE_S), "--log-level", "error", "--no-control-socket"),
+        *memory,
+        f"experiments.league.loaded:{factory}()",
+    ]
+    port = int(listener.address.rpartition(":")[2])
+    return CommandedService(arguments, port, folder, listener.sock)
+
+
+def _granian(interface: str, cell: Cell, service_id: int, folder: str) -> CommandedService:
+    held = socket.socket()  # it holds a free port, on which a socket with SO_REUSEPORT, as Granian's, may listen
+    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    held.bind((LOOPBACK, 0))
+    port = held.getsockname()[1]
+    threads = ["--blocking-threads", str(cell.num_workers_per_api_service)] if interface == "wsgi" else []
+    arguments = [
+        *("granian", "--interface", interface, "--host", LOOPBACK, "--port", str(port)),
+        *("--http", "1", "--no-ws", "--workers", "1", "--log-level", "error", *threads),
+        *("--factory", f"experiments.league.loaded:make_{interface}"),
+    ]
+    return CommandedService(arguments, port, folder, held)
+
+
+gunicorn_wsgi = partial(_gunicorn, "make_wsgi")
+flask_on_gunicorn = partial(_gunicorn, "make_flask")
+granian_wsgi = partial(_granian, "wsgi")
+granian_asgi = partial(_granian, "asgi")

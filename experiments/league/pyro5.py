@@ -3,14 +3,17 @@
 The server type is Pyro's own choice of two: `thread`, a pool of at most NUM_WORKERS_PER_API_SERVICE threads of which
 each serves one connection as long as it lasts (one more is refused, as Pyro documents), or `multiplex`, one thread
 with a selector. Requests and answers are text, for serpent has no good way for bytes.
-Source: pyro5.readthedocs.io/en/latest/servercode.html
+The client has a proxy of that object. Sources: pyro5.readthedocs.io/en/latest/servercode.html and clientcode.html
 """
 
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import Pyro5.api
+import Pyro5.errors
 
+from clients.callers import kept
+from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
 from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
@@ -42,3 +45,34 @@ def _service(server_type: str, cell: Cell, service_id: int, folder: str) -> Host
 
 thread_service = partial(_service, "thread")
 multiplex_service = partial(_service, "multiplex")
+
+
+class PyroChannel:
+    """One connection. A proxy belongs to the thread that made it; the thread that asks takes it over."""
+
+    def __init__(self, address: str) -> None:
+        place = f"./u:{address}" if address.startswith("/") else address
+        Pyro5.api.config.SOCK_NODELAY = not address.startswith("/")
+        self._proxy = Pyro5.api.Proxy(f"PYRO:{OBJECT}@{place}")
+        try:
+            self._proxy._pyroBind()
+        except Pyro5.errors.PyroError as error:
+            raise CallFailed("connect") from error
+
+    def ask(self, message: bytes) -> bytes:
+        """Call the object's method. Raises CallFailed."""
+        self._proxy._pyroClaimOwnership()
+        try:
+            return cast(str, self._proxy.answer(message.decode())).encode()
+        except Pyro5.errors.CommunicationError as error:
+            raise CallFailed("closed") from error
+        except Exception as error:  # an error of the service arrives as one of its own type
+            raise CallFailed("garbled") from error
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._proxy._pyroClaimOwnership()
+        self._proxy._pyroRelease()
+
+
+caller = kept(PyroChannel)

@@ -1,19 +1,23 @@
 """gRPC: a unary method on a ThreadPoolExecutor of NUM_WORKERS_PER_API_SERVICE threads; messages are our JSON as bytes.
 
 A generic handler without serializers: what is compared is the server, not protocol buffers.
-Source: grpc.github.io/grpc/python/grpc.html
+The client has a channel and its unary method. Source: grpc.github.io/grpc/python/grpc.html
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import cast
 
 import grpc
 
+from clients.callers import kept
+from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
 from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
 from services.listeners import LOOPBACK
 
 SERVICE, METHOD = "gilscope.Calculator", "Answer"
+CONNECT_DEADLINE_S = 10.0
 
 
 def grpc_service(cell: Cell, service_id: int, folder: str) -> HostedService:
@@ -31,3 +35,30 @@ def grpc_service(cell: Cell, service_id: int, folder: str) -> HostedService:
     port = server.add_insecure_port(f"unix:{path}" if path else f"{LOOPBACK}:0")
     server.start()  # it accepts from now on: a call that comes early is answered, not refused
     return HostedService(BoundAddress(path or tcp_address(port)), server.wait_for_termination, counts)
+
+
+class GrpcChannel:
+    """One channel with a connection of its own: channels to one address would share theirs."""
+
+    def __init__(self, address: str) -> None:
+        target = f"unix:{address}" if address.startswith("/") else address
+        self._channel = grpc.insecure_channel(target, options=(("grpc.use_local_subchannel_pool", 1),))
+        try:
+            grpc.channel_ready_future(self._channel).result(CONNECT_DEADLINE_S)
+        except grpc.FutureTimeoutError as error:
+            raise CallFailed("connect") from error
+        self._answer = self._channel.unary_unary(f"/{SERVICE}/{METHOD}")
+
+    def ask(self, message: bytes) -> bytes:
+        """Call the method. Raises CallFailed."""
+        try:
+            return cast(bytes, self._answer(message))
+        except grpc.RpcError as error:
+            raise CallFailed("closed") from error
+
+    def close(self) -> None:
+        """Close the channel."""
+        self._channel.close()
+
+
+caller = kept(GrpcChannel)

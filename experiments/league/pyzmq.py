@@ -1,13 +1,16 @@
 """ZeroMQ: a ROUTER for clients, a DEALER for NUM_WORKERS_PER_API_SERVICE worker threads with a REP socket each.
 
 The guide's "Multithreading with ZeroMQ": one context, workers over inproc, zmq.proxy between the two.
-Source: zguide.zeromq.org/docs/chapter2/#Multithreading-with-ZeroMQ
+A client is a DEALER socket, which sends the empty frame that a REP socket wants before the request.
+Sources: zguide.zeromq.org/docs/chapter2/#Multithreading-with-ZeroMQ, .../chapter3/#The-DEALER-Socket
 """
 
 import threading
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
+from clients.callers import kept
+from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
 from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
@@ -46,3 +49,28 @@ def _work(context: Any, counts: Counts) -> None:
         reply = answer(receive())
         counts.add()
         send(reply)
+
+
+class ZmqChannel:
+    """One socket of the process's context. It is handed from thread to thread and never used by two."""
+
+    def __init__(self, address: str) -> None:
+        self._socket = zmq.Context.instance().socket(zmq.DEALER)
+        self._socket.setsockopt(zmq.LINGER, 0)
+        self._socket.connect(f"ipc://{address}" if address.startswith("/") else f"tcp://{address}")
+
+    def ask(self, message: bytes) -> bytes:
+        """Send the request; the answer. Raises CallFailed."""
+        try:
+            self._socket.send_multipart((b"", message))
+            _, body = self._socket.recv_multipart()
+        except (zmq.ZMQError, ValueError) as error:
+            raise CallFailed("garbled") from error
+        return cast(bytes, body)
+
+    def close(self) -> None:
+        """Close the socket."""
+        self._socket.close()
+
+
+caller = kept(ZmqChannel)

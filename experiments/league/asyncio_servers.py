@@ -1,7 +1,10 @@
-"""asyncio's transports and protocols: called when data has come, all in one event loop; the calculation runs in it.
+"""asyncio: all connections in one event loop, in which the calculation runs, too. Both kinds set TCP_NODELAY.
 
-The lower of asyncio's two levels, "intended for" libraries and for speed. loop_factory chooses the event loop:
-asyncio's own, or uvloop's. Both set TCP_NODELAY.
+Streams: a coroutine for each connection, as "TCP echo server using streams" in the documentation, with readexactly for
+the length and the body. Source: docs.python.org/3/library/asyncio-stream.html
+
+Transports and protocols: called when data has come. The lower of asyncio's two levels, "intended for" libraries and
+for speed. loop_factory chooses the event loop: asyncio's own, or uvloop's.
 Source: docs.python.org/3/library/asyncio-protocol.html
 """
 
@@ -11,7 +14,7 @@ from collections.abc import Callable
 from core.cell import Cell
 from core.wire import Frames, frame
 from core.work import answer
-from experiments.league.hosted import Counts, HostedService, refusal
+from experiments.league.hosted import HEADER_BYTES, Counts, HostedService, body_bytes, refusal, refused
 from services.listeners import Listener, Reach, listen
 
 
@@ -64,3 +67,28 @@ def _service(listener: Listener, loop_factory: Callable[[], asyncio.AbstractEven
             runner.run(run())
 
     return HostedService(listener, serve, counts)
+
+
+def streams_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """Return the service of *cell* by streams, listening."""
+    listener, counts = listen(cell, service_id, folder)[0], Counts()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while not refused(size := body_bytes(await reader.readexactly(HEADER_BYTES))):
+                reply = frame(answer(await reader.readexactly(size)))
+                counts.add()
+                writer.write(reply)
+                await writer.drain()
+            writer.write(refusal(size))
+        except (asyncio.IncompleteReadError, OSError):
+            pass
+        finally:
+            writer.close()
+
+    async def run() -> None:
+        listener.sock.setblocking(False)
+        async with await asyncio.start_server(serve, sock=listener.sock) as server:
+            await server.serve_forever()
+
+    return HostedService(listener, lambda: asyncio.run(run()), counts)

@@ -4,15 +4,18 @@ ThreadedServer has a thread for each connection, ThreadPoolServer a pool of NUM_
 a poll. Bytes go by value, so a call is one message each way. The pool's poll does not see a connection that is given
 back to it while it waits, until its 0.1 s are over (RPyC 6.0.2, Server._poll_inactive_clients): a client that asks
 one request after the other waits for that between any two.
-Source: rpyc.readthedocs.io/en/latest/api/utils_server.html
+Sources: rpyc.readthedocs.io/en/latest/api/utils_server.html and utils_factory.html
 """
 
 import logging
-from typing import Any
+from typing import Any, cast
 
 import rpyc
+from rpyc.utils.factory import unix_connect
 from rpyc.utils.server import Server, ThreadedServer, ThreadPoolServer
 
+from clients.callers import kept
+from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
 from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
@@ -46,3 +49,35 @@ def _hosted(kind: type[Server], path: str, **settings: int) -> HostedService:
     server.listener = for_peers(server.listener)
     server.listener.listen(BACKLOG)  # start() does so again; until then connections wait
     return HostedService(BoundAddress(path or tcp_address(server.port)), server.start, counts)
+
+
+class RpycChannel:
+    """One connection; the method is looked up once, as its documentation advises for what is called often."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            self._connection = unix_connect(address) if address.startswith("/") else _connect_tcp(address)
+            self._answer = self._connection.root.answer
+        except (OSError, EOFError) as error:
+            raise CallFailed("connect") from error
+
+    def ask(self, message: bytes) -> bytes:
+        """Call the exposed method. Raises CallFailed."""
+        try:
+            return cast(bytes, self._answer(message))
+        except EOFError as error:
+            raise CallFailed("closed") from error
+        except Exception as error:  # an error of the service arrives as one of its own type
+            raise CallFailed("garbled") from error
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+
+def _connect_tcp(address: str) -> rpyc.Connection:
+    host, _, port = address.rpartition(":")
+    return rpyc.connect(host, int(port))
+
+
+caller = kept(RpycChannel)

@@ -1,0 +1,111 @@
+"""HTTP servers that run in the service process; the function of each imports its library.
+
+http.server, with a thread for each connection and HTTP/1.1 so that connections are kept. protocol_version, a
+Content-Length in every answer and daemon_threads are what its documentation asks for. wfile is buffered and Nagle is
+off, so that an answer is one packet: without, each waits 40 ms for a delayed ACK.
+Source: docs.python.org/3/library/http.server.html
+
+Waitress: one main loop reads and writes, and NUM_WORKERS_PER_API_SERVICE threads run the application. `threads` is its
+documented setting for that. Its warning that requests wait for a thread is switched off, as its documentation shows: a
+load generator is meant to make them wait.
+Source: docs.pylonsproject.org/projects/waitress/en/stable/arguments.html
+
+Cheroot, CherryPy's server: a pool of NUM_WORKERS_PER_API_SERVICE threads behind a selector of kept connections.
+`numthreads` is its documented setting for that. timeout is above the time that clients may need to start.
+Source: cheroot.cherrypy.dev/en/latest/pkg/cheroot.wsgi/
+
+Uvicorn with `uvicorn[standard]`: one event loop (uvloop) and httptools, which `auto` picks where they are. The
+calculation runs in the loop: an `async def` view, as in system 3. The access log is off.
+Source: uvicorn.dev/settings/
+"""
+
+from core.cell import Cell
+from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address
+from experiments.league.http_answer import CONTENT_TYPE, IDLE_S, MakeWsgiApp, asgi_app, http_answer, wsgi_app
+from services.listeners import BACKLOG, Reach, for_peers, listen_tcp
+
+
+def http_server_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """Return the service of *cell* by http.server, listening."""
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+    listener, counts = listen_tcp(), Counts()
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
+        wbufsize = -1
+
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            path, _, query = self.path.partition("?")
+            code, reply = http_answer(self.command, path, query, body)
+            counts.add()
+            self.send_response(code)
+            self.send_header("Content-Type", CONTENT_TYPE)
+            self.send_header("Content-Length", str(len(reply)))
+            self.end_headers()
+            self.wfile.write(reply)
+
+        do_GET = do_PUT = do_PATCH = do_DELETE = do_POST
+
+        def log_request(self, code: object = "-", size: object = "-") -> None:
+            """Nothing is logged per request."""
+
+    server = ThreadingHTTPServer(listener.sock.getsockname()[:2], Handler, bind_and_activate=False)
+    server.socket.close()
+    server.socket = listener.sock
+    return HostedService(listener, server.serve_forever, counts)
+
+
+def waitress_service(cell: Cell, service_id: int, folder: str, make_app: MakeWsgiApp = wsgi_app) -> HostedService:
+    """Return the service of *cell* by Waitress, listening.
+
+    make_app: makes an application that counts what it answers
+    """
+    import logging
+
+    import waitress
+
+    listener, counts = listen_tcp(), Counts()
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)
+    server = waitress.create_server(make_app(counts), sockets=[listener.sock], threads=cell.num_workers_per_api_service)
+    return HostedService(listener, server.run, counts)
+
+
+def flask_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """Return the service of *cell* by Waitress, with the Flask application."""
+    from experiments.league.flask_app import flask_app
+
+    return waitress_service(cell, service_id, folder, flask_app)
+
+
+def cheroot_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """Return the service of *cell* by Cheroot, listening on a free port of the loopback interface."""
+    from cheroot.wsgi import Server
+
+    counts, threads = Counts(), cell.num_workers_per_api_service
+    place = (Reach.address, 0)
+    server = Server(place, wsgi_app(counts), numthreads=threads, request_queue_size=BACKLOG, timeout=IDLE_S)
+    server.prepare()
+    server.socket = for_peers(server.socket)
+    return HostedService(BoundAddress(tcp_address(server.bind_addr[1])), server.serve, counts)
+
+
+def uvicorn_service(cell: Cell, service_id: int, folder: str) -> HostedService:
+    """Return the service of *cell* by Uvicorn, listening."""
+    import uvicorn
+
+    listener, counts = listen_tcp(), Counts()
+    config = uvicorn.Config(
+        asgi_app(counts),
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        backlog=BACKLOG,
+        timeout_keep_alive=IDLE_S,
+    )
+    config.load()
+    config.get_loop_factory()  # an extension that is imported switches the GIL on for as long as it takes: not later
+    server = uvicorn.Server(config)
+    return HostedService(listener, lambda: server.run(sockets=[listener.sock]), counts)
