@@ -191,6 +191,7 @@ SPEAK_HTTP = (
         title=message("Uvicorn with uvloop and httptools, one loop"),
         service="experiments.league.http_servers:uvicorn_service",
         requirements="requirements/uvicorn.txt",
+        spreads=True,
         request_cpu_us=200,
     ),
     _http(

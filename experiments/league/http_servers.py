@@ -19,10 +19,15 @@ calculation runs in the loop: an `async def` view, as in system 3. The access lo
 Source: uvicorn.dev/settings/
 """
 
+from typing import TYPE_CHECKING, Any
+
 from core.cell import Cell
 from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address
 from experiments.league.http_answer import CONTENT_TYPE, IDLE_S, MakeWsgiApp, asgi_app, http_answer, wsgi_app
 from services.listeners import BACKLOG, Reach, for_peers, listen_tcp
+
+if TYPE_CHECKING:
+    from asyncio import Transport
 
 
 def http_server_service(cell: Cell, service_id: int, folder: str) -> HostedService:
@@ -106,6 +111,20 @@ def uvicorn_service(cell: Cell, service_id: int, folder: str) -> HostedService:
         timeout_keep_alive=IDLE_S,
     )
     config.load()
+    if Reach.peers:
+        config.http_protocol_class = _for_peers(config.http_protocol_class)
     config.get_loop_factory()  # an extension that is imported switches the GIL on for as long as it takes: not later
     server = uvicorn.Server(config)
     return HostedService(listener, lambda: server.run(sockets=[listener.sock]), counts)
+
+
+def _for_peers(protocol: Any) -> type:
+    """Return a subclass of the asyncio.Protocol *protocol* that closes the connections of strangers when they begin."""
+
+    class ForPeers(protocol):  # type: ignore[misc]
+        def connection_made(self, transport: "Transport") -> None:
+            super().connection_made(transport)
+            if not Reach.admits(transport.get_extra_info("peername")):
+                transport.abort()
+
+    return ForPeers
