@@ -1,7 +1,6 @@
 """The errors a user can mend. Only runner.py prints them and exits."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from core.messages import NOTHING, Arg, Message, message
 
@@ -31,5 +30,7 @@ class ChildFailed(GilscopeError):
 
 def did_you_mean(word: str, names: Iterable[str]) -> Message:
     """A sentence with the nearest of *names*, and a space behind it; nothing where none is near."""
+    from difflib import get_close_matches  # measured children import this module, and never ask
+
     nearest = get_close_matches(word, [*names], n=1)
     return message("Did you mean {name}? ", name=nearest[0]) if nearest else NOTHING

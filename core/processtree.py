@@ -6,9 +6,8 @@ Source: proc_pid_stat(5), proc_pid_status(5), proc_pid_smaps(5).
 import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
-PROC = Path("/proc")
+PROC = "/proc"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,12 +58,12 @@ def usage_of(pids: Iterable[int]) -> TreeUsage:
 
 def peak_memory_bytes(pid: int | str) -> int:
     """Largest resident set of a process (VmHWM). 0 where /proc does not say. pid: a number, or "self"."""
-    return _numbers(PROC / str(pid) / "status").get("VmHWM", 0) * 1024
+    return _numbers(f"{PROC}/{pid}/status").get("VmHWM", 0) * 1024
 
 
 def proportional_memory_bytes(pid: int | str) -> int:
     """Proportional set size of a process now: shared pages count by their share. 0 where /proc does not say."""
-    return _numbers(PROC / str(pid) / "smaps_rollup").get("Pss", 0) * 1024
+    return _numbers(f"{PROC}/{pid}/smaps_rollup").get("Pss", 0) * 1024
 
 
 def threads_ran_ns(pid: int) -> dict[int, int]:
@@ -75,10 +74,10 @@ def threads_ran_ns(pid: int) -> dict[int, int]:
     """
     ran, pids = {}, [pid]
     for process in pids:
-        for thread in (PROC / str(process) / "task").glob("*"):
-            if words := _text(thread / "schedstat").split():
-                ran[int(thread.name)] = int(words[0])
-            pids += map(int, _text(thread / "children").split())
+        for thread in _threads(process):
+            if words := _text(f"{PROC}/{process}/task/{thread}/schedstat").split():
+                ran[int(thread)] = int(words[0])
+            pids += map(int, _text(f"{PROC}/{process}/task/{thread}/children").split())
     return ran
 
 
@@ -91,11 +90,11 @@ def tree(pid: int) -> list[int]:
     """*pid* and its descendants that run now, parents first; without *pid* itself where it does not run."""
     children: dict[int, list[int]] = {}
     running = set()
-    for entry in PROC.glob("[0-9]*"):
-        fields = _stat(int(entry.name))
+    for name in filter(str.isdecimal, os.listdir(PROC)):
+        fields = _stat(int(name))
         if fields:
-            running.add(int(entry.name))
-            children.setdefault(int(fields[1]), []).append(int(entry.name))
+            running.add(int(name))
+            children.setdefault(int(fields[1]), []).append(int(name))
     processes = [pid] if pid in running else []
     for process in processes:
         processes += children.get(process, [])
@@ -104,7 +103,7 @@ def tree(pid: int) -> list[int]:
 
 def _stat(pid: int) -> list[str]:
     """The fields of /proc/<pid>/stat from the state on; empty where the process has ended."""
-    text = _text(PROC / str(pid) / "stat")
+    text = _text(f"{PROC}/{pid}/stat")
     fields = text.rpartition(")")[2].split()  # the name before it may hold spaces and brackets
     return [] if not fields or fields[0] in "ZX" else fields
 
@@ -115,7 +114,7 @@ def _usage(pid: int) -> TreeUsage:
         return TreeUsage()
     tick_ns = 10**9 // os.sysconf("SC_CLK_TCK")
     user, system, waited_user, waited_system = map(int, fields[11:15])
-    threads = [_numbers(status) for status in (PROC / str(pid) / "task").glob("*/status")]
+    threads = [_numbers(f"{PROC}/{pid}/task/{thread}/status") for thread in _threads(pid)]
     return TreeUsage(
         processes=1,
         cpu_user_ns=(user + waited_user) * tick_ns,
@@ -127,7 +126,7 @@ def _usage(pid: int) -> TreeUsage:
     )
 
 
-def _numbers(path: Path) -> dict[str, int]:
+def _numbers(path: str) -> dict[str, int]:
     """The lines `name: number ...` of a file."""
     numbers = {}
     for line in _text(path).splitlines():
@@ -138,8 +137,17 @@ def _numbers(path: Path) -> dict[str, int]:
     return numbers
 
 
-def _text(path: Path) -> str:
+def _threads(pid: int) -> list[str]:
+    """The ids of its threads; none where it has ended."""
     try:
-        return path.read_text(encoding="utf-8", errors="replace")
+        return os.listdir(f"{PROC}/{pid}/task")
+    except OSError:
+        return []
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
     except OSError:
         return ""

@@ -1,6 +1,5 @@
 """A system that a file outside the repository declares, as files of systems/ do."""
 
-import hashlib
 import importlib.util
 import re
 import sys
@@ -59,6 +58,8 @@ def _module(path: Path) -> ModuleType:
         raise BadInput(
             "{path} cannot be read: there is no such file; name a file that declares a SYSTEM.", path=str(path)
         )
+    import hashlib  # only for a file from outside
+
     name = f"system_file_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None

@@ -47,7 +47,7 @@ from lab.run.process import LocalProcess
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
 from lab.run.slow import watched
-from lab.run.turns import PILOT_NS, IdleWatch, added, counted_share, merged, slices, used
+from lab.run.turns import LONGEST_NS, PILOT_NS, IdleWatch, added, counted_share, merged, slices, used
 
 NOT_READY = "not_ready"  # code of the reason of a cell whose children did not start
 BEFORE_READY = message("before it was ready", code=NOT_READY)
@@ -128,7 +128,8 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
             if not bench.places:
                 _expect_memory(first.memory_bytes() * len(others), len(arms))
             _each(others, _CellRun.launch, _CellRun.connect)
-            _each(warmed, _CellRun.warm_up, _CellRun.try_slice)
+            is_open = slices(0, bench.method.duration_s) != slices(LONGEST_NS, bench.method.duration_s)
+            _each(warmed, _CellRun.warm_up, *[_CellRun.try_slice] * is_open)
             bench.slices[key] = slices(max(arm.latency_ns for arm in arms), bench.method.duration_s)
         else:
             _each([first, *others], _CellRun.launch, _CellRun.connect)
