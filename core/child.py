@@ -66,7 +66,7 @@ class Slice:
     at_ns: when it begins, a time of this host's monotonic clock
     """
 
-    at_ns: int
+    at_ns: int = 0
     lead_ns: int
     length_ns: int
 
@@ -82,14 +82,6 @@ class Slice:
 
     def __str__(self) -> str:
         return f"slice {self.at_ns} {self.lead_ns} {self.length_ns}"
-
-
-LEAD_SHARE = 0.05  # of a slice, in which answers do not count: connections and caches are cold after others' slices
-
-
-def a_slice(at_ns: int, length_ns: int) -> Slice:
-    """A slice of which *length_ns* count, with the lead that every slice has."""
-    return Slice(at_ns=at_ns, lead_ns=round(length_ns * LEAD_SHARE), length_ns=length_ns)
 
 
 def release(word: str) -> int | Slice | None:

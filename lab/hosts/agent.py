@@ -17,7 +17,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import IO, Any
 
-from core.child import a_slice
 from core.errors import GilscopeError
 from core.messages import message
 from core.parent import die_with_parent
@@ -156,13 +155,12 @@ class Agent:
         with suppress(OSError, ValueError):
             self._stdin(child).write(data)
 
-    def _release(self, at_ns: int, hold_ns: int, length_ns: int, children: list[int]) -> None:
+    def _release(self, at_ns: int, hold_ns: int, words: str, children: list[int]) -> None:
         """Tell children at which time of this host's clock they begin, and hold the relay until the window is over."""
-        word = str(a_slice(at_ns, length_ns)) if length_ns else f"go {at_ns}"
         self._lease.renew((at_ns + hold_ns - time.perf_counter_ns()) / 1e9)
         self._relay.hold(at_ns + hold_ns)
         for child in children:
-            self._write(child, word.encode() + b"\n")
+            self._write(child, words.encode() + b"\n")
 
 
 def main() -> None:

@@ -4,12 +4,13 @@ import zlib
 from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from core.child import Slice
 from core.errors import BadInput, ChildFailed
 from core.hosts import Host
 from core.messages import message
@@ -114,15 +115,17 @@ class HostPlace(HostConnection):
         """How long each thread of a child and of its descendants has run, by its id. Raises ChildFailed."""
         return {int(thread): ran_ns for thread, ran_ns in self.call("ran", pid=pid).items()}
 
-    def release(self, at_ns: int, hold_ns: int, children: Sequence[RemoteProcess], length_ns: int = 0) -> None:
+    def release(self, at_ns: int, hold_ns: int, children: Sequence[RemoteProcess], part: Slice | None = None) -> None:
         """Release *children* at a time of our clock; nothing is said or heard until their window is over.
 
-        length_ns: of a slice of time; 0 for all that they have to send
+        part: how long they send; None for all that they have to send
         """
         before = self.before = self.before or self.offset()
         numbers = [child.number for child in children]
         self.silent_until_s = (at_ns + hold_ns) / 1e9 + BEAT_S
-        self.tell("release", at_ns=before.there(at_ns), hold_ns=hold_ns, length_ns=length_ns, children=numbers)
+        there_ns = before.there(at_ns)
+        words = f"go {there_ns}" if part is None else str(replace(part, at_ns=there_ns))
+        self.tell("release", at_ns=there_ns, hold_ns=hold_ns, words=words, children=numbers)
 
 
 @dataclass(frozen=True, kw_only=True)

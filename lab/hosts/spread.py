@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter_ns
 from typing import Any, TypeVar
 
-from core.child import a_slice
+from core.child import Slice
 from core.errors import BadInput, ChildFailed
 from core.hosts import Host, Layout
 from core.messages import NOTHING, Message, message
@@ -232,14 +232,14 @@ class Spread:
         for name, offset in self._each(lambda place: place.offset()).items():
             self._places[name].before = offset
 
-    def release(self, clients: Sequence[Child], length_ns: int = 0) -> int:
+    def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
         """All at one time, each by its host's clock; nothing is said until the window is over."""
         at_ns = perf_counter_ns() + LEAD_NS
-        hold_ns = a_slice(0, length_ns).until_ns or round(self._method.duration_s * 1e9)
+        hold_ns = part.until_ns if part else round(self._method.duration_s * 1e9)
         for place in self._places.values():
             own = [client.process for client in clients if client.place.name == place.name]
             remote = [process for process in own if isinstance(process, RemoteProcess)]
-            place.release(at_ns, hold_ns, remote, length_ns)
+            place.release(at_ns, hold_ns, remote, part)
         return at_ns
 
     def window(self, host: str, start_ns: int, end_ns: int) -> Window:

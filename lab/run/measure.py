@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
@@ -12,7 +12,7 @@ from typing import Any
 from config.orders import block_order
 from config.plan import Entry
 from core.cell import Cell
-from core.child import a_slice
+from core.child import Slice
 from core.errors import ChildFailed, GilscopeError
 from core.messages import NOTHING, Message, message
 from core.method import Method
@@ -47,7 +47,7 @@ from lab.run.process import LocalProcess
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
 from lab.run.slow import watched
-from lab.run.turns import LONGEST_NS, PILOT_NS, IdleWatch, added, counted_share, merged, slices, used
+from lab.run.turns import PILOT, IdleWatch, added, counted_share, merged, slices, used
 
 NOT_READY = "not_ready"  # code of the reason of a cell whose children did not start
 BEFORE_READY = message("before it was ready", code=NOT_READY)
@@ -68,7 +68,7 @@ class Bench:
     listening: listening(pid of a service) is called before any client knows of it
     watch: watch(pid of a service) is entered for the timed window
     places: where children run; None for this machine
-    slices: of each setting how many slices an arm has, and how many ns of each count, by the first arm's cell_id
+    slices: of each setting how many slices an arm has, and how long each is, by the first arm's cell_id
     """
 
     sandbox: Sandbox
@@ -79,7 +79,7 @@ class Bench:
     listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
     places: Hosts | None = None
-    slices: dict[str, tuple[int, int]] = field(default_factory=dict)
+    slices: dict[str, tuple[int, Slice]] = field(default_factory=dict)
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
         """What the *role* of the cell's *system* runs under."""
@@ -88,11 +88,11 @@ class Bench:
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """What clients said when they had sent. Times are on our clock; length_ns: of its slice, 0 without slices."""
+    """What clients said when they had sent. Times are on our clock; part: its slice, None without slices."""
 
     released_ns: int
     heard_ns: int
-    length_ns: int
+    part: Slice | None
     lines: Sequence[Mapping[str, Any]]
 
 
@@ -128,18 +128,17 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
             if not bench.places:
                 _expect_memory(first.memory_bytes() * len(others), len(arms))
             _each(others, _CellRun.launch, _CellRun.connect)
-            is_open = slices(0, bench.method.duration_s) != slices(LONGEST_NS, bench.method.duration_s)
-            _each(warmed, _CellRun.warm_up, *[_CellRun.try_slice] * is_open)
+            _each(warmed, _CellRun.warm_up, _CellRun.try_slice)
             bench.slices[key] = slices(max(arm.latency_ns for arm in arms), bench.method.duration_s)
         else:
             _each([first, *others], _CellRun.launch, _CellRun.connect)
             _each(warmed, _CellRun.warm_up)
         _each(arms, _CellRun.begin)
-        count, length_ns = bench.slices[key]
+        count, part = bench.slices[key]
         with CoreWatch({name: pids for arm in arms for name, pids in arm.watched.items()}) as cores:
             for turn in range(count):
                 for place in block_order(len(arms), turn + 1, seed + block):
-                    arms[place].do(arms[place].take_turn, length_ns)
+                    arms[place].do(arms[place].take_turn, part)
         for arm in arms:
             arm.do(arm.end, cores.timelines)
     spent_ns = (perf_counter_ns() - start_ns) // len(arms)
@@ -260,7 +259,7 @@ class _CellRun(ExitStack):
 
     def try_slice(self) -> None:
         """Take a short turn that does not count, but for its mean latency."""
-        self.take_turn(PILOT_NS)
+        self.take_turn(PILOT)
         self._is_warm = True
         for client, line in zip(self._clients, self._turns.pop().lines, strict=True):
             take_client_result(client, line)
@@ -297,17 +296,17 @@ class _CellRun(ExitStack):
             if isinstance(child.process, LocalProcess)
         }
 
-    def take_turn(self, length_ns: int = 0) -> None:
+    def take_turn(self, part: Slice | None = None) -> None:
         """Let the clients send: what the method says, or for a slice of time."""
-        if length_ns:
+        if part:
             self._idle.wake()
         for client in self._clients:
             client.finished = False
-        released_ns = self._places.release(self._clients, length_ns)
+        released_ns = self._places.release(self._clients, part)
         lines = self._children.hear_all(self._clients, RESULT, CALLING, self._deadline_s)
-        turn = Turn(released_ns=released_ns, heard_ns=perf_counter_ns(), length_ns=length_ns, lines=lines)
-        self._turns.append(turn)
-        if length_ns:
+        part = replace(part, at_ns=released_ns) if part else None
+        self._turns.append(Turn(released_ns=released_ns, heard_ns=perf_counter_ns(), part=part, lines=lines))
+        if part:
             self._idle.rest()
 
     def end(self, waits: Mapping[Any, TimeTaken]) -> None:
@@ -319,7 +318,7 @@ class _CellRun(ExitStack):
         ended = places.end([address for of_one in self._sockets for address in of_one] if self._is_away else ())
         there = places.window(self._places.of(SERVICE, 0).name, whole.start_ns, whole.end_ns)
         collected = pauses.within(there, self._insides, self._marks, lambda: places.there(perf_counter_ns()))
-        if turns[0].length_ns:
+        if turns[0].part:
             self._end_clients()
         for service, line in zip(services, self._ended(services), strict=True):
             take_service_result(service, line)
@@ -330,7 +329,7 @@ class _CellRun(ExitStack):
                 heard = places.window(client.place.name, turn.released_ns, turn.heard_ns)
                 check_times(client, heard, len(services))
                 results.append(client.result)
-            if turns[0].length_ns:
+            if turns[0].part:
                 client.result = added(results)
         check_load(self._cell, self._system, clients, services)
         add_jit_states(services, self._jit_ready, jit_states(self._runtimes[SERVICE], self._insides))
@@ -339,7 +338,7 @@ class _CellRun(ExitStack):
             *client_faults(self._runtimes[CLIENT], self._system, clients),
         ]
         by_client, by_service = ([child.result for child in of_role] for of_role in (clients, services))
-        if turns[0].length_ns:
+        if turns[0].part:
             for service, idle_ns in zip(services, self._idle.cpu_ns, strict=False):
                 service.result.update(used(service.result, counted_share(by_client), idle_ns))
         windows = self._windows()
@@ -372,8 +371,8 @@ class _CellRun(ExitStack):
 
     def _windows(self) -> list[Window]:
         """The times in which answers counted, on our clock."""
-        if self._turns[0].length_ns:
-            parts = [a_slice(turn.released_ns, turn.length_ns) for turn in self._turns]
+        parts = [turn.part for turn in self._turns if turn.part]
+        if parts:
             return [Window(start_ns=part.counts_from_ns, end_ns=part.until_ns) for part in parts]
         released_ns = self._turns[0].released_ns
         ends_ns = [
@@ -384,13 +383,13 @@ class _CellRun(ExitStack):
 
     def _told_turns(self, whole: Window) -> dict[str, int]:
         """What result.json says of its turns; nothing where it had none."""
-        length_ns, count = self._turns[0].length_ns, len(self._turns)
-        if not length_ns:
+        part = self._turns[0].part
+        if not part:
             return {}
         return {
-            "slices": count,
-            "length_ns": length_ns,
-            "lead_ns": a_slice(0, length_ns).lead_ns,
+            "slices": len(self._turns),
+            "length_ns": part.length_ns,
+            "lead_ns": part.lead_ns,
             "idle_ns": max(
                 0, whole.end_ns - whole.start_ns - sum(turn.heard_ns - turn.released_ns for turn in self._turns)
             ),

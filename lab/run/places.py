@@ -5,11 +5,11 @@ Times of different hosts are never subtracted: each client's window is on its ow
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
 from typing import Any, Protocol
 
-from core.child import a_slice
+from core.child import Slice
 from core.messages import Message
 from core.method import Method
 from lab.machine import quiet
@@ -53,10 +53,10 @@ class Places(Protocol):
     def mark(self) -> None:
         """Before the first release: look at each clock and machine. Raises ChildFailed."""
 
-    def release(self, clients: Sequence[Child], length_ns: int = 0) -> int:
+    def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
         """Let all clients go; when, on our clock. Raises ChildFailed.
 
-        length_ns: of the slice of time whose answers count; 0 where they send what the method says
+        part: how long they send; None for what the method says
         """
 
     def there(self, here_ns: int) -> int:
@@ -124,12 +124,12 @@ class AllHere:
         """Look at this machine."""
         self._before = quiet.snapshot()
 
-    def release(self, clients: Sequence[Child], length_ns: int = 0) -> int:
+    def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
         """One after the other, as fast as they can be told; all at one time, for a slice."""
         released_ns, word = perf_counter_ns(), "go"
-        if length_ns:
+        if part:
             released_ns += SLICE_AHEAD_NS + len(clients) * TELLING_NS
-            word = str(a_slice(released_ns, length_ns))
+            word = str(replace(part, at_ns=released_ns))
         for client in clients:
             client.tell(word)
         return released_ns

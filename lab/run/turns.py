@@ -7,14 +7,19 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from core.child import Slice
 from core.histogram import Histogram
 from core.slices import Slices
 from lab.run.contract import HISTOGRAMS, SLICES, SLOW
 from lab.run.process import Place
 
 SHORTEST_NS, LONGEST_NS = 100_000_000, 500_000_000
-REQUESTS = 20  # that each connection sends in a slice, at least, unless the slice would be longer than LONGEST_NS
-PILOT_NS = SHORTEST_NS
+REQUESTS = 40  # that each connection sends in a slice, at least, unless the slice would be longer than LONGEST_NS
+LEAD_REQUESTS = (
+    8  # that it sends before: threads that wait for a GIL queue up, and caches are cold after others' slices
+)
+LEAST_LEAD, LONGEST_LEAD_NS = 0.05, 100_000_000  # a share of the slice, and a time
+PILOT = Slice(lead_ns=SHORTEST_NS // 2, length_ns=SHORTEST_NS)
 SUMS = (
     "requests", "answered", "wrong", "uncounted", "calc_ns", "completion_ns", "overdue", "sent_bytes", "received_bytes",
     "cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches", "run_queue_ns",
@@ -23,14 +28,16 @@ USED = ("cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switc
 CPU = USED[:2]
 
 
-def slices(latency_ns: float, duration_s: float) -> tuple[int, int]:
-    """How many slices an arm has in a block, an even number, and how many ns of each count.
+def slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
+    """How many slices an arm has in a block, an even number, and how long each is.
 
     latency_ns: the mean of the slowest arm
     """
     wanted_ns = min(LONGEST_NS, max(SHORTEST_NS, REQUESTS * latency_ns))
     count = 2 * max(1, round(duration_s * 1e9 / wanted_ns / 2))
-    return count, round(duration_s * 1e9 / count)
+    length_ns = round(duration_s * 1e9 / count)
+    lead_ns = min(LONGEST_LEAD_NS, max(LEAST_LEAD * length_ns, LEAD_REQUESTS * latency_ns))
+    return count, Slice(lead_ns=round(lead_ns), length_ns=length_ns)
 
 
 def added(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

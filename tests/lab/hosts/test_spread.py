@@ -14,6 +14,7 @@ from shutil import copy
 import pytest
 
 from commands import hosts, run
+from core.child import Slice
 from core.result import CellResult, load
 from lab.hosts.connection import HostConnection
 from lab.hosts.link import LinkLost
@@ -84,13 +85,13 @@ def test_a_stranger_is_closed_and_counted(
     release, service = spread.release, lab.machines["a"]
     knocked = 0
 
-    def knock_then_release(clients: Sequence[Child], length_ns: int = 0) -> int:
+    def knock_then_release(clients: Sequence[Child], part: Slice | None = None) -> int:
         nonlocal knocked
         for port in service.ports():
             with closing(socket.create_connection((service.address, port), 10)) as stranger:
                 assert stranger.recv(1) == b""
                 knocked += 1
-        return release(clients, length_ns)
+        return release(clients, part)
 
     monkeypatch.setattr(spread, "release", knock_then_release)
     cell = measured(NUM_MULTI_SOCKET=2)
@@ -118,9 +119,9 @@ def test_an_agent_that_is_killed_fails_its_cell_leaves_nothing_and_the_next_is_m
 ) -> None:
     release = spread.release
 
-    def kill_then_release(clients: Sequence[Child], length_ns: int = 0) -> int:
+    def kill_then_release(clients: Sequence[Child], part: Slice | None = None) -> int:
         os.kill(lab.machines["b"].agent(), signal.SIGKILL)
-        return release(clients, length_ns)
+        return release(clients, part)
 
     monkeypatch.setattr(spread, "release", kill_then_release)
     cell = measured()
@@ -138,9 +139,9 @@ def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_no
     release, cut, stopped = spread.release, spread.connected["c"], spread.connected["b"]
     release_there = cut.release
 
-    def release_then_cut(clients: Sequence[Child], length_ns: int = 0) -> int:
+    def release_then_cut(clients: Sequence[Child], part: Slice | None = None) -> int:
         monkeypatch.setattr(cut, "release", lambda at_ns, _, own, __: release_there(at_ns, MINUTE_NS, own))
-        released_ns = release(clients, length_ns)
+        released_ns = release(clients, part)
         cut.silent_until_s += 60
         lab.link("c", "down")
         os.kill(lab.machines["b"].agent(), signal.SIGSTOP)

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from core.cell import Cell
+from core.child import Slice
 from core.errors import BadInput
 from core.hosts import Host, Layout
 from core.method import Method
@@ -217,10 +218,10 @@ def test_a_service_of_a_users_own_ends_when_its_agent_is_killed(
         links = Path("/proc").glob("[0-9]*/cwd")  # realpath() of one that has ended is its own path
         return [path for path in map(os.path.realpath, links) if path.startswith(f"{folder}/gilscope/files-")]
 
-    def kill_then_release(clients: Sequence[Child], length_ns: int = 0) -> int:
+    def kill_then_release(clients: Sequence[Child], part: Slice | None = None) -> int:
         assert there()
         spread.connected["a"].close()
-        return release(clients, length_ns)
+        return release(clients, part)
 
     monkeypatch.setattr(spread, "release", kill_then_release)
     cell = measured(spread, bench, short_folder, str(any_runtime.name), command="{python} items.py {port} {host}")

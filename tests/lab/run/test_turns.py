@@ -7,24 +7,26 @@ import pytest
 
 from config.load import load_experiment
 from config.plan import Plan
+from core.child import Slice
 from lab.run.feasible import in_order
 from lab.run.turns import added, counted_share, slices, used
 from tests.lab.scripted_children import latency
 
 
 @pytest.mark.parametrize(
-    ("latency_ms", "duration_s", "expected"),
+    ("latency_ms", "duration_s", "count", "lead_ms", "length_ms"),
     [
-        (0.2, 1.0, (10, 100_000_000)),  # 20 requests take 4 ms, so the shortest slice
-        (10.0, 1.0, (4, 250_000_000)),  # 20 requests take 200 ms, and 5 slices are made an even number
-        (100.0, 3.0, (6, 500_000_000)),  # not 2 s, but the longest slice
-        (0.2, 0.05, (2, 25_000_000)),  # two at least
+        (0.2, 1.0, 10, 5, 100),  # 40 requests take 8 ms, so the shortest slice, with the shortest lead
+        (10.0, 1.0, 2, 80, 500),  # 40 requests take 400 ms, 2.5 slices are made 2; 8 requests before
+        (100.0, 3.0, 6, 100, 500),  # not 4 s, but the longest slice, and the longest lead
+        (0.2, 0.05, 2, 1.6, 25),  # two at least
     ],
 )
-def test_a_slice_holds_twenty_requests_of_each_connection(
-    latency_ms: float, duration_s: float, expected: tuple[int, int]
+def test_a_slice_holds_forty_requests_of_each_connection_after_eight(
+    latency_ms: float, duration_s: float, count: int, lead_ms: float, length_ms: int
 ) -> None:
-    assert slices(latency_ms * 1e6, duration_s) == expected
+    part = Slice(lead_ns=round(lead_ms * 1e6), length_ns=length_ms * 10**6)
+    assert slices(latency_ms * 1e6, duration_s) == (count, part)
 
 
 def said(answered: int, uncounted: int, start_ns: int, *latencies_ns: int, **more: Any) -> dict[str, Any]:
