@@ -193,18 +193,17 @@ class WorkerThreads:
                 self.run_queue_ns.append(thread_run_queue_ns())
                 return
             if leads:
-                self._call(task, place, None, until_ns - self._lead_ns, until_ns)
+                requests = self._due(place, self._lead_ns) if self._rate else None
+                self._call(task, place, requests, self._started_ns - self._lead_ns, until_ns)
                 self.uncounted.append(task.tally.forget())
                 leads = False
-            begun_ns, until_ns = until_ns, until_ns + self._slice_ns if self._slice_ns else NEVER_NS
-            self._call(task, place, self._requests, begun_ns, until_ns)
+            until_ns = until_ns + self._slice_ns if self._slice_ns else NEVER_NS
+            requests = self.due(place) if self._rate else self._requests
+            self._call(task, place, requests, self._started_ns, until_ns)
 
     def _call(self, task: Task, place: int, requests: int | None, begun_ns: int, until_ns: int) -> None:
-        if self._rate:
-            due = self._due(place, until_ns - begun_ns) if requests is None else requests
-            call(task, due, until_ns, at_rate(self._rate, place, len(self._tasks), begun_ns))
-        else:
-            call(task, requests, until_ns)
+        schedule = at_rate(self._rate, place, len(self._tasks), begun_ns) if self._rate else None
+        call(task, requests, until_ns, schedule)
 
     def due(self, place: int) -> int:
         """How many requests task *place* is to send at a rate."""

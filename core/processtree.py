@@ -67,7 +67,7 @@ def proportional_memory_bytes(pid: int | str) -> int:
 
 
 def threads_ran_ns(pid: int) -> dict[int, int]:
-    """How long each thread of *pid* and its descendants has run, in ns, by its id; empty where the kernel does not say.
+    """Return the CPU time in ns of each thread of *pid* and its descendants, by thread id; {} if it is not known.
 
     It reads far less of /proc than tree() does. Source: Linux, Documentation/scheduler/sched-stats.rst,
     /proc/<pid>/schedstat: the first number; proc_pid_task(5), children.

@@ -112,7 +112,7 @@ class HostPlace(HostConnection):
         return str(there["facts"]["version"]) if there else ""
 
     def ran_ns(self, pid: int) -> Mapping[int, int]:
-        """How long each thread of a child and of its descendants has run, by its id. Raises ChildFailed."""
+        """Return the CPU time in ns of each thread of a child and its descendants, by thread id. Raises ChildFailed."""
         return {int(thread): ran_ns for thread, ran_ns in self.call("ran", pid=pid).items()}
 
     def release(self, at_ns: int, hold_ns: int, children: Sequence[RemoteProcess], part: Slice | None = None) -> None:

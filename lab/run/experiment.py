@@ -101,7 +101,7 @@ def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
 
 
 def _together(plan: Plan, method: Method, block: int, seed: int) -> list[list[Entry]]:
-    """The entries of a block in random order; those that take turns in slices of time are together."""
+    """Return the entries of a block in random order, in groups that are measured at the same time."""
     entries = plan.block(block, seed)
     if not method.slices:
         return [[entry] for entry in entries]

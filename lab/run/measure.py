@@ -416,7 +416,7 @@ class _CellRun(ExitStack):
             service.tell({**self._cell.to_json(), **told, "service_id": service_id, "inside": variables})
 
     def ready_services(self) -> list[list[str]]:
-        """Wait until all services listen; of each, its addresses. Raises ChildFailed."""
+        """Wait until all services listen, and return the addresses of each. Raises ChildFailed."""
         lines = self._children.hear_all(self._services, READY, BEFORE_READY, self._start_deadline_s)
         check_runtime(self._runtimes[SERVICE], self._services, lines)
         sockets = [addresses(line, service) for line, service in zip(lines, self._services, strict=True)]

@@ -143,7 +143,7 @@ class AllHere:
         return Window(start_ns=start_ns, end_ns=end_ns)
 
     def end(self, served: Sequence[str] = ()) -> Ended:
-        """What happened on this machine."""
+        """Return what the machine did since mark(): CPU steal, swapping, other processes."""
         assert self._before, "there was a mark"
         return Ended(
             machines={

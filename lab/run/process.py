@@ -74,7 +74,7 @@ class Place(Protocol):
         """What children under *runtime* must say they run under there."""
 
     def ran_ns(self, pid: int) -> Mapping[int, int]:
-        """How long each thread of a child and of its descendants has run, by its id."""
+        """Return the CPU time in ns of each thread of a child and of its descendants, by thread id."""
 
 
 class LocalProcess:
@@ -161,5 +161,5 @@ class Here:
         return runtime.version
 
     def ran_ns(self, pid: int) -> Mapping[int, int]:
-        """How long each thread of a child and of its descendants has run, by its id."""
+        """Return the CPU time in ns of each thread of a child and of its descendants, by thread id."""
         return threads_ran_ns(pid)

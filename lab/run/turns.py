@@ -3,8 +3,9 @@
 Duet benchmarking (Bulej et al., ICPE 2020) has the idea: what the machine does to one arm it does to the other, too.
 """
 
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Mapping, Sequence
+from statistics import mean
 from typing import Any
 
 from core.child import Slice
@@ -15,9 +16,7 @@ from lab.run.process import Place
 
 SHORTEST_NS, LONGEST_NS = 100_000_000, 500_000_000
 REQUESTS = 40  # that each connection sends in a slice, at least, unless the slice would be longer than LONGEST_NS
-LEAD_REQUESTS = (
-    8  # that it sends before: threads that wait for a GIL queue up, and caches are cold after others' slices
-)
+LEAD_REQUESTS = 8  # that it sends before: threads must queue up for the GIL, and caches must warm, as under load
 LEAST_LEAD, LONGEST_LEAD_NS = 0.05, 100_000_000  # a share of the slice, and a time
 PILOT = Slice(lead_ns=SHORTEST_NS // 2, length_ns=SHORTEST_NS)
 SUMS = (
@@ -26,10 +25,11 @@ SUMS = (
 )  # fmt: skip
 USED = ("cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches", "run_queue_ns")
 CPU = USED[:2]
+FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong")  # of the first slice that has them
 
 
 def slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
-    """How many slices an arm has in a block, an even number, and how long each is.
+    """Return how many slices an arm has in a block, which is an even number, and how long each of them is.
 
     latency_ns: the mean of the slowest arm
     """
@@ -41,18 +41,17 @@ def slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
 
 
 def added(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What a client said of each of its slices, as one result.
+    """Return one result of a client that adds up the results of its slices.
 
-    What it used is given for the answers that count: the whole, by their share in all answers.
+    CPU time and context switches are multiplied by the share of the answers that count.
     """
-    total = dict(results[-1])
+    total: dict[str, Any] = dict(ChainMap(*reversed([dict(result) for result in results])))
     total |= {key: sum(result.get(key, 0) for result in results) for key in SUMS if key in total}
     total["errors"] = dict(sum((Counter(result["errors"]) for result in results), Counter()))
     total |= {key: merged(result[key] for result in results if key in result) for key in HISTOGRAMS if key in total}
-    total |= {key: results[0][key] for key in ("started_ns", "gil_enabled_ready", "jit_enabled_ready") if key in total}
-    for result in results:
-        if "first_wrong" in result:
-            total.setdefault("first_wrong", result["first_wrong"])
+    total |= {key: next(result[key] for result in results if key in result) for key in FIRST if key in total}
+    if "offered_rate" in total:
+        total["offered_rate"] = mean(result["offered_rate"] for result in results)
     if SLOW in total:
         slow = [result[SLOW] for result in results if SLOW in result]
         requests = [request for one in slow for request in one["requests"]]
@@ -67,13 +66,13 @@ def added(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def counted_share(clients: Sequence[Mapping[str, Any]]) -> float:
-    """The share of the answers that count, of all answers that came."""
+    """Return which share of all answers came in the time that counts."""
     answered, uncounted = (sum(client.get(key, 0) for client in clients) for key in ("answered", "uncounted"))
     return answered / (answered + uncounted) if answered else 1.0
 
 
 def used(result: Mapping[str, Any], share: float, idle_cpu_ns: int = 0) -> dict[str, int]:
-    """What a child used, by key, without the CPU time that it used while it was idle; of the rest this share."""
+    """Return the CPU time and context switches of a child: without its CPU time while idle, multiplied by *share*."""
     cpu_ns = sum(result.get(key, 0) for key in CPU)
     busy = max(0.0, 1 - idle_cpu_ns / cpu_ns) if cpu_ns else 1.0
     return {key: round(result[key] * share * (busy if key in CPU else 1)) for key in USED if key in result}

@@ -66,3 +66,14 @@ def test_arms_take_turns_unless_something_is_against_it_which_is_named() -> None
     ):
         ordered = in_order(given)
         assert (ordered.method.slices, words in str(ordered.arm_order_reason)) == (False, True)
+
+
+def test_what_only_some_slices_have_is_kept_and_the_first_wrong_answer_is_the_first() -> None:
+    wrong = [{"request": "GET /", "got": got, "expected": "1"} for got in "ab"]
+    slices_said = [
+        said(1, 0, 0, 7, waiting=latency(3), offered_rate=90),
+        said(1, 0, 500, 7, first_wrong=wrong[0], offered_rate=110),
+        said(1, 0, 900, 7, first_wrong=wrong[1], offered_rate=100),
+    ]
+    total = added(slices_said)
+    assert (total["waiting"]["count"], total["first_wrong"], total["offered_rate"]) == (1, wrong[0], 100)
