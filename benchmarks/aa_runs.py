@@ -20,7 +20,7 @@ from time import monotonic
 from benchmarks.bench import cell_of, measured, opened, options, runtimes
 from core.cell import Cell
 from core.method import Method, Warmup
-from lab.run.measure import Bench
+from lab.run.cell_run import Bench
 from reports.facts.cells import request_ns
 from reports.statistics.stats import log_ratios, totals
 from reports.statistics.verdict import Verdict, judge_family

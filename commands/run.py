@@ -27,9 +27,9 @@ from core.saved import Until
 from core.secret import Secret, from_file, secrets_in
 from lab.hosts.spread import Spread
 from lab.profile.watchers import OBSTACLES
+from lab.run.cell_run import Bench
 from lab.run.experiment import carry_out
 from lab.run.feasible import in_order, preflight
-from lab.run.measure import Bench
 from lab.run.runs import (
     Order,
     check_same_runtimes,

@@ -11,8 +11,8 @@ from config import flags
 from config.hosts import expect_here
 from core.errors import BadInput
 from lab.places import REPOSITORY
+from lab.run.cell_run import Bench, start_services
 from lab.run.children import Children
-from lab.run.measure import Bench, start_services
 from lab.run.sandbox import Sandbox
 
 

@@ -22,8 +22,8 @@ from core.messages import message
 from core.method import LONGEST_S
 from core.runtime import NATIVE, RuntimeName
 from core.stress import Stress
+from lab.run.cell_run import Bench
 from lab.run.feasible import preflight
-from lab.run.measure import Bench
 from lab.run.runs import held, run_folder
 from reports.names import STRESS, STRESS_PAGE, STRESS_TEXT
 

@@ -14,7 +14,7 @@ from hypothesis import settings
 from core.system import Program
 from lab.native import programs
 from lab.python import interpreters
-from lab.run.measure import Bench
+from lab.run.cell_run import Bench
 from lab.run.runtimes import Runtime, present
 from lab.run.sandbox import Sandbox
 

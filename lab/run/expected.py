@@ -14,8 +14,8 @@ from core.errors import GilscopeError
 from core.request_plan import ANY, Request, RequestPlan
 from core.stress import Check
 from lab.places import REPOSITORY
+from lab.run.cell_run import Bench, start_services
 from lab.run.children import Children
-from lab.run.measure import Bench, start_services
 
 TIMES = 3  # in a row
 _CHANGES = object()

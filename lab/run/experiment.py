@@ -14,8 +14,9 @@ from core.fingerprint import CODE, code_changes
 from core.messages import Message, listed, message
 from core.method import Method
 from core.result import NOT_TRIED, CellResult, Run, RunFile
+from lab.run.cell_run import NOT_READY, Bench
 from lab.run.fingerprints import Fingerprint, Fingerprints
-from lab.run.measure import NOT_READY, Bench, NotEnoughMemory, measure, measure_in_slices
+from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
 from lab.run.profiling import profiles
 from lab.run.runs import Order, note_time
 from lab.run.sandbox import Sandbox

@@ -17,8 +17,9 @@ from lab.profile import memory, stack_files, stacks
 from lab.profile.lock_report import LockReport
 from lab.profile.locks import LocksFailed
 from lab.profile.watchers import WATCHERS
+from lab.run.cell_run import Bench
 from lab.run.inside import Inside, Window
-from lab.run.measure import Bench, measure
+from lab.run.measure import measure
 from lab.run.runs import Order
 from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
 

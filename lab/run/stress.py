@@ -24,9 +24,10 @@ from core.redact import Redactor
 from core.result import CellResult
 from core.stress import Round, Stress
 from core.system import System
+from lab.run.cell_run import NOT_READY, Bench, redactor_of
 from lab.run.expected import expecting
 from lab.run.inside import Inside, Window, pid_of
-from lab.run.measure import NOT_READY, Bench, measure, redactor_of
+from lab.run.measure import measure
 
 SWITCH_INTERVAL_S = 1e-6
 LONGEST_ROUND_S = 3.0

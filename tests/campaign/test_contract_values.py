@@ -26,9 +26,10 @@ from core.record import Client, ClientLine, Program, ServiceLine, Usage
 from core.result import CellResult, Run, RunFile, load
 from core.runtime import RuntimeName
 from lab.python.interpreters import Interpreter
-from lab.run import measure as measure_module
+from lab.run import cell_run
+from lab.run.cell_run import Bench
 from lab.run.children import RESET, RESULT, WARM, Child
-from lab.run.measure import Bench, measure
+from lab.run.measure import measure
 from lab.run.process import Here, Place
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
@@ -197,7 +198,7 @@ class Seam:
     """From lines to a cell, to result.json, and back."""
 
     def __init__(self, sandbox: Sandbox, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(measure_module, "Children", Speakers)
+        monkeypatch.setattr(cell_run, "Children", Speakers)
         monkeypatch.setattr(Runtime, "command", lambda runtime, system, role: [])
         monkeypatch.setattr(os, "fsync", lambda descriptor: None)
         interpreter = Interpreter(name="3.14", executable=Path("/no"), source="given", facts={"version": "3.14.0"})

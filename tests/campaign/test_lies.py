@@ -18,8 +18,9 @@ import pytest
 
 from config.plan import Plan, Row
 from core.result import CellResult, Run
+from lab.run.cell_run import Bench
 from lab.run.experiment import carry_out
-from lab.run.measure import Bench, measure
+from lab.run.measure import measure
 from lab.run.runs import Order
 from lab.run.runtimes import Runtime
 from systems import find

@@ -15,7 +15,8 @@ from core.method import ORCHESTRATOR, Method, Warmup
 from core.processtree import tree
 from core.result import CellResult
 from core.system import System
-from lab.run.measure import Bench, measure
+from lab.run.cell_run import Bench
+from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from lab.user_service import command as own_command
 

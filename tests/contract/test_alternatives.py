@@ -12,7 +12,7 @@ from core.result import CellResult
 from core.system import System
 from experiments.league.alt_systems import SPEAK_HTTP, SPEAK_OUR_FRAMES, SYSTEMS
 from lab.environments.environment import EnvironmentFailed
-from lab.run.measure import Bench
+from lab.run.cell_run import Bench
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from systems import find

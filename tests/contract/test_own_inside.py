@@ -8,7 +8,7 @@ import pytest
 from core.method import ORCHESTRATOR, Method
 from lab.profile import memory
 from lab.python import uv
-from lab.run.measure import Bench
+from lab.run.cell_run import Bench
 from lab.run.profiling import PROFILERS
 from lab.run.runtimes import Runtime
 from tests.clients.user_service.test_client import serving

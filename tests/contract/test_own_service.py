@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lab.python import uv
-from lab.run.measure import Bench
+from lab.run.cell_run import Bench
 from lab.run.runtimes import Runtime
 from reports.facts.topologies import ran
 from tests.conftest import runtime_or_skip

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.run.measure import Bench
+from lab.run.cell_run import Bench
 from lab.run.runtimes import Runtime
 from reports.facts.cells import rows
 from reports.topics.pauses import HELD_UP, Pauses, pauses

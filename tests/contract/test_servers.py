@@ -7,7 +7,7 @@ import pytest
 
 from config.user_service.servers import ASGI, SERVERS, WSGI
 from core.result import CellResult
-from lab.run.measure import Bench
+from lab.run.cell_run import Bench
 from lab.run.runtimes import Runtime
 from reports.facts.topologies import ran
 from tests.conftest import runtime_or_skip

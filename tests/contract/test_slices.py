@@ -15,7 +15,8 @@ from core.method import ORCHESTRATOR, Method, Warmup
 from core.result import CellResult
 from core.system import System
 from lab.run import measure
-from lab.run.measure import Bench, NotEnoughMemory, measure_in_slices
+from lab.run.cell_run import Bench, CellRun
+from lab.run.measure import NotEnoughMemory, measure_in_slices
 from lab.run.runtimes import Runtime
 from reports.facts.gates import background, idle_cores
 from systems import find
@@ -108,7 +109,7 @@ def test_a_service_that_works_in_the_background_is_named(any_runtime: Runtime, b
 def test_a_kill_in_a_slice_costs_its_arm_and_the_others_go_on(
     role: str, any_runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    take_turn = measure._CellRun.take_turn
+    take_turn = CellRun.take_turn
     killed: list[int] = []
 
     def kill_first(run: Any, part: Slice | None = None) -> None:
@@ -117,7 +118,7 @@ def test_a_kill_in_a_slice_costs_its_arm_and_the_others_go_on(
             os.kill(killed[0], signal.SIGKILL)
         take_turn(run, part)
 
-    monkeypatch.setattr(measure._CellRun, "take_turn", kill_first)
+    monkeypatch.setattr(CellRun, "take_turn", kill_first)
     system = find("2")
     bench = replace(bench, method=METHOD)
     results = measure_in_slices(arms(small_cell(system, any_runtime), system, 3), 1, bench, 7)

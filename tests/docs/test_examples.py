@@ -19,8 +19,9 @@ from core.method import Method
 from core.result import FILE_NAME, Run, load
 from lab.places import REPOSITORY
 from lab.python.interpreters import scrubbed_environment
+from lab.run.cell_run import Bench
 from lab.run.children import Child
-from lab.run.measure import Bench, measure
+from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from tests.contract.speaking import Spoken
 from tests.docs.pages import DOCS, NEW_FLAG, blocks, commands, lines_of, named, system_5

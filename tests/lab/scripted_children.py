@@ -14,7 +14,8 @@ from core.result import CellResult
 from core.runtime import RuntimeName
 from core.system import System
 from lab.python.interpreters import Interpreter
-from lab.run.measure import Bench, measure
+from lab.run.cell_run import Bench
+from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from systems import find

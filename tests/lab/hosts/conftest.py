@@ -12,7 +12,8 @@ from core.method import Method
 from core.result import CellResult
 from lab.hosts import connection
 from lab.hosts.spread import Spread
-from lab.run.measure import Bench, measure, measure_in_slices
+from lab.run.cell_run import Bench
+from lab.run.measure import measure, measure_in_slices
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from systems import find

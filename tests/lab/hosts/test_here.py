@@ -20,7 +20,8 @@ from lab.hosts.place import InsideThere
 from lab.hosts.spread import Spread
 from lab.profile.watchers import OBSTACLES
 from lab.run import pauses
-from lab.run.measure import Bench, measure
+from lab.run.cell_run import Bench
+from lab.run.measure import measure
 from lab.run.profiling import PROFILERS
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox

@@ -21,8 +21,9 @@ from lab.environments.environment import EnvironmentFailed
 from lab.hosts import archive, errands
 from lab.hosts.spread import Spread
 from lab.python import uv
+from lab.run.cell_run import Bench
 from lab.run.children import Child
-from lab.run.measure import Bench, measure
+from lab.run.measure import measure
 from lab.run.runtimes import Runtime, runtime_of
 from systems import find
 from tests.conftest import native_or_skip

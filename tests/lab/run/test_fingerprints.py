@@ -12,8 +12,8 @@ from core.messages import listed, message
 from core.result import CellResult
 from lab.digests import Digests, files_in
 from lab.run import experiment, fingerprints
+from lab.run.cell_run import NOT_READY
 from lab.run.fingerprints import Fingerprints
-from lab.run.measure import NOT_READY
 from lab.run.runs import Order, check_unchanged, unmeasured
 from reports.facts.gates import mixed
 from systems import find

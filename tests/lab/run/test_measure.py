@@ -183,7 +183,7 @@ def test_a_last_line_that_is_no_result_fails_the_cell(
     ("deadline", "said", "when"),
     [
         ("lab.run.deadlines.START_DEADLINE_S", {"ready": ""}, "before it was ready"),
-        ("lab.run.measure.END_DEADLINE_S", {"service": ""}, "at the end of the cell"),
+        ("lab.run.cell_run.END_DEADLINE_S", {"service": ""}, "at the end of the cell"),
     ],
 )
 def test_a_service_that_is_never_ready_or_does_not_stop_fails_the_cell(

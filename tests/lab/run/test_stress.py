@@ -10,7 +10,7 @@ from config.user_service.plan import user_service_plan
 from core.stress import Round, Stress
 from lab.places import REPOSITORY
 from lab.run import stress as rounds
-from lab.run.measure import Bench
+from lab.run.cell_run import Bench
 from lab.run.stress import SWITCH_INTERVAL_S, grouped
 from tests.conftest import runtime_or_skip
 
