@@ -89,9 +89,8 @@ def junit(compared: Compared, language: Language) -> str:
     for run in compared.runs:
         ET.SubElement(properties, "property", name=run.letter, value=_clean(run.title))
     for one, time_s in zip(compared.cells, times_s, strict=True):
-        system = compared.runs[0].settings.number(
-            one.comparison.system
-        )  # always in English, because a class name is an identifier
+        # always in English, because a class name is an identifier
+        system = compared.runs[0].settings.number(one.comparison.system)
         case = ET.SubElement(
             suite, "testcase", classname=_clean(f"gilscope.{system}"), name=_clean(language.text(one.name)),
             time=f"{time_s:.6f}",

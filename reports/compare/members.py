@@ -97,31 +97,31 @@ class Member:
 
 
 def times_fs(row: Row) -> dict[int, int]:
-    """Return the time per request by block. It is in femtoseconds, so short benchmarks have whole numbers, too."""
+    """Return a row's time per request by block, in femtoseconds: these are whole numbers for short benchmarks, too."""
     return {
         cell.block: cell.wall_ns * FS_PER_NS // cell.answered for cell in row.good if cell.answered and cell.wall_ns
     }
 
 
 def members(views: Sequence[View], titles: Sequence[str] = ()) -> list[Member]:
-    """Return the runs with letters in order, from A. titles: the names that people see; by default the ids"""
+    """Return the runs to compare, with letters from A on. titles: their names on the page; by default their ids"""
     titles = titles or [view.run.run_id for view in views]
     settings = Settings([row for view in views for row in view.rows], ChainMap(*(view.titles for view in views)))
     return [Member(*one, settings) for one in zip(ascii_uppercase, titles, range(MOST), views, strict=False)]
 
 
 def obstacles(runs: Iterable[Member]) -> list[Message]:
-    """Return the conditions that differ, such as 'the CPU: EPYC (A, B); Xeon (C)'. They forbid a comparison."""
-    return _unlike({one.letter: one.conditions for one in runs})
+    """Return the differing conditions that forbid a comparison, such as 'the CPU: EPYC (A, B); Xeon (C)'."""
+    return _differing({one.letter: one.conditions for one in runs})
 
 
 def differences(runs: Iterable[Member]) -> list[Message]:
-    """Return the facts that differ and may differ, in alphabetical order."""
-    return sorted(_unlike({one.letter: one.facts for one in runs}), key=str)
+    """Return the differences among runs that do not forbid a comparison, in alphabetical order."""
+    return sorted(_differing({one.letter: one.facts for one in runs}), key=str)
 
 
-def _unlike(facts: Mapping[str, Mapping[Message, Message]]) -> list[Message]:
-    """Return the facts that differ among the runs that have them. facts: by the letter of the run"""
+def _differing(facts: Mapping[str, Mapping[Message, Message]]) -> list[Message]:
+    """Return the facts that have different values in different runs. facts: by the letter of the run"""
     labels = dict.fromkeys(chain(*facts.values()))
     values = {label: {letter: known[label] for letter, known in facts.items() if label in known} for label in labels}
     return unlike(values, SEMICOLON)

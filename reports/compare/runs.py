@@ -92,7 +92,7 @@ def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float |
     cells = _judged(pairs, runs, share)
     overruled = [
         message("Compared only because of --anyway: {obstacle}.", obstacle=obstacle)
-        for obstacle in (*against, *_unlike_cells(pairs, a.settings))
+        for obstacle in (*against, *_differing_cells(pairs, a.settings))
     ]
     unused = [line for run, used in zip(runs, zip(*pairs, strict=True), strict=True) for line in _unused(run, used)]
     differing = [message("{label}: {values}", label=DIFFERENT, values=line) for line in differences(runs)]
@@ -112,18 +112,18 @@ def _pairs(a: Sequence[Row], b: Sequence[Row], *, loose: bool) -> list[Pair]:
     in_a, in_b = ({_key(row): row for row in rows} for rows in (a, b))
     partners = {key: in_b[key] for key in in_a if key in in_b}
     if loose:
-        rest_a, rest_b = (_single([row for row in rows if _key(row) not in partners]) for rows in (a, b))
+        rest_a, rest_b = (_unique_rows([row for row in rows if _key(row) not in partners]) for rows in (a, b))
         partners |= {_key(row): rest_b[kind] for kind, row in rest_a.items() if kind in rest_b}
     return [(row, partners[key]) for key, row in in_a.items() if key in partners]
 
 
-def _single(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
+def _unique_rows(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
     """Return the rows whose system and arm no other row has, by system and arm."""
     count = Counter((row.system, row.runtime) for row in rows)
     return {kind: row for row in rows if count[kind := (row.system, row.runtime)] == 1}
 
 
-def _unlike(a: Row, b: Row) -> Message:
+def _differences(a: Row, b: Row) -> Message:
     """Return the parameters that differ between two rows, or nothing."""
     of_a, of_b = ({name: value_text(value) for name, value in row.params.items()} for row in (a, b))
     return listed(
@@ -136,17 +136,17 @@ def _unlike(a: Row, b: Row) -> Message:
 def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) -> list[ComparedCell]:
     """Return a comparison of each pair, with its verdict and its outcome by the threshold *share*."""
     times = {place: ([*times_fs(a).values()], [*times_fs(b).values()]) for place, (a, b) in enumerate(pairs)}
-    gates = {place: _in_runs(map(_gate, pair)) for place, pair in enumerate(pairs) if any(map(_gate, pair))}
+    gates = {place: _in_runs(map(_obstacle, pair)) for place, pair in enumerate(pairs) if any(map(_obstacle, pair))}
     margin = MARGIN if share is None else min(MARGIN, share)
-    verdicts = judge_runs(
-        times, margin=margin, gates=gates
-    )  # the unit of the times does not matter, because only ratios count
+    # The unit of the times does not matter, because only ratios count.
+    verdicts = judge_runs(times, margin=margin, gates=gates)
     fewest = fewest_blocks_unpaired(max(1, len(pairs) - len(gates)))
     cells = []
     for place, (a, b) in enumerate(pairs):
         verdict, (in_a, in_b) = verdicts[place], map(len, times[place])
         comparison = Comparison(
-            **vars(verdict) | {"why": chained([verdict.why, _unlike(a, b)])}, system=a.system, params=dict(a.params),
+            **vars(verdict) | {"why": chained([verdict.why, _differences(a, b)])},
+            system=a.system, params=dict(a.params),
             denominator=runs[0].title, numerator=runs[1].title, step="other", blocks=min(in_a, in_b),
         )  # fmt: skip
         open_why = gates.get(place) or _in_runs([NOTHING, b.trouble])
@@ -158,7 +158,7 @@ def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) 
             )  # fmt: skip
         is_slower = share is not None and slower_beyond(verdict, share)
         outcome: Outcome = "slower" if is_slower else "open" if open_why and share is not None else "passed"
-        name = _named([a], runs[0].settings.where)
+        name = _cell_names([a], runs[0].settings.where)
         cells.append(ComparedCell(rows=(a, b), name=name, comparison=comparison, outcome=outcome, open_why=open_why))
     return cells
 
@@ -168,7 +168,7 @@ def _in_runs(said: Iterable[Message]) -> Message:
     return chained(message("in {run} {what}", run=run, what=what) for run, what in zip("AB", said, strict=True) if what)
 
 
-def _gate(row: Row) -> Message:
+def _obstacle(row: Row) -> Message:
     """Return the reason why *row* allows no verdict, or nothing."""
     if not row.good:
         return row.trouble
@@ -180,7 +180,7 @@ def _gate(row: Row) -> Message:
     )  # fmt: skip
 
 
-def _named(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Message]) -> Message:
+def _cell_names(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Message]) -> Message:
     """Return the names of cells, such as 'System 4, NUM_MULTI_SOCKET 5 (3.11, 3.14t)' with all arms of a cell."""
     cells = []
     for alike in groups(rows):
@@ -191,7 +191,7 @@ def _named(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Message
 
 def _nothing_in_common(a: Member, b: Member) -> Message:
     """Return the error for two runs that have no cell in common: the reason, and what to do."""
-    unlike = _unlike_cells(_pairs(a.timed, b.timed, loose=True), a.settings)
+    unlike = _differing_cells(_pairs(a.timed, b.timed, loose=True), a.settings)
     if unlike:
         return message(
             "{a} (A) and {b} (B) have no cell in common: {unlike}. Measure the same cells in both, or compare them "
@@ -200,27 +200,27 @@ def _nothing_in_common(a: Member, b: Member) -> Message:
         )  # fmt: skip
     return message(
         "{a} (A) and {b} (B) have no cell in common: A has {in_a}; B has {in_b}. Measure the same cells in both.",
-        a=a.title, b=b.title, in_a=_few(a), in_b=_few(b),
+        a=a.title, b=b.title, in_a=_first_cells(a), in_b=_first_cells(b),
     )  # fmt: skip
 
 
-def _few(run: Member) -> Message:
+def _first_cells(run: Member) -> Message:
     """Return the first SHOWN_CELLS cells of a run, and the number of other cells."""
-    cells, more = _named(run.timed[:SHOWN_CELLS], run.settings.where) or NONE, len(run.timed) - SHOWN_CELLS
+    cells, more = _cell_names(run.timed[:SHOWN_CELLS], run.settings.where) or NONE, len(run.timed) - SHOWN_CELLS
     if more <= 0:
         return cells
     return plural("{cells} and {count} more", "{cells} and {count} more", count=more, cells=cells)
 
 
-def _unlike_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:
+def _differing_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:
     """Return the differing parameters of pairs: 'NUM_CLIENTS is 2 in A and 4 in B for System 1 (3.11, 3.14)'."""
     return [
         message(
             "{unlike} for {cells}",
             unlike=unlike,
-            cells=_named([row for row, _ in some], lambda system, _: settings.number(system)),
+            cells=_cell_names([row for row, _ in some], lambda system, _: settings.number(system)),
         )
-        for unlike, some in grouped(pairs, lambda pair: _unlike(*pair)).items()
+        for unlike, some in grouped(pairs, lambda pair: _differences(*pair)).items()
         if unlike
     ]
 
@@ -228,10 +228,12 @@ def _unlike_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:
 def _unused(run: Member, used: Sequence[Row]) -> Iterator[Message]:
     """Yield the cells that only *run* has, and the cells that failed. used: the rows that were compared"""
     keys, name = set(map(_key, used)), run.settings.where
-    if alone := _named([row for row in run.timed if _key(row) not in keys], name):
+    if alone := _cell_names([row for row in run.timed if _key(row) not in keys], name):
         yield message("Only {run} has these cells, so they are not compared: {cells}.", run=run.letter, cells=alone)
     failed = [
-        message("{cell}: {trouble}", cell=_named([row], name), trouble=row.trouble) for row in run.timed if row.trouble
+        message("{cell}: {trouble}", cell=_cell_names([row], name), trouble=row.trouble)
+        for row in run.timed
+        if row.trouble
     ]
     for what in (*failed, *run.view.run.damaged):
         yield message("Not used from {run}: {what}.", run=run.letter, what=what)
@@ -256,6 +258,7 @@ def _reading(plan: SavedPlan) -> Message:
 
 
 def _blocks(counts: Sequence[int]) -> Message:
+    """Return a number of blocks as text, or the range of several numbers."""
     if min(counts) == max(counts):
         return plural("{count} block", "{count} blocks", count=counts[0])
     return message("{least} to {most} blocks", least=min(counts), most=max(counts))

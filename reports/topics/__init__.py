@@ -33,7 +33,7 @@ def topics() -> tuple[ModuleType, ...]:
 
 
 def sections(view: View) -> list[Section]:
-    """Return the sections that are not empty. Topics of other experiments are left out."""
+    """Return the sections of all topics that have facts, without those of other experiments."""
     shown = [topic for topic in topics() if getattr(topic, "VIEW", view.plan.view) == view.plan.view]
     return [section for topic in shown if (section := _section(topic, view))]
 
@@ -48,7 +48,7 @@ def lacking(view: View) -> list[tuple[Message, str]]:
 
 
 def of_run(command: Callable[[Run], str]) -> Callable[[View], str]:
-    """Return a COMMAND for a topic from *command*, which takes the run."""
+    """Return a topic's COMMAND, made from a function that takes the run instead of the view."""
     return lambda view: command(view.run)
 
 

@@ -41,7 +41,7 @@ HOW = message(
 
 
 def section(view: View) -> Section:
-    """Return a line for each piece of advice. The section is empty if nothing was found."""
+    """Return the section of advice, with a line for each piece. It is empty if nothing was found."""
     found = facts(view)
     found += [*_slow_releases(found, view)]
     useful, little = (advise(fact for fact in found if fact.is_little == is_little) for is_little in (False, True))

@@ -30,16 +30,8 @@ CAUSES = {  # what each step changes
     "version": message("the newer Python version"),
     "other": message("several changes at once"),
 }
-MAIN = (
-    "whole",
-    "patch",
-    "other",
-    "lock",
-    "jit",
-    "build",
-    "version",
-    "aa",
-)  # the first measured step is the headline
+# The headline is about the first of these steps that was measured.
+MAIN = ("whole", "patch", "other", "lock", "jit", "build", "version", "aa")
 SERVES = {
     "faster": message("{setting}: {numerator} serves {ratio} the requests of {denominator}{but}."),
     "slower": message("{setting}: {numerator} serves only {ratio} the requests of {denominator}{but}."),
@@ -76,7 +68,7 @@ P99 = {  # by the verdict on the 99th percentile of latency
 }
 ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
 ONE_CORE = message("This run had 1 core, so threads could not run in parallel, with the GIL or without.")
-CPU_PER_REQUEST = {  # whether the ratio of CPU time per request is 1 or more, which means less CPU time
+CPU_PER_REQUEST = {  # whether the ratio is 1 or more, which means less CPU time
     True: message("{share} less CPU time per request"),
     False: message("{share} more CPU time per request"),
 }
@@ -110,7 +102,7 @@ def answer(view: View) -> list[Message | Table]:
         body = [*(gains(view) or over_all), *_systems([*settings.values()], chosen, view)]
         notes = [(LATENCY, listed(_opposed((one for one in compared if one.step in chosen), view), SENTENCES))]
     disturbed = disturbances(view.run.cells)
-    is_busy = view.others is None or view.others.is_busy  # None: the run does not say how much CPU other processes used
+    is_busy = view.others is None or view.others.is_busy  # None: the CPU time of other processes is unknown
     notes += [
         (message("Caution"), _caution(compared, [] if is_busy else disturbed, view)),
         *((message("Missing"), text) for text in _missing(view)),
@@ -132,6 +124,7 @@ def _measured(view: View) -> list[Comparison]:
 
 
 def _rank(one: Comparison) -> int:
+    """Return the place of a comparison's step in MAIN."""
     return MAIN.index(one.step)
 
 
@@ -161,6 +154,7 @@ def gains(view: View) -> list[Message]:
 
 
 def _system_ratio(one: Comparison, view: View) -> Message:
+    """Return a system with its ratio in parentheses."""
     return message("{system} ({ratio})", system=view.settings.number(one.system), ratio=ratio_text(one))
 
 
@@ -201,7 +195,7 @@ def _subject(one: Comparison, compared: Sequence[Comparison]) -> Message:
 
 
 def _opposed_p99(one: Comparison) -> Message:
-    """Return a clause on the 99th percentile of latency if it got worse without throughput, or better despite it."""
+    """Return a clause that p99 is higher although throughput is not lower, or lower although it is. Else nothing."""
     word = one.tails.get("p99", {}).get("verdict")
     if word not in P99 or (word == "slower") == (one.verdict == "slower"):
         return NOTHING

@@ -170,7 +170,7 @@ def throughput(contests: Iterable[Contest], view: View) -> Figure:
     """Return bars of requests/s, with a panel for each contest."""
     panels = []
     for contest in contests:
-        most = 1.04 * _most([contest])
+        most = 1.04 * _highest_rate([contest])
         curves = [
             bar(view.looks[standing.row.runtime], _spot(place, standing), whole)
             for place, standing in enumerate(contest.standings)
@@ -187,7 +187,7 @@ def throughput(contests: Iterable[Contest], view: View) -> Figure:
     )
 
 
-def _most(contests: Iterable[Contest]) -> float:
+def _highest_rate(contests: Iterable[Contest]) -> float:
     """Return the highest requests/s of any block."""
     return max(
         requests_per_s(cell) for contest in contests for standing in contest.standings for cell in standing.row.good
@@ -216,7 +216,7 @@ def _sweep(parameter: str, contests: Sequence[Contest], view: View) -> Iterator[
     names = {id(standing.row): standing.name for contest in shown for standing in contest.standings}
     contestants = dict.fromkeys(names[id(row)] for row in view.rows if id(row) in names)
     across = swept_axis(places, verbatim(PARAMETERS[parameter].label))
-    up = Axis(label=ANSWERED, low=0.0, high=1.05 * _most(shown))
+    up = Axis(label=ANSWERED, low=0.0, high=1.05 * _highest_rate(shown))
     made = []
     for label, along in panels.items():
         spots = [

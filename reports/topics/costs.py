@@ -42,7 +42,7 @@ def section(view: View) -> Section:
         key="costs",
         title=message("Where the time goes"),
         sentences=profiles,
-        tables=(_times(arm, view), more, _moved(view)),
+        tables=(_times(arm, view), more, _largest_changes(view)),
         terminal=profiles,
     )
 
@@ -92,14 +92,14 @@ def _parts(row: Row) -> dict[str, float]:
     return {"calc": calc, "user": max(0.0, user - calc), "kernel": kernel, "waiting": waiting}
 
 
-def _moved(view: View) -> Table:
+def _largest_changes(view: View) -> Table:
     """Return a table with the two times that changed most at each step of a setting."""
     rows = {(*row.key, row.runtime): row for row in view.rows}
     lines = []
     for comparison in view.compared:
         setting = setting_key(comparison.system, comparison.params)
         before, after = (rows.get((*setting, arm)) for arm in (comparison.denominator, comparison.numerator))
-        if before and after and (moved := _what_moved(before, after)):
+        if before and after and (moved := _changes_of_row(before, after)):
             name = view.settings.name(comparison.system, comparison.params)
             step = f"{comparison.denominator} → {comparison.numerator}"
             lines.append((name, step, words(moved, cells=view.traces.of(comparison))))
@@ -109,7 +109,7 @@ def _moved(view: View) -> Table:
     )
 
 
-def _what_moved(before: Row, after: Row) -> Message:
+def _changes_of_row(before: Row, after: Row) -> Message:
     """Return the two times of a request that changed most from *before* to *after*, or nothing if none changed."""
     both = [(cost.time, cost.of(before.good), cost.of(after.good)) for cost in (*TIMES, *MORE) if cost.time]
     changes = [
