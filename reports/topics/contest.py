@@ -138,7 +138,7 @@ def named_rate(standing: Standing) -> dict[str, Any]:
     return {"name": standing.name, "rate": rate_words(standing.row)}
 
 
-def told(contests: Iterable[Contest], sentence: Callable[[Contest], Message]) -> list[Message]:
+def label_sentences(contests: Iterable[Contest], sentence: Callable[[Contest], Message]) -> list[Message]:
     """Return the sentence that *sentence* makes of each contest, after the contest's label."""
     return [about(text, contest.label) for contest in contests if (text := sentence(contest))]
 
