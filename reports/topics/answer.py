@@ -1,15 +1,29 @@
 """Build the last screen of a run: the result in a few sentences, the steps in a table, and what to do next."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import log
+from operator import attrgetter
 
 from core.languages import ENGLISH
-from core.messages import AND, COMMA, NOTHING, SEMICOLON, SENTENCES, Arg, Message, listed, message, plural, verbatim
+from core.messages import (
+    AND,
+    COMMA,
+    NOTHING,
+    SEMICOLON,
+    SENTENCES,
+    Arg,
+    Message,
+    chained,
+    listed,
+    message,
+    plural,
+    verbatim,
+)
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import microseconds, ratio, whole_percent
-from reports.facts.cells import runtimes, setting_key
+from reports.facts.cells import grouped, runtimes, setting_key
 from reports.facts.commands import command_line, more_blocks_command
 from reports.facts.comparisons import Comparison, confounds_of
 from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
@@ -68,13 +82,14 @@ P99 = {  # by the verdict on the 99th percentile of latency
 }
 ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
 ONE_CORE = message("This run had 1 core, so threads could not run in parallel, with the GIL or without.")
+REPEAT = message("Repeat this run on a quiet machine before you rely on the result: {reason}.")
 CPU_PER_REQUEST = {  # whether the ratio is 1 or more, which means less CPU time
     True: message("{share} less CPU time per request"),
     False: message("{share} more CPU time per request"),
 }
 FROM, THROUGHPUT, VERDICT = message("from"), message("throughput"), message("verdict")
 LATENCY = message("Latency")
-Steps = Mapping[str, Comparison]  # the comparisons of one setting, by step
+Setting = Sequence[Comparison]  # the comparisons of one setting
 
 
 def answer(view: View) -> list[Message | Table]:
@@ -82,25 +97,22 @@ def answer(view: View) -> list[Message | Table]:
     compared = _measured(view)
     if not compared:
         return [ONLY_ONE]
-    settings: dict[tuple[str, str], dict[str, Comparison]] = {}
-    for one in compared:
-        settings.setdefault(setting_key(one.system, one.params), {})[one.step] = one
+    settings = [*grouped(compared, lambda one: setting_key(one.system, one.params)).values()]
+    main = min(compared, key=_rank)
     body: list[Message | Table]
     if len(settings) == 1:
-        main = min(compared, key=_rank)
         arms = message("{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator)
         body = [headline(main, compared), _steps(compared), arms]
         others = [one for one in compared if one is not main]
-        latency = listed(filter(None, [_latency(main, view), *_opposed(others, view)]), SENTENCES)
-        notes = [(message("Why"), made_of(main)), (LATENCY, latency)]
+        latency = [_latency(main, view), *_opposed(others, view)]
+        notes = [(message("Why"), made_of(main)), (LATENCY, chained(latency, SENTENCES))]
     else:
-        means = [one for one in view.comparisons if one.system == OVER_ALL]
-        over_all = [headline(min(means, key=_rank), compared)] if means else []
-        labels: dict[str, Message] = {one.step: one.label for one in compared}
-        names = {"lock", "whole"} & {*labels} or {min(labels, key=MAIN.index)}
-        chosen = {step: label for step, label in labels.items() if step in names}
-        body = [*(gains(view) or over_all), *_systems([*settings.values()], chosen, view)]
-        notes = [(LATENCY, listed(_opposed((one for one in compared if one.step in chosen), view), SENTENCES))]
+        names = {"lock", "whole"} & {one.step for one in compared} or {main.step}
+        chosen = [one for one in compared if one.step in names]
+        means = sorted((one for one in view.comparisons if one.system == OVER_ALL), key=_rank)
+        over_all = [headline(one, compared) for one in means[:1]]
+        body = [*(gains(view) or over_all), *_systems(settings, {one.step: one.label for one in chosen}, view)]
+        notes = [(LATENCY, chained(_opposed(chosen, view), SENTENCES))]
     disturbed = disturbances(view.run.cells)
     is_busy = view.others is None or view.others.is_busy  # None: the CPU time of other processes is unknown
     notes += [
@@ -108,14 +120,13 @@ def answer(view: View) -> list[Message | Table]:
         *((message("Missing"), text) for text in _missing(view)),
         (message("Next"), _next(compared, view)),
     ]
-    doubts = [ONE_CORE] * (view.machine.available_cores == 1)
-    doubts += [message("{reason}.", reason=one) for one in background(view.run.cells)]
-    if is_busy:
-        doubts += [
-            message("Repeat this run on a quiet machine before you rely on the result: {reason}.", reason=one)
-            for one in disturbed
-        ]
-    return [*doubts, *body, labelled(note for note in notes if note[1])]
+    return [
+        *[ONE_CORE] * (view.machine.available_cores == 1),
+        *(message("{reason}.", reason=one) for one in background(view.run.cells)),
+        *(replace(REPEAT, args={"reason": one}) for one in disturbed if is_busy),
+        *body,
+        labelled(note for note in notes if note[1]),
+    ]
 
 
 def _measured(view: View) -> list[Comparison]:
@@ -182,16 +193,19 @@ def headline(one: Comparison, compared: Sequence[Comparison]) -> Message:
 
 def _subject(one: Comparison, compared: Sequence[Comparison]) -> Message:
     """Return the name of the only system, or the number of settings that the geometric mean of a step is over."""
-    arms = (one.numerator, one.denominator)
-    same_step = [each for each in compared if (each.numerator, each.denominator) == arms and each.ratio is not None]
-    settings = {setting_key(each.system, each.params) for each in same_step if each.system != OVER_ALL}
-    systems = {system for system, _ in settings} or {one.system}
-    if len(settings) <= 1:
-        (system,) = systems
-        return Settings.number(system)
-    if len(systems) == len(settings):
-        return message("Geometric mean over {count} systems", count=len(settings))
-    return message("Geometric mean over {count} settings", count=len(settings))
+    systems = {
+        setting_key(each.system, each.params): each.system
+        for each in compared
+        if (each.numerator, each.denominator) == (one.numerator, one.denominator)
+        and each.ratio is not None
+        and each.system != OVER_ALL
+    }
+    count, different = len(systems), {*systems.values()} or {one.system}
+    if count <= 1:
+        return Settings.number(*different)
+    if len(different) == count:
+        return message("Geometric mean over {count} systems", count=count)
+    return message("Geometric mean over {count} settings", count=count)
 
 
 def _opposed_p99(one: Comparison) -> Message:
@@ -231,38 +245,32 @@ def _verdict(one: Comparison) -> Datum:
     return words(NOTHING if one.verdict == "unjudged" else word, state=one.verdict)
 
 
-def _systems(settings: Sequence[Steps], chosen: Mapping[str, Message], view: View) -> list[Message | Table]:
-    """Return a table with a line for each setting. chosen: the labels of the steps that the table shows"""
-    cols: list[Col[Steps]] = [col(message("system"), lambda setting: view.settings.number(_first(setting).system))]
-    for step, label in chosen.items():
+def _systems(settings: Sequence[Setting], labels: Mapping[str, Message], view: View) -> list[Message | Table]:
+    """Return a table with a line for each setting. labels: of the steps that the table shows"""
+
+    def values(setting: Setting) -> Message:
+        return verbatim(view.settings.values(setting[0].system, setting[0].params))
+
+    counts = range(1, len(settings) + 1)
+    count = max(count for count in counts if count - 1 + len({*map(values, settings[:count])}) <= MOST_LINES)
+    left = len(settings) - count
+    cols: list[Col[Setting]] = [col(message("system"), lambda setting: view.settings.number(setting[0].system))]
+    for step, label in labels.items():
         cols += _step_cols(step, label)
-    named: dict[Message, list[Steps]] = {}
-    left = len(settings)
-    for setting in settings:
-        values = verbatim(view.settings.values(_first(setting).system, _first(setting).params))
-        if len(settings) - left + len({*named, values}) > MOST_LINES:
-            break
-        named.setdefault(values, []).append(setting)
-        left -= 1
     more = plural("{count} more row is on the page.", "{count} more rows are on the page.", count=left)
-    return [table(message("Systems"), cols, named.items()), *[more] * bool(left)]
+    return [table(message("Systems"), cols, grouped(settings[:count], values).items()), *[more] * bool(left)]
 
 
-def _first(setting: Steps) -> Comparison:
-    return next(iter(setting.values()))
-
-
-def _step_cols(step: str, label: Message) -> list[Col[Steps]]:
+def _step_cols(step: str, label: Message) -> list[Col[Setting]]:
     """Return the columns of denominator, ratio and verdict. A setting without the step has dashes."""
 
-    def verdict(setting: Steps) -> Datum | str:
-        word = setting[step].verdict if step in setting else ""
-        return words(WORDS[word], state=word) if word else word
+    def of(read: Callable[[Comparison], Datum | str], absent: str = ABSENT) -> Callable[[Setting], Datum | str]:
+        return lambda setting: next((read(one) for one in setting[::-1] if one.step == step), absent)
 
     return [
-        col(FROM, lambda setting: setting[step].denominator if step in setting else ABSENT, over=label, rank=1),
-        col(THROUGHPUT, lambda setting: ratio_text(setting[step]) if step in setting else ABSENT, over=label),
-        col(VERDICT, verdict, over=label),
+        col(FROM, of(attrgetter("denominator")), over=label, rank=1),
+        col(THROUGHPUT, of(ratio_text), over=label),
+        col(VERDICT, of(lambda one: words(WORDS[one.verdict], state=one.verdict), ""), over=label),
     ]
 
 
@@ -308,18 +316,14 @@ def _latency(one: Comparison, view: View) -> Message:
 
 
 def _opposed(compared: Iterable[Comparison], view: View) -> list[Message]:
-    """Return a sentence for each step whose p99 moved against its throughput, with the settings."""
-    settings: dict[tuple[str, str], list[Message]] = {}
-    for one in compared:
-        if p99 := _opposed_p99(one):
-            where = message("{p99} in {setting}", p99=p99, setting=view.settings.where(one.system, one.params))
-            settings.setdefault((one.denominator, one.numerator), []).append(where)
+    """Return a sentence for each comparison whose p99 moved against its throughput."""
     return [
         message(
-            "{denominator} → {numerator}: {found}.", denominator=before, numerator=after, found=listed(found, SEMICOLON)
+            "{denominator} → {numerator}: {p99} in {setting}.", denominator=one.denominator, numerator=one.numerator,
+            p99=p99, setting=view.settings.where(one.system, one.params),
         )
-        for (before, after), found in settings.items()
-    ]
+        for one in compared if (p99 := _opposed_p99(one))
+    ]  # fmt: skip
 
 
 def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view: View) -> Message:
@@ -338,15 +342,15 @@ def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view:
     differs = message(
         "The two sides of a step also differ in: {confounds}.", confounds=listed(confounds[:MOST_CONFOUNDS])
     )
+    noisy = message("Noise: the same runtime, measured twice, differs by up to {ratio}x.", ratio=ratio(1 + noise))
     cautions = [
-        *[shared] * any((one.cores_in_use or 0) >= MOST_IN_USE for one in compared),
-        *[busy] * any((one.saturation or 0) > MOST_SATURATION for one in compared),
-        *[differs] * bool(confounds),
-        *[message("Noise: the same runtime, measured twice, differs by up to {ratio}x.", ratio=ratio(1 + noise))]
-        * bool(noise),
+        shared if any((one.cores_in_use or 0) >= MOST_IN_USE for one in compared) else NOTHING,
+        busy if any((one.saturation or 0) > MOST_SATURATION for one in compared) else NOTHING,
+        differs if confounds else NOTHING,
+        noisy if noise else NOTHING,
         *(message("Disturbances: {reason}.", reason=reason) for reason in disturbed),
     ]
-    return listed(cautions, SENTENCES)
+    return chained(cautions, SENTENCES)
 
 
 def _missing(view: View) -> Iterator[Message]:
