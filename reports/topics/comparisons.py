@@ -1,13 +1,13 @@
 """Show all comparisons as one forest plot, with a table of the reason for each verdict."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from core.languages import ENGLISH
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message
-from reports.document.model import Column, Datum, Section, Strip, Table, number, words
+from reports.document.model import Column, Datum, Form, Section, Strip, Table, number, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import percent, probability, ratio
 from reports.facts.cells import grouped, setting_key
@@ -129,8 +129,20 @@ def _sign_and_word(verdict: str) -> Message:
 
 def ratio_datum(comparison: Comparison, cells: str = "", figure: str = "ratio") -> Datum:
     """Return the ratio of a comparison with its interval. If there are few blocks, the range replaces the interval."""
-    low, high, is_range = comparison.low, comparison.high, comparison.is_range
-    return number(comparison.ratio, ratio, cells, figure, low=low, high=high, is_range=is_range)
+    return detail_datum(vars(comparison), comparison, cells, figure)
+
+
+def detail_datum(
+    known: Mapping[str, Any],
+    comparison: Comparison,
+    cells: str = "",
+    figure: str = "",
+    name: str = "ratio",
+    form: Form = ratio,
+) -> Datum:
+    """Return the figure called *name* in *known*, a detail of a comparison, with the interval or the range there."""
+    ends = {end: known.get(end) for end in ("low", "high")}
+    return number(known.get(name), form, cells, figure, is_range=comparison.is_range, **ends)
 
 
 def _strip(comparison: Comparison, scale: Strip) -> Strip:
