@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter, itemgetter
+from operator import attrgetter, itemgetter, methodcaller
 from statistics import median
 from typing import Any, TypeVar
 
@@ -201,16 +201,14 @@ def _spot(place: float, standing: Standing) -> Spot:
 def sweeps(contests: Sequence[Contest], view: View) -> Iterator[Figure]:
     """Yield a figure for each numeric parameter that varies while the other parameters stay the same."""
     for name in dict.fromkeys(name for contest in contests for name in contest.setting):
-        if name in PARAMETERS and PARAMETERS[name].kind is int:
-            yield from _sweep(name, [contest for contest in contests if name in contest.setting], view)
+        groups = grouped((one for one in contests if name in one.setting), methodcaller("label_without", name))
+        panels = {label: along for label, along in groups.items() if len(along) > 1}
+        if panels and name in PARAMETERS and PARAMETERS[name].kind is int:
+            yield _sweep(name, panels, view)
 
 
-def _sweep(parameter: str, contests: Sequence[Contest], view: View) -> Iterator[Figure]:
-    """Yield the figure of one parameter: a panel for each set of the others, and a line for each contestant."""
-    groups = grouped(contests, lambda contest: contest.label_without(parameter))
-    panels = {label: along for label, along in groups.items() if len(along) > 1}
-    if not panels:
-        return
+def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: View) -> Figure:
+    """Return the figure of a parameter: a panel for each set of the others, and a line for each contestant."""
     shown = [contest for along in panels.values() for contest in along]
     places = places_of(contest.setting[parameter] for contest in shown)
     names = {id(standing.row): standing.name for contest in shown for standing in contest.standings}
@@ -228,7 +226,7 @@ def _sweep(parameter: str, contests: Sequence[Contest], view: View) -> Iterator[
             for look, name in enumerate(contestants)
         ]
         made.append(Panel(title=label, across=across, up=up, curves=tuple(curves)))
-    yield Figure(
+    return Figure(
         key=f"throughput-{parameter.lower()}",
         title=message("Requests per second by {parameter}", parameter=parameter),
         caption=message("Lines show the median over the blocks, marks show single blocks. More is better."),

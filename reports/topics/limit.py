@@ -32,14 +32,17 @@ class Share:
 
     limit: the row of the native service
     setting: CALC_TARGET and the parameters that vary
-    has_native_client: whether the native load generator calls the Python service, as it calls the limit
     """
 
     row: Row
     limit: Row
     value: Estimate
     setting: str
-    has_native_client: bool
+
+    @property
+    def has_native_client(self) -> bool:
+        """Whether the native load generator calls the Python service, too."""
+        return self.row.good[0].client_runtime == NATIVE
 
     @property
     def cells(self) -> str:
@@ -77,8 +80,7 @@ def _shares(view: View) -> Iterator[Share]:
     for row in view.rows:
         limit = limits.get(setting_key(row.system, row.params))
         if limit and row.runtime != NATIVE and (value := rate_share(row, limit)):
-            setting, client = parameter_values(row.params, names), row.good[0].client_runtime
-            yield Share(row=row, limit=limit, value=value, setting=setting, has_native_client=client == NATIVE)
+            yield Share(row=row, limit=limit, value=value, setting=parameter_values(row.params, names))
 
 
 def _rate(row: Row) -> Datum:
