@@ -17,12 +17,11 @@ from reports.facts.pairs import OVER_ALL
 from reports.statistics.inside import Noise
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import WORDS
-from reports.topics import of_run
 from reports.view import View
 
 PLACE = 30
 WANTED = message("The effects of version, build and GIL")
-COMMAND = of_run(all_runtimes_command)
+COMMAND = all_runtimes_command
 Item = TypeVar("Item")
 
 BEYOND = 2.5  # how far beyond the outermost ratio the scale reaches at most, as a factor
@@ -50,7 +49,7 @@ DEVIATION_BETWEEN = message("Standard deviation between processes")
 
 def section(view: View) -> Section:
     """Return the forest plot, and a folded table of reasons."""
-    settings = of_settings(means_first(view.compared), view)
+    settings = of_settings(view.compared, view)
     shown = forest(TITLE, settings, lambda one: one, view.traces.of, [step_col(view)])
     return Section(key="comparisons", title=TITLE, tables=(shown, _reasons(view)))
 
@@ -158,19 +157,15 @@ def _strip(comparison: Comparison, scale: Strip) -> Strip:
     )
 
 
-def means_first(compared: Iterable[Comparison]) -> list[Comparison]:
-    """Return *compared* with the comparisons over all settings first."""
-    return sorted(compared, key=lambda one: one.system != OVER_ALL)
-
-
 def more_blocks(compared: Iterable[Comparison]) -> list[int]:
     """Return how many more blocks each comparison without a verdict needs."""
     return [one.blocks_needed - one.blocks for one in compared if one.blocks_needed]
 
 
 def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:
-    """Return the name of each setting and its comparisons, in the order of *compared*."""
-    return [*grouped(compared, lambda one: view.settings.name(one.system, one.params)).items()]
+    """Return the name of each setting and its comparisons. Those over all settings are first."""
+    means_first = sorted(compared, key=lambda one: one.system != OVER_ALL)
+    return [*grouped(means_first, lambda one: view.settings.name(one.system, one.params)).items()]
 
 
 def step_col(view: View) -> Col[Comparison]:

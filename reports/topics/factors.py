@@ -8,7 +8,7 @@ from reports.document.model import Datum, Section, traced
 from reports.document.shapes import Col, col, table
 from reports.document.values import ratio, whole
 from reports.facts.comparisons import Comparison
-from reports.topics.comparisons import RATIO, detail_datum, means_first, of_settings, step_col
+from reports.topics.comparisons import RATIO, detail_datum, of_settings, step_col
 from reports.view import View
 
 PLACE = 45
@@ -30,7 +30,7 @@ HOW = {  # whether the capacity of the services was measured
 def section(view: View) -> Section:
     """Return the factors of each step, and the throughput that the services of each setting could reach alone."""
     steps = [one for one in view.compared if one.step != "aa"]
-    factored = means_first(one for one in steps if one.factors)
+    factored = of_settings((one for one in steps if one.factors), view)
     alone = of_settings((one for one in steps if one.capacity), view)
     shown = [min(some, key=lambda one: STEPS.index(one.step)) for _, some in alone]
     parts = [step_col(view), *(_factor_col(side, name, view) for side in SIDES for name in FACTORS)]
@@ -46,7 +46,7 @@ def section(view: View) -> Section:
         title=message("What the ratio is made of"),
         sentences=(*(_sentence(one, view) for one in shown), *_how(shown)),
         tables=(
-            table(message("Factors of each step"), parts, of_settings(factored, view)),
+            table(message("Factors of each step"), parts, factored),
             table(message("Throughput that the services could reach alone"), rates, alone, caption=caption),
         ),
         notes=(

@@ -15,7 +15,7 @@ from reports.facts.curves import curve, percentile_ns, percentiles
 from reports.facts.measures import loop_words
 from reports.facts.traces import of_row
 from reports.statistics.verdict import WORDS
-from reports.topics.comparisons import detail_datum, means_first, of_settings, step_col
+from reports.topics.comparisons import detail_datum, of_settings, step_col
 from reports.view import View
 
 PLACE = 70
@@ -43,7 +43,7 @@ def section(view: View) -> Section:
 
 def _tails(view: View) -> Table:
     """Return a table of each step's ratios of percentiles. Steps over all settings are first."""
-    known = of_settings(means_first(one for one in view.compared if one.tails), view)
+    known = of_settings((one for one in view.compared if one.tails), view)
     cols = [step_col(view)]
     for name, shown in TAILS.items():
         cols += _tail_cols(name, shown, view)
