@@ -44,7 +44,6 @@ HOW = message(
 def section(view: View) -> Section:
     """Return the section of advice, with a line for each piece. It is empty if nothing was found."""
     found = facts(view)
-    found += [*_slow_releases(found, view)]
     useful, little = (advise(fact for fact in found if fact.is_little == is_little) for is_little in (False, True))
     cannot = table(message("Findings that would gain less than 3 %"), [FOUND, *BOUNDS], [(NOTHING, little)])
     return Section(
@@ -100,19 +99,18 @@ def _sentence(piece: Advice) -> Message:
         "{found}. {advice} ({source})", found=_found(piece), advice=piece.rule.advice, source=piece.rule.source
     )
     more, less = _bound(piece, "throughput"), _bound(piece, "p99")
-    if str(more) == ABSENT:
-        return said
     gain = message("Throughput would rise by at most {more}.", more=more)
     if str(less) != ABSENT:
         gain = message(
             "Throughput would rise by at most {more}, and p99 would fall by at most {less}.", more=more, less=less
         )
-    return listed([said, gain], SENTENCES)
+    return said if str(more) == ABSENT else listed([said, gain], SENTENCES)
 
 
 def facts(view: View) -> list[Fact]:
     """Return the causes of lost time in the cells and profiles of a run, each with the most that its end can gain."""
-    return [*_collecting(view), *_waiting(view), *_of_locks(view)]
+    found = [*_collecting(view), *_waiting(view), *_of_locks(view)]
+    return [*found, *_slow_releases(found, view)]
 
 
 def _collecting(view: View) -> Iterator[Fact]:

@@ -251,24 +251,26 @@ def published(name: Message, text: str, **more: Any) -> Table:
 def absent_sentences(view: View) -> list[Message]:
     """Return a sentence for each reason why systems of the plan were not measured."""
     return [
-        message("Not measured: {systems}. Reason: {reason}", systems=places(systems, view), reason=reason)
-        for reason, systems in by_reason(view.plan.absent).items()
+        message("Not measured: {systems}. Reason: {reason}", systems=systems, reason=reason)
+        for reason, systems in by_reason(view.plan.absent, view).items()
     ]
 
 
-def by_reason(absences: Iterable[Absent]) -> dict[Message, dict[str, list[str]]]:
-    """Return {reason: {system: runtimes}} of everything in the plan that was not measured."""
-    reasons: dict[Message, dict[str, list[str]]] = {}
-    for absence in absences:
-        reasons.setdefault(absence.reason, {}).setdefault(absence.system, []).append(absence.runtime)
-    return reasons
+def by_reason(absences: Iterable[Absent], view: View) -> dict[Message, Message]:
+    """Return the systems that were not measured, by reason: 'Netty (Java); uvloop under 3.11, 3.14t'."""
+    reasons = grouped(absences, attrgetter("reason")).items()
+    return {
+        reason: listed(
+            (_under(system, [one.runtime for one in same], view)
+             for system, same in grouped(alike, attrgetter("system")).items()),
+            SEMICOLON,
+        )
+        for reason, alike in reasons
+    }  # fmt: skip
 
 
-def places(systems: Mapping[str, Sequence[str]], view: View) -> Message:
-    """Return systems with their runtimes, such as 'Netty (Java); uvloop under 3.11, 3.14t'."""
-    named = []
-    for system, runtimes in systems.items():
-        title = message("system {system}", system=system) if system.isdigit() else titled(system, view.titles)
-        under = message("{system} under {runtimes}", system=title, runtimes=listed(runtimes))
-        named.append(title if runtimes == [NATIVE] else under)
-    return listed(named, SEMICOLON)
+def _under(system: str, runtimes: Sequence[str], view: View) -> Message:
+    """Return a system with its runtimes. A native program has no runtime."""
+    title = message("system {system}", system=system) if system.isdigit() else titled(system, view.titles)
+    under = message("{system} under {runtimes}", system=title, runtimes=listed(runtimes))
+    return title if runtimes == [NATIVE] else under

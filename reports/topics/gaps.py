@@ -10,7 +10,7 @@ from reports.facts.commands import command_line, more_blocks_command, resume_com
 from reports.facts.comparisons import answering
 from reports.topics import lacking
 from reports.topics.comparisons import more_blocks
-from reports.topics.contest import by_reason, places
+from reports.topics.contest import by_reason
 from reports.view import View
 
 Gap = tuple[Message, str]
@@ -44,9 +44,9 @@ def _gaps(view: View) -> Iterator[Gap]:
     for name in run.missing:
         yield message("Runtime {runtime}: not found", runtime=name), _installation(name, again)
     for is_native, command in ((True, BUILD), (False, again)):
-        absent = by_reason(one for one in view.plan.absent if (one.runtime == NATIVE) is is_native)
+        absent = by_reason((one for one in view.plan.absent if (one.runtime == NATIVE) is is_native), view)
         for reason, systems in absent.items():
-            yield message("{systems}: {reason}", systems=places(systems, view), reason=reason), command
+            yield message("{systems}: {reason}", systems=systems, reason=reason), command
     unfinished = sum(max(0, row.planned - len(row.cells)) for row in view.rows)
     if unfinished:
         yield plural("{count} cell of the plan", "{count} cells of the plan", count=unfinished), resume_command(run)
