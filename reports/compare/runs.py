@@ -12,7 +12,7 @@ from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, mes
 from reports.compare.members import DIFFERENT, NONE, Member, differences, obstacles, runs_section, times_fs
 from reports.document.model import ABSENT, Document, Section, Table
 from reports.document.shapes import Col, col
-from reports.facts.cells import Row, grouped, groups, setting_key
+from reports.facts.cells import Row, grouped, groups
 from reports.facts.comparisons import Comparison
 from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
 from reports.facts.settings import Settings, value_text
@@ -101,7 +101,7 @@ def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float |
 
 def _key(row: Row) -> tuple[str, ...]:
     """Return the key of a cell, which is the same in every run: its setting and arm."""
-    return (*setting_key(row.system, row.params), row.runtime)
+    return (*row.key, row.runtime)
 
 
 def _pairs(a: Sequence[Row], b: Sequence[Row], *, loose: bool) -> list[Pair]:
@@ -207,7 +207,9 @@ def _nothing_in_common(a: Member, b: Member) -> Message:
 def _first_cells(run: Member) -> Message:
     """Return the first SHOWN_CELLS cells of a run, and the number of other cells."""
     cells, more = _cell_names(run.timed[:SHOWN_CELLS], run.settings.where) or NONE, len(run.timed) - SHOWN_CELLS
-    return message("{cells} and {count} more", cells=cells, count=more) if more > 0 else cells
+    if more <= 0:
+        return cells
+    return plural("{cells} and {count} more", "{cells} and {count} more", count=more, cells=cells)
 
 
 def _differing_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:

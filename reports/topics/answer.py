@@ -297,8 +297,7 @@ def made_of(one: Comparison) -> Message:
 def _latency(one: Comparison, view: View) -> Message:
     """Return p50 and p99 of both sides of a comparison, as far as both sides have them."""
     setting = setting_key(one.system, one.params)
-    mine = [row for row in view.rows if one.between_services or setting_key(row.system, row.params) == setting]
-    sides = {row.runtime: row.figures or {} for row in mine}
+    sides = {row.runtime: row.figures or {} for row in view.rows if one.between_services or row.key == setting}
     before, after = (sides.get(arm, {}) for arm in (one.denominator, one.numerator))
     parts = [
         message("{name} {before} → {after} us", name=name, before=microseconds(first), after=microseconds(last))
