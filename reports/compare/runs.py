@@ -1,6 +1,5 @@
 """Compare two saved runs cell by cell, and show the result as a forest plot: is B faster than A?"""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -119,8 +118,8 @@ def _pairs(a: Sequence[Row], b: Sequence[Row], *, loose: bool) -> list[Pair]:
 
 def _unique_rows(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
     """Return the rows whose system and arm no other row has, by system and arm."""
-    count = Counter((row.system, row.runtime) for row in rows)
-    return {kind: row for row in rows if count[kind := (row.system, row.runtime)] == 1}
+    kinds = grouped(rows, attrgetter("system", "runtime"))
+    return {kind: alike[0] for kind, alike in kinds.items() if len(alike) == 1}
 
 
 def _differences(a: Row, b: Row) -> Message:

@@ -104,7 +104,7 @@ def median_cols(**ranks: int) -> Iterator[Col[Standing]]:
 
 
 def _median(key: str, standing: Standing) -> float | None:
-    return standing.row.figures[key] if standing.row.figures else None
+    return (standing.row.figures or {}).get(key)
 
 
 def mean_ns(histograms: Iterable[Mapping[str, Any]]) -> float | None:
@@ -154,10 +154,11 @@ def answer(contest: Contest) -> Message:
 
 def podiums(contests: Sequence[Contest]) -> Table:
     """Return a table of the fastest, the second and the last contestant of each contest."""
-    places = {
-        id(standing): place for contest in contests for place, standing in zip(PLACES, _podium(contest), strict=False)
-    }
-    columns = [col(message("Place"), lambda standing: places[id(standing)]), name_col(message("Contestant")), RATES]
+
+    def place(standing: Standing) -> Message:
+        return PLACES[min(standing.ranked.index(standing.row), 2)]
+
+    columns = [col(message("Place"), place), name_col(message("Contestant")), RATES]
     groups = [(contest.label, _podium(contest)) for contest in contests]
     return table(message("Highest throughput"), columns, groups, kind="standings")
 
