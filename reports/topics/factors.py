@@ -1,35 +1,36 @@
-"""What a step's ratio is made of: cores in use and CPU time per request; and what the services could do alone."""
+"""Show the two factors of a step's ratio, and the throughput that the services could reach without clients."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from core.languages import ENGLISH
 from core.messages import SENTENCES, Message, listed, message
-from reports.document.model import Datum, Form, Section, number, traced
+from reports.document.model import Datum, Section, traced
 from reports.document.shapes import Col, col, table
 from reports.document.values import ratio, whole
 from reports.facts.comparisons import Comparison
-from reports.topics.comparisons import RATIO, means_first, of_settings, step_col
+from reports.topics.comparisons import RATIO, detail_datum, of_settings, step_col
 from reports.view import View
 
 PLACE = 45
-STEPS = ("lock", "jit", "other", "whole", "build", "version", "patch")  # a setting's sentence is on the first it has
-FACTORS = {"cores_used": message("Cores used"), "cpu_per_request": message("CPU per request")}
+# The sentence of a setting is about the first of these steps that the setting has.
+STEPS = ("lock", "jit", "other", "whole", "build", "version", "patch")
+FACTORS = {"cores_used": message("Cores used"), "cpu_per_request": message("Requests per CPU second")}
 SIDES = {"": message("both sides"), "service": message("service"), "client": message("client")}
 ARMS = {"denominator": message("before [requests/s]"), "numerator": message("after [requests/s]")}
-HOW = {
-    True: message("Measured: native clients on cores of their own, which had room."),
+HOW = {  # whether the capacity of the services was measured
+    True: message("Measured: the native clients had cores of their own and did not use them fully."),
     False: message(
-        "Estimated, as if a request took this CPU time on every core that the services can use: one a process under a "
-        "GIL, else one a worker thread (--pin and --client-runtime native measure it)."
+        "Estimated for all cores that the services can use, with the measured CPU time per request. With a GIL, each "
+        "process can use one core. Without a GIL, each worker thread can use one core. Use --pin and --client-runtime "
+        "native to measure it."
     ),
 }
 
 
 def section(view: View) -> Section:
-    """Return a line for each step of each setting, and what the services of each setting could serve alone."""
+    """Return the factors of each step, and the throughput that the services of each setting could reach alone."""
     steps = [one for one in view.compared if one.step != "aa"]
-    parted = means_first(one for one in steps if one.factors)
+    factored = of_settings((one for one in steps if one.factors), view)
     alone = of_settings((one for one in steps if one.capacity), view)
     shown = [min(some, key=lambda one: STEPS.index(one.step)) for _, some in alone]
     parts = [step_col(view), *(_factor_col(side, name, view) for side in SIDES for name in FACTORS)]
@@ -37,7 +38,7 @@ def section(view: View) -> Section:
     rates: list[Col[Comparison]] = [
         step_col(view),
         *(arm_col for arm in ARMS for arm_col in _arm_cols(arm, view)),
-        col(RATIO, lambda one: _datum(one.capacity, one, of(one), "capacity"), ratio),
+        col(RATIO, lambda one: detail_datum(one.capacity, one, of(one), "capacity"), ratio),
     ]
     caption = listed(_how(one for _, some in alone for one in some), SENTENCES)
     return Section(
@@ -45,65 +46,58 @@ def section(view: View) -> Section:
         title=message("What the ratio is made of"),
         sentences=(*(_sentence(one, view) for one in shown), *_how(shown)),
         tables=(
-            table(message("Factors of each step"), parts, of_settings(parted, view)),
-            table(message("What the services could serve alone"), rates, alone, caption=caption),
+            table(message("Factors of each step"), parts, factored),
+            table(message("Throughput that the services could reach alone"), rates, alone, caption=caption),
         ),
         notes=(
             message(
-                "Throughput = cores used / CPU time per request, so the ratio of a step is the product of two: above 1 "
-                "more cores were in use, or a request took less CPU time. Paired by block, with 95 percent intervals."
+                "Throughput = cores used x requests per CPU second, so the ratio of a step is the product of these "
+                "two ratios. Above 1, more cores were in use, or a request took less CPU time. The ratios are paired "
+                "by block and have 95 % intervals."
             ),
         ),
     )
 
 
 def _how(known: Iterable[Comparison]) -> list[Message]:
+    """Return whether the capacities were measured or estimated, and how."""
     return [HOW[measured] for measured in dict.fromkeys(one.capacity["measured"] for one in known)]
 
 
 def _sentence(one: Comparison, view: View) -> Message:
+    """Return the throughput that the services could reach alone on both sides of a step."""
     before, after = (whole(one.capacity[arm]["requests_per_s"]) for arm in ARMS)
     sentence = message(
-        "{setting}: the services alone could serve {after} requests/s on {numerator} and {before} on {denominator}, "
-        "{ratio} x.",
+        "{setting}: without clients on the same cores, the services could serve {after} requests/s on {numerator} and "
+        "{before} requests/s on {denominator}, a ratio of {ratio}.",
         setting=view.settings.short(one.system, one.params),
         after=after,
         before=before,
         numerator=one.numerator,
         denominator=one.denominator,
-        ratio=_datum(one.capacity, one).text(ENGLISH),
+        ratio=detail_datum(one.capacity, one).text(ENGLISH),
     )
     return traced(sentence, view.traces.of(one), "capacity")
 
 
 def _factor_col(side: str, name: str, view: View) -> Col[Comparison]:
+    """Return the column of one factor of one side."""
+
     def read(one: Comparison) -> Datum:
         factors = one.factors[side] if side else one.factors
-        return _datum(factors[name], one, view.traces.of(one), f"{name} {side}".strip())
+        return detail_datum(factors[name], one, view.traces.of(one), f"{name} {side}".strip())
 
     return col(message("{factor}, {side}", factor=FACTORS[name], side=SIDES[side]), read, ratio)
 
 
 def _arm_cols(arm: str, view: View) -> list[Col[Comparison]]:
-    """Return the columns of what the services of an arm could serve by themselves, and on how many cores."""
+    """Return the columns of the throughput that the services of an arm could reach alone, and of their cores."""
     of = view.traces.of
 
     def rate(one: Comparison) -> Datum:
-        return _datum(one.capacity[arm], one, of(one), "capacity", "requests_per_s", whole)
+        return detail_datum(one.capacity[arm], one, of(one), "capacity", "requests_per_s", whole)
 
     return [
         col(ARMS[arm], rate, whole),
         col(message("cores"), lambda one: one.capacity[arm]["cores"], whole, of, "cores of the services"),
     ]
-
-
-def _datum(
-    known: Mapping[str, Any],
-    one: Comparison,
-    cells: str = "",
-    figure: str = "",
-    name: str = "ratio",
-    form: Form = ratio,
-) -> Datum:
-    low, high = known["low"], known["high"]
-    return number(known[name], form, cells, figure, low=low, high=high, is_range=one.is_range)

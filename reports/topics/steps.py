@@ -16,13 +16,12 @@ from reports.facts.comparisons import Comparison
 from reports.facts.pairs import OVER_ALL
 from reports.facts.traces import together
 from reports.render.strips import round_values
-from reports.topics import of_run
 from reports.topics.comparisons import STEP
 from reports.view import View
 
 PLACE = 40
 WANTED = message("The steps of a system, each with a ratio")
-COMMAND = of_run(all_runtimes_command)
+COMMAND = all_runtimes_command
 TITLE, SPEED = message("Step by step"), message("Speed")
 MOST_TICKS = 6
 

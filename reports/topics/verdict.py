@@ -34,7 +34,7 @@ def section(view: View) -> Section:
 
 def _said(comparison: Comparison, view: View) -> Message:
     """Return a sentence on a comparison, and what a difference is made of, with the cells that both come from."""
-    both = [headline(comparison, view.compared)]
+    both = [headline(comparison)]
     if comparison.verdict in ("faster", "slower"):
         both.append(made_of(comparison))
     return traced(chained(both, SENTENCES), view.traces.of(comparison), "verdict")
