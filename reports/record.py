@@ -24,13 +24,13 @@ from reports.view import View
 __all__ = ["covers_the_seed", "record"]
 
 NOT_MEASURED = STATES["not measured"]
-HERE, THEIRS = message("here"), message("the seed's")
+HERE, THEIRS = message("this run"), message("original record")
 
 
 def record(view: View) -> Document:
     """Return the record of a run."""
     run = view.run
-    time = message("begun {start}, not finished", start=run.started_at)
+    time = message("started {start}, not finished", start=run.started_at)
     if run.finished_at:
         time = message("{start} to {end}", start=run.started_at, end=run.finished_at)
     about = message(
@@ -78,10 +78,11 @@ def _interpreters(view: View) -> Section:
 
 def _legend(view: View) -> Section:
     how = message(
-        "The seed is the record that this experiment follows. Every time is in seconds. Ours: the median over the "
-        "blocks of the median over the clients, in brackets of the slowest client; {blocks}, every response checked. "
-        "The seed's: one run on another machine, an {machine}, under {gil} and {nogil} where its record says which. "
-        "They stand beside ours for orientation and are no target: another processor, other builds.",
+        "This run repeats an experiment whose original record is called the seed. All times are in seconds. A time of "
+        "this run is the median over the clients, then over the blocks, with the slowest client in parentheses; "
+        "{blocks}, and every response was checked. An original time comes from one run on another machine "
+        "({machine}), under {gil} or {nogil} if the record names the interpreter. The original times are not a "
+        "target, because the processor and the builds differ.",
         blocks=plural("{count} block", "{count} blocks", count=view.plan.blocks),
         machine=published.MACHINE,
         gil=published.GIL,
@@ -106,7 +107,7 @@ def _settings(system: SeedSystem, view: View) -> Section:
     """Return our settings, with all values that they have, beside the seed's."""
     rows = [row for row in view.rows if row.system == system.system]
     names = {*system.settings, *(name for row in rows for name in row.params)}
-    absent = message("This run has no system {system}: not measured.", system=system.system)
+    absent = message("System {system} was not measured in this run.", system=system.system)
     lines = []
     for name in filter(names.__contains__, PARAMETERS):
         values = listed(dict.fromkeys(value_text(row.params[name]) for row in rows if name in row.params))
@@ -121,7 +122,7 @@ def _results(table: SeedTable, system: str, view: View) -> Table:
     heads = [listed([name]) for name in names]
     for name in table.interpreters:
         interpreter, other = INTERPRETERS[name], published.MACHINE
-        heads.append(message("another machine's: {machine}, {interpreter}", machine=other, interpreter=interpreter))
+        heads.append(message("original record: {machine}, {interpreter}", machine=other, interpreter=interpreter))
     lines = [
         (
             wanted.what,

@@ -92,7 +92,7 @@ SYSTEMS = (
         message("A service has a single socket and no connection cache."),
         {},
         (SeedTable(_TIME, (), (SeedRow(message("a connection for every request"), {}, {}),)),),
-        message("The seed describes system 1 and publishes no settings and no figure for it."),
+        message("The original record describes system 1 but publishes no settings or figures for it."),
     ),
     SeedSystem(
         "2",
@@ -118,7 +118,7 @@ SYSTEMS = (
         message("A Tornado service."),
         _COMMON,
         (SeedTable(_TIME, (GIL, NOGIL), (SeedRow(message("Tornado"), {}, {GIL: "16.1", NOGIL: "17.2"}),)),),
-        message('The seed says of its second figure: "even slower".'),
+        message('The original record says about its second figure: "even slower".'),
     ),
     SeedSystem(
         "4",
@@ -142,12 +142,12 @@ SYSTEMS = (
                 ),
             ),
             SeedTable(
-                message("Select on all connections, with another NUM_MULTI_SOCKET."),
+                message("Select on all connections, by NUM_MULTI_SOCKET."),
                 (UNNAMED,),
                 _sockets("all", "random", {1: "2.35", 5: "2.60", 10: "3.03"}),
             ),
             SeedTable(
-                message("Select on single connections, each client bound to one, with another NUM_MULTI_SOCKET."),
+                message("Select on single connections, with each client bound to one connection, by NUM_MULTI_SOCKET."),
                 (UNNAMED,),
                 _sockets("single", "pinned", {1: "2.44", 5: "2.47", 10: "2.60"}),
             ),
@@ -186,7 +186,8 @@ def size_warning(view: View) -> Message:
         return NOTHING
     ends = [f"{size:,}" for size in dict.fromkeys((*sizes[:1], *sizes[-1:]))]
     return message(
-        "A cell here has {ours} requests, one of the seed's {theirs:,}: the seconds cannot be compared.",
+        "A cell of this run has {ours} requests and a cell of the original record has {theirs:,}, so the times cannot "
+        "be compared.",
         ours=listed(ends, RANGE) or message("fewer"),
         theirs=REQUESTS,
     )
@@ -198,13 +199,18 @@ def beside_the_seed(view: View) -> Section:
     if not tables:
         return Section(key="seed", title=NOTHING)
     note = message(
-        "Ours: the median over the clients, in brackets the slowest client, in seconds; {blocks}. The seed's figures "
-        "are another machine's ({machine}), one run for each, and no target.",
+        "Times of this run are the median over the clients, in seconds, with the slowest client in parentheses; "
+        "{blocks}. Each original figure comes from one run on another machine ({machine}) and is not a target.",
         blocks=plural("{count} block", "{count} blocks", count=view.plan.blocks),
         machine=MACHINE,
     )
     sentences = tuple(filter(None, (note, size_warning(view))))
-    return Section(key="seed", title=message("Beside the seed's record"), sentences=sentences, tables=tables)
+    return Section(
+        key="seed",
+        title=message("Comparison with the original experiment record (the seed)"),
+        sentences=sentences,
+        tables=tables,
+    )
 
 
 def _table(system: SeedSystem, table: SeedTable, view: View) -> Table:
@@ -215,7 +221,7 @@ def _table(system: SeedSystem, table: SeedTable, view: View) -> Table:
         if any(row and row.figures for row in rows):
             figures = (words(figure, state="theirs") for figure in wanted.seconds.values())
             lines.append((wanted.what, *map(_times, rows), *figures))
-    theirs = [message("seed: {interpreter}", interpreter=INTERPRETERS[name]) for name in table.interpreters]
+    theirs = [message("original record: {interpreter}", interpreter=INTERPRETERS[name]) for name in table.interpreters]
     name = message("{system}. {table}", system=view.settings.head(system.system), table=table.heading)
     return plain_table(name, (NOTHING,), lines, [*map(verbatim, arms), *theirs], kind="seed", titled=True)
 

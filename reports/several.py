@@ -36,7 +36,7 @@ def side_by_side(views: Sequence[View]) -> Document:
     """
     if not LEAST <= len(views) <= MOST:
         raise BadInput(
-            "{count} runs were named for one page; it takes {least} to {most}.",
+            "{count} runs were named, but one page compares {least} to {most} runs. Name more or fewer runs.",
             count=len(views),
             least=LEAST,
             most=MOST,
@@ -47,7 +47,9 @@ def side_by_side(views: Sequence[View]) -> Document:
         title=message("Runs side by side"),
         about=(),
         sections=(runs_section(runs), _verdicts(runs), _apart(runs), _steps(runs), _times(runs)),
-        foot=message("Every figure here comes from the {file} of its run, which has its own page.", file="result.json"),
+        foot=message(
+            "Every figure comes from the {file} of its run. Each run also has its own page.", file="result.json"
+        ),
         has_cells=False,
     )
 
@@ -75,16 +77,16 @@ def _comparable(runs: Sequence[Member]) -> Message:
             "These runs were measured on machines of one kind and in the same way, so their completion times may be "
             "compared."
         )
-    own = message("Ratios and verdicts hold for their own run.")
+    own = message("Each ratio and verdict holds only for its own run.")
     if len(together) == len(runs):
         return message(
-            "No completion time of one run may be compared with one of another: machine or method differ. {own}",
+            "Completion times of different runs must not be compared, because machine or method differ. {own}",
             own=own,
         )
     several = (letters for letters in together if len(letters) > 1)
     return message(
-        "Completion times may be compared within these runs only: {groups}. Between others machine or method differ. "
-        "{own}",
+        "Completion times may be compared only within these groups of runs: {groups}. Between other runs, machine or "
+        "method differ. {own}",
         groups=listed(several, SEMICOLON), own=own,
     )  # fmt: skip
 
@@ -92,8 +94,8 @@ def _comparable(runs: Sequence[Member]) -> Message:
 def _apart(runs: Sequence[Member]) -> Section:
     may = Section(key="may-differ", title=DIFFERENT, sentences=tuple(differences(runs)))
     how = message(
-        "Runs at different times have no block in common, so a difference between two of them may be the state of the "
-        "machine at the time. Whether one is faster than another, with an interval, is answered by: {command}",
+        "Runs at different times have no block in common, so a difference between two runs may come from the state of "
+        "the machine at the time. To find out whether one run is faster, with an interval, use: {command}",
         command=f"{PROGRAM} compare RUN_A RUN_B",
     )
     sentences = (_comparable(runs), *obstacles(runs))
@@ -137,7 +139,7 @@ def _steps(runs: Sequence[Member]) -> Section:
             )
         ],
     )
-    none = message("No step of a setting is in two of these runs.")
+    none = message("No two of these runs measured the same step of the same setting.")
     return Section(key="comparisons", title=name, sentences=() if shown else (none,), tables=(shown,))
 
 
@@ -177,11 +179,13 @@ def _times(runs: Sequence[Member]) -> Section:
     bars = table(
         title, cols, zip(heads, settings.values(), strict=True), kind="bars", key="bars",
         caption=message(
-            "Settings that at least two runs have, with the same parameters: median over the clients, median over the "
-            "blocks. Marks: each block. Each setting has its own scale."
+            "Settings that at least two runs measured with the same parameters. Bars: median over the clients, then "
+            "over the blocks. Marks: each block. Each setting has its own scale."
         ),
     )  # fmt: skip
-    none = message("No setting is in two of these runs with the same parameters, so there are no times to compare.")
+    none = message(
+        "No two of these runs measured a setting with the same parameters, so there are no times to compare."
+    )
     return Section(key="completion", title=title, sentences=(_comparable(runs) if bars else none,), tables=(bars,))
 
 

@@ -21,16 +21,14 @@ PLACE = 210
 SIZES = {  # what a reader asks first
     "NUM_API_SERVICES": message("services: {values}"),
     "NUM_CLIENTS": message("clients: {values}"),
-    "NUM_WORKERS_PER_API_SERVICE": message("worker threads of a service: {values}"),
-    "NUM_THREADS_PER_CLIENT": message("threads of a client: {values}"),
-    "NUM_CONNECTIONS_PER_CLIENT": message("connections of a client: {values}"),
-    "NUM_REQUESTS_PER_CLIENT": message("requests of a client to a service: {values}"),
+    "NUM_WORKERS_PER_API_SERVICE": message("worker threads per service: {values}"),
+    "NUM_THREADS_PER_CLIENT": message("threads per client: {values}"),
+    "NUM_CONNECTIONS_PER_CLIENT": message("connections per client: {values}"),
+    "NUM_REQUESTS_PER_CLIENT": message("requests from each client to each service: {values}"),
     "CALC_TARGET": message("CALC_TARGET {values}"),
     "DISPATCH": message("DISPATCH {values}"),
-    "MESSAGE_BYTES": message("message: {values} bytes"),
-    "KEEP_AWAKE": message(
-        "idle cores held awake: {values} (CPU time of services and clients is their own all the same)"
-    ),
+    "MESSAGE_BYTES": message("message size: {values} bytes"),
+    "KEEP_AWAKE": message("idle cores kept awake: {values} (not part of the CPU time of services and clients)"),
 }
 MOST_VALUES = 4
 DOT = message("{start} · {end}")
@@ -68,7 +66,7 @@ def size_line(view: View) -> Message:
             values = message("{least} to {most} ({count} values)", least=texts[0], most=texts[-1], count=len(texts))
         parts.append(replace(template, args={"values": values}))
     if duration_s:
-        parts.append(message("each cell for {seconds:g} s", seconds=duration_s))
+        parts.append(message("each cell runs for {seconds:g} s", seconds=duration_s))
     return listed(parts, DOT)
 
 
@@ -98,8 +96,8 @@ def machine_facts(machine: Machine) -> dict[Message, Fact]:
         message("Memory"): _memory_text(machine),
         message("System"): machine.os,
         message("Kernel"): machine.kernel,
-        message("Load (1, 5, 15 min)"): ", ".join(f"{mean:.2f}" for mean in machine.load or ()),
-        message("Governor"): machine.governor,
+        message("Load average (1, 5, 15 min)"): ", ".join(f"{mean:.2f}" for mean in machine.load or ()),
+        message("CPU frequency governor"): machine.governor,
         message("gilscope's commit"): machine.commit,
         message("ulimit -n (open files)"): str(machine.limits.get("nofile_soft", "")),
         message("ulimit -u (processes)"): str(machine.limits.get("nproc_soft", "")),
@@ -162,7 +160,12 @@ def _contributions(view: View) -> tuple[Table, ...]:
     ]
     heads = (
         *(message("Host"), message("Services"), message("Clients"), message("Requests answered")),
-        *(message("Share"), message("CPU time"), message("Began late by at most"), message("Clock known within")),
+        *(
+            message("Share"),
+            message("CPU time"),
+            message("Latest start after the common start"),
+            message("Clock error at most"),
+        ),
     )
     return (plain_table(message("What each host contributed"), heads, lines, kind="facts"),) if lines else ()
 
@@ -193,10 +196,10 @@ def _plan(view: View) -> Table:
         message("Plan"): f"{plan.name}: {plan.description}".rstrip(": "),
         message("Blocks"): str(plan.blocks),
         message("Seed"): str(run.seed),
-        message("Scale"): f"{plan.scale:g}",
+        message("Scale of the number of requests"): f"{plan.scale:g}",
         message("Method"): method_words(plan.method, is_known=bool(run.plan.get("method"))),
-        **({message("Order"): order} if (order := order_words(view)) else {}),
-        message("To repeat it"): repeat_command(run),
+        **({message("Order of measurement"): order} if (order := order_words(view)) else {}),
+        message("Command to repeat the run"): repeat_command(run),
     }
     return _facts(PLAN, facts)
 
@@ -210,10 +213,10 @@ def method_words(method: Method, *, is_known: bool = True) -> Message:
     choices = (
         (method.warmup.share, message("warm-up of {share:.0%} of the requests", share=method.warmup.share)),
         (method.warmup.seconds, message("warm-up of {seconds:g} s", seconds=method.warmup.seconds)),
-        (method.duration_s, message("each cell for {seconds:g} s", seconds=method.duration_s)),
+        (method.duration_s, message("each cell runs for {seconds:g} s", seconds=method.duration_s)),
         (is_known, client),
-        (services, message("services on CPU {cpus}", cpus=services)),
-        (clients, message("clients on CPU {cpus}", cpus=clients)),
+        (services, message("services pinned to CPU {cpus}", cpus=services)),
+        (clients, message("clients pinned to CPU {cpus}", cpus=clients)),
     )
     return listed(words for is_chosen, words in choices if is_chosen)
 
@@ -247,7 +250,10 @@ def _parameters(view: View) -> tuple[Table, Table]:
         for name, some in values.items()
         if len(some) == 1
     ]
-    of_each, in_all = message("Of each setting"), message("The same in every setting that reads it")
+    of_each, in_all = (
+        message("Parameters that differ between settings"),
+        message("Parameters with the same value in all settings"),
+    )
     heads = (message("Parameter"), message("Value"), message("Meaning"))
     return (
         plain_table(of_each, (message("Setting"),), settings, map(verbatim, differing), kind="settings", titled=True),

@@ -25,12 +25,13 @@ from reports.statistics.stats import Estimate, least_squares
 from reports.view import View
 
 PLACE = 110
-WANTED = message("Memory against the number of clients")
+WANTED = message("How memory grows with the number of clients")
 COMMAND = f"{PROGRAM} --experiment memory"
 HOW = message(
-    "Memory is the proportional set size at the end of a cell, with all connections open, or the peak resident set "
-    "size where the system does not report that. The slope is fitted to all cells, one point each, with its 95 % "
-    "interval; what ends with the first clients (pages shared among more processes, first buffers) is fitted apart."
+    "Memory is the proportional set size (PSS) at the end of a cell, while all connections are open. If the system "
+    "does not report the PSS, memory is the peak resident set size. The slope is fitted to all cells, with one point "
+    "per cell, and has a 95 % interval. A separate term of the fit covers effects that fade after the first clients: "
+    "shared pages and first buffers."
 )
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS, FEWEST_POINTS = 3, 5
@@ -42,17 +43,17 @@ FEWEST_CONNECTIONS = 10  # memory comes in pages
 RUNTIME = message("Runtime")
 SIDES: Mapping[str, Message] = {"services": message("services"), "clients": message("clients")}
 PARTS: Mapping[str, Message] = {
-    "objects": message("objects"),
+    "objects": message("Python objects"),
     "c_heap": message("malloc"),
     "stacks": message("thread stacks"),
     "files": message("programs and libraries"),
 }
 MOMENTS: Mapping[str, Message] = {
-    "start": message("interpreter started"),
-    "listening": message("before any client"),
-    "before": message("before the load"),
+    "start": message("after the interpreter started"),
+    "listening": message("before any client connected"),
+    "before": message("connected, before the load"),
     "after": message("after the load"),
-    "idle": message("2 s later"),
+    "idle": message("2 s after the load"),
 }
 Sizes = Counter[str]  # of the first service of a cell, at one moment: bytes by part, and what else is counted
 Profiled = dict[Message, list[tuple[str, Mapping[str, Sizes]]]]
@@ -113,7 +114,10 @@ def _sizes(view: View) -> Table:
         groups,
         kind="bars",
         key="memory-sizes",
-        caption=message("Proportional set size of each side at the end of a cell, median over the blocks."),
+        caption=message(
+            "Proportional set size (PSS) of all services and of all clients at the end of a cell, median over the "
+            "blocks."
+        ),
     )
 
 
@@ -203,19 +207,21 @@ def _cells(growth: Growth) -> str:
 def _size_words(growth: Growth) -> Message:
     slope = estimate(growth.slope, size)
     if growth.side == "clients":
-        return message("a client takes {slope}", slope=slope)
+        return message("each client uses {slope}", slope=slope)
     few, many = growth.ends
     taken = message(
-        "{who} {least} at {few} and {most} at {many}",
-        who=plural("the service takes", "the {count} services together take", count=growth.services),
+        "{who} {least} with {few} and {most} with {many}",
+        who=plural("the service uses", "the {count} services together use", count=growth.services),
         least=size(growth.measured(0)),
         few=plural("{count} client", "{count} clients", count=few),
         most=size(growth.measured(1)),
         many=plural("{count} client", "{count} clients", count=many),
     )
     if growth.slope.low <= 0 <= growth.slope.high:
-        return message("{taken}: no growth is shown ({slope} for each further client)", taken=taken, slope=slope)
-    return message("{taken}: {slope} for each further client", taken=taken, slope=slope)
+        return message(
+            "{taken}: the growth is not significant ({slope} per additional client)", taken=taken, slope=slope
+        )
+    return message("{taken}: {slope} per additional client", taken=taken, slope=slope)
 
 
 def _figure(side: str, swept: Sequence[Growth], view: View) -> Figure:
@@ -224,7 +230,7 @@ def _figure(side: str, swept: Sequence[Growth], view: View) -> Figure:
     most = max((size_bytes for growth in mine for _, size_bytes in growth.points), default=1) / MIB
     counts = [count for growth in mine for count in growth.ends] or [0, 1]
     room = 0.04 * (max(counts) - min(counts))
-    heads = (message("at fewest clients [MiB]"), message("at most clients [MiB]"))
+    heads = (message("with the fewest clients [MiB]"), message("with the most clients [MiB]"))
     cols: list[Col[Growth]] = [
         arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
         col(message("Setting"), attrgetter("label")),
@@ -236,8 +242,8 @@ def _figure(side: str, swept: Sequence[Growth], view: View) -> Figure:
     ]
     return Figure(
         key=f"memory-{side}",
-        title=message("Memory of all {side} against the number of clients", side=SIDES[side]),
-        caption=message("Marks: single cells. Line: the fit whose slope is given."),
+        title=message("Memory of all {side} by number of clients", side=SIDES[side]),
+        caption=message("Marks: single cells. Line: the fitted line whose slope the table shows."),
         panels=tuple(
             Panel(
                 title=label,
@@ -293,8 +299,8 @@ def _differences(profiled: Profiled) -> Iterator[Message]:
                 if abs(change) >= LEAST_PART_BYTES
             ]
             yield message(
-                "{setting}: after the load its first service takes {size} under {runtime} and {other_size} under "
-                "{other}: {parts}.",
+                "{setting}: after the load, the first service uses {size} under {runtime} and {other_size} under "
+                "{other}. The difference by part: {parts}.",
                 setting=setting,
                 size=size(_total(after)),
                 runtime=other,
@@ -314,9 +320,9 @@ def _connections(profiled: Profiled) -> Iterator[Message]:
                 continue
             beyond = {moment: size((_total(sizes) - _total(listening)) / count) for moment, sizes in moments.items()}
             yield message(
-                "{setting}, {runtime}: for each of its {count:,} connections the first service takes {open} when they "
-                "are open and idle, {after} after the load and {idle} 2 s later, beyond what it took before any "
-                "client.",
+                "{setting}, {runtime}: each of the {count:,} connections adds {open} to the memory of the first "
+                "service while the connection is open and idle. It adds {after} after the load, and {idle} 2 s later. "
+                "The baseline is the memory before any client connected.",
                 setting=setting,
                 runtime=runtime,
                 count=count,
@@ -328,7 +334,7 @@ def _connections(profiled: Profiled) -> Iterator[Message]:
 
 def _parts(profiled: Profiled, view: View) -> Table:
     """Return the parts of each profile at each moment."""
-    sizes = {"together": message("together [MiB]"), **PARTS, "in_use": message("in use"), "free": message("free")}
+    sizes = {"together": message("total [MiB]"), **PARTS, "in_use": message("in use"), "free": message("free")}
     counts = {"threads": message("threads"), "sockets": message("sockets")}
     cols: list[Col[Mapping[str, Any]]] = [
         arm_col(RUNTIME, itemgetter("runtime"), view.looks),
@@ -344,12 +350,13 @@ def _parts(profiled: Profiled, view: View) -> Table:
 
     groups = ((setting, chain.from_iterable(starmap(lines, profiles))) for setting, profiles in profiled.items())
     return table(
-        message("What the memory of the first service is made of"),
+        message("Memory of the first service by part"),
         cols,
         groups,
         caption=message(
-            "Of one more cell of each runtime, which is in no other figure; proportional set sizes in MiB. Objects: "
-            "all that has no file and is neither stack nor malloc's, which is Python's own allocator. In use and free: "
-            "what that says of itself; under a free-threaded build it says nothing."
+            "Measured in one extra cell per runtime, which no other figure includes. Sizes are proportional set sizes "
+            "(PSS) in MiB. Python objects: memory of Python's own allocator, which is all memory that belongs to no "
+            "file, thread stack or malloc. In use and free: statistics of Python's allocator, which a free-threaded "
+            "build does not report."
         ),
     )

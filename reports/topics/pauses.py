@@ -25,12 +25,12 @@ PERCENTILES: Mapping[str, str] = {"p999": "p99.9", "p99": "p99"}  # the first th
 LEAST_HELD_UP = 0.05  # of the slow requests, or of their time: less is worth no sentence
 OVERLAPPING, HELD_UP = "overlapping", "mostly"  # shares of the slow requests, as result.json calls them
 WITHOUT_A_CORE = {  # shares of their time: threads of either were ready without a core, or the host had taken it
-    "service": message("the time of slow requests in which threads of their service had no core"),
-    "client": message("the time of slow requests in which threads of their client had no core"),
-    "steal": message("the time of slow requests in which the host had taken the cores"),
+    "service": message("slow requests' time in which runnable threads of the service had no core"),
+    "client": message("slow requests' time in which runnable threads of the client had no core"),
+    "steal": message("slow requests' time in which the host had taken the cores (steal)"),
 }
 CAUSES = ("collection", *WITHOUT_A_CORE)
-FINDINGS = {HELD_UP: message("slow requests that collections held up"), **WITHOUT_A_CORE}
+FINDINGS = {HELD_UP: message("slow requests that garbage collections delayed"), **WITHOUT_A_CORE}
 
 
 @dataclass(frozen=True)
@@ -161,8 +161,9 @@ def section(view: View) -> Section:
 def _held_up(each: Pauses, view: View) -> Message:
     return traced(
         message(
-            "{runtime}, {setting}: garbage collections held up {held_up} of the requests slower than {percentile} for "
-            "most of their time. They take {share} of a process's time; the longest took {longest} ms.",
+            "{runtime}, {setting}: {held_up} of the requests slower than {percentile} spent at least half of their "
+            "time during garbage collections. Collections take {share} of a process's time. The longest collection "
+            "took {longest} ms.",
             runtime=each.row.runtime,
             setting=view.settings.name(each.row.system, each.row.params),
             held_up=estimate(each.shares[HELD_UP].estimate, whole_percent),
@@ -181,10 +182,10 @@ def _causes(each: Pauses, view: View) -> Message:
     }
     return traced(
         message(
-            "{runtime}, {setting}: requests slower than {percentile} spent {collection} of their time under "
-            "collections. Without a core were those threads of their service that could run in {service} of it, those "
-            "of their client in {client}; the host had taken the cores (steal) in {steal}. At any time that is "
-            "{usual}.",
+            "{runtime}, {setting}: causes of requests slower than {percentile}, as shares of their time: garbage "
+            "collections {collection}, no core for runnable threads of the service {service}, no core for runnable "
+            "threads of the client {client}, cores taken by the host (steal) {steal}. Over all time, the four shares "
+            "are {usual}.",
             runtime=each.row.runtime,
             setting=view.settings.name(each.row.system, each.row.params),
             percentile=each.percentile,
@@ -207,7 +208,8 @@ def _changes(every: Sequence[Pauses], view: View) -> Iterator[Message]:
             by = _difference(before, after, name) if name in before.findings | after.findings else None
             if by and (by.low > 0 or by.high < 0):
                 sentence = message(
-                    "{denominator} → {numerator}, {setting}: the share of {what} changes by {change} {interval}.",
+                    "{denominator} → {numerator}, {setting}: the share of {what} changes by {change} {interval}, in "
+                    "percentage points.",
                     denominator=comparison.denominator,
                     numerator=comparison.numerator,
                     setting=view.settings.name(comparison.system, comparison.params),
@@ -238,26 +240,27 @@ def _table(named: Sequence[tuple[Message, Sequence[Pauses]]], view: View) -> Tab
         arm_col(message("Runtime"), lambda each: each.row.runtime, view.looks, _cells),
         col(message("Slower than"), attrgetter("percentile")),
         col(message("collections/s"), attrgetter("per_s"), tenths, _cells, "collections per s"),
-        col(message("share of time"), attrgetter("share"), percent, _cells, "share of time in collections"),
+        col(message("time in collections"), attrgetter("share"), percent, _cells, "share of time in collections"),
         col(message("longest [ms]"), attrgetter("longest_ns"), milliseconds, _cells, "longest collection"),
-        _col(message("overlap one"), OVERLAPPING, "slow", "slow requests"),
-        _col(message("by chance"), OVERLAPPING, "usual", "slow requests"),
-        _col(message("held up"), HELD_UP, "estimate", "slow requests held up"),
+        _col(message("overlap a collection"), OVERLAPPING, "slow", "slow requests"),
+        _col(message("overlap by chance"), OVERLAPPING, "usual", "slow requests"),
+        _col(message("delayed by collections"), HELD_UP, "estimate", "slow requests held up"),
         _col(message("no core: service"), "service", "estimate", "time without a core, service"),
-        _col(message("any time"), "service", "usual", "time without a core, any"),
+        _col(message("no core: service, all time"), "service", "usual", "time without a core, any"),
         _col(message("no core: client"), "client", "estimate", "time without a core, client"),
         _col(message("steal"), "steal", "estimate", "time stolen"),
     ]
     return table(
-        message("Garbage collections, and what slow requests waited for"),
+        message("Garbage collections, and causes of slow requests"),
         cols,
         [(head, of_setting) for head, of_setting in named if of_setting],
         folded=True,
         caption=message(
-            "Of all services in the timed window, medians over the blocks; the longest of all. Share of time: of a "
-            "process. Of the requests slower than the percentile: those during which their service collected, how many "
-            "would be at other times, and those that spent at least half of their time under collections. No core: "
-            "share of their time in which a thread that could run had none, and of all time at their service."
+            "All services in the timed window: medians over the blocks, except for the longest collection. Time in "
+            "collections: share of a process's time. The next columns describe requests slower than the percentile. "
+            "Overlap a collection: the service collected garbage during the request. Overlap by chance: the share to "
+            "expect at random times. Delayed by collections: at least half of the request's time overlaps "
+            "collections. No core: share of the time in which a runnable thread had no core."
         ),
     )
 
@@ -282,14 +285,15 @@ def _notes(every: Sequence[Pauses]) -> Iterator[Message]:
     """Yield how to read it, where there is anything to read."""
     if every:
         yield message(
-            "A collection is timed from callback to callback (gc.callbacks): without a GIL that includes waiting until "
-            "every thread has stopped. Waits for a core are the scheduler's, read while the clients call "
-            "(docs/why.md). Services without Python, and clients that keep no times of requests, are not known."
+            "A garbage collection is timed between its two calls of gc.callbacks. Without a GIL, this time includes "
+            "the wait until every thread has stopped. Waits for a core are read from the scheduler while the clients "
+            "send requests (docs/why.md). These figures are missing for services without Python, and for clients that "
+            "do not record the time of each request."
         )
     unkept = max((each.unkept for each in every), default=0.0)
     if unkept > UNKEPT:
         yield message(
-            "The times of up to {share} of an arm's collections were overwritten by newer ones: more requests may "
-            "overlap.",
+            "For up to {share} of an arm's garbage collections, newer collections have overwritten the recorded "
+            "times. The true overlap with requests may be larger.",
             share=whole_percent(unkept),
         )

@@ -113,8 +113,8 @@ def _lacking(view: View) -> list[Message]:
         blocks = max((cell.block for cell in view.run.cells), default=0)
     count = sum(max(0, row.planned * blocks // planned - len(row.cells)) for row in view.rows)
     lacking = plural(
-        "{count} cell of the plan is not measured; --resume goes on with it.",
-        "{count} cells of the plan are not measured; --resume goes on with them.",
+        "{count} cell of the plan has not been measured. Use --resume to measure it.",
+        "{count} cells of the plan have not been measured. Use --resume to measure them.",
         count=count,
     )
     return [lacking] * bool(count)
@@ -135,23 +135,25 @@ def readings(view: View) -> tuple[Message, ...]:
     if len(counts) > 1:
         blocks = message("{least} to {most} blocks", least=min(counts), most=max(counts))
     figures = message(
-        "Completion: what a client process takes for all of its requests, the median over the clients, and of the "
-        "slowest client; medians of {blocks}. Latency (p50, p99): of all requests of all blocks. CPU: user and "
-        "system time per request. No figure includes cells that failed or are invalid.",
+        "Completion: the time in which a client process finishes all of its requests, for the median client and for "
+        "the slowest client; medians of {blocks}. Latency (p50, p99): percentiles over all requests of all blocks. "
+        "CPU: user and system time per request. Figures leave out cells that failed or are invalid.",
         blocks=blocks,
     )
-    unlike = message("Cells differ in their number of requests: compare systems and settings by requests/s.")
+    unlike = message("Cells have different numbers of requests, so compare systems and settings by requests/s.")
     several = len({row.runtime for row in view.rows}) > 1
     ratios = (
         message(
-            "Ratio: requests/s of the row over those under {runtime}, paired by block; above 1 it is faster.",
+            "Ratio: requests/s of the row divided by requests/s under {runtime}, paired by block. Above 1, the row is "
+            "faster.",
             runtime=first,
         )
         for first in reference(view.run)
     )
     confounds = confounds_of(view.comparisons)
     apart = message(
-        "More than the step differs, and a ratio cannot tell these causes apart: {confounds}.",
+        "The two sides of a comparison also differ in other ways, and the ratio cannot separate these causes: "
+        "{confounds}.",
         confounds=listed(confounds, SEMICOLON),
     )
     return (

@@ -21,9 +21,9 @@ from reports.topics.comparisons import STEP
 from reports.view import View
 
 PLACE = 40
-WANTED = message("The steps of a system, each with a ratio")
+WANTED = message("The throughput ratio of each step: version, build, GIL")
 COMMAND = of_run(all_runtimes_command)
-TITLE, SPEED = message("Step by step"), message("Speed")
+TITLE, SPEED = message("Throughput step by step"), message("Relative throughput")
 MOST_TICKS = 6
 
 
@@ -65,9 +65,10 @@ def section(view: View) -> Section:
         col(SPEED, lambda bar: number(bar.end, ratio, bar.end_cells, "speed" if bar.cells else ""), ratio),
     ]
     caption = message(
-        "How speed gets from the first runtime to the last, step by step: each bar begins at the speed of the "
-        "runtime that the step starts from. 1 is the speed under the first runtime; the last bar is the whole way "
-        "as it was measured. A system of several settings shows their geometric mean."
+        "How throughput changes from the first runtime to the last. 1 is the throughput under the first runtime. Each "
+        "bar starts at the throughput of the runtime that the step starts from. The last bar is the measured "
+        "comparison of the first runtime with the last. For a system with several settings, bars show the geometric "
+        "mean."
     )
     shown = table(TITLE, cols, groups, kind="waterfall", key="waterfalls", caption=caption)
     return Section(key="waterfall", title=TITLE, tables=(shown,))

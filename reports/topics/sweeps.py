@@ -76,11 +76,12 @@ def _ending(last: int, fall: tuple[int, Verdict] | None) -> Message:
     """fall: the value at which throughput is most above that at the last one, and the verdict."""
     if fall is None:
         return message(
-            "throughput at the largest value, {last}, is not shown to be lower than at any smaller value.", last=last
+            "throughput at the largest value, {last}, is not significantly lower than at any smaller value.", last=last
         )
     most, verdict = fall
     return message(
-        "throughput falls again: at the largest value, {last}, it is {share} of the throughput at {most}.",
+        "throughput falls at the end of the sweep: throughput at the largest value, {last}, is {share} times the "
+        "throughput at {most}.",
         last=last,
         share=interval(verdict.ratio or 0.0, verdict.low or 0.0, verdict.high or 0.0, ratio),
         most=most,
@@ -120,7 +121,7 @@ def _figure(system: str, name: str, follows: Sequence[str], panels: Mapping[str,
     def label(parameter: str) -> Message:
         if not follows:
             return verbatim(parameter)
-        return message("{parameter} (with {others})", parameter=parameter, others=listed(follows))
+        return message("{parameter} (together with {others})", parameter=parameter, others=listed(follows))
 
     def curve(runtime: str, panel: Sequence[Row]) -> Curve:
         spots = [

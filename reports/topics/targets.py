@@ -23,9 +23,9 @@ from reports.view import View
 PLACE = 12
 VIEW = "targets"
 HOW = message(
-    "Requests/s are medians over the blocks. Shares are of the first arm's, paired by block, with their 95 % interval; "
-    "a verdict takes the p of all comparisons together into account (docs/evidence.md). The processes of a running "
-    "service are measured where they are on this machine and may be read; a dash is what is not known of them."
+    "Requests/s are medians over the blocks. Throughput is compared with the first arm, paired by block, and has a 95 "
+    "% interval. Verdicts are adjusted for the number of comparisons (docs/evidence.md). The processes of a running "
+    "service are measured if they run on this machine and may be read. A dash means that the figure is not known."
 )
 
 
@@ -36,7 +36,7 @@ def section(view: View) -> Section:
     ranked = contests(own, {}, reference=[first])
     title, sentences = message("Running services"), _sentences(ranked, view)
     made = shared.contest_section(title, ranked, _columns(first), HOW, sentences, view)
-    where = message("Where they run")
+    where = message("Addresses of the services")
     table = plain_table(where, (message("arm"), message("address")), addresses(view.run).items())
     return replace(made, parts=(*made.parts, Section(key="addresses", title=where, tables=(table,))))
 
@@ -50,7 +50,7 @@ def _columns(first: str) -> list[Col[Standing]]:
     return [
         shared.name_col(message("arm")),
         shared.RATES,
-        shared.number_col(message("of the first's"), share, hundredths),
+        shared.number_col(message("throughput / first arm"), share, hundredths),
         *shared.median_cols(p50_ns=4, p99_ns=3, client_cpu_ns_per_request=5, service_cpu_ns_per_request=6),
         shared.number_col(message("memory [MiB]"), _memory_bytes, mib, rank=7),
         col(message("GIL"), _gil, rank=8),
@@ -76,7 +76,7 @@ def _gil(standing: Standing) -> Message | str:
 def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
     """Return what each arm serves of what the first does, with the verdict; and why others have no figures."""
     dead = [
-        message("{arm} has no figures ({reason}).", arm=row.system, reason=row.trouble or STATES[row.state])
+        message("{arm} has no figures: {reason}.", arm=row.system, reason=row.trouble or STATES[row.state])
         for row in view.rows
         if not row.figures
     ]
@@ -98,11 +98,11 @@ def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
 def _compared(comparison: Comparison, view: View) -> Message:
     arms = {"arm": comparison.numerator, "first": comparison.denominator}
     if comparison.ratio is None:
-        return message("{arm} and {first} are not compared ({reason}).", **arms, reason=comparison.why)
+        return message("{arm} and {first} cannot be compared: {reason}.", **arms, reason=comparison.why)
     ratio = traced(ratio_text(comparison), view.traces.of(comparison), "ratio")
-    serves = message("{arm} serves {ratio} what {first} does", **arms, ratio=ratio)
+    serves = message("{arm} serves {ratio} the requests of {first}", **arms, ratio=ratio)
     if comparison.step == "aa":
-        return message("{serves}: the same service twice, so that is noise.", serves=serves)
+        return message("{serves}. Both arms are the same service, so the difference is noise.", serves=serves)
     if comparison.verdict == "inconclusive":
-        return message("{serves}, which is inconclusive: {why}.", serves=serves, why=comparison.why)
+        return message("{serves}. The comparison is inconclusive: {why}.", serves=serves, why=comparison.why)
     return message("{serves}: {verdict}.", serves=serves, verdict=WORDS[comparison.verdict])

@@ -47,11 +47,11 @@ TITLE = message("Validity")
 PASSED, LOOK, FAILED, UNKNOWN = "passed", "look", "failed", "unknown"
 STATES = {
     PASSED: message("✓ passed"),
-    LOOK: message("! look"),
+    LOOK: message("! warning"),
     FAILED: message("× failed"),
     UNKNOWN: message("? not known"),
 }
-NOBODY_SAYS = message("no cell says")
+NOBODY_SAYS = message("not recorded in any cell")
 MOST_NOISE = 0.10
 MOST_NAMED = 4
 MOST_DEPENDENT = 0.20
@@ -63,7 +63,7 @@ Used = list[tuple[float, Row]]  # rows with the share of the cores that they use
 
 def section(view: View) -> Section:
     """Return the checks, what the verdicts rest on in words, and the gaps."""
-    heads = (message("Check"), NOTHING, message("Seen"))
+    heads = (message("Check"), NOTHING, message("Finding"))
     rows = [(name, *check(view)) for name, check in CHECKS.items() if check is not _idle or view.plan.method.slices]
     checks = plain_table(TITLE, heads, rows, kind="checks")
     cells = of_cells(view.run.cells)
@@ -87,7 +87,7 @@ def _unless(bad: str, known: str, seen: Message, worst: str = LOOK) -> Check:
 
 def _measured(view: View) -> Check:
     cells, bad = view.run.cells, view.run.failed_cells
-    seen = message("{ok} of {all} ok", ok=len(cells) - len(bad), all=len(cells))
+    seen = message("{ok} of {all} cells are ok", ok=len(cells) - len(bad), all=len(cells))
     if not_tried := sum(cell.reason.code == NOT_TRIED for cell in bad):
         seen = listed([seen, plural("{count} was not tried", "{count} were not tried", count=not_tried)])
     return _unless(of_cells(bad), of_cells(cells), seen, FAILED)
@@ -102,7 +102,7 @@ def _states(view: View) -> Check:
     pairs = [(first[cell.system, cell.runtime], cell) for cell in cells]
     others = [(base, cell) for base, cell in pairs if (cell.code, cell.environment) != (start.code, base.environment)]
     if not others:
-        return _check(PASSED, message("all cells: code {state}", state=start.code), of_cells(cells))
+        return _check(PASSED, message("all cells were measured with code {state}", state=start.code), of_cells(cells))
     code, environments = (view.run.fingerprints.get(kind, {}) for kind in (CODE, ENVIRONMENTS))
     changes: dict[Message, None] = {}
     for base, cell in others:
@@ -110,7 +110,7 @@ def _states(view: View) -> Check:
         changes |= dict.fromkeys(code_changes(code.get(start.code, {}), code.get(cell.code, {})))
         changes |= dict.fromkeys(environment_changes(before, after, cell.runtime))
     seen = message(
-        "{count} of {all} cells with other code, packages or programs: {changes}",
+        "{count} of {all} cells were measured with different code, packages or programs: {changes}",
         count=len(others),
         all=len(view.run.cells),
         changes=listed(changes or [NOBODY_SAYS], SEMICOLON),
@@ -121,7 +121,12 @@ def _states(view: View) -> Check:
 def _answers(view: View) -> Check:
     ok, wrong = view.ok_cells, sum(cell.wrong for cell in view.run.cells)
     sent, answered = sum(cell.requests for cell in ok), sum(cell.answered for cell in ok)
-    seen = message("{answered:,} of {sent:,} answered, {wrong:,} wrong", answered=answered, sent=sent, wrong=wrong)
+    seen = message(
+        "{answered:,} of {sent:,} requests were answered, {wrong:,} answers were wrong",
+        answered=answered,
+        sent=sent,
+        wrong=wrong,
+    )
     bad = [cell for cell in view.run.cells if cell.wrong or (cell.status == "ok" and cell.answered < cell.requests)]
     return _unless(of_cells(bad), of_cells(ok if sent else []), seen, FAILED)
 
@@ -135,7 +140,7 @@ def _gil(view: View) -> Check:
         if any(process.get("gil_enabled_end") is not None for process in (*cell.services, *cell.clients))
     ]
     seen = message(
-        "{count} of {all} cells report it, {invalid} invalid",
+        "{count} of {all} cells report the state of the GIL, {invalid} cells are invalid",
         count=len(reporting), all=len(interpreted), invalid=len(invalid),
     )  # fmt: skip
     return _unless(of_cells(invalid), of_cells(reporting), seen, FAILED)
@@ -144,7 +149,7 @@ def _gil(view: View) -> Check:
 def _window(view: View) -> Check:
     timed = [row for row in _compared_rows(view) if any(cell.clients for cell in row.good)]
     short = [row for row in timed if blocks_to_time(row.good)]
-    seen = message("{short} of {all} rows are shorter", short=len(short), all=len(timed))
+    seen = message("{short} of {all} result rows were timed for less than 2 s", short=len(short), all=len(timed))
     return _unless(of_rows(short), of_rows(timed), seen, FAILED)
 
 
@@ -162,7 +167,7 @@ def _builds(view: View) -> Check:
     if not facts:
         return _check(UNKNOWN, message("nothing is compared"))
     if not all(known.get("compiler") and known.get("flags") for known in facts):
-        return _check(UNKNOWN, message("the run does not say how all of them were built"))
+        return _check(UNKNOWN, message("the run does not record how every runtime was built"))
     return _check(PASSED, message("compilers, flags and versions are the same"))
 
 
@@ -181,7 +186,8 @@ def _clients(view: View) -> Check:
         return _check(UNKNOWN, NOBODY_SAYS)
     most, above = max(share for share, _ in used), [row for share, row in used if share > MOST_SATURATION]
     seen = message(
-        "at most {most:.0%} of the cores they could have had; above {limit:.0%} in {count} of {all} rows",
+        "clients used at most {most:.0%} of the cores available to them, and more than {limit:.0%} in {count} of "
+        "{all} result rows",
         most=most, limit=MOST_SATURATION, count=len(above), all=len(used),
     )  # fmt: skip
     return _by_the_most(used, above, most, seen)
@@ -192,9 +198,9 @@ def _spare(view: View) -> Check:
     if not used:
         return _check(UNKNOWN, NOBODY_SAYS)
     most, above = max(share for share, _ in used), [row for share, row in used if share >= MOST_IN_USE]
-    seen = message("services and clients together used at most {most:.0%} of them", most=most)
+    seen = message("services and clients together used at most {most:.0%} of the cores", most=most)
     if above:
-        seen = message("{seen}: ratios are those of the pair, not of the service alone", seen=seen)
+        seen = message("{seen}, so ratios describe services and clients together, not the services alone", seen=seen)
     return _by_the_most(used, above, most, seen)
 
 
@@ -204,7 +210,7 @@ def _idle(view: View) -> Check:
     if not used:
         return _check(UNKNOWN, NOBODY_SAYS)
     seen = listed(background(view.run.cells), SEMICOLON) or message(
-        "between its slices no arm used more than {share:.1%} of a core", share=max(used.values())
+        "while it had no requests, no arm used more than {share:.1%} of a core", share=max(used.values())
     )
     return _check(LOOK if background(view.run.cells) else PASSED, seen, of_cells(view.run.cells))
 
@@ -235,12 +241,15 @@ def _independent(view: View) -> Check:
     cells = together(map(view.traces.of, dependent or known))
     if not dependent and not all(independence_is_known(one.dependence, one.blocks) for one in known):
         seen = message(
-            "none looks dependent, but fewer than {blocks} blocks often do not show a ratio that wanders from block to "
-            "block; then intervals are too narrow. What the machine does to both arms is balanced.",
+            "no comparison looks dependent, but with fewer than {blocks} blocks a ratio that drifts from block to "
+            "block often goes unnoticed. Intervals are too narrow if a ratio drifts. The machine's effects on both "
+            "arms are balanced.",
             blocks=ENOUGH,
         )
         return _check(UNKNOWN, seen, cells)
-    seen = message("{count} of {all} comparisons look as if they were not", count=len(dependent), all=len(known))
+    seen = message(
+        "{count} of {all} comparisons look dependent from block to block", count=len(dependent), all=len(known)
+    )
     state = LOOK if len(dependent) > MOST_DEPENDENT * len(known) else PASSED
     return _check(state, chained([seen, DEPENDENT if dependent else NOTHING]), cells)
 
@@ -248,12 +257,13 @@ def _independent(view: View) -> Check:
 def _steady(view: View) -> Check:
     known, uneven = known_starts(view.rows), uneven_starts(view.rows)
     if not known:
-        return _check(UNKNOWN, message("too few blocks, or too short cells"))
+        return _check(UNKNOWN, message("too few blocks, or cells that are too short"))
     if not uneven:
-        return _check(PASSED, message("cells begin as they go on"), of_rows(known))
+        return _check(PASSED, message("throughput is steady from the start of each cell"), of_rows(known))
     most = max(uneven, key=lambda start: abs(start.loss))
     seen = message(
-        "the first {seconds:.2f} s cost {loss:.1%} of a cell's answers, in {count} of {all} rows: a longer --warmup",
+        "the first {seconds:.2f} s were uneven and cost {loss:.1%} of a cell's answers, in {count} of {all} result "
+        "rows: use a longer --warmup",
         seconds=most.seconds, loss=most.loss, count=len(uneven), all=len(known),
     )  # fmt: skip
     return _check(LOOK, seen, of_rows(start.row for start in uneven))
@@ -264,16 +274,18 @@ def _awake(view: View) -> Check:
     cores = cores_of(view.run, SERVICE, CLIENT)
     asleep = [row for row in view.rows if not row.params.get("KEEP_AWAKE")]
     if view.rows and not asleep:
-        return _check(PASSED, message("cores were held awake"))
+        return _check(PASSED, message("idle cores were kept awake (KEEP_AWAKE)"))
     known = [(share, row) for row in asleep if cores and (share := idle_share(row, cores)) is not None]
     if not known:
-        return _check(UNKNOWN, message("no row has as few requests under way as there are cores"))
+        return _check(UNKNOWN, message("no result row has so few requests in flight that cores could sleep"))
     slept = [row for share, row in known if share > MOST_IDLE]
     most = max(0.0, *(share for share, _ in known))
-    seen = message("idle for at most {most:.0%} of what the requests could have used", most=most)
+    seen = message("cores were idle for at most {most:.0%} of the time that requests could have used", most=most)
     if slept:
         names = [about(verbatim(row.runtime), view.settings.name(row.system, row.params)) for row in slept[:MOST_NAMED]]
-        seen = message("{seen}; waking up counts in {rows}: see KEEP_AWAKE", seen=seen, rows=listed(names, SEMICOLON))
+        seen = message(
+            "{seen}; wake-up latency affects {rows}: see KEEP_AWAKE", seen=seen, rows=listed(names, SEMICOLON)
+        )
     return _unless(of_rows(slept), of_rows(row for _, row in known), seen)
 
 
@@ -284,7 +296,11 @@ def _noise(view: View) -> Check:
     differs = [one for _, one in known if one.verdict in ("faster", "slower")]
     cells = together(map(view.traces.of, differs or [one for _, one in known]))
     if differs:
-        return _check(FAILED, message("{arm} differs from itself", arm=differs[0].denominator), cells)
+        return _check(
+            FAILED,
+            message("{arm} was measured twice, and the two results differ significantly", arm=differs[0].denominator),
+            cells,
+        )
     most = max(floor for floor, _ in known)
     return _check(PASSED if most <= MOST_NOISE else LOOK, _range(known), cells)
 
@@ -302,20 +318,20 @@ def _range(known: Sequence[tuple[float, Comparison]]) -> Message:
 
 
 CHECKS = {
-    message("Cells measured"): _measured,
-    message("Code and packages are the same"): _states,
-    message("Answers"): _answers,
-    message("GIL as the runtime's name says"): _gil,
-    message("Timed for at least 2 s in all blocks"): _window,
-    message("Builds differ only in the step"): _builds,
+    message("All cells were measured"): _measured,
+    message("All cells ran the same code and packages"): _states,
+    message("All requests were answered correctly"): _answers,
+    message("The state of the GIL matches the runtime's name"): _gil,
+    message("Each result row was timed for at least 2 s over all blocks"): _window,
+    message("Compared builds have no unintended differences"): _builds,
     message("Clients are not the bottleneck"): _clients,
-    message("Cores to spare"): _spare,
-    message("Cores awake while a request was under way"): _awake,
+    message("Cores are not fully used"): _spare,
+    message("Cores stay awake while requests are in flight"): _awake,
     message("The machine was quiet"): _quiet,
     message("Arms without requests are idle"): _idle,
     message("The warm-up was long enough"): _steady,
     message("Blocks are independent"): _independent,
-    message("Noise floor (A/A)"): _noise,
+    message("Noise floor (A/A: the same runtime twice)"): _noise,
 }
 
 
@@ -326,24 +342,33 @@ def rests_on(view: View) -> Iterator[Message]:
     """Yield blocks and order, the noise floor, the clients, and what cannot be told apart."""
     run, plan, cores = view.run, view.plan, view.machine.available_cores
     blocks = plural("{count} block", "{count} blocks", count=len({cell.block for cell in run.cells}))
-    yield message("{blocks}, cells in balanced random order (seed {seed}).", blocks=blocks, seed=run.seed)
+    yield message(
+        "The run has {blocks}, and its cells ran in balanced random order (seed {seed}).", blocks=blocks, seed=run.seed
+    )
     if is_anytime(run):
         yield message(
-            "The number of blocks depends on what the first ones showed. Verdicts allow for that, as for a look after "
-            "every block; intervals do not, and are a little too narrow."
+            "The number of blocks depends on the results of the first blocks. Verdicts are corrected for this, as if "
+            "someone checked after every block. Intervals are not corrected, so they are slightly too narrow."
         )
     if known := _floors(view):
         yield message("Noise floor (the same runtime twice): {floor}.", floor=_range(known))
     elif not any(one.step == "aa" for one in view.comparisons):
-        yield message("No A/A arm was measured, so the noise floor is not known: add --aa.")
+        yield message("The noise floor is not known, because no runtime was measured twice. Add --aa.")
     yield from scatter(view)
     if (client := plan.method.client_runtime) == SAME:
-        yield message("Clients run under the service's runtime, so both sides change: --client-runtime holds them.")
+        yield message(
+            "Clients run under the service's runtime, so services and clients change together. Use --client-runtime "
+            "to keep the clients' runtime the same."
+        )
     else:
-        yield message("Clients run under {runtime} in every cell: only the service changes.", runtime=client)
+        yield message("Clients run under {runtime} in every cell, so only the service changes.", runtime=client)
     is_pinned = plan.method.is_pinned or plan.layout or plan.user_service or plan.view
     if cores >= FEWEST_TO_PIN and not is_pinned:
-        yield message("Nothing was pinned on {cores} cores: {advice}.", cores=cores, advice=placement(cores))
+        yield message(
+            "Services and clients were not pinned, although the machine has {cores} cores: {advice}.",
+            cores=cores,
+            advice=placement(cores),
+        )
     yield from not_separated(steps(runtimes(run), {}, run.runtimes))
 
 
@@ -353,8 +378,9 @@ def scatter(view: View) -> Iterator[Message]:
     if noise is None:
         return
     yield message(
-        "A ratio scatters by {sd} from block to block (sd): by {between} between processes, which only more blocks "
-        "average out, and by {within} within cells of {seconds:.1f} s, which longer ones do too.",
+        "The standard deviation of a ratio from block to block is {sd}. Differences between processes contribute "
+        "{between}, which only more blocks reduce. Variation within cells of {seconds:.1f} s contributes {within}, "
+        "which longer cells reduce, too.",
         sd=percent(noise.sd()), between=percent(noise.between), within=percent(noise.within), seconds=noise.seconds,
     )  # fmt: skip
     if design and not view.plan.view:

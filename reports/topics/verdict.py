@@ -62,7 +62,8 @@ def _span(view: View) -> Message:
         return NOTHING
     (low, least), (high, most) = min(known, key=itemgetter(0)), max(known, key=itemgetter(0))
     return message(
-        "Depending on the setting, removing the GIL gives from {low} x ({low_where}) to {high} x ({high_where}).",
+        "Removing the GIL gives {low}x to {high}x the throughput, depending on the setting: the least for "
+        "{low_where}, the most for {high_where}.",
         low=traced(ratio(low), view.traces.of(least), "ratio"),
         high=traced(ratio(high), view.traces.of(most), "ratio"),
         low_where=view.settings.short(least.system, least.params),
@@ -91,8 +92,8 @@ def _more_blocks(needed: Sequence[Comparison], view: View) -> Message:
     most = traced(last, together(map(view.traces.of, needed)))
     command = more_blocks_command(view.run, max(more))
     if first == last:
-        return message("It takes {amount} more blocks: {command}", amount=most, command=command)
+        return message("A verdict needs {amount} more blocks: {command}", amount=most, command=command)
     return message(
-        "It takes {last} more blocks for all verdicts, {first} for the first: {command}",
+        "The first verdict needs {first} more blocks, and all verdicts together need {last}: {command}",
         last=most, first=first, command=command,
     )  # fmt: skip

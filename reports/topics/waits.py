@@ -22,7 +22,7 @@ LEAST_SHARE = 0.02
 LOCK = "lock"
 STATES = {
     "run": message("run"),
-    "ready": message("ready, no core"),
+    "ready": message("runnable, no core"),
     "gil": message("GIL"),
     LOCK: message("lock"),
     "io": message("I/O"),
@@ -57,22 +57,22 @@ def section(view: View) -> Section:
     shares = [_share_col(state) for state in STATES]
     runtime: Col[Profile] = arm_col(message("Runtime"), itemgetter("runtime"), view.looks)
     states = table(
-        message("What threads do at work"),
+        message("What threads do during their time at work"),
         [
             runtime,
             *shares,
-            col(message("idle, of all"), itemgetter("idle_share"), whole_percent),
+            col(message("idle [share of all time]"), itemgetter("idle_share"), whole_percent),
             col(message("samples"), itemgetter("samples"), whole),
-            col(message("missed"), itemgetter("missed_share"), whole_percent),
+            col(message("missed samples"), itemgetter("missed_share"), whole_percent),
         ],
         named,
     )
     lines = table(
-        message("Lines by their waits"),
+        message("Lines of code by time spent waiting"),
         [
             runtime,
             col(message("Function"), itemgetter("function")),
-            col(message("Line"), lambda line: _place(line) or message("over before it was read")),
+            col(message("Line"), lambda line: _place(line) or message("ended before the line was read")),
             col(message("Called from"), lambda line: str(line.get("caller", ""))),
             *shares,
         ],
@@ -81,7 +81,7 @@ def section(view: View) -> Section:
     )
     return Section(
         key="waits",
-        title=message("Lines that wait"),
+        title=message("Lines of code that wait"),
         sentences=sentences,
         tables=(states, lines),
         flames=tuple(flame for number, (head, mine) in enumerate(named) for flame in _flames(mine, number, head)),
@@ -135,13 +135,15 @@ def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
     others = (wait for wait in most if (wait.runtime, wait.function, wait.place) not in named)
     found += [(same[0], _waits(same)) for same in grouped(others, attrgetter("function", "place")).values()]
     if not found:
-        yield message("No line is shown to wait for a lock.")
+        yield message("No line of code waits significantly for a lock.")
     little = []
     for wait, said in found:
         profile = next(one for one in profiles if one["runtime"] == wait.runtime)
         more = bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high)).little
         if more:
-            little.append(message("{said} Without that, throughput would gain at most {more}.", said=said, more=more))
+            little.append(
+                message("{said} Without this wait, throughput would rise by at most {more}.", said=said, more=more)
+            )
         else:
             yield said
     yield from little
@@ -161,8 +163,8 @@ def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[Wait, Message]
             if by.low > LEAST_SHARE:
                 wait = _wait(profile, line)
                 said = message(
-                    "Under {runtime}, {share} of the threads' time at work is spent waiting for a lock at {line}; "
-                    "under {other}, {other_share}. Difference: {by}.",
+                    "Under {runtime}, threads spend {share} of their time at work waiting for a lock at {line}. Under "
+                    "{other}, the share is {other_share}. Difference: {by}.",
                     runtime=wait.runtime,
                     line=_named(wait),
                     share=whole_percent(wait.share.value),
@@ -188,7 +190,7 @@ def _waits(same: Sequence[Wait]) -> Message:
         for wait in same
     ]
     return message(
-        "The most waiting for a lock, of the threads' time at work, is at {line}: {shares}.",
+        "Threads wait most for a lock at {line}. The share of their time at work: {shares}.",
         line=_named(same[0]),
         shares=listed(shares),
     )
@@ -206,10 +208,11 @@ def _how(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
     profiles = [profile for of_setting in profiled for profile in of_setting]
     if profiles:
         yield message(
-            "From one more cell of each, in no other figure: stacks and states of all threads of the services' Python "
-            "processes, {rate_hz} times a second, read by {readers}. It used up to {cores} cores. Shares are of the "
-            "time at work: all but that of threads parked for work. A line is named where the 95 % interval of its "
-            "share, for all lines together, is above 2 %. The folder profiles/ has the stacks, collapsed and for "
+            "Measured in one extra cell per runtime and setting, which no other figure includes. A profiler "
+            "({readers}) read the call stack and state of every thread of the services' Python processes, {rate_hz} "
+            "times a second. The profiler used up to {cores} cores. Shares are of the time at work, which leaves out "
+            "threads that are parked until work arrives. A sentence names a line if the 95 % interval of its share, "
+            "adjusted for all lines, is above 2 %. The folder profiles/ has the call stacks, collapsed and for "
             "speedscope.",
             rate_hz=profiles[0]["rate_hz"],
             readers=verbatim(", ".join(dict.fromkeys(profile["reader"] for profile in profiles))),
@@ -223,18 +226,22 @@ def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Itera
     if last:
         yield Flame(
             key=f"flame-{number}",
-            title=message("Stacks at work under {runtime}, {setting}", runtime=last["runtime"], setting=setting),
-            caption=message("Wide: much time. The innermost cell is what the thread did. Click to zoom."),
+            title=message(
+                "Call stacks of threads at work under {runtime}, {setting}", runtime=last["runtime"], setting=setting
+            ),
+            caption=message(
+                "The width shows the share of time. The innermost box shows the state of the thread. Click to zoom."
+            ),
             tree=last["tree"],
         )
     if last and before:
         names = {"runtime": last["runtime"], "other": before["runtime"]}
         yield Flame(
             key=f"flame-difference-{number}",
-            title=message("{runtime} less {other}, {setting}", **names, setting=setting),
+            title=message("Call stacks under {runtime} compared with {other}, {setting}", **names, setting=setting),
             caption=message(
-                "The stacks under {runtime}; red where their share of the time at work is greater than under {other}, "
-                "blue where it is less.",
+                "Call stacks under {runtime}. Red: the share of the time at work is greater than under {other}. Blue: "
+                "the share is smaller.",
                 **names,
             ),
             tree=_with_delta(last["tree"], before["tree"], last["tree"]["value"], before["tree"]["value"]),
