@@ -1,4 +1,4 @@
-"""The experiment record, shaped like the seed's: environment, then of each system description, settings, results."""
+"""The experiment record of a run, in the form of the original record: environment, then a chapter per system."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ HERE, THEIRS = message("this run"), message("original record")
 
 
 def record(view: View) -> Document:
-    """Return the record of a run."""
+    """Return the experiment record of a run as a document."""
     run = view.run
     time = message("started {start}, not finished", start=run.started_at)
     if run.finished_at:
@@ -104,7 +104,7 @@ def _chapter(system: SeedSystem, view: View) -> Section:
 
 
 def _settings(system: SeedSystem, view: View) -> Section:
-    """Return our settings, with all values that they have, beside the seed's."""
+    """Return the settings of a system: the values in this run beside the values in the original record."""
     rows = [row for row in view.rows if row.system == system.system]
     names = {*system.settings, *(name for row in rows for name in row.params)}
     absent = message("System {system} was not measured in this run.", system=system.system)

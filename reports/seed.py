@@ -1,6 +1,7 @@
-"""What the seed's experiment record (seed 003) published: settings and seconds, as data; our rows beside them.
+"""The original experiment record (seed 003) as data, and tables that show our rows beside its figures.
 
-Its figures are another machine's, one run per row. One of them (10.3) has no unit there; all are seconds.
+The original figures come from another machine, with one run per row. The figure 10.3 has no unit in the record; all
+figures are in seconds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,9 +35,10 @@ INTERPRETERS: Mapping[str, Message] = {
 
 @dataclass(frozen=True)
 class SeedRow:
-    """One row of a result table. params: what makes a cell this row
+    """One row of a result table in the original record.
 
-    seconds: what each interpreter took, as the seed prints it, without the unit
+    params: parameter values of our cells that correspond to the row
+    seconds: time per interpreter as printed in the record, without the unit
     """
 
     what: Message
@@ -46,7 +48,11 @@ class SeedRow:
 
 @dataclass(frozen=True)
 class SeedTable:
-    """A result table and the line above it. interpreters: those that it has figures of."""
+    """A result table of the original record.
+
+    heading: the line above the table
+    interpreters: the interpreters that the table has figures for
+    """
 
     heading: Message
     interpreters: tuple[str, ...]
@@ -55,7 +61,11 @@ class SeedTable:
 
 @dataclass(frozen=True)
 class SeedSystem:
-    """A system's chapter: description, settings by parameter as printed, tables, and a remark of ours or the seed's."""
+    """The chapter of one system in the original record.
+
+    settings: values by parameter, as printed
+    remark: a remark of the record, or of ours on the record
+    """
 
     system: str
     description: Message
@@ -75,7 +85,10 @@ _TIME = message("Time that each client takes to send all of its requests.")
 
 
 def _sockets(select_mode: str, client_binding: str, seconds: Mapping[int, str]) -> tuple[SeedRow, ...]:
-    """Return rows that differ in NUM_MULTI_SOCKET. seconds: by its values"""
+    """Return one row per value of NUM_MULTI_SOCKET.
+
+    seconds: time by value of NUM_MULTI_SOCKET
+    """
     return tuple(
         SeedRow(
             verbatim(f"NUM_MULTI_SOCKET = {sockets}"),
@@ -160,13 +173,16 @@ RANGE = message("{start} to {end}")
 
 
 def covers_the_seed(rows: Sequence[Row]) -> bool:
-    """Return whether *rows* hold every row that the seed has a table for."""
+    """Return whether *rows* include every row of the original record's tables."""
     published = [(system.system, wanted) for system in SYSTEMS for table in system.tables for wanted in table.rows]
     return all(any(_fits(row, system, wanted) for row in rows) for system, wanted in published)
 
 
 def ours(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Row | None:
-    """Return the row that fits the seed's, and is most like its settings, which are the defaults; None if none fits."""
+    """Return our row that matches the original row *wanted*; None without a match.
+
+    Of several matches, the row with the most default values is returned, because the record used the defaults.
+    """
 
     def likeness(row: Row) -> int:
         return sum(value == PARAMETERS[name].default for name, value in row.params.items() if name in PARAMETERS)
@@ -180,7 +196,7 @@ def _fits(row: Row, system: str, wanted: SeedRow) -> bool:
 
 
 def size_warning(view: View) -> Message:
-    """Return that our cells are not of the seed's size; nothing if they are, or none was measured."""
+    """Return a warning if our cells have another number of requests than the original cells, else NOTHING."""
     sizes = sorted({cell.requests for row in view.rows for cell in row.cells})
     if view.plan.scale == 1 and sizes in ([], [REQUESTS]):
         return NOTHING
@@ -194,7 +210,7 @@ def size_warning(view: View) -> Message:
 
 
 def beside_the_seed(view: View) -> Section:
-    """Return every table of the seed of which the run has a row."""
+    """Return the section with the original tables that the run has rows for."""
     tables = tuple(filter(None, (_table(system, table, view) for system in SYSTEMS for table in system.tables)))
     if not tables:
         return Section(key="seed", title=NOTHING)
@@ -231,7 +247,7 @@ def _times(row: Row | None) -> Datum | str:
 
 
 def times(row: Row, unit: str = "") -> str:
-    """Return the completion time of a row with figures, and in brackets the slowest client's."""
+    """Return the completion time of a row as '5.51 (5.60)', with the slowest client in parentheses."""
     assert row.figures is not None
     middle, most = (seconds(row.figures[name]) for name in ("completion_median_ns", "completion_max_ns"))
     return f"{middle}{unit} ({most})"

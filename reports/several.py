@@ -1,4 +1,4 @@
-"""Several runs in one document: what may be compared between them, the steps and times that they have in common."""
+"""A document of several runs side by side: what may be compared, and their common steps and times."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
@@ -30,9 +30,9 @@ Entry = tuple[Member, Row]
 
 
 def side_by_side(views: Sequence[View]) -> Document:
-    """Return the document of several runs, in the order of *views*; the first is A.
+    """Return the document that shows several runs side by side. The first run is named A.
 
-    Raises BadInput for 1, or more than 26.
+    Raises BadInput if there are fewer than 2 runs or more than 26.
     """
     if not LEAST <= len(views) <= MOST:
         raise BadInput(
@@ -63,14 +63,14 @@ def _verdicts(runs: Sequence[Member]) -> Section:
 
 
 def _own(text: Message, run: Member) -> Message:
-    """Return *text* with the cells that it comes from as those of *run*."""
+    """Return *text* with its cells named as cells of *run*."""
     args = {name: _own(value, run) if isinstance(value, Message) else value for name, value in text.args.items()}
     made = replace(text, args=args)
     return replace(made, cells=run.cells(made.cells)) if isinstance(made, Traced) else made
 
 
 def _comparable(runs: Sequence[Member]) -> Message:
-    """Return which of the runs may be compared with which."""
+    """Return the sentence on which runs may be compared with each other."""
     together = list(dict.fromkeys(", ".join(other.letter for other in runs if run.is_like(other)) for run in runs))
     if len(together) == 1:
         return message(
@@ -105,13 +105,13 @@ def _apart(runs: Sequence[Member]) -> Section:
 
 
 def _in_several(items: Iterable[tuple[Key, Member, Value]]) -> dict[Key, list[tuple[Member, Value]]]:
-    """Return what has the same key in at least two runs, in the order of its first run."""
+    """Return the items by key, for keys that at least two runs have, in the order of the first run."""
     by_key = {key: [entry[1:] for entry in found] for key, found in grouped(items, itemgetter(0)).items()}
     return {key: found for key, found in by_key.items() if len({run.letter for run, _ in found}) > 1}
 
 
 def _steps(runs: Sequence[Member]) -> Section:
-    """Return a group for each step of each setting that at least two runs have, a line for each of these runs."""
+    """Return the section of steps that at least two runs have: a group per step and setting, a line per run."""
     items = (
         ((*_setting(one), one.step, one.denominator, one.numerator), run, one)
         for run in runs
@@ -144,14 +144,14 @@ def _steps(runs: Sequence[Member]) -> Section:
 
 
 def _setting(one: Comparison) -> tuple[str, str]:
-    """Return what a comparison is about. One over all settings is about these: others may have other settings."""
+    """Return a key for the setting of a comparison. For a comparison over all settings, the key lists the settings."""
     if one.system != OVER_ALL:
         return setting_key(one.system, one.params)
     return OVER_ALL, str(sorted(setting_key(some["system"], some["params"]) for some in one.settings))
 
 
 def _times(runs: Sequence[Member]) -> Section:
-    """Return a group for each setting that at least two runs have, a line for each runtime of each of these runs."""
+    """Return the section of completion times: a group per setting that two runs have, a line per run and runtime."""
     items = (((*_key(row), row.runtime), run, row) for run in runs for row in run.view.rows if row.figures)
     settings: dict[tuple[str, ...], list[Entry]] = {}
     for (*setting, _), entries in _in_several(items).items():

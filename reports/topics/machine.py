@@ -1,4 +1,4 @@
-"""Where and how it was measured: machine, runtimes with their builds, plan, seed, command and parameters."""
+"""The section "Machine and runtimes" of a report: machine, hosts, runtimes, plan, command and parameters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from reports.facts.settings import value_text
 from reports.view import View
 
 PLACE = 210
-SIZES = {  # what a reader asks first
+SIZES = {  # parameters that the page shows above the verdict
     "NUM_API_SERVICES": message("services: {values}"),
     "NUM_CLIENTS": message("clients: {values}"),
     "NUM_WORKERS_PER_API_SERVICE": message("worker threads per service: {values}"),
@@ -37,7 +37,7 @@ Fact = Message | str | None
 
 
 def section(view: View) -> Section:
-    """Return everything about a run that is no measurement."""
+    """Return the section with the machine, hosts, runtimes, plan and parameters of a run."""
     return Section(
         key="machine",
         title=message("Machine and runtimes"),
@@ -55,7 +55,7 @@ def section(view: View) -> Section:
 
 
 def size_line(view: View) -> Message:
-    """Return 'services: 4 · clients: 4 · CALC_TARGET 1,000'; several values of one parameter with strokes between."""
+    """Return the sizes of a run in one line: 'services: 4 · clients: 4 / 8 · CALC_TARGET 1,000'."""
     duration_s, parts = view.plan.method.duration_s, []
     for name, template in SIZES.items():
         texts = [_value_text(value) for value in _values(view.rows, name)]
@@ -71,25 +71,25 @@ def size_line(view: View) -> Message:
 
 
 def _values(rows: Sequence[Row], name: str) -> list[Value]:
-    """Return the values of a parameter in all rows that have it, each once, in order."""
+    """Return the distinct values of the parameter *name* in all rows that have it, sorted."""
     values = dict.fromkeys(row.params[name] for row in rows if name in row.params)
     return sorted(values, key=lambda value: (value is None, value if isinstance(value, int) else 0))
 
 
 def _value_text(value: Value, name: str = "") -> str:
-    """Return a value for people, with the unit of the parameter *name*."""
+    """Return a parameter value as text, followed by the unit of the parameter *name*."""
     text = f"{value:,}" if type(value) is int else value_text(value)
     unit = PARAMETERS[name].unit if name in PARAMETERS and value is not None else ""
     return f"{text} {unit}".rstrip()
 
 
 def _facts(name: Message, facts: Mapping[Message, Fact]) -> Table:
-    """Return a line for each fact; a dash if it is not known."""
+    """Return a table with one line per fact. A dash stands for a fact that is not known."""
     return plain_table(name, (NOTHING, NOTHING), [(label, fact or ABSENT) for label, fact in facts.items()])
 
 
 def machine_facts(machine: Machine) -> dict[Message, Fact]:
-    """Return what is known of the machine, by label."""
+    """Return the facts about the machine, by label. A fact is None or empty if it is not known."""
     return {
         message("CPU"): machine.cpu,
         message("Cores"): _cores_text(machine),
@@ -105,12 +105,12 @@ def machine_facts(machine: Machine) -> dict[Message, Fact]:
 
 
 def _memory_text(machine: Machine) -> str | None:
-    """Return '15.6 GiB'; None if it is not known."""
+    """Return the memory of the machine as '15.6 GiB'; None if it is not known."""
     return f"{machine.memory_bytes / 2**30:.1f} GiB" if machine.memory_bytes else None
 
 
 def _cores_text(machine: Machine) -> str | None:
-    """Return how many cores there are, and how many the run could use if these are fewer; None if not known."""
+    """Return the machine's number of cores; '2 / 8' if the run could use only 2 of 8; None if it is not known."""
     if machine.cores is None:
         return None
     are_all = machine.cores_usable in (None, machine.cores)
@@ -118,7 +118,7 @@ def _cores_text(machine: Machine) -> str | None:
 
 
 def _hosts(view: View) -> tuple[Table, ...]:
-    """Return a line for each host of several; no table for a run of one machine."""
+    """Return a table with one line per host; no table if the run used one machine."""
     layout, lines = view.plan.layout, []
     if not layout or not view.machine.hosts:
         return ()
@@ -143,7 +143,7 @@ def _hosts(view: View) -> tuple[Table, ...]:
 
 
 def _contributions(view: View) -> tuple[Table, ...]:
-    """Return what each of several hosts did in all cells together; no table for a run of one machine."""
+    """Return a table of what each host did over all cells; no table if the run used one machine."""
     lines = [
         (
             name,
@@ -171,7 +171,7 @@ def _contributions(view: View) -> tuple[Table, ...]:
 
 
 def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
-    """Return every interpreter, and how it was built."""
+    """Return a table of all runtimes: version, build, compiler, flags and packages."""
     heads = (
         *(message("Runtime"), message("Version"), message("Build")),
         *(message("Compiler"), message("Flags"), message("Packages")),
@@ -188,7 +188,7 @@ def _runtime_line(name: str, facts: Mapping[str, Any]) -> tuple[Message | str, .
 
 
 def _plan(view: View) -> Table:
-    """Return what was to be measured, and how to measure it again."""
+    """Return a table of the plan, the seed, the method and the command that repeats the run."""
     run, plan = view.run, view.plan
     facts: dict[Message, Fact] = {
         message("Run"): run.run_id,
@@ -205,7 +205,10 @@ def _plan(view: View) -> Table:
 
 
 def method_words(method: Method, *, is_known: bool = True) -> Message:
-    """Return how cells were measured, by what was chosen: warm-up, duration, whose runtime clients have, CPUs."""
+    """Return the chosen method in words: warm-up, duration, the clients' runtime and pinned CPUs.
+
+    is_known: whether the run has recorded its method
+    """
     client = message("clients run under the service's runtime")
     if method.client_runtime != SAME:
         client = message("clients run under {runtime}", runtime=method.client_runtime)
@@ -222,7 +225,10 @@ def method_words(method: Method, *, is_known: bool = True) -> Message:
 
 
 def order_words(view: View) -> Message:
-    """Return whether arms took turns in slices of time, and if they did not, why; NOTHING if the run does not say."""
+    """Return the order of measurement in words: in turns, or one arm after the other and why.
+
+    NOTHING if the run has not recorded the order.
+    """
     plan, lengths = view.plan, sorted({cell.turns["length_ns"] for cell in view.run.cells if cell.turns})
     if plan.method.slices and lengths:
         ends = [f"{length_ns / 1e9:.2f}" for length_ns in dict.fromkeys((lengths[0], lengths[-1]))]
@@ -232,7 +238,7 @@ def order_words(view: View) -> Message:
 
 
 def _parameters(view: View) -> tuple[Table, Table]:
-    """Return a line for each setting, with what differs; and one for each parameter that all of them share."""
+    """Return two tables: parameters that differ between settings, and parameters with one value in all settings."""
     there = {name for row in view.rows for name in row.params}
     names = [*(name for name in PARAMETERS if name in there), *sorted(there - set(PARAMETERS))]
     values = {name: _values(view.rows, name) for name in names}

@@ -1,4 +1,4 @@
-"""Memory: of every setting and arm, against the number of clients if that was swept, and what it is made of."""
+"""The section "Memory" of a report: memory of each setting and arm, growth with the number of clients, and parts."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,10 +36,12 @@ HOW = message(
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS, FEWEST_POINTS = 3, 5
 CURVE_POINTS = 60
-LEAST_BYTES = 2**20  # and LEAST_SHARE of the other runtime's: a smaller difference is not worth a sentence
+LEAST_BYTES = (
+    2**20
+)  # a difference gets a sentence from here on, if it is LEAST_SHARE of the other runtime's memory, too
 LEAST_SHARE = 0.05
 LEAST_PART_BYTES = 2**17
-FEWEST_CONNECTIONS = 10  # memory comes in pages
+FEWEST_CONNECTIONS = 10  # for fewer connections, the size of a page would dominate the memory per connection
 RUNTIME = message("Runtime")
 SIDES: Mapping[str, Message] = {"services": message("services"), "clients": message("clients")}
 PARTS: Mapping[str, Message] = {
@@ -55,17 +57,17 @@ MOMENTS: Mapping[str, Message] = {
     "after": message("after the load"),
     "idle": message("2 s after the load"),
 }
-Sizes = Counter[str]  # of the first service of a cell, at one moment: bytes by part, and what else is counted
+Sizes = Counter[str]  # the first service of a cell at one moment: bytes by part, and numbers of threads and sockets
 Profiled = dict[Message, list[tuple[str, Mapping[str, Sizes]]]]
 
 
 def is_measured(view: View) -> bool:
-    """Return whether the number of clients was swept."""
+    """Return whether the run swept the number of clients."""
     return bool(growths(view.run))
 
 
 def section(view: View) -> Section:
-    """Return the sizes of every row, the slope of each sweep of clients, and what a profile says of memory."""
+    """Return the section with memory per row, growth per client, and the parts of memory from profiles."""
     swept, profiled = growths(view.run), _profiled(view)
     sentences = (
         *(_growth_words(*subject, [*sides]) for subject, sides in groupby(swept, attrgetter("label", "arm"))),
@@ -87,13 +89,13 @@ def section(view: View) -> Section:
 
 
 def _taken(row: Row, side: str) -> float:
-    """Return the memory of all processes of a side, the median over the blocks that say it; 0 if none does."""
+    """Return the memory of all services or all clients in bytes: median over the blocks that recorded it, else 0."""
     sizes = (memory_bytes(getattr(cell, side)) for cell in row.good)
     return median([*filter(None, sizes)] or [0])
 
 
 def _sizes(view: View) -> Table:
-    """Return the memory of all services and of all clients of every row, with a bar for the services."""
+    """Return a table of the memory of services and clients per row, with a bar for the services."""
     groups = [(head, [row for row in rows if _taken(row, "services")]) for head, rows in view.named_groups]
     longest = {id(row): max(_taken(each, "services") for each in rows) for _, rows in groups for row in rows}
 
@@ -126,7 +128,11 @@ def _sizes(view: View) -> Table:
 
 @dataclass(frozen=True)
 class Growth:
-    """Memory of one side, all its processes together, under one arm. cells: by number of clients"""
+    """The memory of all services, or of all clients, of one arm in a sweep of the number of clients.
+
+    side: "services" or "clients"
+    cells: by number of clients
+    """
 
     label: Message
     arm: str
@@ -135,22 +141,21 @@ class Growth:
 
     @cached_property
     def points(self) -> list[tuple[int, int]]:
-        """(clients, bytes) of each cell that says it."""
+        """Return (clients, bytes) of each cell that recorded its memory, sorted."""
         known = [(count, memory_bytes(getattr(cell, self.side))) for count, mine in self.cells.items() for cell in mine]
         return sorted((count, size_bytes) for count, size_bytes in known if size_bytes is not None)
 
     @cached_property
     def services(self) -> int:
-        """How many services a cell has."""
+        """Return the number of services in a cell."""
         return number(self.cells[self.ends[0]][0], "NUM_API_SERVICES")
 
     @cached_property
     def fit(self) -> list[Estimate]:
-        """Constant, slope, and the coefficient of 1 / (clients + services), by least squares with t intervals.
+        """Fit memory to clients: constant, slope and coefficient of 1 / (clients + services), with t intervals.
 
-        A proportional set size counts a page that n processes share as 1/n of it, so a service seems to shrink as
-        clients come: a plain line would take that for what clients cost. Memory that is not proportional has a
-        plain line.
+        A proportional set size counts 1/n of a page that n processes share, so a service seems to shrink as clients
+        are added. The third term keeps this effect out of the slope. Resident set sizes are fitted without it.
         """
         clients, sizes = np.array(self.points, dtype=np.float64).T
         has_shares = all(is_proportional(getattr(cell, self.side)) for mine in self.cells.values() for cell in mine)
@@ -159,30 +164,30 @@ class Growth:
 
     @property
     def slope(self) -> Estimate:
-        """Bytes for each further client, with pages that processes share counted once."""
+        """Return the bytes per additional client. Shared pages count once."""
         return self.fit[1]
 
     def at(self, clients: float) -> float:
-        """Return what the fit says, in bytes."""
+        """Return the fitted memory for a number of clients, in bytes."""
         terms = (1.0, clients, 1 / (clients + self.services))
         return sum(one.value * term for one, term in zip(self.fit, terms, strict=False))
 
     @property
     def ends(self) -> tuple[int, int]:
-        """The fewest clients and the most."""
+        """Return the lowest and the highest number of clients."""
         return self.points[0][0], self.points[-1][0]
 
     def measured(self, end: int) -> float:
-        """Return the median over the blocks at one of the ends, in bytes."""
+        """Return the median memory in bytes with the fewest (end 0) or the most clients (end 1)."""
         return median(size_bytes for count, size_bytes in self.points if count == self.ends[end])
 
     def traces(self, end: int) -> str:
-        """Return the groups of the cells at one of the ends."""
+        """Return the names of the cells with the fewest (end 0) or the most clients (end 1)."""
         return of_cells(self.cells[self.ends[end]])
 
 
 def growths(run: Run) -> list[Growth]:
-    """Return both sides of every series with three numbers of clients or more, arm by arm."""
+    """Return the growth of services and of clients for each sweep of at least three numbers of clients."""
     every = [swept for swept in series(run, (CLIENTS,)) if len(swept.values(CLIENTS)) >= FEWEST_COUNTS]
     made = (
         Growth(label, arm, side, swept.by_value(CLIENTS, arm))
@@ -195,7 +200,7 @@ def growths(run: Run) -> list[Growth]:
 
 
 def _growth_words(label: Message, arm: str, sides: Sequence[Growth]) -> Message:
-    """Return what each further client costs the services of an arm, and what a client takes."""
+    """Return a sentence on one arm: how the services' memory grows per client, and the memory of a client."""
     sentence = message("{sizes}.", sizes=listed(map(_size_words, sides), SEMICOLON))
     return traced(about(sentence, label, arm), together(map(_cells, sides)))
 
@@ -225,7 +230,7 @@ def _size_words(growth: Growth) -> Message:
 
 
 def _figure(side: str, swept: Sequence[Growth], view: View) -> Figure:
-    """Return the figure of one side, a panel for each setting whose clients were swept."""
+    """Return the figure of memory by number of clients for one side, with a panel per setting."""
     mine = [growth for growth in swept if growth.side == side]
     most = max((size_bytes for growth in mine for _, size_bytes in growth.points), default=1) / MIB
     counts = [count for growth in mine for count in growth.ends] or [0, 1]
@@ -258,7 +263,7 @@ def _figure(side: str, swept: Sequence[Growth], view: View) -> Figure:
 
 
 def _curve(growth: Growth, view: View) -> Curve:
-    """Return the line of the fit, and a mark for each cell."""
+    """Return a curve with the fitted line and a mark for each cell."""
     marks = (
         Mark(x=count, y=taken / MIB, tip=tip(growth.arm, f"{mib(taken)} MiB"), cells=of_cells(growth.cells[count]))
         for count, taken in growth.points
@@ -271,7 +276,7 @@ def _curve(growth: Growth, view: View) -> Curve:
 
 
 def _profiled(view: View) -> Profiled:
-    """Return what memory profiles saw of each setting: runtimes in the plan's order, and sizes at each moment."""
+    """Return the memory profiles by setting: for each runtime, in the plan's order, the sizes at each moment."""
     found: Profiled = {}
     for profile in view.run.profiles:
         if profile.get("kind") == "memory" and "after" in profile.get("moments", {}):
@@ -286,7 +291,7 @@ def _total(sizes: Sizes) -> int:
 
 
 def _differences(profiled: Profiled) -> Iterator[Message]:
-    """Return what a runtime takes after the load, the one before it, and what the difference is made of if large."""
+    """Yield a sentence for each pair of successive runtimes whose memory after the load differs, with the parts."""
     for setting, profiles in profiled.items():
         for (one, few), (other, many) in pairwise(profiles):
             before, after = few["after"], many["after"]
@@ -311,7 +316,7 @@ def _differences(profiled: Profiled) -> Iterator[Message]:
 
 
 def _connections(profiled: Profiled) -> Iterator[Message]:
-    """Return what connections take, divided among them, if there are enough."""
+    """Yield a sentence on the memory per connection for each runtime with enough connections."""
     for setting, profiles in profiled.items():
         for runtime, moments in profiles:
             listening = moments["listening"]
@@ -333,7 +338,7 @@ def _connections(profiled: Profiled) -> Iterator[Message]:
 
 
 def _parts(profiled: Profiled, view: View) -> Table:
-    """Return the parts of each profile at each moment."""
+    """Return a table of the parts of memory at each moment of each profile."""
     sizes = {"together": message("total [MiB]"), **PARTS, "in_use": message("in use"), "free": message("free")}
     counts = {"threads": message("threads"), "sockets": message("sockets")}
     cols: list[Col[Mapping[str, Any]]] = [

@@ -1,4 +1,4 @@
-"""Pauses: garbage collections of the services, and what the slow requests waited for: these, a core, or the host."""
+"""The section "Pauses" of a report: garbage collections of the services, and the causes of slow requests."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,10 +21,10 @@ from reports.view import View
 
 PLACE = 82
 UNKEPT = 0.01
-PERCENTILES: Mapping[str, str] = {"p999": "p99.9", "p99": "p99"}  # the first that all cells of a setting have
-LEAST_HELD_UP = 0.05  # of the slow requests, or of their time: less is worth no sentence
-OVERLAPPING, HELD_UP = "overlapping", "mostly"  # shares of the slow requests, as result.json calls them
-WITHOUT_A_CORE = {  # shares of their time: threads of either were ready without a core, or the host had taken it
+PERCENTILES: Mapping[str, str] = {"p999": "p99.9", "p99": "p99"}  # a setting uses the first that all of its cells have
+LEAST_HELD_UP = 0.05  # smallest share of slow requests, or of their time, that gets a sentence
+OVERLAPPING, HELD_UP = "overlapping", "mostly"  # names in result.json of two shares of the slow requests
+WITHOUT_A_CORE = {  # shares of the slow requests' time, by name in result.json
     "service": message("slow requests' time in which runnable threads of the service had no core"),
     "client": message("slow requests' time in which runnable threads of the client had no core"),
     "steal": message("slow requests' time in which the host had taken the cores (steal)"),
@@ -35,37 +35,42 @@ FINDINGS = {HELD_UP: message("slow requests that garbage collections delayed"), 
 
 @dataclass(frozen=True)
 class Share:
-    """A share of the slow requests of each block, or of their time; usual: that of any requests."""
+    """A share of the slow requests in each block, or of their time.
+
+    usual: the share that is expected for requests at random times
+    """
 
     slow: Floats
     usual: Floats
 
     @property
     def estimate(self) -> Estimate:
-        """The share of slow requests; its interval ends where shares do."""
+        """Return the share over the blocks, with its interval limited to 0..1."""
         of = effect(self.slow)
         return replace(of, low=max(0.0, of.low), high=min(1.0, of.high)) if isfinite(of.low) else of
 
     @property
     def excess(self) -> Estimate:
-        """How much greater the share of slow requests is."""
+        """Return how much the share of slow requests exceeds the usual share."""
         return effect(self.slow - self.usual)
 
     @property
     def is_finding(self) -> bool:
-        """Whether it is so much greater that it matters. Of fewer than 6 blocks there is a range and no claim."""
+        """Return whether the excess is large and significant. Fewer than 6 blocks give a range and no finding."""
         return not self.excess.is_range and self.excess.low >= LEAST_HELD_UP
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pauses:
-    """The collections of one row's services in the timed window; per_s and share are medians over the blocks.
+    """Garbage collections of one row's services in the timed window, and what slow requests waited for.
 
-    per_s: of all services together; share: of the time of a process, mean over the processes; longest_ns: of all blocks
-    processes: how many a service had at most
-    unkept: share of the collections whose times are not known, so that slow requests may overlap more of them
-    percentile: that slow requests are slower than; "" where not every one of every block is known
-    shares: by OVERLAPPING, HELD_UP or one of CAUSES, those that are known in all blocks
+    per_s: collections of all services per second, median over the blocks
+    share: share of a process's time in collections, median over the blocks
+    longest_ns: the longest collection of all blocks
+    processes: the largest number of processes of a service
+    unkept: share of the collections whose times were overwritten
+    percentile: slow requests are slower than this percentile; "" if slow requests are not known in every block
+    shares: by OVERLAPPING, HELD_UP or a name of CAUSES; only shares that are known in all blocks
     """
 
     row: Row
@@ -80,10 +85,10 @@ class Pauses:
 
     @property
     def findings(self) -> set[str]:
-        """Which shares are so great that they matter.
+        """Return the names of the shares that are findings.
 
-        Of a service with one process a collection stops all threads. Of one with several it may be another's: there
-        they must overlap more often than by chance, too.
+        If a service has several processes, a collection may belong to another process than the request. Such requests
+        must also overlap collections more often than by chance.
         """
         found = {name for name in FINDINGS if name in self.shares and self.shares[name].is_finding}
         if HELD_UP in found and self.processes > 1 and self.shares[OVERLAPPING].excess.low <= 0:
@@ -92,7 +97,7 @@ class Pauses:
 
 
 def pauses(rows: Sequence[Row]) -> list[Pauses]:
-    """Return the collections of each of *rows* whose services' are known; the rows differ in the arm alone."""
+    """Return the pauses of each of *rows*, which differ only in the arm. Rows without recorded pauses are left out."""
     known = [(row, cells) for row in rows if (cells := [cell for cell in row.good if _is_known(cell)])]
     every = [cell.slow for _, cells in known for cell in cells]
     common = (name for name in PERCENTILES if all(name in slow and slow[name]["requests"] for slow in every))
@@ -106,7 +111,9 @@ def _is_known(cell: CellResult) -> bool:
 
 def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> Pauses:
     figures = np.array([[_figures(service["pauses"]) for service in cell.services] for cell in cells])
-    collections, spent_ns, processes, longest_ns, unkept = np.moveaxis(figures, -1, 0)  # each by cell and service
+    collections, spent_ns, processes, longest_ns, unkept = np.moveaxis(
+        figures, -1, 0
+    )  # each array is indexed by cell and service
     wall_ns = [cell.wall_ns for cell in cells]
     return Pauses(
         row=row,
@@ -126,7 +133,10 @@ def _figures(of: record.Pauses) -> list[int]:
 
 
 def _shares(blocks: Sequence[Any]) -> dict[str, Share]:
-    """Return the shares that are known in all blocks. blocks: the slow requests of each, as result.json has them"""
+    """Return the shares of slow requests that are known in all blocks.
+
+    blocks: the slow requests of each block, as in result.json
+    """
     keys = ("requests", OVERLAPPING, "by_chance", HELD_UP)
     requests, overlapping, by_chance, held_up = np.array([[float(slow[key]) for key in keys] for slow in blocks]).T
     causes = [slow.get("causes", {}) for slow in blocks]
@@ -142,7 +152,7 @@ def _shares(blocks: Sequence[Any]) -> dict[str, Share]:
 
 
 def section(view: View) -> Section:
-    """Return a sentence for each arm whose slow requests collections held up, and the figures of all."""
+    """Return the section with sentences on the causes of slow requests, and a table of all arms."""
     named = [(head, pauses(rows)) for head, rows in view.named_groups]
     every = [each for _, of_setting in named for each in of_setting]
     return Section(
@@ -197,7 +207,7 @@ def _causes(each: Pauses, view: View) -> Message:
 
 
 def _changes(every: Sequence[Pauses], view: View) -> Iterator[Message]:
-    """Yield the steps at which something began, or ceased, to hold up slow requests."""
+    """Yield a sentence for each step that significantly changes a cause of slow requests."""
     arms = {(*setting_key(each.row.system, each.row.params), each.row.runtime): each for each in every}
     for comparison in view.compared:
         setting = setting_key(comparison.system, comparison.params)
@@ -221,7 +231,7 @@ def _changes(every: Sequence[Pauses], view: View) -> Iterator[Message]:
 
 
 def _difference(before: Pauses, after: Pauses, name: str) -> Estimate | None:
-    """Return how much a share of slow requests grew, over the blocks of both; None if there is no interval."""
+    """Return the change of a share of slow requests over the blocks of both; None if the blocks are too few."""
     earlier, later = (
         dict(zip(each.blocks, each.shares[name].slow, strict=True)) if name in each.shares else {}
         for each in (before, after)
@@ -231,7 +241,7 @@ def _difference(before: Pauses, after: Pauses, name: str) -> Estimate | None:
 
 
 def _points(share: float) -> str:
-    """Return a difference of shares, in percentage points of the slow requests."""
+    """Return a difference of shares in percentage points: '+28%'."""
     return f"{share:+.0%}"
 
 
@@ -266,7 +276,10 @@ def _table(named: Sequence[tuple[Message, Sequence[Pauses]]], view: View) -> Tab
 
 
 def _col(head: Message, name: str, what: str, figure: str) -> Col[Pauses]:
-    """Return the column of a share of slow requests: its estimate, or the median of what is known of each block."""
+    """Return the table column of one share of slow requests.
+
+    what: "estimate", or the field of Share whose median over the blocks is shown
+    """
 
     def value(each: Pauses) -> float | Estimate | None:
         if name not in each.shares:
@@ -282,7 +295,7 @@ def _cells(each: Pauses) -> str:
 
 
 def _notes(every: Sequence[Pauses]) -> Iterator[Message]:
-    """Yield how to read it, where there is anything to read."""
+    """Yield the notes that explain the table, if any row has pauses."""
     if every:
         yield message(
             "A garbage collection is timed between its two calls of gc.callbacks. Without a GIL, this time includes "

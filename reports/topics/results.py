@@ -1,4 +1,4 @@
-"""The rows of a run: a line for each setting and arm, with all of its figures."""
+"""The section "Results" of a report: a table with one line per setting and arm, and all of their figures."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,7 +21,7 @@ MOST_TROUBLES = 4
 
 
 def section(view: View) -> Section:
-    """Return the table; a terminal has no notes, and nothing at all if the experiment has a view of its own."""
+    """Return the section with the table of results. On a terminal, experiments with their own view leave it out."""
     absent, lacking = absent_sentences(view), _lacking(view)
     brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *_failures(view), *lacking, *absent)
     return Section(
@@ -35,7 +35,10 @@ def section(view: View) -> Section:
 
 
 def table(view: View, *, is_brief: bool = False) -> Table:
-    """Return a group for each setting. is_brief: with no more than the state of a row that has no figures"""
+    """Return the table of results, with one group per setting.
+
+    is_brief: for the terminal; a row without figures shows its state instead of the reason
+    """
     shown, how, first = _columns(view.rows), view.measure, reference(view.run)
     has_status = not is_brief and any(row.trouble and row.figures for row in view.rows)
     most = {*view.scales.values()}
@@ -72,7 +75,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
 
 
 def _columns(rows: Sequence[Row]) -> Mapping[str, Shown]:
-    """Return the columns that say something: no ratio where there is one runtime."""
+    """Return the columns of figures. The ratio is left out if there is only one runtime."""
     several = len({row.runtime for row in rows}) > 1
     return {name: one for name, one in ROW_COLUMNS.items() if several or name != "ratio_to_first_runtime"}
 
@@ -93,7 +96,7 @@ def _caption(view: View, *, is_brief: bool) -> Message:
 
 
 def _failures(view: View) -> list[Message]:
-    """Return which cells of the first rows are not ok, and why."""
+    """Return sentences on the first MOST_TROUBLES rows with failed or invalid cells, with the reasons."""
     rows = [row for row in view.rows if row.trouble]
     lines = [
         message(
@@ -109,7 +112,7 @@ def _failures(view: View) -> list[Message]:
 
 def _lacking(view: View) -> list[Message]:
     planned = blocks = view.plan.blocks
-    if view.plan.until:  # it may end after any block
+    if view.plan.until:  # with --until, a run may end after any block
         blocks = max((cell.block for cell in view.run.cells), default=0)
     count = sum(max(0, row.planned * blocks // planned - len(row.cells)) for row in view.rows)
     lacking = plural(
@@ -121,7 +124,7 @@ def _lacking(view: View) -> list[Message]:
 
 
 def missing_runtimes(view: View) -> tuple[Message, ...]:
-    """Return which runtimes of the plan are not on the machine, and what to do."""
+    """Return a sentence for each runtime of the plan that is not on this machine, with the reason."""
     return tuple(
         message("{runtime}: not measured. {reason}", runtime=runtime, reason=reason)
         for runtime, reason in view.run.missing.items()
@@ -129,7 +132,7 @@ def missing_runtimes(view: View) -> tuple[Message, ...]:
 
 
 def readings(view: View) -> tuple[Message, ...]:
-    """Return what the columns mean, which way the ratio goes, how it was measured, and what confounds it."""
+    """Return the notes under the table of results: meaning of columns, direction of ratios, method, confounds."""
     counts = {len(row.good) for row in view.rows if row.good}
     blocks = plural("{count} block", "{count} blocks", count=max(counts, default=0))
     if len(counts) > 1:

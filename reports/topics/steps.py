@@ -1,4 +1,4 @@
-"""How speed gets from the first runtime to the last, step by step, for each system."""
+"""The section "Throughput step by step": how throughput changes from the first runtime to the last, per system."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,7 +28,11 @@ MOST_TICKS = 6
 
 
 class Step(NamedTuple):
-    """A step of a system. one: the step in its first setting; factor: the mean ratio over its settings"""
+    """One step of a system, such as removing the GIL.
+
+    one: the comparison in the first setting
+    factor: geometric mean of the throughput ratios over the settings
+    """
 
     one: Comparison
     factor: float
@@ -36,7 +40,11 @@ class Step(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A bar of a system. start, end: speeds, where 1 is the first runtime's; end_cells: what the end comes from"""
+    """One bar of the waterfall chart.
+
+    start, end: throughput relative to the first runtime
+    cells, end_cells: names of the cells that the factor and the end are computed from
+    """
 
     label: Message
     kind: str
@@ -48,7 +56,7 @@ class Bar(NamedTuple):
 
 
 def section(view: View) -> Section:
-    """Return a group of bars for each system whose steps all have a ratio."""
+    """Return the section with a waterfall chart for each system whose steps all have a ratio."""
     compared = [one for one in view.compared if one.system != OVER_ALL and not one.between_services]
     ways = {system: _steps(some, view) for system, some in grouped(compared, attrgetter("system")).items()}
     groups = [(view.settings.head(system), _bars(steps)) for system, steps in ways.items() if steps]
@@ -75,9 +83,10 @@ def section(view: View) -> Section:
 
 
 def _steps(mine: Sequence[Comparison], view: View) -> list[Step]:
-    """Return the steps in order, the whole way last if it was compared; none if a step lacks a ratio everywhere.
+    """Return the steps of a system in order, with the comparison of first and last runtime at the end.
 
-    Settings in which a step lacks its ratio are left out, so that every bar is the mean over the same settings.
+    Settings in which a step has no ratio are left out, because every bar must be the mean over the same settings.
+    Returns no steps if a step has a ratio in none of the settings.
     """
     compared = [one for one in mine if one.step != "aa"]
     broken = [one.params for one in compared if not one.ratio]
@@ -97,11 +106,13 @@ def _is_whole(step: Step) -> bool:
 
 
 def _bars(steps: Sequence[Step]) -> list[Bar]:
-    """Return a bar for the first runtime, and one for each step."""
+    """Return the bars of a system: one for the first runtime, and one for each step."""
     single = [step for step in steps if not _is_whole(step)]
     first = [*(step for step in steps if _is_whole(step)), *steps][0].one.denominator
-    levels = {first: (1.0, "")}  # the speed under each arm, by the first steps that lead there, and its cells
-    for one, factor, cells in single * len(single):  # some lead to where others begin, or from there
+    levels = {first: (1.0, "")}  # relative throughput under each arm, and the names of its cells
+    for one, factor, cells in single * len(
+        single
+    ):  # repeated, because a step may need the level that a later step sets
         if one.denominator in levels:
             levels.setdefault(one.numerator, _beyond(levels[one.denominator], factor, cells))
         elif one.numerator in levels:
@@ -118,7 +129,7 @@ def _bars(steps: Sequence[Step]) -> list[Bar]:
 
 
 def _beyond(level: tuple[float, str], factor: float, cells: str) -> tuple[float, str]:
-    """Return where a step leads from a level."""
+    """Return the level after a step: *level* multiplied by *factor*, with the cells of both."""
     speed, before = level
     return speed * factor, together([before, cells])
 

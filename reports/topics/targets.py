@@ -1,4 +1,4 @@
-"""The experiment targets: services that already run, each beside the first one, paired by block."""
+"""The section "Running services" of the experiment targets: each service that already runs, against the first."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,8 +30,10 @@ HOW = message(
 
 
 def section(view: View) -> Section:
-    """Return what the arms serve, each beside the first one, and what could not be measured."""
-    own = [row for row in view.rows if row.runtime == NATIVE]  # others took part again
+    """Return the section that compares each running service with the first one."""
+    own = [
+        row for row in view.rows if row.runtime == NATIVE
+    ]  # rows of other runtimes are second measurements of a service
     first = view.rows[0].system if view.rows else ""  # rows are in the plan's order, measured or not
     ranked = contests(own, {}, reference=[first])
     title, sentences = message("Running services"), _sentences(ranked, view)
@@ -42,7 +44,10 @@ def section(view: View) -> Section:
 
 
 def _columns(first: str) -> list[Col[Standing]]:
-    """Return the columns. first: the arm that shares are of, if it has figures"""
+    """Return the columns of the table.
+
+    first: the arm that throughput is compared with, if it has figures
+    """
 
     def share(standing: Standing) -> Estimate | None:
         return standing.share if standing.base.system == first else None
@@ -63,7 +68,7 @@ def _memory_bytes(standing: Standing) -> float | None:
 
 
 def _gil(standing: Standing) -> Message | str:
-    """Return whether the GIL of the service was on, in every block and at both ends; a dash if that is not known."""
+    """Return the state of the service's GIL over all blocks, or a dash if the state is not known."""
     services = [service for cell in standing.row.good for service in cell.services]
     if not services or not all(service.get("gil_known") for service in services):
         return ABSENT
@@ -74,7 +79,7 @@ def _gil(standing: Standing) -> Message | str:
 
 
 def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
-    """Return what each arm serves of what the first does, with the verdict; and why others have no figures."""
+    """Return sentences: arms without figures, then the ratio and verdict of each arm against the first."""
     dead = [
         message("{arm} has no figures: {reason}.", arm=row.system, reason=row.trouble or STATES[row.state])
         for row in view.rows

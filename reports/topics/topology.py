@@ -1,4 +1,4 @@
-"""Processes against threads: throughput of every shape, and where one process overtakes the many."""
+"""The section "Processes compared with threads": throughput by processes x threads, and where threads overtake."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -37,14 +37,14 @@ PLACE = 100
 WANTED = message("How many processes compare with one process of many threads")
 COMMAND = f"{PROGRAM} --experiment topology"
 MARGIN = 0.3
-UNEVEN = 1.3  # times an equal share
+UNEVEN = 1.3  # an event loop gets a sentence above this multiple of an equal share of connections
 RUNTIME, SHAPES, RATE = message("Runtime"), message("processes x threads"), message("requests/s")
 RUNS_AS, P99, CPU = message("actually ran as"), message("p99 [us]"), message("service CPU [us/request]")
 MEMORY = message("memory [MiB]")
 
 
 def section(view: View) -> Section:
-    """Return what people look for, per load; where the one process overtakes the many; what is missing for that."""
+    """Return the section that compares one process of many threads with many processes, per load."""
     every = topologies(view.run)
     claimed = claims(view.run, every, view.machine.available_cores)
     crossed = crossings(claimed)
@@ -98,12 +98,12 @@ def _cells_of(claimed: Sequence[Claim]) -> str:
 
 
 def _load_text(load: int) -> str:
-    """Return 'CALC_TARGET 1000', or nothing for NO_LOAD."""
+    """Return the load as 'CALC_TARGET 1000'; empty for NO_LOAD."""
     return "" if load == NO_LOAD else f"{LOAD} {load}"
 
 
 def _place_words(place: Tried) -> Message:
-    """Return '2 processes of 4 threads on 3.14t'. A single thread is not named."""
+    """Return a place in words: '2 processes of 4 threads on 3.14t', or '2 processes on 3.14' for single threads."""
     if place.threads == 1:
         return plural("{count} process on {arm}", "{count} processes on {arm}", count=place.processes, arm=place.arm)
     return plural(
@@ -116,7 +116,7 @@ def _place_words(place: Tried) -> Message:
 
 
 def _not_compared(every: Sequence[Topology]) -> Message:
-    """Return what a comparison would take."""
+    """Return the sentence on the runtimes that are missing for a comparison of processes and threads."""
     arms = dict.fromkeys(arm for topology in every for arm in topology.series.arms)
     sentence = message(
         "Processes and threads cannot be compared, because this run measured only {arms}. The comparison needs a "
@@ -127,7 +127,7 @@ def _not_compared(every: Sequence[Topology]) -> Message:
 
 
 def _claim_words(claim: Claim) -> Message:
-    """Return the ratios of throughput and memory, and what is missing for them."""
+    """Return the sentence of a claim: ratios of throughput and memory, and places that were not measured."""
     return about(message("{clause}.", clause=_claim_clause(claim)), claim.label, _load_text(claim.load))
 
 
@@ -136,7 +136,7 @@ def _claim_clause(claim: Claim) -> Message:
     if not claim.threaded.cells:
         return message("{place} was not measured, so there is nothing to compare", place=threaded)
     sides = [(many, many, claim.over_many)]
-    if claim.load != NO_LOAD:  # the notes say that the single process has as many threads
+    if claim.load != NO_LOAD:  # the notes say that both single processes have the same number of threads
         sides = [(_place_words(Tried(claim.one.arm, 1, 1)), _place_words(claim.one), claim.over_one), *sides]
     ratios = [
         message("{ratio} times that of {place}", ratio=estimate(ratio, hundredths), place=brief)
@@ -164,7 +164,7 @@ def _sides(claim: Claim) -> dict[str, Any]:
 
 
 def _crossing_words(swept: Sequence[Claim]) -> Message:
-    """Return from which load on the one process serves more than the many."""
+    """Return the sentence on the loads at which one process serves more than many processes."""
     sides = _sides(swept[0])
     loads = [claim.load for claim in swept]
     ahead = [claim.load for claim in swept if claim.leader is claim.threaded]
@@ -202,7 +202,10 @@ def _crossing_words(swept: Sequence[Claim]) -> Message:
 
 
 def _lower_bound(claimed: Sequence[Claim], cores: int) -> list[Message]:
-    """Return that clients are too few, if so: a process has no more requests under way than there are clients."""
+    """Return a warning if clients are too few.
+
+    A process has at most as many requests in flight as there are clients.
+    """
     few = [claim for claim in claimed if claim.clients < min(claim.threaded.threads, cores)][:1]
     return [
         traced(
@@ -221,7 +224,7 @@ def _lower_bound(claimed: Sequence[Claim], cores: int) -> list[Message]:
 
 
 def _ran_otherwise(every: Sequence[Topology]) -> list[Message]:
-    """Return what ran of each place that did not run as it was told, and the shares of uneven event loops."""
+    """Return sentences on uneven event loops, and on services that ran as another shape than configured."""
     places = [place for topology in every for place in topology.all_places]
     uneven = [
         (place, message("{arm}, {shape}: one of {count} event loops had {share:.0%} of the connections.",
@@ -244,7 +247,7 @@ def _ran_otherwise(every: Sequence[Topology]) -> list[Message]:
 
 
 def _across(label: Message, names: Sequence[str]) -> Axis:
-    """Return an axis with these names, one after the other."""
+    """Return an x axis with one tick per name, at equal distances."""
     ticks = tuple((float(x), name) for x, name in enumerate(names))
     return Axis(label=label, low=-MARGIN, high=len(names) - 1 + MARGIN, ticks=ticks)
 
@@ -254,7 +257,7 @@ def _cells(place: Tried) -> str:
 
 
 def _figure(key: str, topology: Topology, view: View) -> Figure:
-    """Return throughput by shape, a panel for each load."""
+    """Return the figure of throughput by processes x threads, with a panel per load."""
     ordered = sorted(topology.all_places, key=lambda place: (-place.processes, place.threads))
     shapes = list(dict.fromkeys(place.shape for place in ordered))
 
@@ -288,7 +291,7 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
 
 
 def _table(topology: Topology, view: View) -> Table:
-    """Return all places by load. What ran, p99 and CPU time are shown if the processes were counted."""
+    """Return a table of all places by load. It shows the real shape, p99 and CPU time if processes were counted."""
     cols: list[Col[Tried]] = [
         arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
         col(SHAPES, lambda place: shape_text(place.asked) if place.asked else place.shape, whole),
@@ -311,7 +314,7 @@ def _ran_as(place: Tried) -> str:
 
 
 def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
-    """Return the ratio of throughputs by load, a curve for each free-threaded arm."""
+    """Return the figure of throughput ratios by load, with a curve per free-threaded arm."""
     title = message("Threads compared with processes, by CALC_TARGET")
     loads = sorted({claim.load for swept in crossed for claim in swept})
     ratios = [claim.over_many for swept in crossed for claim in swept if claim.over_many]
@@ -354,7 +357,7 @@ def _both(claim: Claim) -> str:
 
 
 def _ratio_curve(swept: Sequence[Claim], loads: Sequence[int], view: View) -> Curve:
-    """Return the ratios of one arm, with their intervals if these have ends."""
+    """Return the curve of throughput ratios of one arm, with intervals where these are finite."""
     marks = []
     for claim in swept:
         if ratio := claim.over_many:

@@ -1,4 +1,4 @@
-"""What the verdicts rest on: checks that the run passed or did not; blocks, order, noise and clients in words."""
+"""The section "Validity" of a report: the checks of a run, and what its verdicts rest on."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -57,12 +57,12 @@ MOST_NAMED = 4
 MOST_DEPENDENT = 0.20
 WORTH_FINDING = 0.05
 
-Check = tuple[Datum, Datum]  # its state, and what was seen
-Used = list[tuple[float, Row]]  # rows with the share of the cores that they used
+Check = tuple[Datum, Datum]  # state and finding
+Used = list[tuple[float, Row]]  # share of the cores that a row used, and the row
 
 
 def section(view: View) -> Section:
-    """Return the checks, what the verdicts rest on in words, and the gaps."""
+    """Return the section with a table of checks, the basis of the verdicts, and what was not measured."""
     heads = (message("Check"), NOTHING, message("Finding"))
     rows = [(name, *check(view)) for name, check in CHECKS.items() if check is not _idle or view.plan.method.slices]
     checks = plain_table(TITLE, heads, rows, kind="checks")
@@ -76,12 +76,18 @@ def section(view: View) -> Section:
 
 
 def _check(state: str, seen: Message, cells: str = "") -> Check:
-    """Return what came of a check. cells: the groups of cells that it was seen in"""
+    """Return the result of a check.
+
+    cells: names of the cells that the finding comes from
+    """
     return words(STATES[state], state=f"state {state}"), words(seen, cells=cells, leads=bool(cells))
 
 
 def _unless(bad: str, known: str, seen: Message, worst: str = LOOK) -> Check:
-    """Return that a check is passed, unless there are *bad* cells. known: all cells that it could be seen in"""
+    """Return a failed check (state *worst*) if there are *bad* cells, else a passed one, or unknown without cells.
+
+    known: names of all cells that the check looked at
+    """
     return _check(worst if bad else PASSED if known else UNKNOWN, seen, bad or known)
 
 
@@ -94,8 +100,8 @@ def _measured(view: View) -> Check:
 
 
 def _states(view: View) -> Check:
-    """Check that all cells were measured with the same code, and each system's under a runtime in one environment."""
-    cells = [cell for cell in view.run.cells if cell.code]  # the others were not tried
+    """Check that all cells ran the same code, and that no environment changed between cells of a system and runtime."""
+    cells = [cell for cell in view.run.cells if cell.code]  # cells without code were not tried
     if not cells:
         return _check(UNKNOWN, NOBODY_SAYS)
     start, first = cells[0], {(cell.system, cell.runtime): cell for cell in reversed(cells)}
@@ -154,7 +160,7 @@ def _window(view: View) -> Check:
 
 
 def _compared_rows(view: View) -> list[Row]:
-    """Return the rows of arms that are compared; all rows if nothing is compared."""
+    """Return the rows of all compared arms; all rows if nothing is compared."""
     arms = {arm for comparison in view.comparisons for arm in (comparison.denominator, comparison.numerator)}
     return [row for row in view.rows if not arms or row.runtime in arms]
 
@@ -176,7 +182,7 @@ def _used(view: View, share_of: Callable[[Sequence[CellResult], Run], float | No
 
 
 def _by_the_most(used: Used, above: Sequence[Row], most: float, seen: Message) -> Check:
-    """Return a check of the rows *above* a limit, or else of those that used most."""
+    """Return a check that warns about the rows *above* a limit, or names the rows that used most."""
     return _unless(of_rows(above), of_rows(row for share, row in used if share == most), seen)
 
 
@@ -205,7 +211,7 @@ def _spare(view: View) -> Check:
 
 
 def _idle(view: View) -> Check:
-    """Check that arms did nothing while the others had their turns."""
+    """Check that arms were idle while other arms had their turns."""
     used = idle_cores(view.run.cells)
     if not used:
         return _check(UNKNOWN, NOBODY_SAYS)
@@ -233,7 +239,7 @@ def _quiet(view: View) -> Check:
 
 
 def _independent(view: View) -> Check:
-    """Check the comparisons with blocks enough; of many, a few look dependent by chance."""
+    """Check that blocks are independent. A few of many comparisons look dependent by chance."""
     known = [one for one in view.compared if one.step != "aa" and one.dependence is not None]
     if not known:
         return _check(UNKNOWN, message("too few blocks"))
@@ -270,7 +276,7 @@ def _steady(view: View) -> Check:
 
 
 def _awake(view: View) -> Check:
-    """Check the rows with few requests under way whose cores are not held awake."""
+    """Check that cores do not sleep during requests, in rows with few requests in flight and without KEEP_AWAKE."""
     cores = cores_of(view.run, SERVICE, CLIENT)
     asleep = [row for row in view.rows if not row.params.get("KEEP_AWAKE")]
     if view.rows and not asleep:
@@ -306,7 +312,7 @@ def _noise(view: View) -> Check:
 
 
 def _floors(view: View) -> list[tuple[float, Comparison]]:
-    """Return the A/A comparisons that have a noise floor, with it."""
+    """Return (noise floor, comparison) of each A/A comparison with a noise floor."""
     same = (one for one in view.comparisons if one.step == "aa")
     return [(one.noise_floor, one) for one in same if one.noise_floor is not None]
 
@@ -339,7 +345,7 @@ CHECKS = {
 
 
 def rests_on(view: View) -> Iterator[Message]:
-    """Yield blocks and order, the noise floor, the clients, and what cannot be told apart."""
+    """Yield sentences on the basis of the verdicts: blocks, order, noise floor, clients, pinning and mixed steps."""
     run, plan, cores = view.run, view.plan, view.machine.available_cores
     blocks = plural("{count} block", "{count} blocks", count=len({cell.block for cell in run.cells}))
     yield message(
@@ -373,7 +379,7 @@ def rests_on(view: View) -> Iterator[Message]:
 
 
 def scatter(view: View) -> Iterator[Message]:
-    """Yield where the noise of a typical ratio comes from, and what would find 5 % in spite of it, if it is known."""
+    """Yield the sources of noise in a typical ratio, and a design that would find a difference of 5 %, if known."""
     noise, design = typical_noise(view.comparisons), design_of(view.run, view.comparisons, WORTH_FINDING)
     if noise is None:
         return

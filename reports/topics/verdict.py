@@ -1,4 +1,4 @@
-"""The verdict of a run in a few sentences, how far its settings are apart, and why something is still open."""
+"""The section "Verdict" of a report: the answer, the spread over settings, and reasons for open verdicts."""
 
 from collections.abc import Iterator, Sequence
 from operator import itemgetter
@@ -22,7 +22,7 @@ OPEN = ("inconclusive", "invalid")
 
 
 def section(view: View) -> Section:
-    """Return the answer first; a terminal shows it in a form of its own."""
+    """Return the section with the answer and open questions. A terminal shows the answer in another form."""
     first = tuple(listed((_said(one, view) for one in some), SENTENCES) for some in answered(view.compared))
     first = first or tuple(gains(view))
     if not (first or view.plan.view):
@@ -33,7 +33,7 @@ def section(view: View) -> Section:
 
 
 def _said(comparison: Comparison, view: View) -> Message:
-    """Return a sentence on a comparison, and what a difference is made of, with the cells that both come from."""
+    """Return the headline of a comparison and, for a difference, its parts: cores in use and CPU time."""
     both = [headline(comparison, view.compared)]
     if comparison.verdict in ("faster", "slower"):
         both.append(made_of(comparison))
@@ -41,10 +41,10 @@ def _said(comparison: Comparison, view: View) -> Message:
 
 
 def answered(compared: Sequence[Comparison]) -> list[list[Comparison]]:
-    """Return the comparisons that the verdict is on: the steps, the lock first, then the whole way.
+    """Return the comparisons that the verdict names: the steps, with the GIL first, then first against last runtime.
 
-    Of several settings these are over all. Empty if nothing is compared. A step of which nothing was measured is left
-    out, unless nothing was.
+    With several settings, these are the comparisons over all settings. Empty if nothing is compared.
+    Steps without measurements are left out, unless no step was measured.
     """
     about = answering(compared)
     measured = [one for one in about if one.ratio is not None or one.verdict == "invalid"] or about
@@ -56,7 +56,7 @@ def answered(compared: Sequence[Comparison]) -> list[list[Comparison]]:
 
 
 def _span(view: View) -> Message:
-    """Return how far the settings are apart in what removing the lock does; nothing for fewer than two."""
+    """Return the lowest and highest ratio of removing the GIL over the settings; NOTHING for fewer than two."""
     known = [(one.ratio, one) for one in view.compared if one.step == "lock" and one.ratio and one.system != OVER_ALL]
     if len(known) < 2:
         return NOTHING
@@ -72,12 +72,12 @@ def _span(view: View) -> Message:
 
 
 def _why_open(view: View) -> Iterator[Message]:
-    """Yield each obstacle of the steps that the verdict is on once, and how many more blocks they take."""
+    """Yield the distinct reasons for open verdicts, then the number of blocks that they need."""
     undecided = [one for one in answering(view.compared) if one.step != "aa" and one.verdict in OPEN]
     whys: dict[Message, list[Comparison]] = {}
     for one in undecided:
         is_hopeless = one.verdict == "inconclusive" and one.blocks_needed is None
-        if one.verdict != "invalid" or one.obstacle != one.why:  # else its clause has said it
+        if one.verdict != "invalid" or one.obstacle != one.why:  # otherwise its headline has the reason
             whys.setdefault(one.why if is_hopeless else one.obstacle, []).append(one)
     if whys:
         reasons = (traced(why, together(map(view.traces.of, about))) for why, about in whys.items())

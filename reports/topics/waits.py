@@ -1,4 +1,4 @@
-"""Lines that wait: what a service's threads do, and where they wait for a lock, by `--profile python`."""
+"""The section "Lines of code that wait": where a service's threads wait for locks, by `--profile python`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -32,7 +32,10 @@ Profile = Mapping[str, Any]
 
 
 class Wait(NamedTuple):
-    """That a line waits for a lock in a share of the time at work. caller: the user's own line that led there."""
+    """A line of code that waits for a lock, with the share of the threads' time at work.
+
+    caller: the line of the user's own code that called the function
+    """
 
     runtime: str
     function: str
@@ -43,7 +46,7 @@ class Wait(NamedTuple):
 
 
 def section(view: View) -> Section:
-    """Return what each setting's threads wait for, line by line, and how that differs between its runtimes."""
+    """Return the section on what threads wait for, by line of code and runtime."""
     profiled = settings(view.run)
     sentences = (
         *(sentence for profiles in profiled for sentence in _sentences(profiles, view)),
@@ -100,13 +103,16 @@ def _lines(profiles: Iterable[Profile]) -> Iterator[Profile]:
 
 
 def settings(run: Run) -> list[list[Profile]]:
-    """Return profiles by python that hold something: of each setting those of its runtimes, in the plan's order."""
+    """Return the profiles of `--profile python` that have lines, grouped by setting, in the plan's order."""
     found: list[Profile] = [one for one in run.profiles if one.get("kind") == "python" and "lines" in one]
     return [*grouped(found, lambda profile: f"{profile['system']} {profile['params']}").values()]
 
 
 def waits(profile: Profile, profiles: Iterable[Profile]) -> list[Wait]:
-    """Return lines that are shown to wait for a lock, those that wait most first. profiles: all that are looked at"""
+    """Return the lines of *profile* that wait significantly for a lock, longest wait first.
+
+    profiles: all profiles whose lines are tested together
+    """
     tests = sum(len(_waiting(each)) for each in profiles)
     shown = (_wait(profile, line, tests) for line in _waiting(profile))
     return sorted((wait for wait in shown if wait.share.low > LEAST_SHARE), key=lambda wait: -wait.share.value)
@@ -123,12 +129,12 @@ def _wait(profile: Profile, line: Profile, tests: int = 1) -> Wait:
 
 
 def _place(line: Profile) -> str:
-    """Return file:line; the file alone where an instruction has no line."""
+    """Return 'file:line', or the file alone if the line number is not known."""
     return f"{line['file']}:{line['line']}" if line["line"] else str(line["file"])
 
 
 def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
-    """Yield which lines wait more under one runtime, then which wait most; last those that cannot gain much."""
+    """Yield sentences on lines that wait: changes between runtimes, longest waits, then waits with little to gain."""
     found = _changes(profiles, view.run)[:MOST_SENTENCES]
     named = {(wait.runtime, wait.function, wait.place) for wait, _ in found}
     most = (wait for profile in profiles for wait in waits(profile, profiles)[:1])
@@ -150,7 +156,7 @@ def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
 
 
 def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[Wait, Message]]:
-    """Return lines that are shown to wait more under one of two successive runtimes, the greatest difference first."""
+    """Return the lines that wait significantly more under one of two successive runtimes, largest difference first."""
     pairs = [pair for one, other in pairwise(profiles) for pair in ((one, other), (other, one))]
     tests = sum(len(_waiting(profile)) for profile, _ in pairs)
     found = []
@@ -177,14 +183,17 @@ def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[Wait, Message]
 
 
 def _counts(profile: Profile, line: Profile, *, is_alike: bool) -> list[int]:
-    """Return waits of the same line; where a library may be another version, of the same function."""
+    """Return the lock waits of the same line in *profile*, by batch.
+
+    is_alike: False if library versions may differ; lines of libraries are then matched by function
+    """
     names = ("function", "file", "line") if is_alike or not line.get("is_library") else ("function", "file")
     same = [there["waits"][LOCK] for there in _waiting(profile) if all(there[name] == line[name] for name in names)]
     return list(map(sum, zip(*same, strict=True))) or [0] * len(profile["batches"])
 
 
 def _waits(same: Sequence[Wait]) -> Message:
-    """Return the sentence on the same line under one runtime or several."""
+    """Return the sentence on one line's waits, under one or several runtimes."""
     shares = [
         message("{share} under {runtime}", share=estimate(wait.share, whole_percent), runtime=wait.runtime)
         for wait in same
@@ -221,7 +230,7 @@ def _how(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
 
 
 def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Iterator[Flame]:
-    """Yield the stacks under the last runtime, and how they differ from those under the one before."""
+    """Yield a flame graph of the last runtime, and its difference from the runtime before."""
     before, last = ([None, None, *(profile for profile in profiles if "tree" in profile)])[-2:]
     if last:
         yield Flame(
@@ -250,7 +259,7 @@ def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Itera
 
 
 def _with_delta(tree: Profile, other: Profile, total: int, other_total: int) -> dict[str, Any]:
-    """Return *tree* with the difference of each part's share."""
+    """Return *tree* with a delta for each frame: its share of the time less its share in *other*."""
     others = {child["name"]: child for child in other.get("children", ())}
     delta = tree["value"] / max(1, total) - other.get("value", 0) / max(1, other_total)
     children = [
