@@ -14,7 +14,7 @@ from reports.seed import (
     SeedSystem,
     SeedTable,
     covers_the_seed,
-    ours,
+    matching_row,
     size_warning,
     times,
 )
@@ -42,7 +42,7 @@ def record(view: View) -> Document:
         title=message("All figures"),
         figures=(completion.figure(view),) if any(row.figures for row in view.rows) else (),
         tables=(results.table(view),),
-        notes=results.readings(view),
+        notes=results.table_notes(view),
     )
     chapters = (_chapter(system, view) for system in published.SYSTEMS)
     return Document(
@@ -63,10 +63,10 @@ def _environment(view: View) -> Section:
     }
     here = machine.machine_facts(view.machine)
     lines = [(name, fact or ABSENT, theirs.get(name, ABSENT)) for name, fact in here.items()]
-    return _listed("environment", message("Environment"), (NOTHING, HERE, THEIRS), lines)
+    return _table_section("environment", message("Environment"), (NOTHING, HERE, THEIRS), lines)
 
 
-def _listed(key: str, title: Message, heads: tuple[Message, ...], lines: Any, *sentences: Message) -> Section:
+def _table_section(key: str, title: Message, heads: tuple[Message, ...], lines: Any, *sentences: Message) -> Section:
     return Section(key=key, title=title, sentences=sentences, tables=(plain_table(title, heads, lines),))
 
 
@@ -92,7 +92,7 @@ def _legend(view: View) -> Section:
 
 
 def _chapter(system: SeedSystem, view: View) -> Section:
-    tables = tuple(_results(table, system.system, view) for table in system.tables)
+    tables = tuple(_result_table(table, system.system, view) for table in system.tables)
     remarks = (system.remark,) if system.remark else ()
     seconds = Section(key=f"results-{system.system}", title=message("Results"), sentences=remarks, tables=tables)
     return Section(
@@ -113,10 +113,10 @@ def _settings(system: SeedSystem, view: View) -> Section:
         values = listed(dict.fromkeys(value_text(row.params[name]) for row in rows if name in row.params))
         lines.append((name, values or NOT_MEASURED, system.settings.get(name, ABSENT), PARAMETERS[name].help))
     heads = (message("name"), HERE, THEIRS, message("meaning"))
-    return _listed("settings", message("Settings"), heads, lines, *[absent] * (not names))
+    return _table_section("settings", message("Settings"), heads, lines, *[absent] * (not names))
 
 
-def _results(table: SeedTable, system: str, view: View) -> Table:
+def _result_table(table: SeedTable, system: str, view: View) -> Table:
     present = runtimes(view.run)
     names = [name for name in view.plan.runtimes if name in present or name in view.run.missing]
     heads = [listed([name]) for name in names]
@@ -126,7 +126,7 @@ def _results(table: SeedTable, system: str, view: View) -> Table:
     lines = [
         (
             wanted.what,
-            *(_ours(view, system, wanted, name) for name in names),
+            *(_our_time(view, system, wanted, name) for name in names),
             *(f"{wanted.seconds[name]} s" for name in table.interpreters),
         )
         for wanted in table.rows
@@ -134,8 +134,8 @@ def _results(table: SeedTable, system: str, view: View) -> Table:
     return plain_table(table.heading, (NOTHING,), lines, heads, titled=True)
 
 
-def _ours(view: View, system: str, wanted: SeedRow, runtime: str) -> Message | str:
-    row = ours(view.rows, system, wanted, runtime)
+def _our_time(view: View, system: str, wanted: SeedRow, runtime: str) -> Message | str:
+    row = matching_row(view.rows, system, wanted, runtime)
     if row is None:
         return NOT_MEASURED
     return times(row, " s") if row.figures else row.trouble or STATES[row.state]

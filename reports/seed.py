@@ -178,7 +178,7 @@ def covers_the_seed(rows: Sequence[Row]) -> bool:
     return all(any(_fits(row, system, wanted) for row in rows) for system, wanted in published)
 
 
-def ours(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Row | None:
+def matching_row(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Row | None:
     """Return our row that matches the original row *wanted*; None without a match.
 
     Of several matches, the row with the most default values is returned, because the record used the defaults.
@@ -209,7 +209,7 @@ def size_warning(view: View) -> Message:
     )
 
 
-def beside_the_seed(view: View) -> Section:
+def seed_comparison(view: View) -> Section:
     """Return the section with the original tables that the run has rows for."""
     tables = tuple(filter(None, (_table(system, table, view) for system in SYSTEMS for table in system.tables)))
     if not tables:
@@ -233,7 +233,7 @@ def _table(system: SeedSystem, table: SeedTable, view: View) -> Table:
     arms = runtimes(view.run)
     lines = []
     for wanted in table.rows:
-        rows = [ours(view.rows, system.system, wanted, arm) for arm in arms]
+        rows = [matching_row(view.rows, system.system, wanted, arm) for arm in arms]
         if any(row and row.figures for row in rows):
             figures = (words(figure, state="theirs") for figure in wanted.seconds.values())
             lines.append((wanted.what, *map(_times, rows), *figures))

@@ -46,7 +46,13 @@ def side_by_side(views: Sequence[View]) -> Document:
         name=f"gilscope: {', '.join(run.name for run in runs)}",
         title=message("Runs side by side"),
         about=(),
-        sections=(runs_section(runs), _verdicts(runs), _apart(runs), _steps(runs), _times(runs)),
+        sections=(
+            runs_section(runs),
+            _verdicts_section(runs),
+            _limits_section(runs),
+            _steps_section(runs),
+            _times_section(runs),
+        ),
         foot=message(
             "Every figure comes from the {file} of its run. Each run also has its own page.", file="result.json"
         ),
@@ -54,22 +60,24 @@ def side_by_side(views: Sequence[View]) -> Document:
     )
 
 
-def _verdicts(runs: Sequence[Member]) -> Section:
+def _verdicts_section(runs: Sequence[Member]) -> Section:
     parts = []
     for run in runs:
-        answers = (_own(answer, run) for section in sections(run.view) for answer in section.answer)
+        answers = (_with_own_cells(answer, run) for section in sections(run.view) for answer in section.answer)
         parts.append(Section(key=f"verdict-{run.letter}", title=verbatim(run.name), sentences=tuple(answers)))
     return Section(key="verdict", title=message("Verdict"), parts=tuple(parts))
 
 
-def _own(text: Message, run: Member) -> Message:
+def _with_own_cells(text: Message, run: Member) -> Message:
     """Return *text* with its cells named as cells of *run*."""
-    args = {name: _own(value, run) if isinstance(value, Message) else value for name, value in text.args.items()}
+    args = {
+        name: _with_own_cells(value, run) if isinstance(value, Message) else value for name, value in text.args.items()
+    }
     made = replace(text, args=args)
     return replace(made, cells=run.cells(made.cells)) if isinstance(made, Traced) else made
 
 
-def _comparable(runs: Sequence[Member]) -> Message:
+def _comparable_sentence(runs: Sequence[Member]) -> Message:
     """Return the sentence on which runs may be compared with each other."""
     together = list(dict.fromkeys(", ".join(other.letter for other in runs if run.is_like(other)) for run in runs))
     if len(together) == 1:
@@ -91,33 +99,33 @@ def _comparable(runs: Sequence[Member]) -> Message:
     )  # fmt: skip
 
 
-def _apart(runs: Sequence[Member]) -> Section:
+def _limits_section(runs: Sequence[Member]) -> Section:
     may = Section(key="may-differ", title=DIFFERENT, sentences=tuple(differences(runs)))
     how = message(
         "Runs at different times have no block in common, so a difference between two runs may come from the state of "
         "the machine at the time. To find out whether one run is faster, with an interval, use: {command}",
         command=f"{PROGRAM} compare RUN_A RUN_B",
     )
-    sentences = (_comparable(runs), *obstacles(runs))
+    sentences = (_comparable_sentence(runs), *obstacles(runs))
     return Section(
         key="apart", title=message("What must not be compared"), sentences=sentences, parts=(may,), notes=(how,)
     )
 
 
-def _in_several(items: Iterable[tuple[Key, Member, Value]]) -> dict[Key, list[tuple[Member, Value]]]:
+def _shared(items: Iterable[tuple[Key, Member, Value]]) -> dict[Key, list[tuple[Member, Value]]]:
     """Return the items by key, for keys that at least two runs have, in the order of the first run."""
     by_key = {key: [entry[1:] for entry in found] for key, found in grouped(items, itemgetter(0)).items()}
     return {key: found for key, found in by_key.items() if len({run.letter for run, _ in found}) > 1}
 
 
-def _steps(runs: Sequence[Member]) -> Section:
+def _steps_section(runs: Sequence[Member]) -> Section:
     """Return the section of steps that at least two runs have: a group per step and setting, a line per run."""
     items = (
         ((*_setting(one), one.step, one.denominator, one.numerator), run, one)
         for run in runs
         for one in run.view.compared
     )
-    shared = sorted(_in_several(items).values(), key=lambda group: group[0][1].system != OVER_ALL)
+    shared = sorted(_shared(items).values(), key=lambda group: group[0][1].system != OVER_ALL)
 
     def named(run: Member) -> Datum:
         return arm(f"{run.letter} {run.view.run.started_at[:10]}", run.look)
@@ -150,11 +158,11 @@ def _setting(one: Comparison) -> tuple[str, str]:
     return OVER_ALL, str(sorted(setting_key(some["system"], some["params"]) for some in one.settings))
 
 
-def _times(runs: Sequence[Member]) -> Section:
+def _times_section(runs: Sequence[Member]) -> Section:
     """Return the section of completion times: a group per setting that two runs have, a line per run and runtime."""
     items = (((*_key(row), row.runtime), run, row) for run in runs for row in run.view.rows if row.figures)
     settings: dict[tuple[str, ...], list[Entry]] = {}
-    for (*setting, _), entries in _in_several(items).items():
+    for (*setting, _), entries in _shared(items).items():
         settings.setdefault(tuple(setting), []).extend(entries)
     how = measure(is_timed=any(run.view.is_timed for run in runs))
     most = {key: how.most([row for _, row in entries]) for key, entries in settings.items()}
@@ -186,7 +194,9 @@ def _times(runs: Sequence[Member]) -> Section:
     none = message(
         "No two of these runs measured a setting with the same parameters, so there are no times to compare."
     )
-    return Section(key="completion", title=title, sentences=(_comparable(runs) if bars else none,), tables=(bars,))
+    return Section(
+        key="completion", title=title, sentences=(_comparable_sentence(runs) if bars else none,), tables=(bars,)
+    )
 
 
 def _key(row: Row) -> tuple[str, ...]:

@@ -42,14 +42,14 @@ def section(view: View) -> Section:
         key="machine",
         title=message("Machine and runtimes"),
         tables=(
-            _facts(message("The machine"), machine_facts(view.machine)),
-            *_hosts(view),
-            *_contributions(view),
+            _facts_table(message("The machine"), machine_facts(view.machine)),
+            *_hosts_tables(view),
+            *_contribution_tables(view),
             runtime_table(view.run.runtimes),
         ),
         parts=(
-            Section(key="plan", title=PLAN, tables=(_plan(view),)),
-            Section(key="parameters", title=message("Parameters"), tables=_parameters(view)),
+            Section(key="plan", title=PLAN, tables=(_plan_table(view),)),
+            Section(key="parameters", title=message("Parameters"), tables=_parameter_tables(view)),
         ),
     )
 
@@ -83,7 +83,7 @@ def _value_text(value: Value, name: str = "") -> str:
     return f"{text} {unit}".rstrip()
 
 
-def _facts(name: Message, facts: Mapping[Message, Fact]) -> Table:
+def _facts_table(name: Message, facts: Mapping[Message, Fact]) -> Table:
     """Return a table with one line per fact. A dash stands for a fact that is not known."""
     return plain_table(name, (NOTHING, NOTHING), [(label, fact or ABSENT) for label, fact in facts.items()])
 
@@ -117,7 +117,7 @@ def _cores_text(machine: Machine) -> str | None:
     return str(machine.cores) if are_all else f"{machine.cores_usable} / {machine.cores}"
 
 
-def _hosts(view: View) -> tuple[Table, ...]:
+def _hosts_tables(view: View) -> tuple[Table, ...]:
     """Return a table with one line per host; no table if the run used one machine."""
     layout, lines = view.plan.layout, []
     if not layout or not view.machine.hosts:
@@ -142,7 +142,7 @@ def _hosts(view: View) -> tuple[Table, ...]:
     return (plain_table(message("Hosts"), heads, lines, kind="facts"),)
 
 
-def _contributions(view: View) -> tuple[Table, ...]:
+def _contribution_tables(view: View) -> tuple[Table, ...]:
     """Return a table of what each host did over all cells; no table if the run used one machine."""
     lines = [
         (
@@ -187,7 +187,7 @@ def _runtime_line(name: str, facts: Mapping[str, Any]) -> tuple[Message | str, .
     return name, version, ABSENT if version == ABSENT else build, facts.get("compiler") or ABSENT, flags, installed
 
 
-def _plan(view: View) -> Table:
+def _plan_table(view: View) -> Table:
     """Return a table of the plan, the seed, the method and the command that repeats the run."""
     run, plan = view.run, view.plan
     facts: dict[Message, Fact] = {
@@ -201,7 +201,7 @@ def _plan(view: View) -> Table:
         **({message("Order of measurement"): order} if (order := order_words(view)) else {}),
         message("Command to repeat the run"): repeat_command(run),
     }
-    return _facts(PLAN, facts)
+    return _facts_table(PLAN, facts)
 
 
 def method_words(method: Method, *, is_known: bool = True) -> Message:
@@ -237,10 +237,10 @@ def order_words(view: View) -> Message:
     return message("one arm after the other: {reason}", reason=reason) if reason else NOTHING
 
 
-def _parameters(view: View) -> tuple[Table, Table]:
+def _parameter_tables(view: View) -> tuple[Table, Table]:
     """Return two tables: parameters that differ between settings, and parameters with one value in all settings."""
-    there = {name for row in view.rows for name in row.params}
-    names = [*(name for name in PARAMETERS if name in there), *sorted(there - set(PARAMETERS))]
+    used = {name for row in view.rows for name in row.params}
+    names = [*(name for name in PARAMETERS if name in used), *sorted(used - set(PARAMETERS))]
     values = {name: _values(view.rows, name) for name in names}
     differing = [name for name in names if len(values[name]) > 1]
     settings = [
@@ -256,12 +256,14 @@ def _parameters(view: View) -> tuple[Table, Table]:
         for name, some in values.items()
         if len(some) == 1
     ]
-    of_each, in_all = (
+    differing_title, shared_title = (
         message("Parameters that differ between settings"),
         message("Parameters with the same value in all settings"),
     )
     heads = (message("Parameter"), message("Value"), message("Meaning"))
     return (
-        plain_table(of_each, (message("Setting"),), settings, map(verbatim, differing), kind="settings", titled=True),
-        plain_table(in_all, heads, same, kind="parameters", titled=True),
+        plain_table(
+            differing_title, (message("Setting"),), settings, map(verbatim, differing), kind="settings", titled=True
+        ),
+        plain_table(shared_title, heads, same, kind="parameters", titled=True),
     )

@@ -27,7 +27,7 @@ from reports.view import View
 PLACE = 110
 WANTED = message("How memory grows with the number of clients")
 COMMAND = f"{PROGRAM} --experiment memory"
-HOW = message(
+NOTE = message(
     "Memory is the proportional set size (PSS) at the end of a cell, while all connections are open. If the system "
     "does not report the PSS, memory is the peak resident set size. The slope is fitted to all cells, with one point "
     "per cell, and has a 95 % interval. A separate term of the fit covers effects that fade after the first clients: "
@@ -68,19 +68,19 @@ def is_measured(view: View) -> bool:
 
 def section(view: View) -> Section:
     """Return the section with memory per row, growth per client, and the parts of memory from profiles."""
-    swept, profiled = growths(view.run), _profiled(view)
+    swept, profiled = growths(view.run), _profiles(view)
     sentences = (
-        *(_growth_words(*subject, [*sides]) for subject, sides in groupby(swept, attrgetter("label", "arm"))),
-        *_differences(profiled),
-        *_connections(profiled),
+        *(_growth_sentence(*subject, [*sides]) for subject, sides in groupby(swept, attrgetter("label", "arm"))),
+        *_difference_sentences(profiled),
+        *_connection_sentences(profiled),
     )
     return Section(
         key="memory",
         title=message("Memory"),
         sentences=sentences,
         figures=tuple(_figure(side, swept, view) for side in SIDES if swept),
-        tables=(_sizes(view), _parts(profiled, view)),
-        notes=(HOW,) if swept else (),
+        tables=(_size_table(view), _parts_table(profiled, view)),
+        notes=(NOTE,) if swept else (),
         terminal=sentences,
     )
 
@@ -88,27 +88,27 @@ def section(view: View) -> Section:
 # ---- every row -----------------------------------------------------------------------------------------------------
 
 
-def _taken(row: Row, side: str) -> float:
+def _side_bytes(row: Row, side: str) -> float:
     """Return the memory of all services or all clients in bytes: median over the blocks that recorded it, else 0."""
     sizes = (memory_bytes(getattr(cell, side)) for cell in row.good)
     return median([*filter(None, sizes)] or [0])
 
 
-def _sizes(view: View) -> Table:
+def _size_table(view: View) -> Table:
     """Return a table of the memory of services and clients per row, with a bar for the services."""
-    groups = [(head, [row for row in rows if _taken(row, "services")]) for head, rows in view.named_groups]
-    longest = {id(row): max(_taken(each, "services") for each in rows) for _, rows in groups for row in rows}
+    groups = [(head, [row for row in rows if _side_bytes(row, "services")]) for head, rows in view.named_groups]
+    longest = {id(row): max(_side_bytes(each, "services") for each in rows) for _, rows in groups for row in rows}
 
     def bar(row: Row) -> Datum:
-        length, look = _taken(row, "services"), view.looks[row.runtime]
+        length, look = _side_bytes(row, "services"), view.looks[row.runtime]
         drawn, shown = (0.0, length, f"bar r{look} p{look}"), f"{row.runtime}: {mib(length)} MiB"
         return Datum(strip=Strip(low=0.0, high=longest[id(row)], bars=(drawn,), tip=shown), cells=of_row(row))
 
     cols: list[Col[Row]] = [
         arm_col(RUNTIME, attrgetter("runtime"), view.looks, of_row),
         col(NOTHING, bar, is_strip=True),
-        col(message("Services [MiB]"), lambda row: _taken(row, "services"), mib, of_row, "memory services"),
-        col(message("Clients [MiB]"), lambda row: _taken(row, "clients") or None, mib, of_row, "memory clients"),
+        col(message("Services [MiB]"), lambda row: _side_bytes(row, "services"), mib, of_row, "memory services"),
+        col(message("Clients [MiB]"), lambda row: _side_bytes(row, "clients") or None, mib, of_row, "memory clients"),
     ]
     return table(
         message("Memory"),
@@ -127,7 +127,7 @@ def _sizes(view: View) -> Table:
 
 
 @dataclass(frozen=True)
-class Growth:
+class MemoryGrowth:
     """The memory of all services, or of all clients, of one arm in a sweep of the number of clients.
 
     side: "services" or "clients"
@@ -186,11 +186,11 @@ class Growth:
         return of_cells(self.cells[self.ends[end]])
 
 
-def growths(run: Run) -> list[Growth]:
+def growths(run: Run) -> list[MemoryGrowth]:
     """Return the growth of services and of clients for each sweep of at least three numbers of clients."""
     every = [swept for swept in series(run, (CLIENTS,)) if len(swept.values(CLIENTS)) >= FEWEST_COUNTS]
     made = (
-        Growth(label, arm, side, swept.by_value(CLIENTS, arm))
+        MemoryGrowth(label, arm, side, swept.by_value(CLIENTS, arm))
         for swept, label in zip(every, labels(every), strict=True)
         for arm, side in product(swept.arms, SIDES)
     )
@@ -199,17 +199,17 @@ def growths(run: Run) -> list[Growth]:
     ]
 
 
-def _growth_words(label: Message, arm: str, sides: Sequence[Growth]) -> Message:
+def _growth_sentence(label: Message, arm: str, sides: Sequence[MemoryGrowth]) -> Message:
     """Return a sentence on one arm: how the services' memory grows per client, and the memory of a client."""
-    sentence = message("{sizes}.", sizes=listed(map(_size_words, sides), SEMICOLON))
+    sentence = message("{sizes}.", sizes=listed(map(_side_clause, sides), SEMICOLON))
     return traced(about(sentence, label, arm), together(map(_cells, sides)))
 
 
-def _cells(growth: Growth) -> str:
+def _cells(growth: MemoryGrowth) -> str:
     return of_cells(chain.from_iterable(growth.cells.values()))
 
 
-def _size_words(growth: Growth) -> Message:
+def _side_clause(growth: MemoryGrowth) -> Message:
     slope = estimate(growth.slope, size)
     if growth.side == "clients":
         return message("each client uses {slope}", slope=slope)
@@ -229,14 +229,14 @@ def _size_words(growth: Growth) -> Message:
     return message("{taken}: {slope} per additional client", taken=taken, slope=slope)
 
 
-def _figure(side: str, swept: Sequence[Growth], view: View) -> Figure:
+def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
     """Return the figure of memory by number of clients for one side, with a panel per setting."""
     mine = [growth for growth in swept if growth.side == side]
     most = max((size_bytes for growth in mine for _, size_bytes in growth.points), default=1) / MIB
     counts = [count for growth in mine for count in growth.ends] or [0, 1]
     room = 0.04 * (max(counts) - min(counts))
     heads = (message("with the fewest clients [MiB]"), message("with the most clients [MiB]"))
-    cols: list[Col[Growth]] = [
+    cols: list[Col[MemoryGrowth]] = [
         arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
         col(message("Setting"), attrgetter("label")),
         *(
@@ -262,7 +262,7 @@ def _figure(side: str, swept: Sequence[Growth], view: View) -> Figure:
     )
 
 
-def _curve(growth: Growth, view: View) -> Curve:
+def _curve(growth: MemoryGrowth, view: View) -> Curve:
     """Return a curve with the fitted line and a mark for each cell."""
     marks = (
         Mark(x=count, y=taken / MIB, tip=tip(growth.arm, f"{mib(taken)} MiB"), cells=of_cells(growth.cells[count]))
@@ -275,7 +275,7 @@ def _curve(growth: Growth, view: View) -> Curve:
 # ---- what it is made of --------------------------------------------------------------------------------------------
 
 
-def _profiled(view: View) -> Profiled:
+def _profiles(view: View) -> Profiled:
     """Return the memory profiles by setting: for each runtime, in the plan's order, the sizes at each moment."""
     found: Profiled = {}
     for profile in view.run.profiles:
@@ -290,7 +290,7 @@ def _total(sizes: Sizes) -> int:
     return sum(sizes[part] for part in PARTS)
 
 
-def _differences(profiled: Profiled) -> Iterator[Message]:
+def _difference_sentences(profiled: Profiled) -> Iterator[Message]:
     """Yield a sentence for each pair of successive runtimes whose memory after the load differs, with the parts."""
     for setting, profiles in profiled.items():
         for (one, few), (other, many) in pairwise(profiles):
@@ -315,7 +315,7 @@ def _differences(profiled: Profiled) -> Iterator[Message]:
             )
 
 
-def _connections(profiled: Profiled) -> Iterator[Message]:
+def _connection_sentences(profiled: Profiled) -> Iterator[Message]:
     """Yield a sentence on the memory per connection for each runtime with enough connections."""
     for setting, profiles in profiled.items():
         for runtime, moments in profiles:
@@ -337,7 +337,7 @@ def _connections(profiled: Profiled) -> Iterator[Message]:
             )
 
 
-def _parts(profiled: Profiled, view: View) -> Table:
+def _parts_table(profiled: Profiled, view: View) -> Table:
     """Return a table of the parts of memory at each moment of each profile."""
     sizes = {"together": message("total [MiB]"), **PARTS, "in_use": message("in use"), "free": message("free")}
     counts = {"threads": message("threads"), "sockets": message("sockets")}

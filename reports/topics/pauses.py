@@ -20,21 +20,21 @@ from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effe
 from reports.view import View
 
 PLACE = 82
-UNKEPT = 0.01
+MOST_OVERWRITTEN = 0.01
 PERCENTILES: Mapping[str, str] = {"p999": "p99.9", "p99": "p99"}  # a setting uses the first that all of its cells have
-LEAST_HELD_UP = 0.05  # smallest share of slow requests, or of their time, that gets a sentence
-OVERLAPPING, HELD_UP = "overlapping", "mostly"  # names in result.json of two shares of the slow requests
+LEAST_FINDING = 0.05  # smallest share of slow requests, or of their time, that gets a sentence
+OVERLAPPING, DELAYED = "overlapping", "mostly"  # names in result.json of two shares of the slow requests
 WITHOUT_A_CORE = {  # shares of the slow requests' time, by name in result.json
     "service": message("slow requests' time in which runnable threads of the service had no core"),
     "client": message("slow requests' time in which runnable threads of the client had no core"),
     "steal": message("slow requests' time in which the host had taken the cores (steal)"),
 }
 CAUSES = ("collection", *WITHOUT_A_CORE)
-FINDINGS = {HELD_UP: message("slow requests that garbage collections delayed"), **WITHOUT_A_CORE}
+FINDINGS = {DELAYED: message("slow requests that garbage collections delayed"), **WITHOUT_A_CORE}
 
 
 @dataclass(frozen=True)
-class Share:
+class SlowShare:
     """A share of the slow requests in each block, or of their time.
 
     usual: the share that is expected for requests at random times
@@ -57,11 +57,11 @@ class Share:
     @property
     def is_finding(self) -> bool:
         """Return whether the excess is large and significant. Fewer than 6 blocks give a range and no finding."""
-        return not self.excess.is_range and self.excess.low >= LEAST_HELD_UP
+        return not self.excess.is_range and self.excess.low >= LEAST_FINDING
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pauses:
+class ArmPauses:
     """Garbage collections of one row's services in the timed window, and what slow requests waited for.
 
     per_s: collections of all services per second, median over the blocks
@@ -81,7 +81,7 @@ class Pauses:
     processes: int
     unkept: float
     percentile: str
-    shares: Mapping[str, Share]
+    shares: Mapping[str, SlowShare]
 
     @property
     def findings(self) -> set[str]:
@@ -91,12 +91,12 @@ class Pauses:
         must also overlap collections more often than by chance.
         """
         found = {name for name in FINDINGS if name in self.shares and self.shares[name].is_finding}
-        if HELD_UP in found and self.processes > 1 and self.shares[OVERLAPPING].excess.low <= 0:
-            found.remove(HELD_UP)
+        if DELAYED in found and self.processes > 1 and self.shares[OVERLAPPING].excess.low <= 0:
+            found.remove(DELAYED)
         return found
 
 
-def pauses(rows: Sequence[Row]) -> list[Pauses]:
+def pauses(rows: Sequence[Row]) -> list[ArmPauses]:
     """Return the pauses of each of *rows*, which differ only in the arm. Rows without recorded pauses are left out."""
     known = [(row, cells) for row in rows if (cells := [cell for cell in row.good if _is_known(cell)])]
     every = [cell.slow for _, cells in known for cell in cells]
@@ -109,13 +109,13 @@ def _is_known(cell: CellResult) -> bool:
     return bool(cell.wall_ns and cell.services and all("pauses" in service for service in cell.services))
 
 
-def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> Pauses:
+def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> ArmPauses:
     figures = np.array([[_figures(service["pauses"]) for service in cell.services] for cell in cells])
     collections, spent_ns, processes, longest_ns, unkept = np.moveaxis(
         figures, -1, 0
     )  # each array is indexed by cell and service
     wall_ns = [cell.wall_ns for cell in cells]
-    return Pauses(
+    return ArmPauses(
         row=row,
         blocks=[cell.block for cell in cells],
         per_s=float(np.median(collections.sum(axis=1) * 1e9 / wall_ns)),
@@ -132,19 +132,19 @@ def _figures(of: record.Pauses) -> list[int]:
     return [sum(of["collections"]), sum(of["total_ns"]), of["processes"], of["longest_ns"], of["unkept"]]
 
 
-def _shares(blocks: Sequence[Any]) -> dict[str, Share]:
+def _shares(blocks: Sequence[Any]) -> dict[str, SlowShare]:
     """Return the shares of slow requests that are known in all blocks.
 
     blocks: the slow requests of each block, as in result.json
     """
-    keys = ("requests", OVERLAPPING, "by_chance", HELD_UP)
+    keys = ("requests", OVERLAPPING, "by_chance", DELAYED)
     requests, overlapping, by_chance, held_up = np.array([[float(slow[key]) for key in keys] for slow in blocks]).T
     causes = [slow.get("causes", {}) for slow in blocks]
     return {
-        OVERLAPPING: Share(overlapping / requests, by_chance / requests),
-        HELD_UP: Share(held_up / requests, 0 * requests),
+        OVERLAPPING: SlowShare(overlapping / requests, by_chance / requests),
+        DELAYED: SlowShare(held_up / requests, 0 * requests),
         **{
-            name: Share(*np.array([(each[name]["share"], each[name]["window"]) for each in causes]).T)
+            name: SlowShare(*np.array([(each[name]["share"], each[name]["window"]) for each in causes]).T)
             for name in CAUSES
             if all(name in each for each in causes)
         },
@@ -159,16 +159,16 @@ def section(view: View) -> Section:
         key="pauses",
         title=message("Pauses"),
         sentences=(
-            *(_held_up(each, view) for each in every if HELD_UP in each.findings),
-            *(_causes(each, view) for each in every if each.findings - {HELD_UP}),
-            *_changes(every, view),
+            *(_delayed_sentence(each, view) for each in every if DELAYED in each.findings),
+            *(_causes_sentence(each, view) for each in every if each.findings - {DELAYED}),
+            *_change_sentences(every, view),
         ),
         tables=(_table(named, view),),
         notes=tuple(_notes(every)),
     )
 
 
-def _held_up(each: Pauses, view: View) -> Message:
+def _delayed_sentence(each: ArmPauses, view: View) -> Message:
     return traced(
         message(
             "{runtime}, {setting}: {held_up} of the requests slower than {percentile} spent at least half of their "
@@ -176,7 +176,7 @@ def _held_up(each: Pauses, view: View) -> Message:
             "took {longest} ms.",
             runtime=each.row.runtime,
             setting=view.settings.name(each.row.system, each.row.params),
-            held_up=estimate(each.shares[HELD_UP].estimate, whole_percent),
+            held_up=estimate(each.shares[DELAYED].estimate, whole_percent),
             percentile=each.percentile,
             share=percent(each.share),
             longest=milliseconds(each.longest_ns),
@@ -185,7 +185,7 @@ def _held_up(each: Pauses, view: View) -> Message:
     )
 
 
-def _causes(each: Pauses, view: View) -> Message:
+def _causes_sentence(each: ArmPauses, view: View) -> Message:
     known = [(name, each.shares.get(name)) for name in CAUSES]
     shares: dict[str, Any] = {
         name: estimate(share.estimate, whole_percent) if share else message("not known") for name, share in known
@@ -206,7 +206,7 @@ def _causes(each: Pauses, view: View) -> Message:
     )
 
 
-def _changes(every: Sequence[Pauses], view: View) -> Iterator[Message]:
+def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Message]:
     """Yield a sentence for each step that significantly changes a cause of slow requests."""
     arms = {(*setting_key(each.row.system, each.row.params), each.row.runtime): each for each in every}
     for comparison in view.compared:
@@ -230,7 +230,7 @@ def _changes(every: Sequence[Pauses], view: View) -> Iterator[Message]:
                 yield traced(sentence, view.traces.of(comparison))
 
 
-def _difference(before: Pauses, after: Pauses, name: str) -> Estimate | None:
+def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | None:
     """Return the change of a share of slow requests over the blocks of both; None if the blocks are too few."""
     earlier, later = (
         dict(zip(each.blocks, each.shares[name].slow, strict=True)) if name in each.shares else {}
@@ -245,8 +245,8 @@ def _points(share: float) -> str:
     return f"{share:+.0%}"
 
 
-def _table(named: Sequence[tuple[Message, Sequence[Pauses]]], view: View) -> Table:
-    cols: list[Col[Pauses]] = [
+def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> Table:
+    cols: list[Col[ArmPauses]] = [
         arm_col(message("Runtime"), lambda each: each.row.runtime, view.looks, _cells),
         col(message("Slower than"), attrgetter("percentile")),
         col(message("collections/s"), attrgetter("per_s"), tenths, _cells, "collections per s"),
@@ -254,7 +254,7 @@ def _table(named: Sequence[tuple[Message, Sequence[Pauses]]], view: View) -> Tab
         col(message("longest [ms]"), attrgetter("longest_ns"), milliseconds, _cells, "longest collection"),
         _col(message("overlap a collection"), OVERLAPPING, "slow", "slow requests"),
         _col(message("overlap by chance"), OVERLAPPING, "usual", "slow requests"),
-        _col(message("delayed by collections"), HELD_UP, "estimate", "slow requests held up"),
+        _col(message("delayed by collections"), DELAYED, "estimate", "slow requests held up"),
         _col(message("no core: service"), "service", "estimate", "time without a core, service"),
         _col(message("no core: service, all time"), "service", "usual", "time without a core, any"),
         _col(message("no core: client"), "client", "estimate", "time without a core, client"),
@@ -275,13 +275,13 @@ def _table(named: Sequence[tuple[Message, Sequence[Pauses]]], view: View) -> Tab
     )
 
 
-def _col(head: Message, name: str, what: str, figure: str) -> Col[Pauses]:
+def _col(head: Message, name: str, what: str, figure: str) -> Col[ArmPauses]:
     """Return the table column of one share of slow requests.
 
     what: "estimate", or the field of Share whose median over the blocks is shown
     """
 
-    def value(each: Pauses) -> float | Estimate | None:
+    def value(each: ArmPauses) -> float | Estimate | None:
         if name not in each.shares:
             return None
         share = each.shares[name]
@@ -290,11 +290,11 @@ def _col(head: Message, name: str, what: str, figure: str) -> Col[Pauses]:
     return col(head, value, whole_percent, _cells, figure)
 
 
-def _cells(each: Pauses) -> str:
+def _cells(each: ArmPauses) -> str:
     return of_row(each.row)
 
 
-def _notes(every: Sequence[Pauses]) -> Iterator[Message]:
+def _notes(every: Sequence[ArmPauses]) -> Iterator[Message]:
     """Yield the notes that explain the table, if any row has pauses."""
     if every:
         yield message(
@@ -304,7 +304,7 @@ def _notes(every: Sequence[Pauses]) -> Iterator[Message]:
             "do not record the time of each request."
         )
     unkept = max((each.unkept for each in every), default=0.0)
-    if unkept > UNKEPT:
+    if unkept > MOST_OVERWRITTEN:
         yield message(
             "For up to {share} of an arm's garbage collections, newer collections have overwritten the recorded "
             "times. The true overlap with requests may be larger.",

@@ -22,14 +22,14 @@ MOST_TROUBLES = 4
 
 def section(view: View) -> Section:
     """Return the section with the table of results. On a terminal, experiments with their own view leave it out."""
-    absent, lacking = absent_sentences(view), _lacking(view)
-    brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *_failures(view), *lacking, *absent)
+    absent, lacking = absent_sentences(view), _unmeasured(view)
+    brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *_failure_sentences(view), *lacking, *absent)
     return Section(
         key="results",
         title=TITLE,
         sentences=(*lacking, *missing_runtimes(view), *absent),
         tables=(table(view),),
-        notes=readings(view),
+        notes=table_notes(view),
         terminal=() if view.plan.view else brief,
     )
 
@@ -95,7 +95,7 @@ def _caption(view: View, *, is_brief: bool) -> Message:
     )
 
 
-def _failures(view: View) -> list[Message]:
+def _failure_sentences(view: View) -> list[Message]:
     """Return sentences on the first MOST_TROUBLES rows with failed or invalid cells, with the reasons."""
     rows = [row for row in view.rows if row.trouble]
     lines = [
@@ -110,7 +110,7 @@ def _failures(view: View) -> list[Message]:
     return [*lines, *[left] * bool(more)]
 
 
-def _lacking(view: View) -> list[Message]:
+def _unmeasured(view: View) -> list[Message]:
     planned = blocks = view.plan.blocks
     if view.plan.until:  # with --until, a run may end after any block
         blocks = max((cell.block for cell in view.run.cells), default=0)
@@ -131,7 +131,7 @@ def missing_runtimes(view: View) -> tuple[Message, ...]:
     )
 
 
-def readings(view: View) -> tuple[Message, ...]:
+def table_notes(view: View) -> tuple[Message, ...]:
     """Return the notes under the table of results: meaning of columns, direction of ratios, method, confounds."""
     counts = {len(row.good) for row in view.rows if row.good}
     blocks = plural("{count} block", "{count} blocks", count=max(counts, default=0))

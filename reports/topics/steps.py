@@ -27,7 +27,7 @@ TITLE, SPEED = message("Throughput step by step"), message("Relative throughput"
 MOST_TICKS = 6
 
 
-class Step(NamedTuple):
+class WaterfallStep(NamedTuple):
     """One step of a system, such as removing the GIL.
 
     one: the comparison in the first setting
@@ -39,7 +39,7 @@ class Step(NamedTuple):
     cells: str
 
 
-class Bar(NamedTuple):
+class WaterfallBar(NamedTuple):
     """One bar of the waterfall chart.
 
     start, end: throughput relative to the first runtime
@@ -58,12 +58,12 @@ class Bar(NamedTuple):
 def section(view: View) -> Section:
     """Return the section with a waterfall chart for each system whose steps all have a ratio."""
     compared = [one for one in view.compared if one.system != OVER_ALL and not one.between_services]
-    ways = {system: _steps(some, view) for system, some in grouped(compared, attrgetter("system")).items()}
-    groups = [(view.settings.head(system), _bars(steps)) for system, steps in ways.items() if steps]
+    steps_of = {system: _steps(some, view) for system, some in grouped(compared, attrgetter("system")).items()}
+    groups = [(view.settings.head(system), _bars(steps)) for system, steps in steps_of.items() if steps]
     most = max((speed for _, bars in groups for bar in bars for speed in (bar.start, bar.end)), default=1.0)
     scale = Strip(low=0.0, high=1.05 * most, lines=((1.0, "unity"),))
     ticks = tuple((value, f"{value:g}") for value in round_values(scale.low, scale.high, MOST_TICKS))
-    cols: list[Col[Bar]] = [
+    cols: list[Col[WaterfallBar]] = [
         col(STEP, lambda bar: words(bar.label, cells=bar.cells, leads=bool(bar.cells))),
         Col(
             Column(head=SPEED, is_strip=True, strip=replace(scale, ticks=ticks)),
@@ -82,7 +82,7 @@ def section(view: View) -> Section:
     return Section(key="waterfall", title=TITLE, tables=(shown,))
 
 
-def _steps(mine: Sequence[Comparison], view: View) -> list[Step]:
+def _steps(mine: Sequence[Comparison], view: View) -> list[WaterfallStep]:
     """Return the steps of a system in order, with the comparison of first and last runtime at the end.
 
     Settings in which a step has no ratio are left out, because every bar must be the mean over the same settings.
@@ -91,50 +91,50 @@ def _steps(mine: Sequence[Comparison], view: View) -> list[Step]:
     compared = [one for one in mine if one.step != "aa"]
     broken = [one.params for one in compared if not one.ratio]
     every = grouped(compared, attrgetter("step", "denominator", "numerator")).values()
-    ways = [[one for one in way if one.params not in broken] for way in every]
-    if not all(ways):
+    steps_of = [[one for one in way if one.params not in broken] for way in every]
+    if not all(steps_of):
         return []
     steps = [
-        Step(way[0], geometric_mean(one.ratio or 1.0 for one in way), together(map(view.traces.of, way)))
-        for way in ways
+        WaterfallStep(way[0], geometric_mean(one.ratio or 1.0 for one in way), together(map(view.traces.of, way)))
+        for way in steps_of
     ]
-    return sorted(steps, key=_is_whole)
+    return sorted(steps, key=_is_overall)
 
 
-def _is_whole(step: Step) -> bool:
+def _is_overall(step: WaterfallStep) -> bool:
     return step.one.step == "whole"
 
 
-def _bars(steps: Sequence[Step]) -> list[Bar]:
+def _bars(steps: Sequence[WaterfallStep]) -> list[WaterfallBar]:
     """Return the bars of a system: one for the first runtime, and one for each step."""
-    single = [step for step in steps if not _is_whole(step)]
-    first = [*(step for step in steps if _is_whole(step)), *steps][0].one.denominator
+    single = [step for step in steps if not _is_overall(step)]
+    first = [*(step for step in steps if _is_overall(step)), *steps][0].one.denominator
     levels = {first: (1.0, "")}  # relative throughput under each arm, and the names of its cells
     for one, factor, cells in single * len(
         single
     ):  # repeated, because a step may need the level that a later step sets
         if one.denominator in levels:
-            levels.setdefault(one.numerator, _beyond(levels[one.denominator], factor, cells))
+            levels.setdefault(one.numerator, _next_level(levels[one.denominator], factor, cells))
         elif one.numerator in levels:
-            levels[one.denominator] = _beyond(levels[one.numerator], 1 / factor, cells)
-    bars = [Bar(verbatim(first), "total", 0.0, 1.0)]
+            levels[one.denominator] = _next_level(levels[one.numerator], 1 / factor, cells)
+    bars = [WaterfallBar(verbatim(first), "total", 0.0, 1.0)]
     for one, factor, cells in steps:
         start, _ = before = levels[one.denominator]
-        end, end_cells = _beyond(before, factor, cells)
+        end, end_cells = _next_level(before, factor, cells)
         kind = "gain" if end >= start else "loss"
         if one.step == "whole":
             kind, start = "total", 0.0
-        bars.append(Bar(one.label, kind, start, end, factor, cells, end_cells))
+        bars.append(WaterfallBar(one.label, kind, start, end, factor, cells, end_cells))
     return bars
 
 
-def _beyond(level: tuple[float, str], factor: float, cells: str) -> tuple[float, str]:
+def _next_level(level: tuple[float, str], factor: float, cells: str) -> tuple[float, str]:
     """Return the level after a step: *level* multiplied by *factor*, with the cells of both."""
     speed, before = level
     return speed * factor, together([before, cells])
 
 
-def _strip(bar: Bar, scale: Strip) -> Strip:
+def _strip(bar: WaterfallBar, scale: Strip) -> Strip:
     ends = tuple((end, "level") for end in (bar.start, bar.end) if end)
     return replace(
         scale,

@@ -32,7 +32,7 @@ MOST_TICKS = 9
 
 def section(view: View) -> Section:
     """Return the section with a figure per parameter and system, and a sentence on the end of each long sweep."""
-    sentences = tuple(_endings(view.run))
+    sentences = tuple(_end_sentences(view.run))
     measured = by_system(row for row in view.rows if row.figures)
     return Section(
         key="sweeps",
@@ -45,10 +45,10 @@ def section(view: View) -> Section:
 
 def is_measured(view: View) -> bool:
     """Return whether a sweep has enough values to show how throughput grows."""
-    return bool(_endings(view.run))
+    return bool(_end_sentences(view.run))
 
 
-def _endings(run: Run) -> list[Message]:
+def _end_sentences(run: Run) -> list[Message]:
     """Return a sentence for each arm and sweep of at least 6 values: whether throughput falls at the end.
 
     The p values of all comparisons with the largest value of a sweep are adjusted together.
@@ -67,12 +67,12 @@ def _endings(run: Run) -> list[Message]:
     }
     found = falls(rates, anytime=is_anytime(run), seed=run.seed)
     return [
-        traced(about(_ending(max(cells), found.get(key)), *key), of_cells(chain.from_iterable(cells.values())))
+        traced(about(_end_sentence(max(cells), found.get(key)), *key), of_cells(chain.from_iterable(cells.values())))
         for key, cells in swept.items()
     ]
 
 
-def _ending(last: int, fall: tuple[int, Verdict] | None) -> Message:
+def _end_sentence(last: int, fall: tuple[int, Verdict] | None) -> Message:
     """Return the sentence on the end of a sweep.
 
     fall: the value with the largest excess over the throughput at *last*, and the verdict; None without a fall

@@ -22,7 +22,7 @@ from reports.view import View
 
 PLACE = 12
 VIEW = "targets"
-HOW = message(
+NOTE = message(
     "Requests/s are medians over the blocks. Throughput is compared with the first arm, paired by block, and has a 95 "
     "% interval. Verdicts are adjusted for the number of comparisons (docs/evidence.md). The processes of a running "
     "service are measured if they run on this machine and may be read. A dash means that the figure is not known."
@@ -31,13 +31,13 @@ HOW = message(
 
 def section(view: View) -> Section:
     """Return the section that compares each running service with the first one."""
-    own = [
+    first_measured = [
         row for row in view.rows if row.runtime == NATIVE
     ]  # rows of other runtimes are second measurements of a service
     first = view.rows[0].system if view.rows else ""  # rows are in the plan's order, measured or not
-    ranked = contests(own, {}, reference=[first])
+    ranked = contests(first_measured, {}, reference=[first])
     title, sentences = message("Running services"), _sentences(ranked, view)
-    made = shared.contest_section(title, ranked, _columns(first), HOW, sentences, view)
+    made = shared.contest_section(title, ranked, _columns(first), NOTE, sentences, view)
     where = message("Addresses of the services")
     table = plain_table(where, (message("arm"), message("address")), addresses(view.run).items())
     return replace(made, parts=(*made.parts, Section(key="addresses", title=where, tables=(table,))))
@@ -91,7 +91,7 @@ def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
         if one.denominator in measured and (one.step == "aa" or one.numerator in measured):
             is_over_all = one.system == OVER_ALL
             where = view.settings.short(OVER_ALL, {}) if is_over_all else view.settings.values(one.system, one.params)
-            compared.append(about(_compared(one, view), where))
+            compared.append(about(_comparison_sentence(one, view), where))
     alone = [
         about(message("{name} serves {rate} requests/s.", **shared.named_rate(standing)), contest.label)
         for contest in ranked
@@ -100,7 +100,7 @@ def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
     return [*dead, *(compared or alone)]
 
 
-def _compared(comparison: Comparison, view: View) -> Message:
+def _comparison_sentence(comparison: Comparison, view: View) -> Message:
     arms = {"arm": comparison.numerator, "first": comparison.denominator}
     if comparison.ratio is None:
         return message("{arm} and {first} cannot be compared: {reason}.", **arms, reason=comparison.why)

@@ -49,11 +49,11 @@ def section(view: View) -> Section:
     claimed = claims(view.run, every, view.machine.available_cores)
     crossed = crossings(claimed)
     lines = (
-        *([_not_compared(every)] if every and not claimed else []),
-        *(traced(_claim_words(claim), of_cells(claim.cells)) for claim in claimed),
-        *(traced(about(_crossing_words(swept), swept[0].label), _cells_of(swept)) for swept in crossed),
-        *_lower_bound(claimed, view.machine.available_cores),
-        *_ran_otherwise(every),
+        *([_not_compared_sentence(every)] if every and not claimed else []),
+        *(traced(_claim_sentence(claim), of_cells(claim.cells)) for claim in claimed),
+        *(traced(about(_crossing_sentence(swept), swept[0].label), _cells_of(swept)) for swept in crossed),
+        *_lower_bound_sentences(claimed, view.machine.available_cores),
+        *_shape_sentences(every),
     )
     return Section(
         key="topology",
@@ -115,7 +115,7 @@ def _place_words(place: Tried) -> Message:
     )
 
 
-def _not_compared(every: Sequence[Topology]) -> Message:
+def _not_compared_sentence(every: Sequence[Topology]) -> Message:
     """Return the sentence on the runtimes that are missing for a comparison of processes and threads."""
     arms = dict.fromkeys(arm for topology in every for arm in topology.series.arms)
     sentence = message(
@@ -126,7 +126,7 @@ def _not_compared(every: Sequence[Topology]) -> Message:
     return traced(sentence, of_cells(cell for topology in every for cell in topology.series.cells))
 
 
-def _claim_words(claim: Claim) -> Message:
+def _claim_sentence(claim: Claim) -> Message:
     """Return the sentence of a claim: ratios of throughput and memory, and places that were not measured."""
     return about(message("{clause}.", clause=_claim_clause(claim)), claim.label, _load_text(claim.load))
 
@@ -163,7 +163,7 @@ def _sides(claim: Claim) -> dict[str, Any]:
     return {"threaded": _place_words(claim.threaded), "many": _place_words(claim.many)}
 
 
-def _crossing_words(swept: Sequence[Claim]) -> Message:
+def _crossing_sentence(swept: Sequence[Claim]) -> Message:
     """Return the sentence on the loads at which one process serves more than many processes."""
     sides = _sides(swept[0])
     loads = [claim.load for claim in swept]
@@ -201,7 +201,7 @@ def _crossing_words(swept: Sequence[Claim]) -> Message:
     )  # fmt: skip
 
 
-def _lower_bound(claimed: Sequence[Claim], cores: int) -> list[Message]:
+def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message]:
     """Return a warning if clients are too few.
 
     A process has at most as many requests in flight as there are clients.
@@ -223,7 +223,7 @@ def _lower_bound(claimed: Sequence[Claim], cores: int) -> list[Message]:
     ]
 
 
-def _ran_otherwise(every: Sequence[Topology]) -> list[Message]:
+def _shape_sentences(every: Sequence[Topology]) -> list[Message]:
     """Return sentences on uneven event loops, and on services that ran as another shape than configured."""
     places = [place for topology in every for place in topology.all_places]
     uneven = [
@@ -233,14 +233,14 @@ def _ran_otherwise(every: Sequence[Topology]) -> list[Message]:
         for count, share in [loop_share(place.cells)]
         if count > 1 and share * count > UNEVEN
     ]  # fmt: skip
-    otherwise = [
+    reshaped = [
         (place, message("{arm}: the service was configured as {asked} (processes x threads) but ran as {shape}. "
                         "Comparisons use {shape}.",
                         arm=place.arm, asked=shape_text(place.asked), shape=place.shape))
         for place in places
         if place.asked
     ]  # fmt: skip
-    return [traced(sentence, of_cells(place.cells)) for place, sentence in uneven + otherwise]
+    return [traced(sentence, of_cells(place.cells)) for place, sentence in uneven + reshaped]
 
 
 # ---- figures -------------------------------------------------------------------------------------------------------

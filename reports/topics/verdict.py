@@ -23,16 +23,19 @@ OPEN = ("inconclusive", "invalid")
 
 def section(view: View) -> Section:
     """Return the section with the answer and open questions. A terminal shows the answer in another form."""
-    first = tuple(listed((_said(one, view) for one in some), SENTENCES) for some in answered(view.compared))
+    first = tuple(
+        listed((_comparison_sentence(one, view) for one in some), SENTENCES)
+        for some in verdict_comparisons(view.compared)
+    )
     first = first or tuple(gains(view))
     if not (first or view.plan.view):
         first = (ONLY_ONE,)
-    sentences = tuple(filter(None, [_span(view), *_why_open(view)]))
+    sentences = tuple(filter(None, [_spread_sentence(view), *_open_sentences(view)]))
     brief = tuple(answer(view)) if view.compared or not view.plan.view else ()
     return Section(key="verdict", title=message("Verdict"), answer=first, sentences=sentences, terminal=brief)
 
 
-def _said(comparison: Comparison, view: View) -> Message:
+def _comparison_sentence(comparison: Comparison, view: View) -> Message:
     """Return the headline of a comparison and, for a difference, its parts: cores in use and CPU time."""
     both = [headline(comparison, view.compared)]
     if comparison.verdict in ("faster", "slower"):
@@ -40,7 +43,7 @@ def _said(comparison: Comparison, view: View) -> Message:
     return traced(chained(both, SENTENCES), view.traces.of(comparison), "verdict")
 
 
-def answered(compared: Sequence[Comparison]) -> list[list[Comparison]]:
+def verdict_comparisons(compared: Sequence[Comparison]) -> list[list[Comparison]]:
     """Return the comparisons that the verdict names: the steps, with the GIL first, then first against last runtime.
 
     With several settings, these are the comparisons over all settings. Empty if nothing is compared.
@@ -55,7 +58,7 @@ def answered(compared: Sequence[Comparison]) -> list[list[Comparison]]:
     return [some for some in (steps, whole) if some]
 
 
-def _span(view: View) -> Message:
+def _spread_sentence(view: View) -> Message:
     """Return the lowest and highest ratio of removing the GIL over the settings; NOTHING for fewer than two."""
     known = [(one.ratio, one) for one in view.compared if one.step == "lock" and one.ratio and one.system != OVER_ALL]
     if len(known) < 2:
@@ -71,7 +74,7 @@ def _span(view: View) -> Message:
     )
 
 
-def _why_open(view: View) -> Iterator[Message]:
+def _open_sentences(view: View) -> Iterator[Message]:
     """Yield the distinct reasons for open verdicts, then the number of blocks that they need."""
     undecided = [one for one in answering(view.compared) if one.step != "aa" and one.verdict in OPEN]
     whys: dict[Message, list[Comparison]] = {}
@@ -83,10 +86,10 @@ def _why_open(view: View) -> Iterator[Message]:
         reasons = (traced(why, together(map(view.traces.of, about))) for why, about in whys.items())
         yield message("Why no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))
     if needed := [one for one in undecided if one.blocks_needed]:
-        yield _more_blocks(needed, view)
+        yield _more_blocks_sentence(needed, view)
 
 
-def _more_blocks(needed: Sequence[Comparison], view: View) -> Message:
+def _more_blocks_sentence(needed: Sequence[Comparison], view: View) -> Message:
     more = more_blocks(needed)
     first, last = amount(min(more)), amount(max(more))
     most = traced(last, together(map(view.traces.of, needed)))

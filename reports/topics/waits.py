@@ -31,7 +31,7 @@ STATES = {
 Profile = Mapping[str, Any]
 
 
-class Wait(NamedTuple):
+class WaitingLine(NamedTuple):
     """A line of code that waits for a lock, with the share of the threads' time at work.
 
     caller: the line of the user's own code that called the function
@@ -88,7 +88,7 @@ def section(view: View) -> Section:
         sentences=sentences,
         tables=(states, lines),
         flames=tuple(flame for number, (head, mine) in enumerate(named) for flame in _flames(mine, number, head)),
-        notes=tuple(_how(profiled)),
+        notes=tuple(_notes(profiled)),
         terminal=(*sentences, *([states] if profiled else [])),
     )
 
@@ -108,13 +108,13 @@ def settings(run: Run) -> list[list[Profile]]:
     return [*grouped(found, lambda profile: f"{profile['system']} {profile['params']}").values()]
 
 
-def waits(profile: Profile, profiles: Iterable[Profile]) -> list[Wait]:
+def waits(profile: Profile, profiles: Iterable[Profile]) -> list[WaitingLine]:
     """Return the lines of *profile* that wait significantly for a lock, longest wait first.
 
     profiles: all profiles whose lines are tested together
     """
     tests = sum(len(_waiting(each)) for each in profiles)
-    shown = (_wait(profile, line, tests) for line in _waiting(profile))
+    shown = (_waiting_line(profile, line, tests) for line in _waiting(profile))
     return sorted((wait for wait in shown if wait.share.low > LEAST_SHARE), key=lambda wait: -wait.share.value)
 
 
@@ -122,10 +122,10 @@ def _waiting(profile: Profile) -> list[Profile]:
     return [line for line in profile["lines"] if line["file"] and LOCK in line.get("waits", ())]
 
 
-def _wait(profile: Profile, line: Profile, tests: int = 1) -> Wait:
+def _waiting_line(profile: Profile, line: Profile, tests: int = 1) -> WaitingLine:
     waiting = share(line["waits"][LOCK], profile["batches"], tests)
     caller = line.get("caller", "")
-    return Wait(profile["runtime"], line["function"], line["file"], _place(line), caller, waiting)
+    return WaitingLine(profile["runtime"], line["function"], line["file"], _place(line), caller, waiting)
 
 
 def _place(line: Profile) -> str:
@@ -139,23 +139,23 @@ def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
     named = {(wait.runtime, wait.function, wait.place) for wait, _ in found}
     most = (wait for profile in profiles for wait in waits(profile, profiles)[:1])
     others = (wait for wait in most if (wait.runtime, wait.function, wait.place) not in named)
-    found += [(same[0], _waits(same)) for same in grouped(others, attrgetter("function", "place")).values()]
+    found += [(same[0], _line_sentence(same)) for same in grouped(others, attrgetter("function", "place")).values()]
     if not found:
         yield message("No line of code waits significantly for a lock.")
-    little = []
-    for wait, said in found:
+    minor = []
+    for wait, sentence in found:
         profile = next(one for one in profiles if one["runtime"] == wait.runtime)
         more = bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high)).little
         if more:
-            little.append(
-                message("{said} Without this wait, throughput would rise by at most {more}.", said=said, more=more)
+            minor.append(
+                message("{said} Without this wait, throughput would rise by at most {more}.", said=sentence, more=more)
             )
         else:
-            yield said
-    yield from little
+            yield sentence
+    yield from minor
 
 
-def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[Wait, Message]]:
+def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[WaitingLine, Message]]:
     """Return the lines that wait significantly more under one of two successive runtimes, largest difference first."""
     pairs = [pair for one, other in pairwise(profiles) for pair in ((one, other), (other, one))]
     tests = sum(len(_waiting(profile)) for profile, _ in pairs)
@@ -164,35 +164,35 @@ def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[Wait, Message]
         versions = [run.runtimes.get(one["runtime"], {}).get("version", "") for one in (profile, other)]
         is_alike = len({tuple(version.split(".")[:2]) for version in versions}) == 1
         for line in _waiting(profile):
-            there = _counts(other, line, is_alike=is_alike)
-            by = difference(line["waits"][LOCK], profile["batches"], there, other["batches"], tests)
+            other_waits = _same_line_waits(other, line, is_alike=is_alike)
+            by = difference(line["waits"][LOCK], profile["batches"], other_waits, other["batches"], tests)
             if by.low > LEAST_SHARE:
-                wait = _wait(profile, line)
-                said = message(
+                wait = _waiting_line(profile, line)
+                sentence = message(
                     "Under {runtime}, threads spend {share} of their time at work waiting for a lock at {line}. Under "
                     "{other}, the share is {other_share}. Difference: {by}.",
                     runtime=wait.runtime,
-                    line=_named(wait),
+                    line=_line_text(wait),
                     share=whole_percent(wait.share.value),
                     other=other["runtime"],
-                    other_share=whole_percent(sum(there) / max(1, sum(other["batches"]))),
+                    other_share=whole_percent(sum(other_waits) / max(1, sum(other["batches"]))),
                     by=estimate(by, whole_percent),
                 )
-                found.append((by.value, wait, said))
-    return [(wait, said) for _, wait, said in sorted(found, key=lambda one: -one[0])]
+                found.append((by.value, wait, sentence))
+    return [(wait, sentence) for _, wait, sentence in sorted(found, key=lambda one: -one[0])]
 
 
-def _counts(profile: Profile, line: Profile, *, is_alike: bool) -> list[int]:
+def _same_line_waits(profile: Profile, line: Profile, *, is_alike: bool) -> list[int]:
     """Return the lock waits of the same line in *profile*, by batch.
 
     is_alike: False if library versions may differ; lines of libraries are then matched by function
     """
     names = ("function", "file", "line") if is_alike or not line.get("is_library") else ("function", "file")
-    same = [there["waits"][LOCK] for there in _waiting(profile) if all(there[name] == line[name] for name in names)]
+    same = [place["waits"][LOCK] for place in _waiting(profile) if all(place[name] == line[name] for name in names)]
     return list(map(sum, zip(*same, strict=True))) or [0] * len(profile["batches"])
 
 
-def _waits(same: Sequence[Wait]) -> Message:
+def _line_sentence(same: Sequence[WaitingLine]) -> Message:
     """Return the sentence on one line's waits, under one or several runtimes."""
     shares = [
         message("{share} under {runtime}", share=estimate(wait.share, whole_percent), runtime=wait.runtime)
@@ -200,12 +200,12 @@ def _waits(same: Sequence[Wait]) -> Message:
     ]
     return message(
         "Threads wait most for a lock at {line}. The share of their time at work: {shares}.",
-        line=_named(same[0]),
+        line=_line_text(same[0]),
         shares=listed(shares),
     )
 
 
-def _named(wait: Wait) -> Message:
+def _line_text(wait: WaitingLine) -> Message:
     if not wait.caller:
         return verbatim(f"{wait.function} ({wait.place})")
     return message(
@@ -213,7 +213,7 @@ def _named(wait: Wait) -> Message:
     )
 
 
-def _how(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
+def _notes(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
     profiles = [profile for of_setting in profiled for profile in of_setting]
     if profiles:
         yield message(
