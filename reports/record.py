@@ -44,36 +44,29 @@ def record(view: View) -> Document:
         tables=(results.table(view),),
         notes=results.table_notes(view),
     )
+    interpreters = Section(
+        key="interpreters",
+        title=message("Interpreters"),
+        sentences=results.missing_runtimes(view),
+        tables=(machine.runtime_table(run.runtimes),),
+    )
     chapters = (_chapter(system, view) for system in published.SYSTEMS)
     return Document(
         name=f"record: {run.run_id}",
         title=message("Experiment record"),
         about=(about, size_warning(view)),
-        sections=(_environment(view), _interpreters(view), _legend(view), *chapters, figures),
+        sections=(_environment(view), interpreters, _legend(view), *chapters, figures),
     )
 
 
 def _environment(view: View) -> Section:
-    theirs = {
-        message("System"): published.SYSTEM,
-        message("CPU"): published.CPU,
-        message("Memory"): published.MEMORY,
-        message("ulimit -n (open files)"): published.OPEN_FILES,
-        message("ulimit -u (processes)"): published.PROCESSES,
-    }
     here = machine.machine_facts(view.machine)
-    lines = [(name, fact or ABSENT, theirs.get(name, ABSENT)) for name, fact in here.items()]
+    lines = [(name, fact or ABSENT, published.FACTS.get(name, ABSENT)) for name, fact in here.items()]
     return _table_section("environment", message("Environment"), (NOTHING, HERE, THEIRS), lines)
 
 
 def _table_section(key: str, title: Message, heads: tuple[Message, ...], lines: Any, *sentences: Message) -> Section:
     return Section(key=key, title=title, sentences=sentences, tables=(plain_table(title, heads, lines),))
-
-
-def _interpreters(view: View) -> Section:
-    builds = machine.runtime_table(view.run.runtimes)
-    missing = results.missing_runtimes(view)
-    return Section(key="interpreters", title=message("Interpreters"), sentences=missing, tables=(builds,))
 
 
 def _legend(view: View) -> Section:
@@ -117,17 +110,16 @@ def _settings(system: SeedSystem, view: View) -> Section:
 
 
 def _result_table(table: SeedTable, system: str, view: View) -> Table:
-    present = runtimes(view.run)
-    names = [name for name in view.plan.runtimes if name in present or name in view.run.missing]
+    names = [name for name in view.plan.runtimes if name in {*runtimes(view.run), *view.run.missing}]
     heads = [listed([name]) for name in names]
-    for name in table.interpreters:
+    for name in table.rows[0].seconds:
         interpreter, other = INTERPRETERS[name], published.MACHINE
         heads.append(message("original record: {machine}, {interpreter}", machine=other, interpreter=interpreter))
     lines = [
         (
             wanted.what,
             *(_our_time(view, system, wanted, name) for name in names),
-            *(f"{wanted.seconds[name]} s" for name in table.interpreters),
+            *(f"{seconds} s" for seconds in wanted.seconds.values()),
         )
         for wanted in table.rows
     ]

@@ -15,12 +15,14 @@ from reports.facts.cells import Row, runtimes
 from reports.facts.traces import of_row
 from reports.view import View
 
-CPU = "13th Gen Intel(R) Core(TM) i9-13900K"
 MACHINE = "i9-13900K"
-SYSTEM = "Ubuntu 22.04.2 LTS"
-MEMORY = "32GB"
-PROCESSES = "127740"
-OPEN_FILES = "1048576"
+FACTS = {  # by the labels of reports.topics.machine
+    message("System"): "Ubuntu 22.04.2 LTS",
+    message("CPU"): f"13th Gen Intel(R) Core(TM) {MACHINE}",
+    message("Memory"): "32GB",
+    message("ulimit -n (open files)"): "1048576",
+    message("ulimit -u (processes)"): "127740",
+}
 REQUESTS = 400_000
 
 GIL = "Python 3.11.5"
@@ -51,11 +53,10 @@ class SeedTable:
     """A result table of the original record.
 
     heading: the line above the table
-    interpreters: the interpreters that the table has figures for
+    rows: all with figures for the same interpreters
     """
 
     heading: Message
-    interpreters: tuple[str, ...]
     rows: tuple[SeedRow, ...]
 
 
@@ -104,7 +105,7 @@ SYSTEMS = (
         "1",
         message("A service has a single socket and no connection cache."),
         {},
-        (SeedTable(_TIME, (), (SeedRow(message("a connection for every request"), {}, {}),)),),
+        (SeedTable(_TIME, (SeedRow(message("a connection for every request"), {}, {}),)),),
         message("The original record describes system 1 but publishes no settings or figures for it."),
     ),
     SeedSystem(
@@ -114,7 +115,6 @@ SYSTEMS = (
         (
             SeedTable(
                 _TIME,
-                (GIL, NOGIL),
                 (
                     SeedRow(message("client reuses connections"), {"REUSE_CLIENT": True}, {GIL: "5.5", NOGIL: "5.0"}),
                     SeedRow(
@@ -130,7 +130,7 @@ SYSTEMS = (
         "3",
         message("A Tornado service."),
         _COMMON,
-        (SeedTable(_TIME, (GIL, NOGIL), (SeedRow(message("Tornado"), {}, {GIL: "16.1", NOGIL: "17.2"}),)),),
+        (SeedTable(_TIME, (SeedRow(message("Tornado"), {}, {GIL: "16.1", NOGIL: "17.2"}),)),),
         message('The original record says about its second figure: "even slower".'),
     ),
     SeedSystem(
@@ -140,7 +140,6 @@ SYSTEMS = (
         (
             SeedTable(
                 _TIME,
-                (UNNAMED,),
                 (
                     SeedRow(
                         message("select on all connections"),
@@ -156,12 +155,10 @@ SYSTEMS = (
             ),
             SeedTable(
                 message("Select on all connections, by NUM_MULTI_SOCKET."),
-                (UNNAMED,),
                 _sockets("all", "random", {1: "2.35", 5: "2.60", 10: "3.03"}),
             ),
             SeedTable(
                 message("Select on single connections, with each client bound to one connection, by NUM_MULTI_SOCKET."),
-                (UNNAMED,),
                 _sockets("single", "pinned", {1: "2.44", 5: "2.47", 10: "2.60"}),
             ),
         ),
@@ -174,8 +171,12 @@ RANGE = message("{start} to {end}")
 
 def covers_the_seed(rows: Sequence[Row]) -> bool:
     """Return whether *rows* include every row of the original record's tables."""
-    published = [(system.system, wanted) for system in SYSTEMS for table in system.tables for wanted in table.rows]
-    return all(any(_fits(row, system, wanted) for row in rows) for system, wanted in published)
+    return all(
+        any(_fits(row, system.system, wanted) for row in rows)
+        for system in SYSTEMS
+        for table in system.tables
+        for wanted in table.rows
+    )
 
 
 def matching_row(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Row | None:
@@ -220,11 +221,10 @@ def seed_comparison(view: View) -> Section:
         blocks=plural("{count} block", "{count} blocks", count=view.plan.blocks),
         machine=MACHINE,
     )
-    sentences = tuple(filter(None, (note, size_warning(view))))
     return Section(
         key="seed",
         title=message("Comparison with the original experiment record (the seed)"),
-        sentences=sentences,
+        sentences=tuple(filter(None, (note, size_warning(view)))),
         tables=tables,
     )
 
@@ -237,7 +237,9 @@ def _table(system: SeedSystem, table: SeedTable, view: View) -> Table:
         if any(row and row.figures for row in rows):
             figures = (words(figure, state="theirs") for figure in wanted.seconds.values())
             lines.append((wanted.what, *map(_times, rows), *figures))
-    theirs = [message("original record: {interpreter}", interpreter=INTERPRETERS[name]) for name in table.interpreters]
+    theirs = [
+        message("original record: {interpreter}", interpreter=INTERPRETERS[name]) for name in table.rows[0].seconds
+    ]
     name = message("{system}. {table}", system=view.settings.head(system.system), table=table.heading)
     return plain_table(name, (NOTHING,), lines, [*map(verbatim, arms), *theirs], kind="seed", titled=True)
 

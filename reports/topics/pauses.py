@@ -13,7 +13,7 @@ from core.messages import Message, message
 from core.result import CellResult
 from reports.document.model import Section, Table, bounds, estimate, traced
 from reports.document.shapes import Col, arm_col, col, table
-from reports.document.values import milliseconds, percent, tenths, whole_percent
+from reports.document.values import milliseconds, percent, scaled, tenths, whole_percent
 from reports.facts.cells import Row, setting_key
 from reports.facts.traces import of_row
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
@@ -30,6 +30,7 @@ WITHOUT_A_CORE = {  # shares of the slow requests' time, by name in result.json
     "steal": message("slow requests' time in which the host had taken the cores (steal)"),
 }
 CAUSES = ("collection", *WITHOUT_A_CORE)
+points = scaled("{:+.0%}")  # a difference of shares, in percentage points
 FINDINGS = {DELAYED: message("slow requests that garbage collections delayed"), **WITHOUT_A_CORE}
 
 
@@ -111,9 +112,8 @@ def _is_known(cell: CellResult) -> bool:
 
 def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> ArmPauses:
     figures = np.array([[_figures(service["pauses"]) for service in cell.services] for cell in cells])
-    collections, spent_ns, processes, longest_ns, unkept = np.moveaxis(
-        figures, -1, 0
-    )  # each array is indexed by cell and service
+    # Each array is indexed by cell and service.
+    collections, spent_ns, processes, longest_ns, unkept = np.moveaxis(figures, -1, 0)
     wall_ns = [cell.wall_ns for cell in cells]
     return ArmPauses(
         row=row,
@@ -137,17 +137,18 @@ def _shares(blocks: Sequence[Any]) -> dict[str, SlowShare]:
 
     blocks: the slow requests of each block, as in result.json
     """
-    keys = ("requests", OVERLAPPING, "by_chance", DELAYED)
-    requests, overlapping, by_chance, held_up = np.array([[float(slow[key]) for key in keys] for slow in blocks]).T
-    causes = [slow.get("causes", {}) for slow in blocks]
+    known = [
+        {
+            OVERLAPPING: (slow[OVERLAPPING] / slow["requests"], slow["by_chance"] / slow["requests"]),
+            DELAYED: (slow[DELAYED] / slow["requests"], 0.0),
+            **{name: (cause["share"], cause["window"]) for name, cause in slow.get("causes", {}).items()},
+        }
+        for slow in blocks
+    ]
     return {
-        OVERLAPPING: SlowShare(overlapping / requests, by_chance / requests),
-        DELAYED: SlowShare(held_up / requests, 0 * requests),
-        **{
-            name: SlowShare(*np.array([(each[name]["share"], each[name]["window"]) for each in causes]).T)
-            for name in CAUSES
-            if all(name in each for each in causes)
-        },
+        name: SlowShare(*np.array([shares[name] for shares in known]).T)
+        for name in (OVERLAPPING, DELAYED, *CAUSES)
+        if all(name in shares for shares in known)
     }
 
 
@@ -208,10 +209,10 @@ def _causes_sentence(each: ArmPauses, view: View) -> Message:
 
 def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Message]:
     """Yield a sentence for each step that significantly changes a cause of slow requests."""
-    arms = {(*setting_key(each.row.system, each.row.params), each.row.runtime): each for each in every}
+    arms = {(each.row.key, each.row.runtime): each for each in every}
     for comparison in view.compared:
         setting = setting_key(comparison.system, comparison.params)
-        before, after = (arms.get((*setting, arm)) for arm in (comparison.denominator, comparison.numerator))
+        before, after = (arms.get((setting, arm)) for arm in (comparison.denominator, comparison.numerator))
         if not before or not after or comparison.step == "aa":
             continue
         for name, what in FINDINGS.items():
@@ -224,8 +225,8 @@ def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Messag
                     numerator=comparison.numerator,
                     setting=view.settings.name(comparison.system, comparison.params),
                     what=what,
-                    change=_points(by.value),
-                    interval=bounds(by.low, by.high, _points),
+                    change=points(by.value),
+                    interval=bounds(by.low, by.high, points),
                 )
                 yield traced(sentence, view.traces.of(comparison))
 
@@ -238,11 +239,6 @@ def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | No
     )
     differences = [later[block] - earlier[block] for block in earlier.keys() & later.keys()]
     return effect(differences) if len(differences) >= FEWEST_FOR_INTERVAL else None
-
-
-def _points(share: float) -> str:
-    """Return a difference of shares in percentage points: '+28%'."""
-    return f"{share:+.0%}"
 
 
 def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> Table:
