@@ -140,12 +140,7 @@ def _steps_section(runs: Sequence[Member]) -> Section:
         [(head(*group[0]), group) for group in shared],
         lambda entry: entry[1],
         lambda entry: entry[0].cells(entry[0].view.traces.of(entry[1])),
-        [
-            col(
-                message("Run"),
-                lambda entry: arm(f"{entry[0].letter} {entry[0].view.run.started_at[:10]}", entry[0].look),
-            )
-        ],
+        [col(message("Run"), lambda entry: named(entry[0]))],
     )
     none = message("No two of these runs measured the same step of the same setting.")
     return Section(key="comparisons", title=name, sentences=() if shown else (none,), tables=(shown,))

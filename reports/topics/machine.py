@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import starmap
 from typing import Any
 
 from core.cell import PARAMETERS, Value
@@ -14,7 +13,7 @@ from reports.facts.builds import build_flags, packages
 from reports.facts.cells import Row
 from reports.facts.commands import repeat_command
 from reports.facts.hosts import contributions
-from reports.facts.settings import value_text
+from reports.facts.settings import parameter_names, value_text, varying
 from reports.view import View
 
 PLACE = 210
@@ -89,11 +88,15 @@ def _facts_table(name: Message, facts: Mapping[Message, Fact]) -> Table:
 
 
 def machine_facts(machine: Machine) -> dict[Message, Fact]:
-    """Return the facts about the machine, by label. A fact is None or empty if it is not known."""
+    """Return the facts about the machine, by label. A fact is None or empty if it is not known.
+
+    Cores are shown as '2 / 8' if the run could use only 2 of 8.
+    """
+    cores = dict.fromkeys((machine.cores_usable, machine.cores))
     return {
         message("CPU"): machine.cpu,
-        message("Cores"): _cores_text(machine),
-        message("Memory"): _memory_text(machine),
+        message("Cores"): " / ".join(str(count) for count in cores if count),
+        message("Memory"): f"{machine.memory_bytes / 2**30:.1f} GiB" if machine.memory_bytes else None,
         message("System"): machine.os,
         message("Kernel"): machine.kernel,
         message("Load average (1, 5, 15 min)"): ", ".join(f"{mean:.2f}" for mean in machine.load or ()),
@@ -102,19 +105,6 @@ def machine_facts(machine: Machine) -> dict[Message, Fact]:
         message("ulimit -n (open files)"): str(machine.limits.get("nofile_soft", "")),
         message("ulimit -u (processes)"): str(machine.limits.get("nproc_soft", "")),
     }
-
-
-def _memory_text(machine: Machine) -> str | None:
-    """Return the memory of the machine as '15.6 GiB'; None if it is not known."""
-    return f"{machine.memory_bytes / 2**30:.1f} GiB" if machine.memory_bytes else None
-
-
-def _cores_text(machine: Machine) -> str | None:
-    """Return the machine's number of cores; '2 / 8' if the run could use only 2 of 8; None if it is not known."""
-    if machine.cores is None:
-        return None
-    are_all = machine.cores_usable in (None, machine.cores)
-    return str(machine.cores) if are_all else f"{machine.cores_usable} / {machine.cores}"
 
 
 def _hosts_tables(view: View) -> tuple[Table, ...]:
@@ -136,8 +126,14 @@ def _hosts_tables(view: View) -> tuple[Table, ...]:
             )
         )
     heads = (
-        *(message("Host"), message("Role"), message("CPU"), message("Cores"), message("Kernel")),
-        *(message("Runtimes"), message("Round trip to the services"), message("Bandwidth to the services")),
+        message("Host"),
+        message("Role"),
+        message("CPU"),
+        message("Cores"),
+        message("Kernel"),
+        message("Runtimes"),
+        message("Round trip to the services"),
+        message("Bandwidth to the services"),
     )
     return (plain_table(message("Hosts"), heads, lines, kind="facts"),)
 
@@ -159,13 +155,14 @@ def _contribution_tables(view: View) -> tuple[Table, ...]:
         for name, one in contributions(view.run).items()
     ]
     heads = (
-        *(message("Host"), message("Services"), message("Clients"), message("Requests answered")),
-        *(
-            message("Share"),
-            message("CPU time"),
-            message("Latest start after the common start"),
-            message("Clock error at most"),
-        ),
+        message("Host"),
+        message("Services"),
+        message("Clients"),
+        message("Requests answered"),
+        message("Share"),
+        message("CPU time"),
+        message("Latest start after the common start"),
+        message("Clock error at most"),
     )
     return (plain_table(message("What each host contributed"), heads, lines, kind="facts"),) if lines else ()
 
@@ -173,18 +170,26 @@ def _contribution_tables(view: View) -> tuple[Table, ...]:
 def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
     """Return a table of all runtimes: version, build, compiler, flags and packages."""
     heads = (
-        *(message("Runtime"), message("Version"), message("Build")),
-        *(message("Compiler"), message("Flags"), message("Packages")),
+        message("Runtime"),
+        message("Version"),
+        message("Build"),
+        message("Compiler"),
+        message("Flags"),
+        message("Packages"),
     )
-    return plain_table(message("Runtimes"), heads, starmap(_runtime_line, runtimes.items()), kind="facts")
-
-
-def _runtime_line(name: str, facts: Mapping[str, Any]) -> tuple[Message | str, ...]:
-    version = facts.get("version") or ABSENT
-    build = message("free-threaded") if facts.get("gil_disabled_build") else message("default")
-    installed = ", ".join(f"{package} {version}" for package, version in packages(facts).items())
-    flags = build_flags(facts.get("flags", {})) or ABSENT
-    return name, version, ABSENT if version == ABSENT else build, facts.get("compiler") or ABSENT, flags, installed
+    builds = {True: message("free-threaded"), False: message("default")}
+    lines = [
+        (
+            name,
+            facts.get("version") or ABSENT,
+            builds[bool(facts.get("gil_disabled_build"))] if facts.get("version") else ABSENT,
+            facts.get("compiler") or ABSENT,
+            build_flags(facts.get("flags", {})) or ABSENT,
+            ", ".join(f"{package} {version}" for package, version in packages(facts).items()),
+        )
+        for name, facts in runtimes.items()
+    ]
+    return plain_table(message("Runtimes"), heads, lines, kind="facts")
 
 
 def _plan_table(view: View) -> Table:
@@ -239,10 +244,7 @@ def order_words(view: View) -> Message:
 
 def _parameter_tables(view: View) -> tuple[Table, Table]:
     """Return two tables: parameters that differ between settings, and parameters with one value in all settings."""
-    used = {name for row in view.rows for name in row.params}
-    names = [*(name for name in PARAMETERS if name in used), *sorted(used - set(PARAMETERS))]
-    values = {name: _values(view.rows, name) for name in names}
-    differing = [name for name in names if len(values[name]) > 1]
+    differing = varying(view.rows)
     settings = [
         (
             row.title or view.settings.head(row.system),
@@ -252,18 +254,18 @@ def _parameter_tables(view: View) -> tuple[Table, Table]:
         if differing
     ]
     same = [
-        (name, _value_text(some[0], name), PARAMETERS[name].help if name in PARAMETERS else NOTHING)
-        for name, some in values.items()
-        if len(some) == 1
+        (name, _value_text(_values(view.rows, name)[0], name), PARAMETERS[name].help if name in PARAMETERS else NOTHING)
+        for name in parameter_names(row.params for row in view.rows)
+        if name not in differing
     ]
-    differing_title, shared_title = (
-        message("Parameters that differ between settings"),
-        message("Parameters with the same value in all settings"),
-    )
-    heads = (message("Parameter"), message("Value"), message("Meaning"))
+    title, heads = message("Parameters that differ between settings"), (message("Setting"),)
     return (
+        plain_table(title, heads, settings, map(verbatim, differing), kind="settings", titled=True),
         plain_table(
-            differing_title, (message("Setting"),), settings, map(verbatim, differing), kind="settings", titled=True
+            message("Parameters with the same value in all settings"),
+            (message("Parameter"), message("Value"), message("Meaning")),
+            same,
+            kind="parameters",
+            titled=True,
         ),
-        plain_table(shared_title, heads, same, kind="parameters", titled=True),
     )
