@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, groupby, pairwise, product, starmap
+from itertools import chain, groupby, pairwise, product
 from operator import attrgetter, itemgetter, methodcaller
 from statistics import median
 from typing import Any
@@ -341,23 +341,26 @@ def _parts_table(profiled: Profiled, view: View) -> Table:
     """Return a table of the parts of memory at each moment of each profile."""
     sizes = {"together": message("total [MiB]"), **PARTS, "in_use": message("in use"), "free": message("free")}
     counts = {"threads": message("threads"), "sockets": message("sockets")}
-    cols: list[Col[Mapping[str, Any]]] = [
+    cols: list[Col[dict[str, Any]]] = [
         arm_col(RUNTIME, itemgetter("runtime"), view.looks),
         col(message("Moment"), itemgetter("moment")),
         *(col(head, methodcaller("get", key), mib) for key, head in sizes.items()),
         *(col(head, methodcaller("get", key), whole) for key, head in counts.items()),
     ]
 
-    def lines(runtime: str, moments: Mapping[str, Sizes]) -> Iterator[Mapping[str, Any]]:
-        for moment, known in moments.items():
-            if known:
-                yield {"runtime": runtime, "moment": MOMENTS[moment], "together": _total(known), **known}
-
-    groups = ((setting, chain.from_iterable(starmap(lines, profiles))) for setting, profiles in profiled.items())
+    groups = {
+        setting: [
+            {"runtime": runtime, "moment": MOMENTS[moment], "together": _total(known), **known}
+            for runtime, moments in profiles
+            for moment, known in moments.items()
+            if known
+        ]
+        for setting, profiles in profiled.items()
+    }
     return table(
         message("Memory of the first service by part"),
         cols,
-        groups,
+        groups.items(),
         caption=message(
             "Measured in one extra cell per runtime, which no other figure includes. Sizes are proportional set sizes "
             "(PSS) in MiB. Python objects: memory of Python's own allocator, which is all memory that belongs to no "

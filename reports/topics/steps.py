@@ -108,11 +108,10 @@ def _is_overall(step: WaterfallStep) -> bool:
 def _bars(steps: Sequence[WaterfallStep]) -> list[WaterfallBar]:
     """Return the bars of a system: one for the first runtime, and one for each step."""
     single = [step for step in steps if not _is_overall(step)]
-    first = [*(step for step in steps if _is_overall(step)), *steps][0].one.denominator
+    first = max(steps, key=_is_overall).one.denominator
     levels = {first: (1.0, "")}  # relative throughput under each arm, and the names of its cells
-    for one, factor, cells in single * len(
-        single
-    ):  # repeated, because a step may need the level that a later step sets
+    # The steps are repeated, because a step may need the level that a later step sets.
+    for one, factor, cells in single * len(single):
         if one.denominator in levels:
             levels.setdefault(one.numerator, _next_level(levels[one.denominator], factor, cells))
         elif one.numerator in levels:

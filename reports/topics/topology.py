@@ -171,20 +171,24 @@ def _crossing_sentence(swept: Sequence[Claim]) -> Message:
     ratios = [(claim.over_many, claim.load) for claim in swept if claim.over_many]
     best, load = max((ratio.value, load) for ratio, load in ratios)
     if all(ratio.is_range for ratio, _ in ratios):
-        few = FEWEST_FOR_INTERVAL
         return message(
-            "at least {count} blocks are needed to show whether {threaded} serves more than {many}.", count=few, **sides
+            "at least {count} blocks are needed to show whether {threaded} serves more than {many}.",
+            count=FEWEST_FOR_INTERVAL,
+            **sides,
         )
-    if all(claim.leader is claim.many for claim in swept):
-        return message(
-            "{threaded} serves less than {many} at every CALC_TARGET of the sweep. The highest ratio is {ratio:.2f}, "
-            "at CALC_TARGET {load}.", **sides, ratio=best, load=load,
-        )  # fmt: skip
     if not ahead:
+        sides |= {"ratio": best, "load": load}
+        if all(claim.leader is claim.many for claim in swept):
+            return message(
+                "{threaded} serves less than {many} at every CALC_TARGET of the sweep. The highest ratio is "
+                "{ratio:.2f}, at CALC_TARGET {load}.",
+                **sides,
+            )
         return message(
             "{threaded} does not serve significantly more than {many} at any CALC_TARGET of the sweep. The highest "
-            "ratio is {ratio:.2f}, at CALC_TARGET {load}.", **sides, ratio=best, load=load,
-        )  # fmt: skip
+            "ratio is {ratio:.2f}, at CALC_TARGET {load}.",
+            **sides,
+        )
     if ahead == loads:
         return message(
             "{threaded} serves more than {many} at every CALC_TARGET of the sweep, {low} to {high}.",
@@ -206,7 +210,7 @@ def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message
 
     A process has at most as many requests in flight as there are clients.
     """
-    few = [claim for claim in claimed if claim.clients < min(claim.threaded.threads, cores)][:1]
+    few = [claim for claim in claimed if claim.clients < min(claim.threaded.threads, cores)]
     return [
         traced(
             plural(
@@ -219,7 +223,7 @@ def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message
             ),
             _cells_of(claimed),
         )
-        for claim in few
+        for claim in few[:1]
     ]
 
 
@@ -227,20 +231,35 @@ def _shape_sentences(every: Sequence[Topology]) -> list[Message]:
     """Return sentences on uneven event loops, and on services that ran as another shape than configured."""
     places = [place for topology in every for place in topology.all_places]
     uneven = [
-        (place, message("{arm}, {shape}: one of {count} event loops had {share:.0%} of the connections.",
-                        arm=place.arm, shape=place.shape, count=count, share=share))
+        traced(
+            message(
+                "{arm}, {shape}: one of {count} event loops had {share:.0%} of the connections.",
+                arm=place.arm,
+                shape=place.shape,
+                count=count,
+                share=share,
+            ),
+            _cells(place),
+        )
         for place in places
         for count, share in [loop_share(place.cells)]
         if count > 1 and share * count > UNEVEN
-    ]  # fmt: skip
+    ]
     reshaped = [
-        (place, message("{arm}: the service was configured as {asked} (processes x threads) but ran as {shape}. "
-                        "Comparisons use {shape}.",
-                        arm=place.arm, asked=shape_text(place.asked), shape=place.shape))
+        traced(
+            message(
+                "{arm}: the service was configured as {asked} (processes x threads) but ran as {shape}. Comparisons "
+                "use {shape}.",
+                arm=place.arm,
+                asked=shape_text(place.asked),
+                shape=place.shape,
+            ),
+            _cells(place),
+        )
         for place in places
         if place.asked
-    ]  # fmt: skip
-    return [traced(sentence, of_cells(place.cells)) for place, sentence in uneven + reshaped]
+    ]
+    return uneven + reshaped
 
 
 # ---- figures -------------------------------------------------------------------------------------------------------

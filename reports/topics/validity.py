@@ -106,24 +106,25 @@ def _check_code(view: View) -> Check:
     cells = [cell for cell in view.run.cells if cell.code]  # cells without code were not tried
     if not cells:
         return _result(UNKNOWN, NOT_RECORDED)
-    start, first = cells[0], {(cell.system, cell.runtime): cell for cell in reversed(cells)}
-    pairs = [(first[cell.system, cell.runtime], cell) for cell in cells]
-    others = [(base, cell) for base, cell in pairs if (cell.code, cell.environment) != (start.code, base.environment)]
-    if not others:
-        return _result(PASSED, message("all cells were measured with code {state}", state=start.code), of_cells(cells))
-    code, environments = (view.run.fingerprints.get(kind, {}) for kind in (CODE, ENVIRONMENTS))
-    changes: dict[Message, None] = {}
-    for base, cell in others:
-        before, after = (environments.get(one.environment, {}) for one in (base, cell))
-        changes |= dict.fromkeys(code_changes(code.get(start.code, {}), code.get(cell.code, {})))
-        changes |= dict.fromkeys(environment_changes(before, after, cell.runtime))
+    code, first, changed = cells[0].code, dict[tuple[str, str], CellResult](), list[CellResult]()
+    codes, environments = (view.run.fingerprints.get(kind, {}) for kind in (CODE, ENVIRONMENTS))
+    changes = list[Message]()
+    for cell in cells:
+        base = first.setdefault((cell.system, cell.runtime), cell)
+        if (cell.code, cell.environment) != (code, base.environment):
+            changed.append(cell)
+            before, after = (environments.get(one.environment, {}) for one in (base, cell))
+            changes += code_changes(codes.get(code, {}), codes.get(cell.code, {}))
+            changes += environment_changes(before, after, cell.runtime)
+    if not changed:
+        return _result(PASSED, message("all cells were measured with code {state}", state=code), of_cells(cells))
     seen = message(
         "{count} of {all} cells were measured with different code, packages or programs: {changes}",
-        count=len(others),
+        count=len(changed),
         all=len(view.run.cells),
-        changes=listed(changes or [NOT_RECORDED], SEMICOLON),
+        changes=listed(dict.fromkeys(changes or [NOT_RECORDED]), SEMICOLON),
     )
-    return _result(WARNING, seen, of_cells(cell for _, cell in others))
+    return _result(WARNING, seen, of_cells(changed))
 
 
 def _check_answers(view: View) -> Check:
@@ -214,30 +215,27 @@ def _check_cores(view: View) -> Check:
 
 def _check_idle(view: View) -> Check:
     """Check that arms were idle while other arms had their turns."""
-    used = idle_cores(view.run.cells)
+    cells = view.run.cells
+    used = idle_cores(cells)
     if not used:
         return _result(UNKNOWN, NOT_RECORDED)
-    seen = listed(background(view.run.cells), SEMICOLON) or message(
-        "while it had no requests, no arm used more than {share:.1%} of a core", share=max(used.values())
-    )
-    return _result(WARNING if background(view.run.cells) else PASSED, seen, of_cells(view.run.cells))
+    if busy := background(cells):
+        return _result(WARNING, listed(busy, SEMICOLON), of_cells(cells))
+    seen = message("while it had no requests, no arm used more than {share:.1%} of a core", share=max(used.values()))
+    return _result(PASSED, seen, of_cells(cells))
 
 
 def _check_quiet(view: View) -> Check:
     cells, seen = view.run.cells, view.others
     disturbed = otherwise_disturbed(cells)
-    if disturbed or seen:
-        shares = [len(disturbed) / len(cells), *(comparison.disturbed or 0.0 for comparison in view.comparisons)]
-        state = WARNING if (disturbed and max(shares) > MOST_DISTURBED) or (seen and seen.is_busy) else PASSED
-        others = seen.blocks if seen else NOTHING
-        return _result(
-            state,
-            chained([others, not_quiet(cells, disturbed) if disturbed else NOTHING]),
-            of_cells(disturbed or cells),
-        )
-    if view.machine.quiet is None or not cells:
-        return _result(UNKNOWN, NOT_RECORDED)
-    return _result(PASSED, message("no cell was disturbed"), of_cells(cells))
+    if not (disturbed or seen):
+        if view.machine.quiet is None or not cells:
+            return _result(UNKNOWN, NOT_RECORDED)
+        return _result(PASSED, message("no cell was disturbed"), of_cells(cells))
+    shares = [len(disturbed) / len(cells), *(comparison.disturbed or 0.0 for comparison in view.comparisons)]
+    is_bad = (disturbed and max(shares) > MOST_DISTURBED) or (seen and seen.is_busy)
+    found = [*([seen.blocks] if seen else []), *([not_quiet(cells, disturbed)] if disturbed else [])]
+    return _result(WARNING if is_bad else PASSED, listed(found, SEMICOLON), of_cells(disturbed or cells))
 
 
 def _check_independence(view: View) -> Check:
@@ -298,29 +296,27 @@ def _check_awake(view: View) -> Check:
 
 
 def _check_noise(view: View) -> Check:
-    known = _noise_floors(view)
+    known, floors = _noise_floors(view)
     if not known:
         return _result(UNKNOWN, message("not measured"))
-    differs = [one for _, one in known if one.verdict in ("faster", "slower")]
-    cells = together(map(view.traces.of, differs or [one for _, one in known]))
+    differs = [one for one in known if one.verdict in ("faster", "slower")]
+    cells = together(map(view.traces.of, differs or known))
     if differs:
         return _result(
             FAILED,
             message("{arm} was measured twice, and the two results differ significantly", arm=differs[0].denominator),
             cells,
         )
-    most = max(floor for floor, _ in known)
-    return _result(PASSED if most <= MOST_NOISE else WARNING, _noise_range(known), cells)
+    return _result(PASSED if max(floors) <= MOST_NOISE else WARNING, _noise_range(floors), cells)
 
 
-def _noise_floors(view: View) -> list[tuple[float, Comparison]]:
-    """Return (noise floor, comparison) of each A/A comparison with a noise floor."""
-    same = (one for one in view.comparisons if one.step == "aa")
-    return [(one.noise_floor, one) for one in same if one.noise_floor is not None]
+def _noise_floors(view: View) -> tuple[list[Comparison], list[float]]:
+    """Return the A/A comparisons with a noise floor, and their noise floors."""
+    known = [one for one in view.comparisons if one.step == "aa" and one.noise_floor is not None]
+    return known, [one.noise_floor or 0.0 for one in known]
 
 
-def _noise_range(known: Sequence[tuple[float, Comparison]]) -> Message:
-    floors = [floor for floor, _ in known]
+def _noise_range(floors: Sequence[float]) -> Message:
     least, most = percent(min(floors)), percent(max(floors))
     return verbatim(least) if least == most else message("{least} to {most}", least=least, most=most)
 
@@ -358,8 +354,8 @@ def verdict_basis(view: View) -> Iterator[Message]:
             "The number of blocks depends on the results of the first blocks. Verdicts are corrected for this, as if "
             "someone checked after every block. Intervals are not corrected, so they are slightly too narrow."
         )
-    if known := _noise_floors(view):
-        yield message("Noise floor (the same runtime twice): {floor}.", floor=_noise_range(known))
+    if floors := _noise_floors(view)[1]:
+        yield message("Noise floor (the same runtime twice): {floor}.", floor=_noise_range(floors))
     elif not any(one.step == "aa" for one in view.comparisons):
         yield message("The noise floor is not known, because no runtime was measured twice. Add --aa.")
     yield from noise_sentences(view)
