@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from operator import itemgetter
 from typing import TypeVar
 
@@ -156,9 +157,7 @@ def _setting(one: Comparison) -> tuple[str, str]:
 def _times_section(runs: Sequence[Member]) -> Section:
     """Return the section of completion times: a group per setting that two runs have, a line per run and runtime."""
     items = (((*_key(row), row.runtime), run, row) for run in runs for row in run.view.rows if row.figures)
-    settings: dict[tuple[str, ...], list[Entry]] = {}
-    for (*setting, _), entries in _shared(items).items():
-        settings.setdefault(tuple(setting), []).extend(entries)
+    settings = grouped(chain.from_iterable(_shared(items).values()), lambda entry: _key(entry[1]))
     how = measure(is_timed=any(run.view.is_timed for run in runs))
     most = {key: how.most([row for _, row in entries]) for key, entries in settings.items()}
 

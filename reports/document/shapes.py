@@ -96,6 +96,16 @@ def line(name: str | Message, look: int, spots: Iterable[Spot], form: Form) -> C
     )
 
 
+def arm_lines(spots: Iterable[tuple[str, Spot]], looks: Mapping[str, int], form: Form) -> tuple[Curve, ...]:
+    """Return a line per arm through its spots, in the order of their places. spots: (arm, spot)"""
+    by_arm: dict[str, list[Spot]] = {}
+    for name, spot in spots:
+        by_arm.setdefault(name, []).append(spot)
+    return tuple(
+        line(name, looks[name], sorted(some, key=lambda spot: spot.place), form) for name, some in by_arm.items()
+    )
+
+
 def bar(look: int, spot: Spot, form: Form) -> Curve:
     """Return a bar to the median, and a mark for each block."""
     middle = median(spot.values)

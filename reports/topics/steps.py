@@ -63,12 +63,19 @@ def section(view: View) -> Section:
     most = max((speed for _, bars in groups for bar in bars for speed in (bar.start, bar.end)), default=1.0)
     scale = Strip(low=0.0, high=1.05 * most, lines=((1.0, "unity"),))
     ticks = tuple((value, f"{value:g}") for value in round_values(scale.low, scale.high, MOST_TICKS))
+
+    def drawn(bar: WaterfallBar) -> Datum:
+        strip = replace(
+            scale,
+            bars=((bar.start, bar.end, f"fall {bar.kind}"),),
+            lines=(*scale.lines, *((end, "level") for end in (bar.start, bar.end) if end)),
+            tip=f"{bar.start:.2f} - {bar.end:.2f}",
+        )
+        return Datum(strip=strip, cells=bar.cells)
+
     cols: list[Col[WaterfallBar]] = [
         col(STEP, lambda bar: words(bar.label, cells=bar.cells, leads=bool(bar.cells))),
-        Col(
-            Column(head=SPEED, is_strip=True, strip=replace(scale, ticks=ticks)),
-            lambda bar: Datum(strip=_strip(bar, scale), cells=bar.cells),
-        ),
+        Col(Column(head=SPEED, is_strip=True, strip=replace(scale, ticks=ticks)), drawn),
         col(message("Ratio"), lambda bar: bar.factor or words(NOTHING), times, lambda bar: bar.cells, "mean_ratio"),
         col(SPEED, lambda bar: number(bar.end, ratio, bar.end_cells, "speed" if bar.cells else ""), ratio),
     ]
@@ -131,13 +138,3 @@ def _next_level(level: tuple[float, str], factor: float, cells: str) -> tuple[fl
     """Return the level after a step: *level* multiplied by *factor*, with the cells of both."""
     speed, before = level
     return speed * factor, together([before, cells])
-
-
-def _strip(bar: WaterfallBar, scale: Strip) -> Strip:
-    ends = tuple((end, "level") for end in (bar.start, bar.end) if end)
-    return replace(
-        scale,
-        bars=((bar.start, bar.end, f"fall {bar.kind}"),),
-        lines=(*scale.lines, *ends),
-        tip=f"{bar.start:.2f} - {bar.end:.2f}",
-    )

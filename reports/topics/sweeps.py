@@ -8,9 +8,9 @@ from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.program import PROGRAM
 from core.result import Run
-from reports.document.drawing import Axis, Curve, Panel
+from reports.document.drawing import Axis, Panel
 from reports.document.model import Figure, Section, interval, traced
-from reports.document.shapes import Col, Spot, arm_col, col, line, table
+from reports.document.shapes import Col, Spot, arm_col, arm_lines, col, table
 from reports.document.values import ratio, whole
 from reports.facts.cells import Row, by_system, grouped, series
 from reports.facts.comparisons import is_anytime
@@ -130,13 +130,8 @@ def _figure(system: str, name: str, follows: Sequence[str], panels: Mapping[str,
             return verbatim(parameter)
         return message("{parameter} (together with {others})", parameter=parameter, others=listed(follows))
 
-    def curve(runtime: str, panel: Sequence[Row]) -> Curve:
-        spots = [
-            Spot(places[row.params[name]], how.blocks(row), of_row(row), runtime)
-            for row in panel
-            if row.runtime == runtime
-        ]
-        return line(runtime, view.looks[runtime], sorted(spots, key=attrgetter("place")), how.form)
+    def spot(row: Row) -> tuple[str, Spot]:
+        return row.runtime, Spot(places[row.params[name]], how.blocks(row), of_row(row), row.runtime)
 
     across = swept_axis(places, label(PARAMETERS[name].label))
     up = Axis(label=how.label, low=0.0, high=1.05 * how.most(rows))
@@ -151,12 +146,7 @@ def _figure(system: str, name: str, follows: Sequence[str], panels: Mapping[str,
         title=title,
         caption=message("Line: median over the blocks. Marks: each block. {better}", better=how.better),
         panels=tuple(
-            Panel(
-                title=head,
-                across=across,
-                up=up,
-                curves=tuple(curve(runtime, panel) for runtime in dict.fromkeys(row.runtime for row in panel)),
-            )
+            Panel(title=head, across=across, up=up, curves=arm_lines(map(spot, panel), view.looks, how.form))
             for head, panel in named
         ),
         table=table(title, cols, named),

@@ -57,14 +57,10 @@ def _columns(first: str) -> list[Col[Standing]]:
         shared.RATES,
         shared.number_col(message("throughput / first arm"), share, hundredths),
         *shared.median_cols(p50_ns=4, p99_ns=3, client_cpu_ns_per_request=5, service_cpu_ns_per_request=6),
-        shared.number_col(message("memory [MiB]"), _memory_bytes, mib, rank=7),
+        shared.number_col(message("memory [MiB]"), lambda standing: SERVICE_PSS.of(standing.row.good), mib, rank=7),
         col(message("GIL"), _gil, rank=8),
         shared.number_col(message("blocks"), lambda standing: str(len(standing.row.good)), str, rank=2),
     ]
-
-
-def _memory_bytes(standing: Standing) -> float | None:
-    return SERVICE_PSS.of(standing.row.good)
 
 
 def _gil(standing: Standing) -> Message | str:

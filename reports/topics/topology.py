@@ -11,7 +11,7 @@ from core.method import SAME
 from core.program import PROGRAM
 from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Figure, Section, Table, estimate, traced
-from reports.document.shapes import Col, Spot, arm_col, col, line, table
+from reports.document.shapes import Col, Spot, arm_col, arm_lines, col, table
 from reports.document.values import hundredths, mib, microseconds, whole
 from reports.facts.cells import memory_bytes
 from reports.facts.figures import cpu_ns, per_request, requests_per_s
@@ -280,13 +280,9 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
     ordered = sorted(topology.all_places, key=lambda place: (-place.processes, place.threads))
     shapes = list(dict.fromkeys(place.shape for place in ordered))
 
-    def curve(arm: str, places: Sequence[Tried]) -> Curve:
-        spots = [
-            Spot(shapes.index(place.shape), [*map(requests_per_s, place.cells)], _cells(place), f"{arm}, {place.shape}")
-            for place in places
-            if place.arm == arm
-        ]
-        return line(arm, view.looks[arm], sorted(spots, key=attrgetter("place")), whole)
+    def spot(place: Tried) -> tuple[str, Spot]:
+        rates, name = [*map(requests_per_s, place.cells)], f"{place.arm}, {place.shape}"
+        return place.arm, Spot(shapes.index(place.shape), rates, _cells(place), name)
 
     return Figure(
         key=key,
@@ -301,7 +297,7 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
                     low=0.0,
                     high=1.05 * max(requests_per_s(cell) for place in places for cell in place.cells),
                 ),
-                curves=tuple(curve(arm, places) for arm in dict.fromkeys(place.arm for place in places)),
+                curves=arm_lines(map(spot, places), view.looks, whole),
             )
             for load, places in topology.places.items()
         ),

@@ -57,6 +57,10 @@ def section(view: View) -> Section:
         ),
     )
     named = [(view.settings.name(mine[0]["system"], mine[0]["params"]), mine) for mine in profiled]
+    waiting: list[tuple[Message, list[Profile]]] = [
+        (head, [{**line, "runtime": one["runtime"]} for one in mine for line in one["lines"][:MOST_LINES]])
+        for head, mine in named
+    ]
     shares = [_share_col(state) for state in STATES]
     runtime: Col[Profile] = arm_col(message("Runtime"), itemgetter("runtime"), view.looks)
     states = table(
@@ -79,7 +83,7 @@ def section(view: View) -> Section:
             col(message("Called from"), lambda line: str(line.get("caller", ""))),
             *shares,
         ],
-        [(head, _lines(mine)) for head, mine in named],
+        waiting,
         folded=True,
     )
     return Section(
@@ -95,11 +99,6 @@ def section(view: View) -> Section:
 
 def _share_col(state: str) -> Col[Profile]:
     return col(STATES[state], lambda item: float(item["states"].get(state, 0.0)), whole_percent)
-
-
-def _lines(profiles: Iterable[Profile]) -> Iterator[Profile]:
-    for profile in profiles:
-        yield from ({**line, "runtime": profile["runtime"]} for line in profile["lines"][:MOST_LINES])
 
 
 def settings(run: Run) -> list[list[Profile]]:
@@ -161,7 +160,7 @@ def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[WaitingLine, M
     tests = sum(len(_waiting(profile)) for profile, _ in pairs)
     found = []
     for profile, other in pairs:
-        versions = [run.runtimes.get(one["runtime"], {}).get("version", "") for one in (profile, other)]
+        versions = (run.runtimes.get(one["runtime"], {}).get("version", "") for one in (profile, other))
         is_alike = len({tuple(version.split(".")[:2]) for version in versions}) == 1
         for line in _waiting(profile):
             other_waits = _same_line_waits(other, line, is_alike=is_alike)
@@ -179,7 +178,7 @@ def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[WaitingLine, M
                     by=estimate(by, whole_percent),
                 )
                 found.append((by.value, wait, sentence))
-    return [(wait, sentence) for _, wait, sentence in sorted(found, key=lambda one: -one[0])]
+    return [one[1:] for one in sorted(found, key=lambda one: -one[0])]
 
 
 def _same_line_waits(profile: Profile, line: Profile, *, is_alike: bool) -> list[int]:
