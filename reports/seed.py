@@ -5,7 +5,7 @@ figures are in seconds.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
@@ -35,8 +35,7 @@ INTERPRETERS: Mapping[str, Message] = {
 }
 
 
-@dataclass(frozen=True)
-class SeedRow:
+class SeedRow(NamedTuple):
     """One row of a result table in the original record.
 
     params: parameter values of our cells that correspond to the row
@@ -48,8 +47,7 @@ class SeedRow:
     seconds: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class SeedTable:
+class SeedTable(NamedTuple):
     """A result table of the original record.
 
     heading: the line above the table
@@ -60,8 +58,7 @@ class SeedTable:
     rows: tuple[SeedRow, ...]
 
 
-@dataclass(frozen=True)
-class SeedSystem:
+class SeedSystem(NamedTuple):
     """The chapter of one system in the original record.
 
     settings: values by parameter, as printed

@@ -156,18 +156,18 @@ def _setting(one: Comparison) -> tuple[str, str]:
 
 def _times_section(runs: Sequence[Member]) -> Section:
     """Return the section of completion times: a group per setting that two runs have, a line per run and runtime."""
-    items = (((*_key(row), row.runtime), run, row) for run in runs for row in run.view.rows if row.figures)
-    settings = grouped(chain.from_iterable(_shared(items).values()), lambda entry: _key(entry[1]))
+    items = (((row.key, row.runtime), run, row) for run in runs for row in run.view.rows if row.figures)
+    settings = grouped(chain.from_iterable(_shared(items).values()), lambda entry: entry[1].key)
     how = measure(is_timed=any(run.view.is_timed for run in runs))
     most = {key: how.most([row for _, row in entries]) for key, entries in settings.items()}
 
     def bar(entry: Entry) -> Datum:
         run, row = entry
-        return Datum(strip=how.strip(row, most[_key(row)], run.look, _name(entry)), cells=_cells(entry))
+        return Datum(strip=how.strip(row, most[row.key], run.look, _name(entry)), cells=_cells(entry))
 
     def others(entry: Entry) -> Message:
         run, row = entry
-        letters = {other.letter for other, _ in settings[_key(row)] if other is not run and other.is_like(run)}
+        letters = {other.letter for other, _ in settings[row.key] if other is not run and other.is_like(run)}
         return verbatim(", ".join(sorted(letters))) or NONE
 
     title = message("Completion time")
@@ -191,10 +191,6 @@ def _times_section(runs: Sequence[Member]) -> Section:
     return Section(
         key="completion", title=title, sentences=(_comparable_sentence(runs) if bars else none,), tables=(bars,)
     )
-
-
-def _key(row: Row) -> tuple[str, ...]:
-    return setting_key(row.system, row.params)
 
 
 def _name(entry: Entry) -> str:

@@ -278,9 +278,9 @@ def _col(head: Message, name: str, what: str, figure: str) -> Col[ArmPauses]:
     """
 
     def value(each: ArmPauses) -> float | Estimate | None:
-        if name not in each.shares:
+        share = each.shares.get(name)
+        if share is None:
             return None
-        share = each.shares[name]
         return share.estimate if what == "estimate" else float(np.median(getattr(share, what)))
 
     return col(head, value, whole_percent, _cells, figure)

@@ -331,8 +331,9 @@ def _ran_as(place: Tried) -> str:
 def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
     """Return the figure of throughput ratios by load, with a curve per free-threaded arm."""
     title = message("Threads compared with processes, by CALC_TARGET")
-    loads = sorted({claim.load for swept in crossed for claim in swept})
-    ratios = [claim.over_many for swept in crossed for claim in swept if claim.over_many]
+    every = [claim for swept in crossed for claim in swept]
+    loads = sorted({claim.load for claim in every})
+    ratios = (claim.over_many for claim in every if claim.over_many)
     values = [y for ratio in ratios for y in (ratio.value, ratio.low, ratio.high) if 0 < y < inf]
     up = Axis(label=message("Ratio"), low=min([*values, 0.9]) / 1.05, high=max([*values, 1.1]) * 1.05, is_log=True)
     cols: list[Col[Claim]] = [
@@ -373,11 +374,17 @@ def _both(claim: Claim) -> str:
 
 def _ratio_curve(swept: Sequence[Claim], loads: Sequence[int], view: View) -> Curve:
     """Return the curve of throughput ratios of one arm, with intervals where these are finite."""
-    marks = []
-    for claim in swept:
-        if ratio := claim.over_many:
-            low, high = (ratio.low, ratio.high) if ratio.high < inf else (None, None)
-            x, shown = float(loads.index(claim.load)), hundredths(ratio.value)
-            marks.append(Mark(x=x, y=ratio.value, tip=shown, cells=_both(claim), low=low, high=high))
+    marks = tuple(
+        Mark(
+            x=float(loads.index(claim.load)),
+            y=ratio.value,
+            tip=hundredths(ratio.value),
+            cells=_both(claim),
+            low=ratio.low if ratio.high < inf else None,
+            high=ratio.high if ratio.high < inf else None,
+        )
+        for claim in swept
+        if (ratio := claim.over_many)
+    )
     name = swept[0].threaded.arm
-    return Curve(name=name, look=view.looks[name], line=tuple((mark.x, mark.y) for mark in marks), marks=tuple(marks))
+    return Curve(name=name, look=view.looks[name], line=tuple((mark.x, mark.y) for mark in marks), marks=marks)

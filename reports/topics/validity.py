@@ -262,17 +262,17 @@ def _check_independence(view: View) -> Check:
 
 def _check_warmup(view: View) -> Check:
     known, uneven = known_starts(view.rows), uneven_starts(view.rows)
-    if not known:
-        return _result(UNKNOWN, message("too few blocks, or cells that are too short"))
-    if not uneven:
-        return _result(PASSED, message("throughput is steady from the start of each cell"), of_rows(known))
-    most = max(uneven, key=lambda start: abs(start.loss))
-    seen = message(
-        "the first {seconds:.2f} s were uneven and cost {loss:.1%} of a cell's answers, in {count} of {all} result "
-        "rows: use a longer --warmup",
-        seconds=most.seconds, loss=most.loss, count=len(uneven), all=len(known),
-    )  # fmt: skip
-    return _result(WARNING, seen, of_rows(start.row for start in uneven))
+    seen = message("too few blocks, or cells that are too short")
+    if uneven:
+        most = max(uneven, key=lambda start: abs(start.loss))
+        seen = message(
+            "the first {seconds:.2f} s were uneven and cost {loss:.1%} of a cell's answers, in {count} of {all} "
+            "result rows: use a longer --warmup",
+            seconds=most.seconds, loss=most.loss, count=len(uneven), all=len(known),
+        )  # fmt: skip
+    elif known:
+        seen = message("throughput is steady from the start of each cell")
+    return _cells_result(of_rows(start.row for start in uneven), of_rows(known), seen)
 
 
 def _check_awake(view: View) -> Check:
@@ -302,11 +302,9 @@ def _check_noise(view: View) -> Check:
     differs = [one for one in known if one.verdict in ("faster", "slower")]
     cells = together(map(view.traces.of, differs or known))
     if differs:
-        return _result(
-            FAILED,
-            message("{arm} was measured twice, and the two results differ significantly", arm=differs[0].denominator),
-            cells,
-        )
+        arm = differs[0].denominator
+        seen = message("{arm} was measured twice, and the two results differ significantly", arm=arm)
+        return _result(FAILED, seen, cells)
     return _result(PASSED if max(floors) <= MOST_NOISE else WARNING, _noise_range(floors), cells)
 
 

@@ -39,8 +39,8 @@ class WaitingLine(NamedTuple):
 
     runtime: str
     function: str
-    file: str
     place: str
+    file: str
     caller: str
     share: Estimate
 
@@ -124,7 +124,7 @@ def _waiting(profile: Profile) -> list[Profile]:
 def _waiting_line(profile: Profile, line: Profile, tests: int = 1) -> WaitingLine:
     waiting = share(line["waits"][LOCK], profile["batches"], tests)
     caller = line.get("caller", "")
-    return WaitingLine(profile["runtime"], line["function"], line["file"], _place(line), caller, waiting)
+    return WaitingLine(profile["runtime"], line["function"], _place(line), line["file"], caller, waiting)
 
 
 def _place(line: Profile) -> str:
@@ -135,9 +135,9 @@ def _place(line: Profile) -> str:
 def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
     """Yield sentences on lines that wait: changes between runtimes, longest waits, then waits with little to gain."""
     found = _changes(profiles, view.run)[:MOST_SENTENCES]
-    named = {(wait.runtime, wait.function, wait.place) for wait, _ in found}
+    named = {wait[:3] for wait, _ in found}
     most = (wait for profile in profiles for wait in waits(profile, profiles)[:1])
-    others = (wait for wait in most if (wait.runtime, wait.function, wait.place) not in named)
+    others = (wait for wait in most if wait[:3] not in named)
     found += [(same[0], _line_sentence(same)) for same in grouped(others, attrgetter("function", "place")).values()]
     if not found:
         yield message("No line of code waits significantly for a lock.")
