@@ -167,7 +167,7 @@ RANGE = message("{start} to {end}")
 
 
 def covers_the_seed(rows: Sequence[Row]) -> bool:
-    """Return whether *rows* include every row of the original record's tables."""
+    """Return whether *rows* of this run match every row in the tables of the original record."""
     return all(
         any(_fits(row, system.system, wanted) for row in rows)
         for system in SYSTEMS
@@ -177,7 +177,7 @@ def covers_the_seed(rows: Sequence[Row]) -> bool:
 
 
 def matching_row(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Row | None:
-    """Return our row that matches the original row *wanted*; None without a match.
+    """Return the row of this run that matches the original row *wanted*; None without a match.
 
     Of several matches, the row with the most default values is returned, because the record used the defaults.
     """
@@ -194,7 +194,7 @@ def _fits(row: Row, system: str, wanted: SeedRow) -> bool:
 
 
 def size_warning(view: View) -> Message:
-    """Return a warning if our cells have another number of requests than the original cells, else NOTHING."""
+    """Return a warning if cells of this run have another number of requests than the original cells, else NOTHING."""
     sizes = sorted({cell.requests for row in view.rows for cell in row.cells})
     if view.plan.scale == 1 and sizes in ([], [REQUESTS]):
         return NOTHING
@@ -208,7 +208,7 @@ def size_warning(view: View) -> Message:
 
 
 def seed_comparison(view: View) -> Section:
-    """Return the section with the original tables that the run has rows for."""
+    """Return the report's section that compares the run with the tables of the original record."""
     tables = tuple(filter(None, (_table(system, table, view) for system in SYSTEMS for table in system.tables)))
     if not tables:
         return Section(key="seed", title=NOTHING)

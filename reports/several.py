@@ -114,7 +114,7 @@ def _limits_section(runs: Sequence[Member]) -> Section:
 
 
 def _shared(items: Iterable[tuple[Key, Member, Value]]) -> dict[Key, list[tuple[Member, Value]]]:
-    """Return the items by key, for keys that at least two runs have, in the order of the first run."""
+    """Return the items that at least two runs have, by key, in the order of the first run."""
     by_key = {key: [entry[1:] for entry in found] for key, found in grouped(items, itemgetter(0)).items()}
     return {key: found for key, found in by_key.items() if len({run.letter for run, _ in found}) > 1}
 

@@ -36,7 +36,7 @@ Fact = Message | str | None
 
 
 def section(view: View) -> Section:
-    """Return the section with the machine, hosts, runtimes, plan and parameters of a run."""
+    """Return the report's section on the machine, hosts, runtimes, plan and parameters of a run."""
     return Section(
         key="machine",
         title=message("Machine and runtimes"),
@@ -83,7 +83,7 @@ def _value_text(value: Value, name: str = "") -> str:
 
 
 def _facts_table(name: Message, facts: Mapping[Message, Fact]) -> Table:
-    """Return a table with one line per fact. A dash stands for a fact that is not known."""
+    """Return a table with one line per fact, by label. A dash stands for a fact that is not known."""
     return plain_table(name, (NOTHING, NOTHING), [(label, fact or ABSENT) for label, fact in facts.items()])
 
 
@@ -108,7 +108,7 @@ def machine_facts(machine: Machine) -> dict[Message, Fact]:
 
 
 def _hosts_tables(view: View) -> tuple[Table, ...]:
-    """Return a table with one line per host; no table if the run used one machine."""
+    """Return a table of the hosts of a run: role, hardware and network; no table if the run used one machine."""
     layout, lines = view.plan.layout, []
     if not layout or not view.machine.hosts:
         return ()

@@ -1,4 +1,4 @@
-"""The section "Memory" of a report: memory of each setting and arm, growth with the number of clients, and parts."""
+"""The section "Memory" of a report: memory by setting and arm, its growth with the number of clients, its parts."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,9 +36,7 @@ NOTE = message(
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS, FEWEST_POINTS = 3, 5
 CURVE_POINTS = 60
-LEAST_BYTES = (
-    2**20
-)  # a difference gets a sentence from here on, if it is LEAST_SHARE of the other runtime's memory, too
+LEAST_BYTES = 2**20  # a smaller difference gets no sentence, and neither does one below LEAST_SHARE
 LEAST_SHARE = 0.05
 LEAST_PART_BYTES = 2**17
 FEWEST_CONNECTIONS = 10  # for fewer connections, the size of a page would dominate the memory per connection
@@ -67,7 +65,7 @@ def is_measured(view: View) -> bool:
 
 
 def section(view: View) -> Section:
-    """Return the section with memory per row, growth per client, and the parts of memory from profiles."""
+    """Return the report's section on memory: totals per row, growth per client, and parts from profiles."""
     swept, profiled = growths(view.run), _profiles(view)
     sentences = (
         *(_growth_sentence(*subject, [*sides]) for subject, sides in groupby(swept, attrgetter("label", "arm"))),
@@ -95,7 +93,7 @@ def _side_bytes(row: Row, side: str) -> float:
 
 
 def _size_table(view: View) -> Table:
-    """Return a table of the memory of services and clients per row, with a bar for the services."""
+    """Return a table of the memory that services and clients use, with a line per setting and runtime."""
     groups = [(head, [row for row in rows if _side_bytes(row, "services")]) for head, rows in view.named_groups]
     longest = {id(row): max(_side_bytes(each, "services") for each in rows) for _, rows in groups for row in rows}
 
@@ -152,7 +150,7 @@ class MemoryGrowth:
 
     @cached_property
     def fit(self) -> list[Estimate]:
-        """Fit memory to clients: constant, slope and coefficient of 1 / (clients + services), with t intervals.
+        """Return a least-squares fit of memory: constant, slope per client, coefficient of 1 / (clients + services).
 
         A proportional set size counts 1/n of a page that n processes share, so a service seems to shrink as clients
         are added. The third term keeps this effect out of the slope. Resident set sizes are fitted without it.
@@ -178,7 +176,7 @@ class MemoryGrowth:
         return self.points[0][0], self.points[-1][0]
 
     def measured(self, end: int) -> float:
-        """Return the median memory in bytes with the fewest (end 0) or the most clients (end 1)."""
+        """Return the median memory in bytes at the fewest (end 0) or the most clients (end 1)."""
         return median(size_bytes for count, size_bytes in self.points if count == self.ends[end])
 
     def traces(self, end: int) -> str:
@@ -187,7 +185,7 @@ class MemoryGrowth:
 
 
 def growths(run: Run) -> list[MemoryGrowth]:
-    """Return the growth of services and of clients for each sweep of at least three numbers of clients."""
+    """Return how the memory of services and clients grows in each sweep of at least three numbers of clients."""
     every = [swept for swept in series(run, (CLIENTS,)) if len(swept.values(CLIENTS)) >= FEWEST_COUNTS]
     made = (
         MemoryGrowth(label, arm, side, swept.by_value(CLIENTS, arm))
@@ -263,7 +261,7 @@ def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
 
 
 def _curve(growth: MemoryGrowth, view: View) -> Curve:
-    """Return a curve with the fitted line and a mark for each cell."""
+    """Return the curve of memory by number of clients: the fitted line, and a mark for each cell."""
     marks = (
         Mark(x=count, y=taken / MIB, tip=tip(growth.arm, f"{mib(taken)} MiB"), cells=of_cells(growth.cells[count]))
         for count, taken in growth.points
@@ -338,7 +336,7 @@ def _connection_sentences(profiled: Profiled) -> Iterator[Message]:
 
 
 def _parts_table(profiled: Profiled, view: View) -> Table:
-    """Return a table of the parts of memory at each moment of each profile."""
+    """Return a table of the first service's memory by part, at each moment of each memory profile."""
     sizes = {"together": message("total [MiB]"), **PARTS, "in_use": message("in use"), "free": message("free")}
     counts = {"threads": message("threads"), "sockets": message("sockets")}
     cols: list[Col[dict[str, Any]]] = [

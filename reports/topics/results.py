@@ -21,7 +21,7 @@ MOST_TROUBLES = 4
 
 
 def section(view: View) -> Section:
-    """Return the section with the table of results. On a terminal, experiments with their own view leave it out."""
+    """Return the report's section with the table of results. Experiments with their own view hide it on a terminal."""
     absent, lacking = absent_sentences(view), _unmeasured(view)
     brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *_failure_sentences(view), *lacking, *absent)
     return Section(
@@ -76,7 +76,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
 
 
 def _has_several_arms(view: View) -> bool:
-    """Return whether the rows have a ratio to the first arm."""
+    """Return whether the run has several runtimes, so that its rows have a ratio to the first one."""
     return len({row.runtime for row in view.rows}) > 1
 
 
@@ -132,7 +132,7 @@ def missing_runtimes(view: View) -> tuple[Message, ...]:
 
 
 def table_notes(view: View) -> tuple[Message, ...]:
-    """Return the notes under the table of results: meaning of columns, direction of ratios, method, confounds."""
+    """Return the notes under the table of results: columns, ratios, method, and causes that are mixed."""
     counts = {len(row.good) for row in view.rows if row.good}
     blocks = plural("{count} block", "{count} blocks", count=max(counts, default=0))
     if len(counts) > 1:

@@ -56,7 +56,7 @@ class WaterfallBar(NamedTuple):
 
 
 def section(view: View) -> Section:
-    """Return the section with a waterfall chart for each system whose steps all have a ratio."""
+    """Return the report's section with a waterfall chart for each system whose steps all have a ratio."""
     compared = [one for one in view.compared if one.system != OVER_ALL and not one.between_services]
     steps_of = {system: _steps(some, view) for system, some in grouped(compared, attrgetter("system")).items()}
     groups = [(view.settings.head(system), _bars(steps)) for system, steps in steps_of.items() if steps]
@@ -135,6 +135,6 @@ def _bars(steps: Sequence[WaterfallStep]) -> list[WaterfallBar]:
 
 
 def _next_level(level: tuple[float, str], factor: float, cells: str) -> tuple[float, str]:
-    """Return the level after a step: *level* multiplied by *factor*, with the cells of both."""
+    """Return the relative throughput after a step, with the cells that it is computed from."""
     speed, before = level
     return speed * factor, together([before, cells])

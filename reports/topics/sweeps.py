@@ -31,7 +31,7 @@ MOST_TICKS = 9
 
 
 def section(view: View) -> Section:
-    """Return the section with a figure per parameter and system, and a sentence on the end of each long sweep."""
+    """Return the report's section on sweeps: a chart per parameter and system, and whether throughput falls."""
     sentences = tuple(_end_sentences(view.run))
     measured = by_system(row for row in view.rows if row.figures)
     return Section(
@@ -73,7 +73,7 @@ def _end_sentences(run: Run) -> list[Message]:
 
 
 def _end_sentence(last: int, fall: tuple[int, Verdict] | None) -> Message:
-    """Return the sentence on the end of a sweep.
+    """Return the sentence on whether throughput falls at the end of a sweep.
 
     fall: the value with the largest excess over the throughput at *last*, and the verdict; None without a fall
     """
@@ -115,7 +115,7 @@ def _determines(name: str, other: str, rows: Sequence[Row]) -> bool:
 
 
 def _figure(system: str, name: str, follows: Sequence[str], panels: Mapping[str, Sequence[Row]], view: View) -> Figure:
-    """Return the figure of one parameter.
+    """Return the chart of throughput or completion time by one swept parameter.
 
     follows: parameters that change together with *name*
     panels: rows by the values of their other parameters

@@ -30,7 +30,7 @@ NOTE = message(
 
 
 def section(view: View) -> Section:
-    """Return the section that compares each running service with the first one."""
+    """Return the report's section that compares each running service with the first one."""
     first_measured = [
         row for row in view.rows if row.runtime == NATIVE
     ]  # rows of other runtimes are second measurements of a service
@@ -44,7 +44,7 @@ def section(view: View) -> Section:
 
 
 def _columns(first: str) -> list[Col[Standing]]:
-    """Return the columns of the table.
+    """Return the columns of the table of running services.
 
     first: the arm that throughput is compared with, if it has figures
     """
@@ -75,7 +75,7 @@ def _gil(standing: Standing) -> Message | str:
 
 
 def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
-    """Return sentences: arms without figures, then the ratio and verdict of each arm against the first."""
+    """Return sentences on running services: missing figures, then ratio and verdict against the first service."""
     dead = [
         message("{arm} has no figures: {reason}.", arm=row.system, reason=row.trouble or STATES[row.state])
         for row in view.rows

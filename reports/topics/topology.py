@@ -44,7 +44,7 @@ MEMORY = message("memory [MiB]")
 
 
 def section(view: View) -> Section:
-    """Return the section that compares one process of many threads with many processes, per load."""
+    """Return the report's section that compares one process of many threads with many processes, by load."""
     every = topologies(view.run)
     claimed = claims(view.run, every, view.machine.available_cores)
     crossed = crossings(claimed)
@@ -103,7 +103,7 @@ def _load_text(load: int) -> str:
 
 
 def _place_words(place: Tried) -> Message:
-    """Return a place in words: '2 processes of 4 threads on 3.14t', or '2 processes on 3.14' for single threads."""
+    """Return processes and threads in words: '2 processes of 4 threads on 3.14t', '2 processes on 3.14'."""
     if place.threads == 1:
         return plural("{count} process on {arm}", "{count} processes on {arm}", count=place.processes, arm=place.arm)
     return plural(
@@ -127,7 +127,7 @@ def _not_compared_sentence(every: Sequence[Topology]) -> Message:
 
 
 def _claim_sentence(claim: Claim) -> Message:
-    """Return the sentence of a claim: ratios of throughput and memory, and places that were not measured."""
+    """Return a sentence that compares one process of many threads with other processes: throughput and memory."""
     return about(message("{clause}.", clause=_claim_clause(claim)), claim.label, _load_text(claim.load))
 
 
@@ -206,7 +206,7 @@ def _crossing_sentence(swept: Sequence[Claim]) -> Message:
 
 
 def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message]:
-    """Return a warning if clients are too few.
+    """Return a warning if there are too few clients to keep one process busy.
 
     A process has at most as many requests in flight as there are clients.
     """
@@ -306,7 +306,10 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
 
 
 def _table(topology: Topology, view: View) -> Table:
-    """Return a table of all places by load. It shows the real shape, p99 and CPU time if processes were counted."""
+    """Return the table of all measured combinations of processes and threads, by load.
+
+    The columns RUNS_AS, P99 and CPU are shown if the service's processes were counted.
+    """
     cols: list[Col[Tried]] = [
         arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
         col(SHAPES, lambda place: shape_text(place.asked) if place.asked else place.shape, whole),
@@ -373,7 +376,7 @@ def _both(claim: Claim) -> str:
 
 
 def _ratio_curve(swept: Sequence[Claim], loads: Sequence[int], view: View) -> Curve:
-    """Return the curve of throughput ratios of one arm, with intervals where these are finite."""
+    """Return the curve of one arm's throughput ratios by load, with intervals that have ends."""
     marks = tuple(
         Mark(
             x=float(loads.index(claim.load)),

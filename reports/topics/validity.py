@@ -62,7 +62,7 @@ CoreUse = list[tuple[float, Row]]  # share of the cores that a row used, and the
 
 
 def section(view: View) -> Section:
-    """Return the section with a table of checks, the basis of the verdicts, and what was not measured."""
+    """Return the report's section on validity: checks, the basis of the verdicts, and what was not measured."""
     heads = (message("Check"), NOTHING, message("Finding"))
     rows = [
         (name, *check(view)) for name, check in CHECKS.items() if check is not _check_idle or view.plan.method.slices
@@ -78,7 +78,7 @@ def section(view: View) -> Section:
 
 
 def _result(state: str, seen: Message, cells: str = "") -> Check:
-    """Return the result of a check.
+    """Return the state and the finding of a check as two table cells.
 
     cells: names of the cells that the finding comes from
     """
@@ -163,7 +163,7 @@ def _check_time(view: View) -> Check:
 
 
 def _compared_rows(view: View) -> list[Row]:
-    """Return the rows of all compared arms; all rows if nothing is compared."""
+    """Return the rows of arms that take part in a comparison; all rows if nothing is compared."""
     arms = {arm for comparison in view.comparisons for arm in (comparison.denominator, comparison.numerator)}
     return [row for row in view.rows if not arms or row.runtime in arms]
 
@@ -185,7 +185,7 @@ def _core_use(view: View, share_of: Callable[[Sequence[CellResult], Run], float 
 
 
 def _use_result(used: CoreUse, above: Sequence[Row], most: float, seen: Message) -> Check:
-    """Return a check that warns about the rows *above* a limit, or names the rows that used most."""
+    """Return a check of core use that warns about the rows *above* a limit, or names the rows that used most."""
     return _cells_result(of_rows(above), of_rows(row for share, row in used if share == most), seen)
 
 
@@ -375,7 +375,7 @@ def verdict_basis(view: View) -> Iterator[Message]:
 
 
 def noise_sentences(view: View) -> Iterator[Message]:
-    """Yield the sources of noise in a typical ratio, and a design that would find a difference of 5 %, if known."""
+    """Yield sentences on the noise of a ratio, and on the blocks and duration that would find a 5 % difference."""
     noise, design = typical_noise(view.comparisons), design_of(view.run, view.comparisons, WORTH_FINDING)
     if noise is None:
         return

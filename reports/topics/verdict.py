@@ -22,7 +22,7 @@ OPEN = ("inconclusive", "invalid")
 
 
 def section(view: View) -> Section:
-    """Return the section with the answer and open questions. A terminal shows the answer in another form."""
+    """Return the report's section with the verdict and its open questions. A terminal shows it in another form."""
     first = tuple(
         listed((_comparison_sentence(one, view) for one in some), SENTENCES)
         for some in verdict_comparisons(view.compared)
@@ -59,7 +59,7 @@ def verdict_comparisons(compared: Sequence[Comparison]) -> list[list[Comparison]
 
 
 def _spread_sentence(view: View) -> Message:
-    """Return the lowest and highest ratio of removing the GIL over the settings; NOTHING for fewer than two."""
+    """Return a sentence on the lowest and highest gain from removing the GIL; NOTHING for fewer than two settings."""
     known = [(one.ratio, one) for one in view.compared if one.step == "lock" and one.ratio and one.system != OVER_ALL]
     if len(known) < 2:
         return NOTHING
@@ -77,7 +77,7 @@ def _spread_sentence(view: View) -> Message:
 
 
 def _open_sentences(view: View) -> Iterator[Message]:
-    """Yield the distinct reasons for open verdicts, then the number of blocks that they need."""
+    """Yield sentences on open verdicts: their reasons, and the number of blocks that they need."""
     undecided = [one for one in answering(view.compared) if one.step != "aa" and one.verdict in OPEN]
     whys: dict[Message, list[Comparison]] = {}
     for one in undecided:

@@ -46,7 +46,7 @@ class WaitingLine(NamedTuple):
 
 
 def section(view: View) -> Section:
-    """Return the section on what threads wait for, by line of code and runtime."""
+    """Return the report's section on what threads wait for, by line of code and runtime."""
     profiled = settings(view.run)
     sentences = (
         *(sentence for profiles in profiled for sentence in _sentences(profiles, view)),
@@ -108,7 +108,7 @@ def settings(run: Run) -> list[list[Profile]]:
 
 
 def waits(profile: Profile, profiles: Iterable[Profile]) -> list[WaitingLine]:
-    """Return the lines of *profile* that wait significantly for a lock, longest wait first.
+    """Return the lines of code in *profile* that wait significantly for a lock, longest wait first.
 
     profiles: all profiles whose lines are tested together
     """
@@ -258,7 +258,7 @@ def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Itera
 
 
 def _with_delta(tree: Profile, other: Profile, total: int, other_total: int) -> dict[str, Any]:
-    """Return *tree* with a delta for each frame: its share of the time less its share in *other*."""
+    """Return a flame graph's *tree* with a delta per frame: the share of time less the share in *other*."""
     others = {child["name"]: child for child in other.get("children", ())}
     delta = tree["value"] / max(1, total) - other.get("value", 0) / max(1, other_total)
     children = [
