@@ -31,7 +31,7 @@ SIZES = {  # parameters that the page shows above the verdict
 }
 MOST_VALUES = 4
 DOT = message("{start} · {end}")
-PLAN = message("Plan, seed and command")
+PLAN = message("Plan, random seed and command")
 Fact = Message | str | None
 
 
@@ -200,7 +200,7 @@ def _plan_table(view: View) -> Table:
         message("Time (UTC)"): f"{run.started_at} - {run.finished_at or '...'}",
         message("Plan"): f"{plan.name}: {plan.description}".rstrip(": "),
         message("Blocks"): str(plan.blocks),
-        message("Seed"): str(run.seed),
+        message("Random seed"): str(run.seed),
         message("Scale of the number of requests"): f"{plan.scale:g}",
         message("Method"): method_words(plan.method, is_known=bool(run.plan.get("method"))),
         **({message("Order of measurement"): order} if (order := order_words(view)) else {}),

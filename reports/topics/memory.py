@@ -51,7 +51,7 @@ PARTS: Mapping[str, Message] = {
 MOMENTS: Mapping[str, Message] = {
     "start": message("after the interpreter started"),
     "listening": message("before any client connected"),
-    "before": message("connected, before the load"),
+    "before": message("connections open, before the load"),
     "after": message("after the load"),
     "idle": message("2 s after the load"),
 }

@@ -34,7 +34,7 @@ from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.view import View
 
 PLACE = 100
-WANTED = message("How many processes compare with one process of many threads")
+WANTED = message("Throughput of many processes compared with one process of many threads")
 COMMAND = f"{PROGRAM} --experiment topology"
 MARGIN = 0.3
 UNEVEN = 1.3  # an event loop gets a sentence above this multiple of an equal share of connections

@@ -21,7 +21,7 @@ MOST_LINES = 12
 LEAST_SHARE = 0.02
 LOCK = "lock"
 STATES = {
-    "run": message("run"),
+    "run": message("running"),
     "ready": message("runnable, no core"),
     "gil": message("GIL"),
     LOCK: message("lock"),
