@@ -54,10 +54,10 @@ def col(
 
 
 def arm_col(
-    head: Message, name: Callable[[Item], str], looks: Mapping[str, int], cells: Callable[[Item], str] = lambda item: ""
+    name: Callable[[Item], str], looks: Mapping[str, int], cells: Callable[[Item], str] = lambda item: ""
 ) -> Col[Item]:
     """Return the column of an arm's name with its sign, which leads to its cells. looks: as View.looks"""
-    return Col(Column(head=head), lambda item: arm(name(item), looks.get(name(item)), cells(item)))
+    return Col(Column(head=message("Runtime")), lambda item: arm(name(item), looks.get(name(item)), cells(item)))
 
 
 def table(

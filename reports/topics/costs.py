@@ -21,7 +21,7 @@ LEAST_US = 0.5  # a smaller change is not worth a sentence
 
 def section(view: View) -> Section:
     """Return the costs of every row, what moved most at each step, and what perf saw."""
-    arm: Col[Row] = arm_col(message("Runtime"), attrgetter("runtime"), view.looks, of_row)
+    arm: Col[Row] = arm_col(attrgetter("runtime"), view.looks, of_row)
     more = table(
         message("Waiting for a core, context switches and memory"),
         [arm, *map(_col, MORE)],

@@ -26,7 +26,7 @@ def section(view: View) -> Section:
     """Return the sentence of each profile; sums; the lines that stop all threads, and those that wait for a lock."""
     sentences = tuple(_sentence(profile, view) for profile in view.run.profiles if profile.get("kind") == "locks")
     profiles = profiles_of(view.run)
-    runtime: Col[Profile] = arm_col(message("Runtime"), itemgetter("runtime"), view.looks)
+    runtime: Col[Profile] = arm_col(itemgetter("runtime"), view.looks)
     sums = table(
         message("Locks and stops"),
         [

@@ -40,7 +40,6 @@ LEAST_BYTES = 2**20  # a smaller difference gets no sentence, and neither does o
 LEAST_SHARE = 0.05
 LEAST_PART_BYTES = 2**17
 FEWEST_CONNECTIONS = 10  # for fewer connections, the size of a page would dominate the memory per connection
-RUNTIME = message("Runtime")
 SIDES: Mapping[str, Message] = {"services": message("services"), "clients": message("clients")}
 PARTS: Mapping[str, Message] = {
     "objects": message("Python objects"),
@@ -103,7 +102,7 @@ def _size_table(view: View) -> Table:
         return Datum(strip=Strip(low=0.0, high=longest[id(row)], bars=(drawn,), tip=shown), cells=of_row(row))
 
     cols: list[Col[Row]] = [
-        arm_col(RUNTIME, attrgetter("runtime"), view.looks, of_row),
+        arm_col(attrgetter("runtime"), view.looks, of_row),
         col(NOTHING, bar, is_strip=True),
         col(message("Services [MiB]"), lambda row: _side_bytes(row, "services"), mib, of_row, "memory services"),
         col(message("Clients [MiB]"), lambda row: _side_bytes(row, "clients") or None, mib, of_row, "memory clients"),
@@ -235,7 +234,7 @@ def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
     room = 0.04 * (max(counts) - min(counts))
     heads = (message("with the fewest clients [MiB]"), message("with the most clients [MiB]"))
     cols: list[Col[MemoryGrowth]] = [
-        arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
+        arm_col(attrgetter("arm"), view.looks, _cells),
         col(message("Setting"), attrgetter("label")),
         *(
             col(head, methodcaller("measured", end), mib, methodcaller("traces", end), f"memory {side} at one count")
@@ -340,7 +339,7 @@ def _parts_table(profiled: Profiled, view: View) -> Table:
     sizes = {"together": message("total [MiB]"), **PARTS, "in_use": message("in use"), "free": message("free")}
     counts = {"threads": message("threads"), "sockets": message("sockets")}
     cols: list[Col[dict[str, Any]]] = [
-        arm_col(RUNTIME, itemgetter("runtime"), view.looks),
+        arm_col(itemgetter("runtime"), view.looks),
         col(message("Moment"), itemgetter("moment")),
         *(col(head, methodcaller("get", key), mib) for key, head in sizes.items()),
         *(col(head, methodcaller("get", key), whole) for key, head in counts.items()),

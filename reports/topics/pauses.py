@@ -249,7 +249,7 @@ def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | No
 
 def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> Table:
     cols: list[Col[ArmPauses]] = [
-        arm_col(message("Runtime"), lambda each: each.row.runtime, view.looks, _cells),
+        arm_col(lambda each: each.row.runtime, view.looks, _cells),
         col(message("Slower than"), attrgetter("percentile")),
         col(message("collections/s"), attrgetter("per_s"), tenths, _cells, "collections per s"),
         col(message("time in collections"), attrgetter("share"), percent, _cells, "share of time in collections"),

@@ -137,7 +137,7 @@ def _figure(system: str, name: str, follows: Sequence[str], panels: Mapping[str,
     up = Axis(label=how.label, low=0.0, high=1.05 * how.most(rows))
     title = message("{parameter} - {system}", parameter=label(name), system=view.settings.head(system))
     cols: list[Col[Row]] = [
-        arm_col(message("Runtime"), attrgetter("runtime"), view.looks, of_row),
+        arm_col(attrgetter("runtime"), view.looks, of_row),
         col(verbatim(name), lambda row: value_text(row.params[name]), whole),
         col(how.label, how.median, how.form, of_row, how.figure),
     ]

@@ -38,7 +38,7 @@ WANTED = message("Throughput of many processes compared with one process of many
 COMMAND = f"{PROGRAM} --experiment topology"
 MARGIN = 0.3
 UNEVEN = 1.3  # an event loop gets a sentence above this multiple of an equal share of connections
-RUNTIME, SHAPES, RATE = message("Runtime"), message("processes x threads"), message("requests/s")
+SHAPES, RATE = message("processes x threads"), message("requests/s")
 RUNS_AS, P99, CPU = message("actually ran as"), message("p99 [us]"), message("service CPU [us/request]")
 MEMORY = message("memory [MiB]")
 
@@ -311,7 +311,7 @@ def _table(topology: Topology, view: View) -> Table:
     The columns RUNS_AS, P99 and CPU are shown if the service's processes were counted.
     """
     cols: list[Col[Tried]] = [
-        arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
+        arm_col(attrgetter("arm"), view.looks, _cells),
         col(SHAPES, lambda place: shape_text(place.asked) if place.asked else place.shape, whole),
         col(RUNS_AS, _ran_as, whole),
         col(RATE, attrgetter("requests_per_s"), whole, _cells, "requests_per_s"),
@@ -340,7 +340,7 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
     values = [y for ratio in ratios for y in (ratio.value, ratio.low, ratio.high) if 0 < y < inf]
     up = Axis(label=message("Ratio"), low=min([*values, 0.9]) / 1.05, high=max([*values, 1.1]) * 1.05, is_log=True)
     cols: list[Col[Claim]] = [
-        arm_col(RUNTIME, attrgetter("threaded.arm"), view.looks, _both),
+        arm_col(attrgetter("threaded.arm"), view.looks, _both),
         col(verbatim(LOAD), attrgetter("load"), whole),
         col(message("threads [requests/s]"), attrgetter("threaded.requests_per_s"), whole,
             lambda claim: _cells(claim.threaded), "requests_per_s"),

@@ -62,7 +62,7 @@ def section(view: View) -> Section:
         for head, mine in named
     ]
     shares = [_share_col(state) for state in STATES]
-    runtime: Col[Profile] = arm_col(message("Runtime"), itemgetter("runtime"), view.looks)
+    runtime: Col[Profile] = arm_col(itemgetter("runtime"), view.looks)
     states = table(
         message("What threads do during their time at work"),
         [
