@@ -56,7 +56,7 @@ def section(view: View) -> Section:
     shares = [*_shares(view)]
     last = {share.row.key: share for share in shares if share.row.runtime in view.run.runtimes}
     cols: list[Col[Share]] = [
-        arm_col(message("Runtime"), lambda one: one.row.runtime, view.looks, lambda one: of_row(one.row)),
+        arm_col(lambda one: one.row.runtime, view.looks, lambda one: of_row(one.row)),
         col(message("System"), lambda one: one.row.system),
         col(message("Setting"), attrgetter("setting")),
         col(message("Clients"), lambda one: CLIENTS[one.has_native_client][0]),
