@@ -1,7 +1,8 @@
-"""Which packages are ready for the free-threaded build: `runner.py audit`. See docs/audit.md.
+"""`runner.py audit`: find out which packages are ready for the free-threaded build. See docs/audit.md.
 
-Wheels are looked up first, of what is wanted and of all that it needs. What has wheels is then installed into a
-throw-away environment, and imported module by module, each in a process of its own. Only `build` builds from source.
+First, the audit looks for wheels of the requested packages and of all their dependencies. Then it installs the packages
+that have wheels into a temporary environment and imports each module in a process of its own. It builds packages from
+source only if `build` is given.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,9 +32,11 @@ Watch = Callable[[Message], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """kind: GIL, NO_WHEEL, NEEDS, NOT_INSTALLABLE, IMPORT_FAILS or WARNS. module: what was imported, if that matters.
+    """One problem of a package.
 
-    culprit: of GIL, the module that switched it on, which may be another package's
+    kind: GIL, NO_WHEEL, NEEDS, NOT_INSTALLABLE, IMPORT_FAILS or WARNS
+    module: the imported module in which the problem appeared, or ""
+    culprit: for kind GIL, the module that switched the GIL on; it may belong to another package
     """
 
     kind: str
@@ -42,16 +45,17 @@ class Problem:
     culprit: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """As `--json` prints it: the detail as text, and as a message."""
+        """Return the problem as `--json` prints it, with its detail as text and as a message."""
         return {**vars(self), "detail": str(self.detail), "message": self.detail.to_json()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class PackageFinding:
-    """What an audit says of one package. version: "" if there is none.
+    """The result of an audit for one package.
 
-    direct: whether it was asked for; needed_by: the packages that were, and that need it
-    ready_since: its first version whose extension has a wheel; "" for Python code alone, and where there is none
+    version: the audited version, or "" if none was found
+    direct: whether the user asked for it; needed_by: the packages that the user asked for and that depend on it
+    ready_since: the first version that has a wheel with its extension; "" if the package is pure Python or has none
     """
 
     package: str
@@ -64,18 +68,19 @@ class PackageFinding:
 
     @property
     def passes(self) -> bool:
-        """Whether nothing is wrong with it."""
+        """Whether the package has no problem."""
         return not self.problems
 
     def to_json(self) -> dict[str, Any]:
-        """The finding as `--json` prints it."""
+        """Return the finding as `--json` prints it."""
         return {**vars(self), "problems": [problem.to_json() for problem in self.problems], "passes": self.passes}
 
 
 def wanted(packages: Path | Sequence[str]) -> Requirements:
-    """What a list, a requirements file or a project asks for: its folder, its pyproject.toml or its lock file.
+    """Return the requirements in a list of packages, in a requirements file or in a project.
 
-    Raises BadInput for what cannot be read, and for what names no package.
+    packages: a project is given by its folder, its pyproject.toml or its lock file
+    Raises BadInput if a file cannot be read, and if there is no package.
     """
     if not isinstance(packages, Path):
         asked = requirements.listed(packages)
@@ -92,19 +97,20 @@ def wanted(packages: Path | Sequence[str]) -> Requirements:
 
 
 def audit(asked: Requirements, interpreter: Interpreter, build: Watch | None = None) -> list[PackageFinding]:
-    """A finding for each package that is asked for, and for each that these need.
+    """Audit the requested packages and all their dependencies, and return one finding per package.
 
-    build: what has no wheel is built, and this is called with how far that is
-    Raises BadInput for a build that always has its GIL, and where all must be built; EnvironmentFailed without uv.
+    build: if given, packages without a wheel are built, and *build* is called with the progress
+    Raises BadInput for a default build of CPython, and if every package would have to be built; EnvironmentFailed if
+    there is no uv.
     """
     if not interpreter.facts["gil_disabled_build"]:
         raise BadInput(
-            "Runtime {name} always has its GIL; audit needs a free-threaded build, such as 3.14t.",
+            "Runtime {name} is a default build, whose GIL is always on. Use a free-threaded build, such as 3.14t.",
             name=interpreter.name,
         )
     program = uv.find()
     if program is None:
-        raise EnvironmentFailed("uv was not found, and audit installs with it; install it with: pip install uv")
+        raise EnvironmentFailed("uv was not found, but audit needs uv to install packages. Run: pip install uv")
     with PrivateFolder() as private:
         resolver = Resolver(program, interpreter, private.folder)
         place = Throwaway(program, private.folder, interpreter.executable, asked.options)
@@ -112,13 +118,13 @@ def audit(asked: Requirements, interpreter: Interpreter, build: Watch | None = N
 
 
 def document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> dict[str, Any]:
-    """What `--json` prints, and what reports.audit shows."""
+    """Return all findings as the JSON document that `--json` prints and reports.terminal.audit shows."""
     runtime = {"name": interpreter.name, "version": interpreter.facts["version"], "build": interpreter.facts["build"]}
     return {"schema": SCHEMA, "runtime": runtime, "packages": [finding.to_json() for finding in findings]}
 
 
 def exit_status(findings: Sequence[PackageFinding]) -> int:
-    """0 if all pass, 3 if one does not."""
+    """Return the exit status of the command: 0 if all packages pass, 3 otherwise."""
     return 0 if all(finding.passes for finding in findings) else 3
 
 
@@ -142,7 +148,7 @@ class _Audit:
         }
 
     def findings(self, build: Watch | None) -> list[PackageFinding]:
-        """Of all packages, those that cannot be resolved last."""
+        """Return the findings of all packages. Packages that cannot be resolved come last."""
         packages = [
             package for package in self.resolution.packages.values() if build is not None or not package.is_folder
         ]
@@ -154,11 +160,11 @@ class _Audit:
             for entry, why in self.resolution.failures.items()
         ]
         if not findings and not unresolved and self.resolution.packages:
-            raise BadInput("There are only folders, which must be built before they can be imported; add --build.")
+            raise BadInput("All packages are folders, which must be built before they can be imported. Add --build.")
         return [*findings, *unresolved, *self._left_out()]
 
     def _installed(self, packages: Sequence[Resolved], build: Watch | None) -> dict[str, Message]:
-        """The names of those that could not be installed, and why."""
+        """Install the packages, and return the names of those that could not be installed, with the reasons."""
         to_build = [package for package in packages if package.is_folder or package.name in self.without_wheel]
         names = {package.requirement: package.name for package in packages if package not in to_build}
         failures = {names[line]: why for line, why in self.place.install(list(names)).items()}
@@ -184,7 +190,8 @@ class _Audit:
         if package.name in failures:
             problems.append(Problem(kind=NOT_INSTALLABLE, detail=failures[package.name]))
         if missing:
-            problems.append(Problem(kind=NEEDS, detail=message("it needs {packages}", packages=listed(missing))))
+            detail = message("it needs {packages}, which could not be installed", packages=listed(missing))
+            problems.append(Problem(kind=NEEDS, detail=detail))
         elif package.name not in absent and (package.direct or not package.pure):
             return self._imported(finding, problems)
         return replace(finding, problems=tuple(problems))
@@ -203,9 +210,9 @@ class _Audit:
         older = "" if later else self.resolver.newest_ready(name, options)
         change = message("no version has one")
         if later or older:
-            change = message("{version} has one", version=later or older)
+            change = message("version {version} has one", version=later or older)
         detail = message(
-            "no wheel of {package} {version} fits {runtime}; {change}",
+            "{package} {version} has no wheel for {runtime}; {change}",
             package=name,
             version=package.version,
             runtime=self.interpreter.name,
@@ -214,14 +221,14 @@ class _Audit:
         return Problem(kind=NO_WHEEL, detail=detail)
 
     def _left_out(self) -> list[PackageFinding]:
-        """Entries that their markers leave out for this interpreter."""
+        """Return findings for the entries whose markers exclude this interpreter."""
         named = {*self.resolution.packages, *map(name_of, self.resolution.failures)}
         marked = (name_of(entry) for entry in self.asked.entries if ";" in entry)
         return [PackageFinding(package=name) for name in marked if name not in named]
 
 
 def _progress(build: Watch, package: Resolved, number: int, total: int) -> Callable[[str], None]:
-    """What is said of a build while it goes on."""
+    """Return a function that reports the progress of a build, given the newest line of its output."""
     begin = monotonic()
 
     def said(newest_line: str) -> None:
@@ -241,7 +248,7 @@ def _progress(build: Watch, package: Resolved, number: int, total: int) -> Calla
 
 
 def judged(outcome: Imported) -> list[Problem]:
-    """What is wrong with an import. The GIL is named even if the import failed after it."""
+    """Return the problems of an import. A GIL that was switched on is reported even if the import failed afterwards."""
     problems, module = [], outcome.module
     if outcome.gil_enabled:
         culprit = ", ".join(outcome.culprits)

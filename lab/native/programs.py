@@ -1,4 +1,4 @@
-"""Native programs: what builds each, how each is started, and why one is not there."""
+"""Build native programs, find their start commands, and report why a program is missing."""
 
 import json
 import os
@@ -24,11 +24,11 @@ BIN = NATIVE_BUILDS / "bin"
 BUILD_TIMEOUT_S = 1800.0
 SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
 MADE_FOLDERS = ("target", "build", "bin", "wheels")
-BROKEN = "broken"  # code of why a program was not built though its tools are here
+BROKEN = "broken"  # message code: the build of a program failed although its tools are installed
 PEERS = ("ab", "wrk", "oha", "hey")
 LAST_LINES = 6
 _LIBRARY = re.compile(r"(?P<name>[a-z-]+): not built: needs (?P<needs>.+)")
-# How cargo says it: of a rust-version, before and since its resolver knows it; of an edition that it does not know.
+# Messages of old and new versions of cargo that a package needs a newer Rust, because of rust-version or edition.
 _OLD_RUST = re.compile(
     r"requires rustc \d|rustc [\d.]+\S* is not supported by"
     r"|older than the `\d+` edition|feature `edition\d+` is required"
@@ -40,17 +40,17 @@ _NO_CRATES = re.compile(
 
 
 class ProgramMissing(GilscopeError):
-    """A native program is not there; the text says why."""
+    """A native program is missing. The message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Build:
-    """How one program is made.
+    """The description of how one program is built.
 
-    tools: what must be on PATH
+    tools: programs that must be on PATH
     commands: run in *folder* one after the other
-    made: the file that they leave, which is copied to native/bin if it is not there
-    host: the Python module that speaks the child contract for it; "" for a program that does so itself
+    made: the file that the commands create; it is copied to native/bin if it is elsewhere
+    host: the Python module that implements the child contract for the program; "" if the program does it itself
     """
 
     name: str
@@ -62,17 +62,17 @@ class Build:
 
     @property
     def place(self) -> Path:
-        """Where the program is once it is built."""
+        """The path of the program after it was built."""
         return BIN / self.made.name
 
     @property
     def program(self) -> Path:
-        """The program: what was built here, or else what came with the installation."""
+        """The path of the program that was built here, or else of the program in the installed package."""
         return self.place if self.place.exists() else SHIPPED_PROGRAMS / self.made.name
 
     @property
     def reason_file(self) -> Path:
-        """What the last build said, if it failed."""
+        """The path of the file with the reason why the last build failed."""
         return BIN / f"{self.name}.not-built"
 
 
@@ -95,7 +95,7 @@ def _maven(name: str, folder: str, host: str = "") -> Build:
 
 
 LIMIT = ("loadgen", "calc-service")
-FOR_HOSTS = (*LIMIT, "http-echo", "echo-tokio")  # those that check whom they serve
+FOR_HOSTS = (*LIMIT, "http-echo", "echo-tokio")  # programs that check who connects, so they may run on other hosts
 ECHO_HOST = "experiments.echo.program"
 BUILDS: dict[str, Build] = {
     build.name: build
@@ -109,7 +109,7 @@ BUILDS: dict[str, Build] = {
 
 
 def command(program: Program) -> list[str]:
-    """The command line that starts *program*. Raises ProgramMissing with the reason."""
+    """Return the command line that starts a native program. Raises ProgramMissing with the reason."""
     reason = missing(program.name)
     if reason:
         raise ProgramMissing(reason)
@@ -122,9 +122,9 @@ def command(program: Program) -> list[str]:
 
 
 def missing(name: str) -> Message:
-    """Why the program is not there: `not built: needs cargo`, say; NOTHING if it is.
+    """Return why a native program is missing, such as "not built: needs cargo"; NOTHING if it is ready.
 
-    One that an earlier build left is not there if the last build failed: its sources have changed since.
+    A program also counts as missing if the last build failed, because its sources have changed since it was built.
     """
     if name in PEERS:
         if shutil.which(name):
@@ -139,15 +139,15 @@ def missing(name: str) -> Message:
 
 
 def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
-    """Build these programs; of each its name and why it could not be built, NOTHING if it could.
+    """Build programs, and yield the name of each and why it could not be built, or NOTHING if it could.
 
-    A program that is newer than all sources is left as it is. Raises BadInput for a name that is not a program's.
+    A program that is newer than all its sources is not rebuilt. Raises BadInput if a name is not a program's.
     """
     wanted = list(names)
     for name in wanted:
         if name not in BUILDS:
             known = ", ".join(BUILDS)
-            raise BadInput("{name} is not a native program; accepted are {known}.", name=repr(name), known=known)
+            raise BadInput("{name} is not a native program. Choose from {known}.", name=repr(name), known=known)
     with locked(BIN) as lock:
         copy_sources()
         for name in wanted:
@@ -155,25 +155,25 @@ def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
 
 
 def copy_sources() -> None:
-    """Bring the sources to where they are built, if that is another place: an installation may be read-only."""
+    """Copy the native sources of an installed package to a writable folder, where they are built."""
     if INSTALLED:
         built = shutil.ignore_patterns("bin")
         shutil.copytree(NATIVE_SOURCES, NATIVE_BUILDS, ignore=built, dirs_exist_ok=True)
 
 
 def lacking(tools: Iterable[str]) -> Message:
-    """Which of *tools* are not on PATH; NOTHING if all are."""
+    """Return a message that names the tools that are not on PATH; NOTHING if all are."""
     absent = [tool for tool in tools if shutil.which(tool) is None]
     return message("not built: needs {tools}", tools=listed(absent, last=AND)) if absent else NOTHING
 
 
 def store_reason(path: Path, reason: Message) -> None:
-    """Keep why a build failed, until the next one."""
+    """Write the reason why a build failed to a file."""
     path.write_text(json.dumps(reason.to_json()), encoding="utf-8")
 
 
 def stored_reason(path: Path) -> Message:
-    """What store_reason() wrote."""
+    """Read a reason that store_reason() wrote."""
     return Message.from_json(json.loads(path.read_text(encoding="utf-8")))
 
 
@@ -193,17 +193,17 @@ def _made(build: Build, lock: int) -> Message:
 
 
 def _put(made: Path, place: Path) -> None:
-    """Copy beside and rename: the program may be running."""
+    """Install a program by copying it to the same folder and renaming it, because the old program may be running."""
     beside = place.with_name(f".{place.name}.{os.getpid()}")
     try:
         shutil.copy2(made, beside)
         os.replace(beside, place)
-    finally:  # after "disk full", or Ctrl-C
+    finally:  # remove an incomplete copy, for example after "disk full" or Ctrl-C
         beside.unlink(missing_ok=True)
 
 
 def _is_current(build: Build) -> bool:
-    """Whether the last build went well, and the program is newer than every source of its build system."""
+    """Return whether the last build succeeded and the program is newer than every source file in its build folder."""
     if build.reason_file.exists():
         return False
     try:
@@ -214,7 +214,7 @@ def _is_current(build: Build) -> bool:
 
 
 def _run(build: Build, lock: int) -> Message:
-    """Why the commands of *build* failed; NOTHING if they did not."""
+    """Run the commands of a build, and return why they failed, or NOTHING if they succeeded."""
     output = ""
     for command in build.commands:
         line = " ".join(command)
@@ -231,25 +231,25 @@ def _run(build: Build, lock: int) -> Message:
 
 
 def broken(reason: Message) -> Message:
-    """Why something was not built though its tools are here: a fault of its sources, or of the network."""
-    return message("not built, though its tools are here: {reason}", code=BROKEN, reason=reason)
+    """Return a message that a build failed although its tools are installed, because of its sources or the network."""
+    return message("not built, although its tools are installed: {reason}", code=BROKEN, reason=reason)
 
 
 def _reason(name: str, output: str, command: tuple[str, ...]) -> Message:
-    """What is missing, if the build said so, or else its last lines."""
+    """Return why a build failed: a missing library or tool if its output names one, or else its last lines."""
     last_lines = " / ".join(output.strip().splitlines()[-LAST_LINES:])
     failed = message("{command} failed: {output}", command=" ".join(command), output=last_lines)
     return missing_library(name, output) or (command[0] == "cargo" and why_cargo_cannot(output)) or broken(failed)
 
 
 def missing_library(name: str, output: str) -> Message:
-    """What the build of *name* said that it needs, NOTHING if it did not."""
+    """Return which library is missing, according to the build output of program *name*; NOTHING if it names none."""
     needs = [match["needs"].strip() for match in _LIBRARY.finditer(output) if match["name"] == name]
     return message("not built: needs {tools}", tools=needs[0]) if needs else NOTHING
 
 
 def why_cargo_cannot(output: str) -> Message:
-    """Why cargo, which failed with this *output*, can build nothing of ours; NOTHING if the sources are at fault."""
+    """Return why cargo cannot build any of our programs, from its *output*; NOTHING if the sources are at fault."""
     if _OLD_RUST.search(output):
         return message("not built: needs {tools}", tools=_required_rust())
     return (

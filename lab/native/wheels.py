@@ -1,4 +1,4 @@
-"""Our own extensions in native/: a wheel of each for each interpreter, or why there is none."""
+"""Build wheels of our own extensions in native/ for each interpreter, and report why a wheel is missing."""
 
 import hashlib
 import json
@@ -28,12 +28,15 @@ MADE_FOLDERS = {"target", "build", "__pycache__"}
 
 
 class WheelMissing(EnvironmentFailed):
-    """An extension is not there for an interpreter; the message says why."""
+    """An interpreter has no wheel of an extension. The message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Extension:
-    """Its folder in native/ has its name. tools: what must be on PATH. borrowed: headers that it includes."""
+    """An extension module of ours, whose sources are in the folder native/NAME.
+
+    tools: programs that must be on PATH; borrowed: source files from other folders of native/
+    """
 
     name: str
     tools: tuple[str, ...]
@@ -54,9 +57,9 @@ EXTENSIONS: dict[str, Extension] = {
 
 
 def wheel(name: str, interpreter: Interpreter) -> Path:
-    """The wheel of extension *name*, made of the sources as they are now. Starts no process.
+    """Return the wheel of extension *name* for an interpreter, if it was built from the present sources.
 
-    Raises WheelMissing with the reason, BadInput for a name that is not an extension's.
+    Starts no process. Raises WheelMissing with the reason, and BadInput if *name* is not an extension.
     """
     extension = _extension(name)
     place = _place(extension, interpreter)
@@ -68,9 +71,10 @@ def wheel(name: str, interpreter: Interpreter) -> Path:
 
 
 def make(names: Iterable[str], interpreters: Iterable[Interpreter]) -> Iterator[tuple[Message, Message]]:
-    """Build these extensions, or all, for each interpreter: 'name for 3.14t', and why not, NOTHING if it is there.
+    """Build the named extensions, or all, for each interpreter.
 
-    A wheel of the sources as they are now is left as it is. Raises BadInput for a name that is not an extension's.
+    Yields 'NAME for 3.14t' and why the wheel could not be built, or NOTHING if it is ready. A wheel of the present
+    sources is not rebuilt. Raises BadInput if a name is not an extension.
     """
     extensions = [_extension(name) for name in list(names) or EXTENSIONS]
     for interpreter in interpreters:
@@ -85,23 +89,23 @@ def _label(extension: Extension, interpreter: Interpreter) -> Message:
 def _extension(name: str) -> Extension:
     if name not in EXTENSIONS:
         known = ", ".join(EXTENSIONS)
-        raise BadInput("{name} is not an extension; accepted are {known}.", name=repr(name), known=known)
+        raise BadInput("{name} is not an extension. Choose from {known}.", name=repr(name), known=known)
     return EXTENSIONS[name]
 
 
 def _place(extension: Extension, interpreter: Interpreter) -> Path:
-    """Its folder: two interpreters of one name do not share a wheel."""
+    """Return the folder of a wheel. Its name contains a hash of the interpreter's path, because names may repeat."""
     digest = hashlib.sha256(str(interpreter.executable).encode()).hexdigest()[:8]
     return WHEELS / f"{extension.name}-{interpreter.name}-{digest}"
 
 
 def _stamp(extension: Extension, interpreter: Interpreter) -> str:
-    """All that a wheel is made of: other sources, or another build of the interpreter, need another one."""
+    """Return the stamp of a wheel: a digest of its sources, and the interpreter's path, version and build."""
     return json.dumps({"sources": _digest(extension), **interpreter.identity}, indent=1)
 
 
 def _digest(extension: Extension) -> str:
-    """Names and contents of all sources."""
+    """Return a digest of the names and contents of an extension's sources."""
     sha = hashlib.sha256()
     own = files_in(NATIVE_SOURCES / extension.name, SOURCE_KINDS, MADE_FOLDERS)
     for path in (*map(Path, own), *(NATIVE_SOURCES / name for name in extension.borrowed)):
@@ -131,7 +135,10 @@ def _lacking(extension: Extension) -> Message:
 
 
 def _made(extension: Extension, interpreter: Interpreter) -> Message:
-    """Build its wheel unless it is there, or another run has built it while this one waited; why not, or NOTHING."""
+    """Build a wheel unless it is ready. Return why it could not be built, or NOTHING.
+
+    Another run may have built the wheel while this one waited for the lock.
+    """
     place, stamp = _place(extension, interpreter), _stamp(extension, interpreter)
     if _current(place, stamp):
         return NOTHING
@@ -143,13 +150,13 @@ def _made(extension: Extension, interpreter: Interpreter) -> Message:
 
 
 def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: str, lock: int) -> Message:
-    """The stamp is written last: what has one is whole."""
+    """Build a wheel and return why this failed, or NOTHING. The stamp is written last: it marks a complete wheel."""
     empty(place)
     copy_sources()
     try:
         done = run_build(_command(extension, interpreter, place), lock, BUILD_TIMEOUT_S)
     except subprocess.TimeoutExpired as late:
-        reason = broken(message("it did not end within {limit_s:g} s", limit_s=late.timeout))
+        reason = broken(message("the build did not end within {limit_s:g} s", limit_s=late.timeout))
     else:
         reason = _reason(extension.name, done.stdout + done.stderr) if done.returncode else NOTHING
     if reason:
@@ -166,7 +173,10 @@ def _command(extension: Extension, interpreter: Interpreter, place: Path) -> lis
 
 
 def _reason(name: str, output: str) -> Message:
-    """The library that is missing, or the first lines that name an error: what follows are the tools' own frames."""
+    """Return why a build failed: a missing library, or the first lines with an error.
+
+    Later lines are mostly stack frames of the build tools.
+    """
     lines = [line.strip() for line in output.strip().splitlines()]
     errors = [line for line in lines if "error" in line.lower()]
     return missing_library(name, output) or broken(verbatim(" / ".join(errors[:3] or lines[-3:])))

@@ -1,8 +1,10 @@
-"""Python stacks and owners of mutexes, read out of a running CPython 3.14 or 3.15: it runs nothing, none stops.
+"""Read Python stacks and owners of mutexes from the memory of a running CPython 3.14 or 3.15.
 
-lab.gil.memory tells where things lie. What is read may change meanwhile: who reads must know by other means that the
-thread stood still (lab.profile.waits). Source: CPython 3.14 and 3.15, pycore_interpframe_structs.h,
-Include/object.h (a free-threaded object's mutex lies 14 bytes before its type), Modules/_threadmodule.c; proc(5).
+The process runs no code for this and is not stopped. lab.gil.memory finds the offsets of CPython's structures. The
+process may change its memory during the reading, so a caller must know from another source that a thread did not run
+(lab.profile.waits).
+Source: CPython 3.14 and 3.15, pycore_interpframe_structs.h, Include/object.h (a free-threaded object's mutex lies 14
+bytes before its type), Modules/_threadmodule.c; proc(5).
 """
 
 import re
@@ -15,9 +17,9 @@ from typing import NamedTuple
 
 from lab.gil.memory import READ_ERRORS, NotReadable, PythonMemory, mappings, word
 
-DEEPEST = 24  # frames of a stack that are read
+DEEPEST = 24  # only the innermost frames of a stack are read
 MOST_THREADS = 4096
-_WINDOW_BYTES = 3072  # before a frame: callers mostly lie there
+_WINDOW_BYTES = 3072  # read together with a frame, because its callers' frames mostly lie just before it
 _MUTEX_BEFORE_TYPE = 14
 _LONGEST_TEXT = 4096
 _ENCODINGS = {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}
@@ -27,15 +29,15 @@ _NAME = re.compile(rb"[A-Za-z_][\w.]*\0", re.ASCII)
 
 
 class RawFrame(NamedTuple):
-    """What a frame says of where it is; place() makes a line of it."""
+    """The addresses of a frame's code object and instruction. StackReader.place() finds the source line."""
 
     code: int
     instruction: int
-    copy: int  # of its bytecode: each thread has its own on the free-threaded build
+    copy: int  # number of the copy of its bytecode: on the free-threaded build each thread has its own copy
 
 
 class ThreadStack(NamedTuple):
-    """A thread's frames, innermost first; read from start_ns to end_ns on the monotonic clock."""
+    """A thread's frames, innermost first, read between start_ns and end_ns on the monotonic clock."""
 
     tid: int
     start_ns: int
@@ -45,7 +47,7 @@ class ThreadStack(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SourceLine:
-    """A line of Python."""
+    """A line of Python source code."""
 
     file: str
     line: int
@@ -53,10 +55,10 @@ class SourceLine:
 
 
 class StackReader(PythonMemory):
-    """The Python stacks and mutexes of process *pid*."""
+    """A reader of the Python stacks and mutexes of process *pid*."""
 
     def __init__(self, pid: int) -> None:
-        """Raises NotReadable."""
+        """Open the process's memory. Raises NotReadable."""
         super().__init__(pid)
         try:
             types = self.symbols(("PyType_Type", "PyCode_Type"))
@@ -69,7 +71,7 @@ class StackReader(PythonMemory):
         self._variables: dict[int, str] = {}
 
     def stacks(self) -> Iterator[ThreadStack]:
-        """Of every thread that has a Python stack now."""
+        """Yield the stack of every Python thread that exists now."""
         at = self.at
         with suppress(OSError, struct.error):
             thread = self.pointer(self.interpreter + at["interpreter.threads_head"])
@@ -92,7 +94,7 @@ class StackReader(PythonMemory):
                 window, start = self._window(frame, size)
             place = frame - start
             copy = struct.unpack_from("<i", window, place + at["frame.tlbc_index"])[0] if at["frame.tlbc_index"] else 0
-            code = word(window, place + at["frame.executable"]) & ~7  # the low bits say how it is counted
+            code = word(window, place + at["frame.executable"]) & ~7  # the low bits are flags for reference counting
             yield RawFrame(code, word(window, place + at["frame.instr_ptr"]), copy)
             frame = word(window, place + at["frame.previous"])
 
@@ -104,7 +106,7 @@ class StackReader(PythonMemory):
         return self.read(frame, size), frame
 
     def place(self, frame: RawFrame) -> SourceLine | None:
-        """The line that *frame* is at; None where it is none of Python."""
+        """Return the source line that *frame* executes; None if the frame is not one of Python code."""
         if frame not in self._places:
             try:
                 self._places[frame] = self._place(frame)
@@ -125,10 +127,11 @@ class StackReader(PythonMemory):
         return SourceLine(file=file, line=line, function=function)
 
     def owner(self, mutex: int) -> str:
-        """Whose mutex it is: the name of its object's type, or [FILE] that has it as a variable, or NOBODY.
+        """Return the owner of the mutex at an address: a type's name, [FILE], or NOBODY.
 
-        It is the mutex that every object of a free-threaded build has, or the one right after an object's head, as in
-        a threading lock.
+        It is the name of an object's type if the mutex is the one in every object's header on a free-threaded build, or
+        the field right after an object's header, as in a threading lock. It is [FILE] if the mutex is a global variable
+        of that file.
         """
         candidates = [mutex - self.at["object.size"]]
         if self.free_threaded:
@@ -147,7 +150,7 @@ class StackReader(PythonMemory):
         kind = meta = self.pointer(thing + self.at["object.ob_type"])
         if kind in self._types:
             return self._types[kind]
-        for _ in range(4):  # a type is an instance of type, or of a class that is
+        for _ in range(4):  # a type is an instance of `type`, or of a metaclass that is one
             if meta == self._type:
                 name = _NAME.match(self.read(self.pointer(kind + self.at["type.tp_name"]), 128))
                 self._types[kind] = name[0][:-1].decode() if name else ""
@@ -161,17 +164,23 @@ class StackReader(PythonMemory):
         return self.read(thing + self.at["bytes.ob_sval"], min(length, _LONGEST_LINES))
 
     def _text(self, thing: int) -> str:
-        """A str: ASCII right after its head, or one, two or four bytes a character after a longer one."""
+        """Return the str at an address.
+
+        ASCII text follows a short header. Other text has one, two or four bytes per character after a longer header.
+        """
         state = self.pointer(thing + self.at["str.state"]) >> (8 if self.free_threaded else 2)
         length, start = self.pointer(thing + self.at["str.length"]), thing + self.at["str.asciiobject_size"]
         if state & 7 not in _ENCODINGS or length > _LONGEST_TEXT:
-            raise ValueError("no str, or one that is longer than any name")
+            raise ValueError("not a str, or longer than any name")
         is_ascii = state >> 4 & 1
         return self.read(start + (0 if is_ascii else 16), length * (state & 7)).decode(_ENCODINGS[state & 7])
 
 
 def _variable_of(pid: int, address: int) -> str:
-    """The file whose variables are at *address*, by its name; those without a value at first follow what it maps."""
+    """Return the file whose global variables contain *address*, as [FILE]; NOBODY if there is none.
+
+    Variables without an initial value lie in a mapping without a name, right after the file's own mappings.
+    """
     file, end = "", 0
     with suppress(OSError):
         for start, stop, name in mappings(pid):
@@ -183,8 +192,11 @@ def _variable_of(pid: int, address: int) -> str:
 
 
 def _line(table: bytes, first: int, offset: int) -> int:
-    """The line of the instruction at *offset*, as a code object with the same table has it; 0 where it has none."""
+    """Return the line number of the instruction at *offset*; 0 if it has none.
+
+    table, first: co_linetable and co_firstlineno of the code object
+    """
     if not 0 <= offset < _LONGEST_LINES:
-        raise ValueError("an instruction that is not of this code")
+        raise ValueError("the instruction is outside of this code object")
     code = _line.__code__.replace(co_linetable=table, co_firstlineno=first, co_code=bytes(offset + 2))
     return next((line or 0 for start, end, line in code.co_lines() if start <= offset < end), 0)

@@ -1,10 +1,12 @@
-"""Whose lock, and who stops all threads: `--profile locks`, by probes on a service's interpreter and its memory.
+"""`--profile locks`: find which lines wait for contended locks and which lines cause stop-the-world pauses.
 
-The kernel tells of each call of the functions that wait for a PyMutex or stop all threads (lab.profile.uprobes), with
-the mutex's address and the thread; SAMPLES_HZ times per second the Python stacks of all threads, and whose mutexes
-those who wait want, are read from the processes' memory (lab.profile.frames); lab.profile.waits joins the two. Which
-instructions of the CPU-time samples are of functions that count references for several threads is a lower bound of what
-sharing objects costs: most of such counting is inlined.
+Probes report each call of the interpreter's functions that wait for a PyMutex or stop all threads, with the thread and
+the mutex's address (lab.profile.uprobes). SAMPLES_HZ times per second, the Python stacks of all threads and the owners
+of the mutexes that they wait for are read from the processes' memory (lab.profile.frames). lab.profile.waits joins
+probes and stacks.
+
+CPU time samples within the functions that count references of shared objects give a lower bound of the cost of sharing
+objects. It is a lower bound because the compiler inlines most of this counting.
 """
 
 import platform
@@ -50,18 +52,20 @@ NEW_PROCESSES_S = 0.5
 TAKE_MUTEX = ("_PyMutex_LockTimed", "PyMutex_Lock", "_PyRecursiveMutex_LockTimed")
 STOP_ALL = (("stop_the_world", "start_the_world"), ("_PyEval_StopTheWorld", "_PyEval_StartTheWorld"))
 SHARED_COUNTS = ("_Py_DecRefShared", "_Py_DecRefSharedDebug", "_Py_MergeZeroLocalRefcount", "_Py_DecRefSharedIsDead")
-SIGNALS = ("Condition.wait", "threading.py")  # who waits there waits to be told, by means of a lock
+SIGNALS = ("Condition.wait", "threading.py")  # a thread that waits here waits for a notification, not for a lock
 
 
 class LocksFailed(GilscopeError):
-    """Nothing could be watched."""
+    """The locks of a service could not be profiled."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
-    """Waits of threads at a line. owner: whose mutex they wait for, as in lab.profile.waits.
+    """The samples of threads that wait at one line for the mutexes of one owner.
 
-    stack: the line, and what called it; samples: how many; by_time: of them, in each of PARTS successive times
+    owner: the owner of the mutex, as in lab.profile.waits.Held
+    stack: the line, followed by its callers
+    samples: the number of samples; by_time: their numbers in PARTS successive intervals of equal length
     """
 
     owner: str
@@ -72,14 +76,16 @@ class Waiting:
 
 @dataclass(frozen=True, kw_only=True)
 class LockFacts:
-    """What was seen of a service for *watched_ns*.
+    """Contended locks and stop-the-world pauses of a service, observed for *watched_ns*.
 
-    waiting_ns: of all threads together, for contended mutexes. stops: of all threads, in number, on a free-threaded
-    build; stopping_ns: what those who stopped them spent on it, all together; stood_ns: how long all others of a
-    process stood, once they had stopped, of the process where that is most
-    waits, stopping: the lines, those with the most samples first
-    count_share, waiting_cpu_share: 0..1, of the service's CPU time, in SHARED_COUNTS, and while waiting for locks
-    lost: hits of probes that were not seen
+    waiting_ns: time that all threads together waited for contended mutexes
+    stops: number of stop-the-world pauses, which only a free-threaded build has
+    stopping_ns: time that the threads that caused the pauses spent on them, all together
+    stood_ns: time that the other threads of a process were paused, for the process with the longest such time
+    waits, stopping: the lines that wait and the lines that cause pauses, most samples first
+    count_share: share of the service's CPU time in SHARED_COUNTS, 0..1
+    waiting_cpu_share: share of the service's CPU time in threads that wait for locks, 0..1
+    lost: probe hits that were lost because the ring buffer was full
     """
 
     watched_ns: int = 0
@@ -96,7 +102,7 @@ class LockFacts:
 
 
 class LockRecording:
-    """Watches the Pythons among *pid* and its descendants from the start of the `with` block to its end."""
+    """A recording of the locks of all Python processes among *pid* and its descendants during the `with` block."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -113,11 +119,11 @@ class LockRecording:
         self.facts: LockFacts | None = None
 
     def __enter__(self) -> "LockRecording":
-        """Raises LocksFailed."""
+        """Start recording. Raises LocksFailed."""
         self._find_processes()
         if not self._processes:
             raise LocksFailed(
-                "no process of the service is a CPython {known} whose memory may be read", known=listed(KNOWN)
+                "no process of the service is a CPython {known} whose memory gilscope may read", known=listed(KNOWN)
             )
         with ExitStack() as stack:
             stack.callback(self._close)
@@ -139,7 +145,7 @@ class LockRecording:
             self._open.close()
 
     def wait_for(self, rounds: int, timeout_s: float) -> None:
-        """Wait until there were so many rounds of samples."""
+        """Wait until *rounds* rounds of samples were taken."""
         with self._round:
             self._round.wait_for(lambda: self._rounds >= rounds, timeout_s)
 
@@ -160,7 +166,7 @@ class LockRecording:
         self._ended_ns = monotonic_ns()
 
     def _look(self) -> None:
-        """One round: all stacks, the hits since the last, and whose mutexes are waited for."""
+        """Take one round of samples: all stacks, the new probe hits, and the owners of the mutexes waited for."""
         for process in self._processes.values():
             self._stacks[process.pid] += process.stacks()
         self._take(self._probes.hits())
@@ -220,7 +226,7 @@ class LockRecording:
         return min(PARTS - 1, max(0, at_ns - self._started_ns) * PARTS // length_ns)
 
     def _lines(self, samples: Counter[Held]) -> list[Waiting]:
-        """By owner and innermost line, the most frequent first, with the most frequent of the stacks."""
+        """Group samples by owner and innermost line, most samples first. Each group keeps its most frequent stack."""
         lines: dict[tuple[str, SourceLine | None], Counter[tuple[SourceLine, ...]]] = defaultdict(Counter)
         parts: dict[tuple[str, SourceLine | None], Counter[int]] = defaultdict(Counter)
         for held, count in samples.items():
@@ -247,7 +253,7 @@ def _is_signal(waiting: Waiting) -> bool:
 
 
 def _probes_of(process: StackReader) -> Iterator[Probe]:
-    """What is probed in its interpreter. A function may be inlined away: then the others are what there is."""
+    """Yield the probes for a process's interpreter. Functions that the compiler inlined away are left out."""
     file = process.file
     known = process.symbols((*TAKE_MUTEX, *chain(*STOP_ALL)))
     for name in TAKE_MUTEX:
@@ -265,7 +271,10 @@ def _probes_of(process: StackReader) -> Iterator[Probe]:
 @contextmanager
 def _probed(probes: list[Probe]) -> Iterator[Probes]:
     if not probes:
-        raise LocksFailed("its interpreter does not name the functions that take a lock: it was stripped")
+        raise LocksFailed(
+            "the service's interpreter was stripped, so the functions that take a lock cannot be found; use one with "
+            "symbols"
+        )
     try:
         with Probes(probes) as set_probes:
             yield set_probes
@@ -274,11 +283,14 @@ def _probed(probes: list[Probe]) -> Iterator[Probes]:
 
 
 def check_known_objects(executable: Path) -> None:
-    """Watch threads of *executable* that wait for a list and a dict. Raises LocksFailed if that is not what is seen."""
+    """Run the self-test: record a known program under *executable*, whose threads wait for a list and for a dict.
+
+    Raises LocksFailed if the recording shows anything else.
+    """
     seen: set[tuple[str, str]] = set()
     with guarded([executable, "-I", TRIAL], streams=(subprocess.PIPE, subprocess.DEVNULL)) as guard:
         if not guard.process.stdout or not guard.process.stdout.readline():
-            raise LocksFailed("{executable} did not run {script}", executable=str(executable), script=TRIAL.name)
+            raise LocksFailed("{executable} could not run {script}", executable=str(executable), script=TRIAL.name)
         for _ in range(MOST_TRIALS):
             with LockRecording(guard.process.pid) as recording:
                 recording.wait_for(TRIAL_ROUNDS, TRIAL_S)
@@ -289,12 +301,15 @@ def check_known_objects(executable: Path) -> None:
     if seen != EXPECTED:
         pairs = ", ".join(f"{function}: {owner}" for function, owner in sorted(seen)) or "-"
         raise LocksFailed(
-            "known objects were not recognised in {executable}: {seen}", executable=str(executable), seen=pairs
+            "the self-test of --profile locks failed with {executable}: expected copy_dict: dict, copy_list: list, but "
+            "saw {seen}",
+            executable=str(executable),
+            seen=pairs,
         )
 
 
 def obstacle() -> Message:
-    """Why locks cannot be watched here, and what to do; NOTHING if they can."""
+    """Return why locks cannot be profiled on this machine and how to fix it; NOTHING if they can."""
     if sys.platform != "linux" or platform.machine() not in MACHINES:
         return message("--profile locks needs Linux 6.6 or later on x86-64 or arm64.")
     try:
@@ -306,7 +321,7 @@ def obstacle() -> Message:
 
 def _refusal(error: OSError) -> Message:
     return message(
-        "--profile locks may not watch functions here: {error}. Run it as root, or in a container that was started "
+        "--profile locks is not permitted to probe functions here: {error}. Run it as root, or in a container started "
         "with --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE.",
         error=error.strerror or str(error),
     )

@@ -1,8 +1,9 @@
-"""What the memory of a service is made of: its mappings, and what its allocators say of themselves; `--profile memory`.
+"""`--profile memory`: split the memory of a service into files, stacks, C heap and Python objects.
 
-Kinds are told apart by how mappings lie, the same under every build. Each is a proportional set size: pages that
-processes share count by their share. Source: proc_pid_smaps(5), pthread_create(3) for guards of stacks, and malloc's
-arenas in glibc (malloc/arena.c: HEAP_MAX_SIZE).
+The kind of a memory mapping follows from its neighbours and its name, in the same way for every build of CPython. Sizes
+are proportional set sizes: a page that n processes share counts 1/n for each. Allocators' own statistics are added.
+Source: proc_pid_smaps(5), pthread_create(3) for guard pages of stacks, and glibc's malloc/arena.c (HEAP_MAX_SIZE) for
+malloc's arenas.
 """
 
 import os
@@ -18,9 +19,14 @@ from core.inside.memory import ASK, END
 from core.processtree import tree
 from lab.machine.kernelfiles import HERE
 
-MOMENTS = ("listening", "before", "after", "idle")  # before any client; of the load, and IDLE_S after it
+MOMENTS = (
+    "listening",
+    "before",
+    "after",
+    "idle",
+)  # before any client connects, before and after the load, IDLE_S later
 IDLE_S = 2.0
-ANSWER_S = 0.3  # for a main thread that may be anywhere; one that does not answer is not known
+ANSWER_S = 0.3  # time for a main thread to write its allocator's statistics; statistics that come later are ignored
 KINDS = ("files", "stacks", "c_heap", "objects")
 LARGEST_GUARD = 64 << 10
 LARGEST_STACK = 64 << 20
@@ -32,7 +38,7 @@ _ARENAS = re.compile(r"[0-9]+ arenas \* [0-9]+ bytes/arena +=\s+([0-9,]{1,25})\n
 
 
 class Region(NamedTuple):
-    """A mapping of smaps, with its proportional set size."""
+    """A memory mapping of a process, with its proportional set size."""
 
     start: int
     end: int
@@ -43,9 +49,11 @@ class Region(NamedTuple):
 
 
 def split(smaps: str) -> Counter[str]:
-    """Bytes by kind: files (programs and libraries), stacks, c_heap (malloc), objects (all other that has no file).
+    """Return the bytes of a process's memory by kind.
 
-    objects are Python's: arenas of pymalloc or pages of mimalloc; a block too large for malloc's arenas is there, too.
+    files: programs and libraries; stacks: of threads; c_heap: malloc's arenas
+    objects: all other memory without a file, which is mostly Python's: arenas of pymalloc or pages of mimalloc.
+    Blocks that are too large for malloc's arenas count as objects, too.
     """
     sizes = Counter[str](dict.fromkeys(KINDS, 0))
     mappings = list(_mappings(smaps))
@@ -55,13 +63,13 @@ def split(smaps: str) -> Counter[str]:
 
 
 def split_all(smaps: Iterable[str]) -> dict[str, int]:
-    """Return the bytes of several processes together, by kind."""
+    """Return the bytes of the memory of several processes together, by kind."""
     sizes = [split(text) for text in smaps]
     return {kind: sum(size[kind] for size in sizes) for kind in KINDS}
 
 
 def heap(statistics: str) -> dict[str, int]:
-    """Of pymalloc's statistics, bytes in use, and free in its arenas; empty where it says nothing."""
+    """Parse pymalloc's statistics into the bytes in use and the free bytes in its arenas; {} if they are missing."""
     in_use, arenas = _IN_USE.search(statistics), _ARENAS.search(statistics)
     if not in_use or not arenas:
         return {}
@@ -70,9 +78,10 @@ def heap(statistics: str) -> dict[str, int]:
 
 
 def heaps(contents: Iterable[str]) -> list[dict[str, int]]:
-    """The heaps of all processes together, a sum for each time that they were asked.
+    """Return pymalloc's bytes in use and free, summed over all processes, for each of MOMENTS.
 
-    contents: what each wrote. Empty where one did not answer each time, or its allocator says nothing.
+    contents: what each process wrote
+    The list is empty if a process did not answer each time, or if its allocator has no statistics.
     """
     answers = [[heap(part) for part in content.split(END)[:-1]] for content in contents]
     if not answers or any(len(of_one) != len(MOMENTS) or not all(of_one) for of_one in answers):
@@ -81,10 +90,10 @@ def heaps(contents: Iterable[str]) -> list[dict[str, int]]:
 
 
 class Moments:
-    """Looks at a process and its descendants before, after and some time after the load.
+    """A watcher that measures the memory of a process and its descendants at each of MOMENTS.
 
-    skipped: how many of the first processes are ours, and no part of the service
-    facts: sizes by moment
+    skipped: how many of the first processes belong to gilscope rather than to the service
+    facts: sizes in bytes, and numbers of processes, threads and sockets, by moment
     """
 
     def __init__(self, skipped: int) -> None:
@@ -92,12 +101,12 @@ class Moments:
         self.facts: dict[str, dict[str, int]] = {}
 
     def listening(self, pid: int) -> None:
-        """It waits for clients: `listening` of a bench."""
+        """Measure the memory before any client connects."""
         self._look("listening", pid)
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
-        """While clients call: `watch` of a bench."""
+        """Measure the memory before the block, after it, and IDLE_S later."""
         self._look("before", pid)
         yield
         self._look("after", pid)
@@ -118,7 +127,11 @@ class Moments:
 def together(
     moments: Mapping[str, Mapping[str, int]], started: Sequence[str], answers: Sequence[dict[str, int]]
 ) -> dict[str, dict[str, int]]:
-    """As result.json has it: by moment, `start` for the interpreters before the service's own code, and the heaps."""
+    """Merge sizes and allocator statistics by moment, as result.json keeps them.
+
+    started: the mappings of each interpreter before it ran the service's code, which become the moment `start`
+    answers: the result of heaps()
+    """
     known = {moment: dict(sizes) for moment, sizes in moments.items()}
     for moment, answer in zip(MOMENTS, answers, strict=False):
         known[moment] |= answer
@@ -156,7 +169,7 @@ def _is_guard(mapping: Region, most_bytes: int) -> bool:
 
 
 def _answers(pid: int) -> bool:
-    """Whether it has a handler for ASK: to any other process the signal would be the end."""
+    """Return whether process *pid* has a handler for the signal ASK. The signal would kill any other process."""
     caught = re.search(r"^SigCgt:\s+([0-9a-f]{1,32})$", HERE.text(f"proc/{pid}/status") or "", re.MULTILINE)
     return bool(caught and int(caught[1], 16) >> (ASK - 1) & 1)
 
@@ -166,7 +179,7 @@ def _threads(pids: Iterable[int]) -> int:
 
 
 def _sockets(pids: Iterable[int]) -> int:
-    """That they have open: of one that is shared, as often as it is."""
+    """Return the number of open sockets of these processes. A socket that n processes share counts n times."""
     count = 0
     for descriptor in (file for pid in pids for file in Path(f"/proc/{pid}/fd").glob("*")):
         with suppress(OSError):

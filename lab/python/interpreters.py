@@ -1,4 +1,4 @@
-"""Find the interpreters on this machine, ask each what it really is, and choose one for each name."""
+"""Find the interpreters on this machine, run each to learn its version and build, and choose one for each runtime."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from lab.places import REPOSITORY
 from lab.python import uv
 from lab.python.trust import may_execute, run_trusted
 
-QUERY_TIMEOUT_S = 20.0  # all are asked at once; a busy machine has its runtimes all the same
+QUERY_TIMEOUT_S = 20.0  # long, because all interpreters are started at once and the machine may be busy
 INSTALL_TIMEOUT_S = 600.0
 OLDEST_MINOR = 11
 SOURCES = ("uv", "PATH", "pyenv")
@@ -36,14 +36,14 @@ print(json.dumps({"executable": executable, "facts": facts()}))
 
 @dataclass(frozen=True, kw_only=True)
 class Interpreter:
-    """A CPython that ran and said what it is.
+    """A CPython that was run to learn its facts.
 
-    name:         '3.14' or '3.14t', from its own facts and not from its file's name
-    executable:   the interpreter itself and not the link, virtual environment or shim that led to it: an environment
-                  made from a link looks for its standard library around the link
-    source:       uv, PATH, pyenv, or 'given' for one that the caller named
-    facts:        core.runtime.facts() of it
-    alternatives: the others of the same name, best first
+    name:         '3.14' or '3.14t', from its facts rather than from its file name
+    executable:   the interpreter itself rather than a link, virtual environment or shim that leads to it, because an
+                  environment made from a link looks for its standard library near the link
+    source:       uv, PATH, pyenv, or 'given' if the caller named its path
+    facts:        the result of core.runtime.facts() in this interpreter
+    alternatives: other interpreters with the same name, best first
     """
 
     name: str
@@ -54,31 +54,31 @@ class Interpreter:
 
     @property
     def label(self) -> str:
-        """What tells it from another one: 3.14.7, or 3.14.7t of the free-threaded build."""
+        """The version with the suffix t for the free-threaded build: 3.14.7 or 3.14.7t."""
         return str(self.facts["version"]) + "t" * bool(self.facts["gil_disabled_build"])
 
     def is_named(self, name: RuntimeName) -> bool:
-        """Return whether it is the version and build of *name*, and the patch release if the name has one."""
+        """Return whether the interpreter has the version and build of *name*, and the patch release if it has one."""
         return name.interpreter == (self.label if name.patch else self.name)
 
     @property
     def has_jit(self) -> bool:
-        """Whether a JIT is built in, on or off."""
+        """Whether the interpreter was built with a JIT, on or off."""
         return bool(self.facts["flags"].get("jit"))
 
     @property
     def identity(self) -> dict[str, str]:
-        """What is made for another executable or build has to be made anew."""
+        """The path, version and build. If one of them changes, environments and wheels have to be made again."""
         return {"executable": str(self.executable), "version": self.facts["version"], "build": self.facts["build"]}
 
 
 def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict[str, Interpreter]:
-    """The best interpreter for each runtime in *names* and *chosen*; one that is absent is not in the answer.
+    """Return the best interpreter for each runtime in *names* and *chosen*. Runtimes that were not found are left out.
 
-    names:  runtimes; the keys of the answer are their binaries: '3.14t+gil' is found as '3.14t'
-    chosen: paths that the caller insists on, by binary
-    A default build that is measured with its JIT on is measured with it off, too, so that nothing else differs.
-    Raises BadInput for a name that is not a runtime's, and for a chosen path that is not what its name says.
+    names:  runtimes; the keys of the result are their binaries: '3.14t+gil' becomes '3.14t'
+    chosen: paths that the caller requires, by binary
+    If a plan measures a version with its JIT on and off, both use the same interpreter, so that only the JIT differs.
+    Raises BadInput if a name is not a runtime, and if a chosen path does not have the version and build of its name.
     """
     given = {name: _checked(RuntimeName.parse(name), path) for name, path in (chosen or {}).items()}
     wanted = {name.binary: name for name in map(RuntimeName.parse, names)}
@@ -91,7 +91,7 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
 
 
 def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[Interpreter]) -> list[Interpreter]:
-    """Those of *interpreters* that can be *name*. wanted: the binaries of all runtimes"""
+    """Return the interpreters that can serve as runtime *name*. wanted: the binaries of all runtimes of the plan"""
     of_name = [interpreter for interpreter in interpreters if interpreter.is_named(name)]
     with_jit = [interpreter for interpreter in of_name if interpreter.has_jit]
     if name.jit_enabled:
@@ -100,19 +100,19 @@ def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[I
 
 
 def all_found() -> list[Interpreter]:
-    """Every CPython of at least 3.11 on this machine, by name, the best of each name first."""
+    """Return every CPython 3.11 or later on this machine, sorted by name, the best of each name first."""
     by_name = _found(range(OLDEST_MINOR, 100))
     ranked = sorted(by_name.values(), key=lambda same: (name_of(same[0].facts).minor, same[0].name))
     return [interpreter for same in ranked for interpreter in (_best(same), *same[1:])]
 
 
 def missing(name: str) -> Message:
-    """That a runtime was not found, with the command that installs it, or what names one that is elsewhere."""
+    """Return an error that a runtime was not found, with the command to install it or the flag to give its path."""
     runtime = RuntimeName.parse(name)
     if runtime.jit_enabled:
         return message(
-            "Runtime {name} was not found: no CPython {version} here was built with a JIT "
-            "(--enable-experimental-jit=yes-off). Name one with: --interpreter {name}=PATH",
+            "Runtime {name} was not found: no CPython {version} on this machine was built with a JIT "
+            "(--enable-experimental-jit=yes-off). Give one with: --interpreter {name}=PATH",
             name=name,
             version=runtime.version,
         )
@@ -121,7 +121,7 @@ def missing(name: str) -> Message:
     if others:
         return message(
             "Runtime {name} was not found. Installed: {others}. Install it with: uv python install {exact}. If it is "
-            "in a folder that is not on PATH, name it with: --interpreter {exact}=PATH",
+            "installed in a folder that is not on PATH, give its path with: --interpreter {exact}=PATH",
             name=name,
             others=listed(others, AND),
             exact=exact,
@@ -141,7 +141,7 @@ def refused(names: Iterable[str]) -> list[Message]:
 
 
 def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[Message]:
-    """Download the interpreters of these runtimes with uv; a message for each that failed."""
+    """Install the interpreters of these runtimes with uv. Return a message for each one that failed."""
     wanted = dict.fromkeys(RuntimeName.parse(name).interpreter for name in names)
     return [
         message(
@@ -155,7 +155,7 @@ def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[
 
 
 def scrubbed_environment() -> dict[str, str]:
-    """This process's environment without what changes how another interpreter starts or runs."""
+    """Return this process's environment variables without those that change how another interpreter starts or runs."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -164,7 +164,7 @@ def scrubbed_environment() -> dict[str, str]:
 
 
 def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> Interpreter | None:
-    """What *executable* says of itself; None if it is not a CPython, is broken or does not answer in time."""
+    """Run an interpreter to learn its facts; None if it is not a CPython, fails, or does not answer in time."""
     command = [str(executable), "-I", "-S", "-c", _QUESTION, str(REPOSITORY)]
     try:
         answer = json.loads(_output(command, scrubbed_environment(), timeout_s))
@@ -180,7 +180,7 @@ def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> In
 
 
 def name_of(facts: Mapping[str, Any]) -> RuntimeName:
-    """Return what an interpreter with these facts is called: 3.14, or 3.14t of the free-threaded build."""
+    """Return the runtime name of an interpreter with these facts: 3.14, or 3.14t for the free-threaded build."""
     version = ".".join(str(facts["version"]).split(".")[:2])
     return RuntimeName(version=version, free_threaded=bool(facts["gil_disabled_build"]))
 
@@ -190,14 +190,14 @@ def _best(ranked: Sequence[Interpreter]) -> Interpreter:
 
 
 def _checked(name: RuntimeName, path: Path) -> Interpreter:
-    """Return the interpreter at a path that the caller named. Raises BadInput if it is not what its name says."""
+    """Return the interpreter at a path that the caller gave. Raises BadInput if it is not the runtime *name*."""
     program = path.expanduser()
     if not program.is_file():
-        reason = message("there is no such file")
+        reason = message("the file does not exist")
     elif refusal := may_execute(_to_run(program)):
-        reason = message("it is not executed, for {reason}", reason=refusal)
+        reason = message("it is not executed because {reason}", reason=refusal)
     elif (interpreter := ask("given", _to_run(program))) is None:
-        reason = message("it did not answer as a CPython does")
+        reason = message("it did not answer like a CPython")
     elif not interpreter.is_named(name):
         version, build = str(interpreter.facts["version"]), _build(name_of(interpreter.facts))
         reason = message("it is CPython {version}, {build}", version=version, build=build)
@@ -206,8 +206,8 @@ def _checked(name: RuntimeName, path: Path) -> Interpreter:
     else:
         return interpreter
     raise BadInput(
-        "--interpreter {name}={path}: {reason}; it must be the path of a CPython {build}. "
-        "`{program} runtimes` lists those found.",
+        "--interpreter {name}={path}: {reason}. Give the path of a CPython {build}. "
+        "`{program} runtimes` lists the interpreters found.",
         name=name.binary,
         path=str(path),
         reason=reason,
@@ -225,7 +225,7 @@ def _build(name: RuntimeName) -> Message:
 
 
 def _found(minors: Container[int]) -> dict[str, list[Interpreter]]:
-    """Interpreters of these minor versions by name, best first, each binary once."""
+    """Return the interpreters of these minor versions by name, best first. Each executable occurs once."""
     with ThreadPoolExecutor(max_workers=16) as pool:
         answers = list(pool.map(lambda candidate: ask(*candidate), _candidates(minors)))
     distinct: dict[Path, Interpreter] = {}
@@ -239,7 +239,10 @@ def _found(minors: Container[int]) -> dict[str, list[Interpreter]]:
 
 
 def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
-    """Sort key, best first: static (a shared libpython costs a fifth), not debug, newest patch, source."""
+    """Return a sort key, best first: static, not debug, newest patch, source.
+
+    Static comes first because an interpreter with a shared libpython is about a fifth slower.
+    """
     flags = interpreter.facts["flags"]
     version = re.match(r"3\.\d+\.(\d+)(a|b|rc)?", interpreter.facts["version"])
     patch, is_preview = (int(version[1]), version[2] is not None) if version else (0, True)
@@ -247,7 +250,7 @@ def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
 
 
 def _candidates(minors: Container[int]) -> list[tuple[str, Path]]:
-    """Files that are named like an interpreter of these versions, with their source, in order of sources."""
+    """Return the files that are named like an interpreter of these versions, with their source, ordered by source."""
     distinct: dict[Path, str] = {}
     for source, folder in _folders():
         for path in _binaries(folder, minors):
@@ -256,13 +259,13 @@ def _candidates(minors: Container[int]) -> list[tuple[str, Path]]:
 
 
 def _to_run(path: Path) -> Path:
-    """The file that a link leads to, unless it is a shim that tells by the link's name what it should be."""
+    """Return the file that a link leads to, unless it is a shim, which chooses the interpreter by the link's name."""
     real = Path(os.path.realpath(path))
     return real if real.name.startswith("python") else path.absolute()
 
 
 def _folders() -> Iterator[tuple[str, Path]]:
-    """Return the folders where interpreters may be, each with its source."""
+    """Yield the folders where interpreters may be, each with its source."""
     program = uv.find()
     if program is not None:
         command = [str(program), "python", "dir", "--color", "never"]
@@ -276,7 +279,7 @@ def _folders() -> Iterator[tuple[str, Path]]:
 
 
 def _matching(root: str | Path, pattern: str) -> list[Path]:
-    with suppress(OSError):  # another user's folder, which may not be entered
+    with suppress(OSError):  # the folder may belong to another user
         return sorted(Path(root).glob(pattern)) if root else []
     return []
 
@@ -292,7 +295,7 @@ def _binaries(folder: Path, minors: Container[int]) -> list[Path]:
 
 
 def _output(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> str:
-    """What a command printed, or nothing if it failed or was late."""
+    """Return the output of a command; "" if it failed or exceeded its time limit."""
     try:
         done = run_trusted(command, timeout_s, environment)
     except (OSError, TimeoutExpired):
@@ -301,7 +304,7 @@ def _output(command: Sequence[str], environment: Mapping[str, str], timeout_s: f
 
 
 def _install(name: str, timeout_s: float) -> Message:
-    """Why uv could not install it; NOTHING if it did."""
+    """Install an interpreter with uv. Return why this failed, or NOTHING if it succeeded."""
     program = uv.find()
     if program is None:
         return message("uv was not found; install it with: pip install uv")

@@ -76,7 +76,7 @@ def test_a_file_that_names_itself_is_refused_with_the_way_round(tmp_path: Path, 
     folder.mkdir()
     (folder / "requirements.txt").write_text(f"flask\n{text}\n")
     (folder / "more.txt").write_text("--requirement requirements.txt\n")
-    with pytest.raises(BadInput, match=r"requirements\.txt names itself .*: requirements\.txt -> "):
+    with pytest.raises(BadInput, match=r"requirements\.txt includes itself .*: requirements\.txt -> "):
         read(folder / "requirements.txt")
 
 

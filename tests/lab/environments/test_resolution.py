@@ -49,7 +49,7 @@ def test_an_index_that_does_not_answer_is_not_one_without_wheels(
         pytest.skip("uv was not found")
     monkeypatch.setenv("UV_HTTP_RETRIES", "0")
     resolver = Resolver(program, runtime_or_skip("3.14t").interpreter, tmp_path)
-    with pytest.raises(EnvironmentFailed, match="versions of fast could not be found out: no network"):
+    with pytest.raises(EnvironmentFailed, match="versions of fast could not be listed: no network"):
         resolver.first_ready("fast", ["--index-url http://127.0.0.1:9/simple"])
 
 

@@ -108,7 +108,7 @@ def test_a_program_is_built_again_only_if_a_source_is_newer_which_what_a_build_l
 def test_a_build_that_fails_says_its_last_words_then_and_later(workshop: Workshop, compiler: str, reason: str) -> None:
     workshop.has_compiler(compiler)
     ((_, said),) = made("one")
-    assert said.startswith(f"not built, though its tools are here: {NEEDS} ")
+    assert said.startswith(f"not built, although its tools are installed: {NEEDS} ")
     assert said.endswith(reason)
     assert str(missing("one")) == said
     workshop.has_compiler()
@@ -169,7 +169,7 @@ def test_a_library_that_the_build_names_is_the_reason(workshop: Workshop) -> Non
 
 
 def test_a_name_that_is_no_program_is_refused_with_those_there_are(workshop: Workshop) -> None:
-    with pytest.raises(BadInput, match="accepted are one"):
+    with pytest.raises(BadInput, match="Choose from one"):
         list(make(["two"]))
 
 

@@ -129,8 +129,11 @@ def test_a_missing_tool_is_the_reason(
     ("said", "reason"),
     [
         ("CMake Error\n  some: not built: needs boost (Debian: libboost-dev)\nmore\n", "not built: needs boost"),
-        ("Compiling\nerror[E0308]: mismatched types\nnote\n", "its tools are here: error[E0308]: mismatched types"),
-        ("one\ntwo\n", "its tools are here: one / two"),
+        (
+            "Compiling\nerror[E0308]: mismatched types\nnote\n",
+            "its tools are installed: error[E0308]: mismatched types",
+        ),
+        ("one\ntwo\n", "its tools are installed: one / two"),
     ],
 )
 def test_a_failed_build_leaves_its_reason(
@@ -145,7 +148,7 @@ def test_a_failed_build_leaves_its_reason(
 
 
 def test_an_unknown_extension_is_refused_with_those_there_are(source: Path, interpreter: Interpreter) -> None:
-    with pytest.raises(BadInput, match="accepted are some"):
+    with pytest.raises(BadInput, match="Choose from some"):
         list(make(["other"], [interpreter]))
 
 

@@ -121,7 +121,7 @@ def programs_in_kernel() -> set[int]:
 
 
 def test_an_interpreter_that_is_none_is_not_believed(python: Path) -> None:
-    with pytest.raises(LocksFailed, match="did not run known"):
+    with pytest.raises(LocksFailed, match="could not run known"):
         locks.check_known_objects(Path(shutil.which("true") or "/bin/true"))
 
 

@@ -42,9 +42,13 @@ def test_perf_that_is_missing_is_told_with_what_installs_it(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("level", "said", "advice"),
     [
-        ("4", "Consider adjusting /proc/sys/kernel/perf_event_paranoid setting", "is 4. Allow it with: sudo sysctl"),
+        ("4", "Consider adjusting /proc/sys/kernel/perf_event_paranoid setting", "is 4. Permit it with: sudo sysctl"),
         ("2", "Error:\\nNo permission to enable cycles event. perf_event_paranoid", "--cap-add PERFMON"),
-        ("2", "WARNING: perf not found for kernel 6.8\\n", "perf not found for kernel 6.8 Install it with: apt-get"),
+        (
+            "2",
+            "WARNING: perf not found for kernel 6.8\\n",
+            "perf not found for kernel 6.8 Install a working perf with: apt-get",
+        ),
         ("2", "", "cannot record here: - Install"),
     ],
 )
@@ -69,7 +73,10 @@ def test_perf_that_ends_before_it_counts_or_never_counts_is_ended(
     monkeypatch.setattr(profile, "START_DEADLINE_S", 10.0 if end else 0.05)
     make_perf(perf)
     before = descendants(os.getpid())
-    with pytest.raises(ProfileFailed, match=f"process 77, did not start counting{end}"), recording(77, tmp_path / "x"):
+    with (
+        pytest.raises(ProfileFailed, match=f"process 77: it did not start counting{end}"),
+        recording(77, tmp_path / "x"),
+    ):
         pass
     assert descendants(os.getpid()) == before
 
@@ -92,7 +99,7 @@ def test_a_recording_without_samples_is_refused_and_samples_that_perf_lost_are_t
     with pytest.raises(ProfileFailed, match="the file has no samples"):
         hottest(tmp_path / "x")
     make_perf(r"printf '  1 cycles: \n\t 1 f (/x)\n\n'; echo 'Processed 1036 samples and lost 5.12%!' >&2")
-    assert str(hottest(tmp_path / "x").sentence()).endswith("from 1 sample (5 % were lost)")
+    assert str(hottest(tmp_path / "x").sentence()).endswith("based on 1 sample (5 % were lost)")
 
 
 BUSY = (
