@@ -19,7 +19,7 @@ from lab.environments.environment import EnvironmentFailed
 from lab.environments.requirements import Requirements, name_of
 from lab.environments.resolution import BUILD_TIMEOUT_S, Resolution, Resolved, Resolver, Throwaway, at_once
 from lab.folders import PrivateFolder
-from lab.gil.switching import Imported, imported, switches_on, top_modules
+from lab.gil.switching import ImportOutcome, describe_switch, top_modules, try_import
 from lab.project.packages import MANIFEST, PYLOCK, UV_LOCK, needs
 from lab.python import uv
 from lab.python.interpreters import Interpreter
@@ -27,7 +27,7 @@ from lab.python.interpreters import Interpreter
 SCHEMA = 2  # 2: packages that others need, needed_by, ready_since
 GIL, NO_WHEEL, NOT_INSTALLABLE, IMPORT_FAILS, WARNS = "gil", "no wheel", "not installable", "import fails", "warns"
 NEEDS = "needs"
-Watch = Callable[[Message], None]
+BuildWatch = Callable[[Message], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ class PackageFinding:
         return {**vars(self), "problems": [problem.to_json() for problem in self.problems], "passes": self.passes}
 
 
-def wanted(packages: Path | Sequence[str]) -> Requirements:
+def read_requirements(packages: Path | Sequence[str]) -> Requirements:
     """Return the requirements in a list of packages, in a requirements file or in a project.
 
     packages: a project is given by its folder, its pyproject.toml or its lock file
@@ -96,7 +96,7 @@ def wanted(packages: Path | Sequence[str]) -> Requirements:
     return asked
 
 
-def audit(asked: Requirements, interpreter: Interpreter, build: Watch | None = None) -> list[PackageFinding]:
+def audit(asked: Requirements, interpreter: Interpreter, build: BuildWatch | None = None) -> list[PackageFinding]:
     """Audit the requested packages and all their dependencies, and return one finding per package.
 
     build: if given, packages without a wheel are built, and *build* is called with the progress
@@ -117,7 +117,7 @@ def audit(asked: Requirements, interpreter: Interpreter, build: Watch | None = N
         return _Audit(asked=asked, interpreter=interpreter, resolver=resolver, place=place).findings(build)
 
 
-def document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> dict[str, Any]:
+def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> dict[str, Any]:
     """Return all findings as the JSON document that `--json` prints and reports.terminal.audit shows."""
     runtime = {"name": interpreter.name, "version": interpreter.facts["version"], "build": interpreter.facts["build"]}
     return {"schema": SCHEMA, "runtime": runtime, "packages": [finding.to_json() for finding in findings]}
@@ -147,34 +147,34 @@ class _Audit:
             if not package.is_folder and not self.resolver.fits(package)
         }
 
-    def findings(self, build: Watch | None) -> list[PackageFinding]:
+    def findings(self, build: BuildWatch | None) -> list[PackageFinding]:
         """Return the findings of all packages. Packages that cannot be resolved come last."""
         packages = [
             package for package in self.resolution.packages.values() if build is not None or not package.is_folder
         ]
-        failures = self._installed(packages, build)
+        failures = self._install(packages, build)
         absent = {*failures, *(self.without_wheel if build is None else ())}
-        findings = at_once(lambda package: self._finding(package, failures, absent), packages)
+        findings = at_once(lambda package: self._audit_package(package, failures, absent), packages)
         unresolved = [
             PackageFinding(package=name_of(entry), problems=(Problem(kind=NOT_INSTALLABLE, detail=why),))
             for entry, why in self.resolution.failures.items()
         ]
         if not findings and not unresolved and self.resolution.packages:
             raise BadInput("All packages are folders, which must be built before they can be imported. Add --build.")
-        return [*findings, *unresolved, *self._left_out()]
+        return [*findings, *unresolved, *self._excluded_packages()]
 
-    def _installed(self, packages: Sequence[Resolved], build: Watch | None) -> dict[str, Message]:
+    def _install(self, packages: Sequence[Resolved], build: BuildWatch | None) -> dict[str, Message]:
         """Install the packages, and return the names of those that could not be installed, with the reasons."""
         to_build = [package for package in packages if package.is_folder or package.name in self.without_wheel]
         names = {package.requirement: package.name for package in packages if package not in to_build}
         failures = {names[line]: why for line, why in self.place.install(list(names)).items()}
         for number, package in enumerate(to_build if build else (), 1):
             assert build is not None
-            progress = _progress(build, package, number, len(to_build))
+            progress = _report_progress(build, package, number, len(to_build))
             failures[package.name] = self.place.build(package.requirement, progress)
         return {name: why for name, why in failures.items() if why}
 
-    def _finding(self, package: Resolved, failures: dict[str, Message], absent: set[str]) -> PackageFinding:
+    def _audit_package(self, package: Resolved, failures: dict[str, Message], absent: set[str]) -> PackageFinding:
         above = self.resolution.all_needed_by(package.name)
         missing = sorted(name for name in absent if package.name in self.resolution.all_needed_by(name))
         lacks_wheel = package.name in self.without_wheel
@@ -193,15 +193,15 @@ class _Audit:
             detail = message("it needs {packages}, which could not be installed", packages=listed(missing))
             problems.append(Problem(kind=NEEDS, detail=detail))
         elif package.name not in absent and (package.direct or not package.pure):
-            return self._imported(finding, problems)
+            return self._import_modules(finding, problems)
         return replace(finding, problems=tuple(problems))
 
-    def _imported(self, finding: PackageFinding, problems: list[Problem]) -> PackageFinding:
+    def _import_modules(self, finding: PackageFinding, problems: list[Problem]) -> PackageFinding:
         installed = self.place.distribution(finding.package)
         assert installed is not None, finding.package
         modules = tuple(top_modules(installed))
         for module in modules:
-            problems = problems + judged(imported(self.place.python, module, self.place.folder))
+            problems = problems + find_problems(try_import(self.place.python, module, self.place.folder))
         return replace(finding, version=installed.version, modules=modules, problems=tuple(problems))
 
     def _no_wheel(self, package: Resolved) -> Problem:
@@ -220,14 +220,14 @@ class _Audit:
         )
         return Problem(kind=NO_WHEEL, detail=detail)
 
-    def _left_out(self) -> list[PackageFinding]:
+    def _excluded_packages(self) -> list[PackageFinding]:
         """Return findings for the entries whose markers exclude this interpreter."""
         named = {*self.resolution.packages, *map(name_of, self.resolution.failures)}
         marked = (name_of(entry) for entry in self.asked.entries if ";" in entry)
         return [PackageFinding(package=name) for name in marked if name not in named]
 
 
-def _progress(build: Watch, package: Resolved, number: int, total: int) -> Callable[[str], None]:
+def _report_progress(build: BuildWatch, package: Resolved, number: int, total: int) -> Callable[[str], None]:
     """Return a function that reports the progress of a build, given the newest line of its output."""
     begin = monotonic()
 
@@ -247,12 +247,12 @@ def _progress(build: Watch, package: Resolved, number: int, total: int) -> Calla
     return said
 
 
-def judged(outcome: Imported) -> list[Problem]:
+def find_problems(outcome: ImportOutcome) -> list[Problem]:
     """Return the problems of an import. A GIL that was switched on is reported even if the import failed afterwards."""
     problems, module = [], outcome.module
     if outcome.gil_enabled:
         culprit = ", ".join(outcome.culprits)
-        problems.append(Problem(kind=GIL, detail=switches_on(outcome), module=module, culprit=culprit))
+        problems.append(Problem(kind=GIL, detail=describe_switch(outcome), module=module, culprit=culprit))
     if outcome.error:
         detail = message("importing {module} fails: {error}", module=module, error=outcome.error)
         problems.append(Problem(kind=IMPORT_FAILS, detail=detail, module=module))

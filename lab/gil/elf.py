@@ -83,10 +83,10 @@ def version_text(number: int) -> str:
 
 def sections(descriptor: int) -> dict[bytes, ElfSection]:
     """Return the sections of an ELF file by name; {} if the file is not a 64-bit ELF file."""
-    header = _header(descriptor)
+    header = _read_header(descriptor)
     if header is None:
         return {}
-    rows = _entries(descriptor, _SECTION, header[8], header[14])
+    rows = _read_table(descriptor, _SECTION, header[8], header[14])
     names = _read(descriptor, rows[header[15]][4], rows[header[15]][5]) if header[15] < len(rows) else b""
     return {
         names[row[0] :].partition(b"\0")[0]: ElfSection(address=row[3], offset=row[4], size_bytes=row[5])
@@ -102,30 +102,32 @@ def symbols(descriptor: int, names: Collection[str]) -> dict[str, Symbol]:
     table = sections(descriptor)
     for rows, strings in ((b".symtab", b".strtab"), (b".dynsym", b".dynstr")):
         if rows in table and strings in table:
-            return dict(_defined(descriptor, table, table[rows], table[strings], {name.encode() for name in names}))
+            return dict(
+                _find_symbols(descriptor, table, table[rows], table[strings], {name.encode() for name in names})
+            )
     return {}
 
 
-def _defined(
+def _find_symbols(
     descriptor: int, table: dict[bytes, ElfSection], rows: ElfSection, strings: ElfSection, names: Collection[bytes]
 ) -> Iterator[tuple[str, Symbol]]:
     texts = _read(descriptor, strings.offset, strings.size_bytes)
     longest = max(map(len, names)) + 1  # a name in the file may be of any length, so only this part is compared
     for name, _, _, _, address, size_bytes in _SYMBOL.iter_unpack(_read(descriptor, rows.offset, rows.size_bytes)):
         text = texts[name : name + longest].partition(b"\0")[0]
-        if text in names and (offset := _offset(table, address)):
+        if text in names and (offset := _file_offset(table, address)):
             yield text.decode(), Symbol(address=address, size_bytes=size_bytes, offset=offset)
 
 
 def load_bias(descriptor: int, base: int) -> int:
     """Return the difference between addresses in memory and in the ELF file, if the file is mapped at *base*."""
-    header = _header(descriptor)
+    header = _read_header(descriptor)
     if header is None or header[3] != ELF_SHARED:  # the file is loaded at its own addresses
         return 0
-    return base - min(row[3] for row in _entries(descriptor, _SEGMENT, header[7], header[12]) if row[0] == LOADED)
+    return base - min(row[3] for row in _read_table(descriptor, _SEGMENT, header[7], header[12]) if row[0] == LOADED)
 
 
-def _offset(table: dict[bytes, ElfSection], address: int) -> int:
+def _file_offset(table: dict[bytes, ElfSection], address: int) -> int:
     """Return the offset in the file of the byte at *address*; 0 if the address is in no section."""
     for section in table.values():
         if section.address and section.address <= address < section.address + section.size_bytes:
@@ -133,7 +135,7 @@ def _offset(table: dict[bytes, ElfSection], address: int) -> int:
     return 0
 
 
-def _header(descriptor: int) -> tuple[int, ...] | None:
+def _read_header(descriptor: int) -> tuple[int, ...] | None:
     data = os.pread(descriptor, _HEADER.size, 0)
     if len(data) < _HEADER.size:
         return None
@@ -141,7 +143,7 @@ def _header(descriptor: int) -> tuple[int, ...] | None:
     return header if header[:3] == (b"\x7fELF", 2, 1) else None
 
 
-def _entries(descriptor: int, entry: struct.Struct, offset: int, count: int) -> list[tuple[int, ...]]:
+def _read_table(descriptor: int, entry: struct.Struct, offset: int, count: int) -> list[tuple[int, ...]]:
     return list(entry.iter_unpack(_read(descriptor, offset, entry.size * count)))
 
 

@@ -68,7 +68,7 @@ class PythonMemory:
         with ExitStack() as stack:
             try:
                 self._memory = stack.enter_context(open(f"/proc/{pid}/mem", "rb", buffering=0))
-                self.file, self.bias, self.runtime, self.at = self._found()
+                self.file, self.bias, self.runtime, self.at = self._find_table()
             except READ_ERRORS as error:
                 raise NotReadable(f"process {pid}: {error}") from error
             stack.pop_all()
@@ -78,7 +78,7 @@ class PythonMemory:
         """Close the process's memory."""
         self._memory.close()
 
-    def _found(self) -> tuple[Path, int, int, dict[str, int]]:
+    def _find_table(self) -> tuple[Path, int, int, dict[str, int]]:
         for path, base in _interpreter_files(self.pid).items():
             with open(path, "rb") as file:
                 section, bias = sections(file.fileno()).get(SECTION), load_bias(file.fileno(), base)
@@ -130,7 +130,7 @@ def word(data: bytes, offset: int) -> int:
     return int(struct.unpack_from("<Q", data, offset)[0])
 
 
-def gil_in_memory(pid: int) -> bool | None:
+def read_gil_state(pid: int) -> bool | None:
     """Return whether the GIL of process *pid* is on; None if it is not a CPython 3.14 or 3.15 or may not be read."""
     try:
         with closing(PythonMemory(pid)) as memory:
@@ -139,7 +139,7 @@ def gil_in_memory(pid: int) -> bool | None:
         return None
 
 
-def build_of(pid: int, executable: Path) -> PythonBuild | None:
+def read_build(pid: int, executable: Path) -> PythonBuild | None:
     """Return the version and build of the CPython that process *pid* runs, from its file or its shared library.
 
     executable: the file that the process runs. It is sufficient if the process's mappings may not be read, unless the

@@ -17,7 +17,7 @@ from subprocess import TimeoutExpired
 from time import monotonic
 
 from lab.gil.elf import PythonBuild
-from lab.gil.memory import build_of, gil_in_memory
+from lab.gil.memory import read_build, read_gil_state
 from lab.python.interpreters import ask, scrubbed_environment
 from lab.python.trust import may_execute, run_trusted
 
@@ -51,11 +51,11 @@ def python_process(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = 
     deadline_s: the time limit for the main thread to answer, if it has to be asked
     may_ask: whether the process may be made to run a line that reports its GIL's state
     """
-    executable = _executable(pid)
+    executable = _find_executable(pid)
     if executable is None:
         return None
     trusted = not may_execute(executable)
-    build = _build(executable) if trusted else build_of(pid, executable)
+    build = _query_build(executable) if trusted else read_build(pid, executable)
     if build is None:
         return None
     enabled = _gil_enabled(pid, executable, build, deadline_s if may_ask and trusted else 0.0)
@@ -65,16 +65,16 @@ def python_process(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = 
 def _gil_enabled(pid: int, executable: Path, build: PythonBuild, ask_s: float) -> bool | None:
     if not build.free_threaded:
         return True
-    enabled = gil_in_memory(pid)
+    enabled = read_gil_state(pid)
     if enabled is not None or not ask_s or int(build.version.split(".")[1]) < REMOTE_EXEC_MINOR:
         return enabled
-    return gil_answered(pid, executable, ask_s)
+    return ask_gil_state(pid, executable, ask_s)
 
 
 _BUILDS: dict[tuple[Path, int, int], PythonBuild] = {}
 
 
-def _build(executable: Path) -> PythonBuild | None:
+def _query_build(executable: Path) -> PythonBuild | None:
     """Return the version and build that a program reports. It runs only once per file, because workers share a file."""
     status = executable.stat()
     key = (executable, status.st_ino, status.st_mtime_ns)
@@ -84,7 +84,7 @@ def _build(executable: Path) -> PythonBuild | None:
     return _BUILDS.get(key)
 
 
-def gil_answered(pid: int, executable: Path, deadline_s: float = DEADLINE_S) -> bool | None:
+def ask_gil_state(pid: int, executable: Path, deadline_s: float = DEADLINE_S) -> bool | None:
     """Make process *pid* run one line that reports its GIL's state; None if it does not answer within *deadline_s*.
 
     executable: the process's own interpreter, because remote_exec needs the same version on both sides
@@ -113,7 +113,7 @@ def _inject(pid: int, executable: Path, script: Path, deadline_s: float) -> bool
     return done.returncode == 0
 
 
-def _executable(pid: int) -> Path | None:
+def _find_executable(pid: int) -> Path | None:
     """Return the file of the interpreter that process *pid* runs; None if its name is not that of a Python."""
     link = Path(f"/proc/{pid}/exe")
     try:

@@ -36,7 +36,7 @@ print("\\n{_MARK}" + json.dumps({{"gil": gil, "error": error, "warnings": warned
 
 
 @dataclass(frozen=True, kw_only=True)
-class Imported:
+class ImportOutcome:
     """The outcome of importing a module.
 
     error: why the module could not be imported, NOTHING if it could
@@ -51,21 +51,23 @@ class Imported:
     warnings: tuple[str, ...] = ()
 
 
-def imported(python: Path, module: str, folder: Path, timeout_s: float = IMPORT_TIMEOUT_S) -> Imported:
+def try_import(python: Path, module: str, folder: Path, timeout_s: float = IMPORT_TIMEOUT_S) -> ImportOutcome:
     """Import *module* with *python*, in a process of its own whose current folder is *folder*."""
     command = [str(python), "-I", "-c", _TRY, module]
     try:
         done = run(command, timeout_s, scrubbed_environment(), folder=folder)
     except subprocess.TimeoutExpired:
-        return Imported(module=module, error=message("the import did not end within {limit_s:g} s", limit_s=timeout_s))
+        return ImportOutcome(
+            module=module, error=message("the import did not end within {limit_s:g} s", limit_s=timeout_s)
+        )
     if _MARK not in done.stdout:
-        return Imported(module=module, error=_death(done))
-    return _outcome(module, json.loads(done.stdout.rpartition("\n" + _MARK)[2].splitlines()[0]))
+        return ImportOutcome(module=module, error=_describe_end(done))
+    return _parse_outcome(module, json.loads(done.stdout.rpartition("\n" + _MARK)[2].splitlines()[0]))
 
 
-def _outcome(module: str, report: Mapping[str, Any]) -> Imported:
+def _parse_outcome(module: str, report: Mapping[str, Any]) -> ImportOutcome:
     warnings = [f"{category}: {' '.join(text.split())}" for category, text in report["warnings"]]
-    return Imported(
+    return ImportOutcome(
         module=module,
         error=verbatim(" ".join(report["error"].split())),
         gil_enabled=report["gil"],
@@ -74,14 +76,14 @@ def _outcome(module: str, report: Mapping[str, Any]) -> Imported:
     )
 
 
-def _death(done: "subprocess.CompletedProcess[str]") -> Message:
+def _describe_end(done: "subprocess.CompletedProcess[str]") -> Message:
     """Return how a process ended that did not report the outcome of its import."""
     last_lines = done.stderr.strip().splitlines()[-1:]
     end = message("the interpreter {ending}", ending=ending(done.returncode))
     return message("{ending}: {output}", ending=end, output=last_lines[0].strip()) if last_lines else end
 
 
-def switches_on(outcome: Imported) -> Message:
+def describe_switch(outcome: ImportOutcome) -> Message:
     """Return that an import switches the GIL on, with the other modules that caused it, if CPython named any."""
     others = [name for name in outcome.culprits if name != outcome.module]
     if not others:
@@ -99,14 +101,14 @@ def top_modules(package: metadata.Distribution) -> list[str]:
     A folder without __init__.py is a namespace without code, so the packages in it are imported instead. Modules whose
     name begins with _ are imported only if there is no public module.
     """
-    names = {dotted for file in package.files or () if (dotted := _dotted(file.parts))}
+    names = {dotted for file in package.files or () if (dotted := _module_of(file.parts))}
     if any(name.startswith("__editable__") for name in names):  # an editable install: setuptools lists its modules
         names = set((package.read_text("top_level.txt") or "").split())
     outermost = sorted(name for name in names if not any(name.startswith(other + ".") for other in names))
     return [name for name in outermost if not name.startswith("_")] or outermost
 
 
-def _dotted(parts: tuple[str, ...]) -> str:
+def _module_of(parts: tuple[str, ...]) -> str:
     """Return the module that a file of a package defines; "" for data, scripts, tests and type stubs."""
     *folders, file = parts
     stem, _, suffix = file.partition(".")
@@ -119,7 +121,7 @@ def _dotted(parts: tuple[str, ...]) -> str:
 
 
 @cache
-def switching(python: Path) -> list[Message]:
+def find_switching_modules(python: Path) -> list[Message]:
     """Return a message for each module in *python*'s environment whose import switches the GIL on. Cached.
 
     Only packages with an extension module are imported, because Python code alone does not switch the GIL on.
@@ -130,9 +132,9 @@ def switching(python: Path) -> list[Message]:
             left_s = min(IMPORT_TIMEOUT_S, until - monotonic())
             if left_s <= 0:
                 break
-            outcome = imported(python, module, private.folder, left_s)
+            outcome = try_import(python, module, private.folder, left_s)
             if outcome.gil_enabled:
-                faults.append(message("in its environment, {switching}", switching=switches_on(outcome)))
+                faults.append(message("in its environment, {switching}", switching=describe_switch(outcome)))
     return faults
 
 

@@ -22,7 +22,7 @@ QUOTA_STALLED_SHARE = 0.01
 MOST_WAKEUP_NS = 10_000  # tolerated extra latency of an idle core: two wake-ups turn a request of 25 us into 45 us
 FULL_RANDOMISATION = 2  # value of kernel.randomize_va_space, see docs.kernel.org
 _ASLR = {0: message("off"), FULL_RANDOMISATION: message("full")}
-HOST_KNOWS = ("governor", "turbo", "throttling", "throttled_before")
+HIDDEN_IN_VIRTUAL_MACHINES = ("governor", "turbo", "throttling", "throttled_before")
 
 # Names of the settings of the machine that are inspected, by code. DISTURBANCES has the names of what disturbs a cell.
 SETTINGS: Mapping[str, Message] = {
@@ -72,7 +72,7 @@ class Check(NamedTuple):
     good: Callable[..., bool]
     remedy: Message
 
-    def finding(self, facts: Mapping[str, Any]) -> Finding:
+    def apply(self, facts: Mapping[str, Any]) -> Finding:
         """Apply the rule to *facts*. The finding is unknown if a fact that the rule needs is missing."""
         judged, *others = (facts.get(name) for name in self.facts)
         if judged is None or not all(others):
@@ -82,15 +82,15 @@ class Check(NamedTuple):
         return Finding(code=self.code, value=value, good=good, remedy=NOTHING if good else self.remedy)
 
 
-def findings(facts: Mapping[str, Any]) -> list[Finding]:
+def judge_machine(facts: Mapping[str, Any]) -> list[Finding]:
     """Judge how quiet the machine is before a run. facts: the result of quiet.facts()"""
     window = facts.get("window") or {}
     inspected = [
-        *(check.finding(facts) for check in _BEFORE),
-        *(check.finding(window) for check in _WINDOW),
-        *(check.finding(facts) for check in _SETTINGS),
+        *(check.apply(facts) for check in _BEFORE),
+        *(check.apply(window) for check in _WINDOW),
+        *(check.apply(facts) for check in _SETTINGS),
     ]
-    return [_explained(finding) for finding in inspected] if facts.get("virtual") else inspected
+    return [_explain_unknown(finding) for finding in inspected] if facts.get("virtual") else inspected
 
 
 def disturbances(window: Mapping[str, Any]) -> list[Message]:
@@ -98,16 +98,16 @@ def disturbances(window: Mapping[str, Any]) -> list[Message]:
 
     window: the result of quiet.between()
     """
-    inspected = [check.finding(window) for check in _WINDOW]
+    inspected = [check.apply(window) for check in _WINDOW]
     return [replace(finding.value, code=finding.code) for finding in inspected if finding.good is False]
 
 
-def _explained(finding: Finding) -> Finding:
-    hidden = finding.good is None and finding.code in HOST_KNOWS
+def _explain_unknown(finding: Finding) -> Finding:
+    hidden = finding.good is None and finding.code in HIDDEN_IN_VIRTUAL_MACHINES
     return replace(finding, value=message("not visible in a virtual machine")) if hidden else finding
 
 
-def _slowed(throttles: int) -> Message:
+def _describe_throttling(throttles: int) -> Message:
     return plural(
         "heat throttled a core {count} time",
         "heat throttled cores {count} times",
@@ -168,7 +168,7 @@ _WINDOW = (
     Check(
         "throttling",
         ("throttles",),
-        _slowed,
+        _describe_throttling,
         lambda throttles: throttles == 0,
         message("The cores are throttled because of heat. Improve cooling, or turn turbo off."),
     ),
@@ -220,7 +220,7 @@ _SETTINGS = (
     Check(
         "throttled_before",
         ("throttles",),
-        _slowed,
+        _describe_throttling,
         lambda throttles: throttles == 0,
         message("The cores were throttled because of heat before. Improve cooling, and check again after a run."),
     ),

@@ -13,10 +13,10 @@ from core.errors import BadInput
 
 ROUNDS = 500
 LONGEST_NS = 300_000_000
-_AWAKE = Path(__file__).with_name("awake.py")
+_SCRIPT = Path(__file__).with_name("awake.py")
 
 
-def expect_idle_class() -> None:
+def require_idle_class() -> None:
     """Raise BadInput if this platform cannot keep cores awake."""
     if not hasattr(os, "SCHED_IDLE"):
         raise BadInput(
@@ -38,7 +38,7 @@ def kept_awake(wanted: bool = True, process_group: int | None = None) -> Iterato
         yield []
         return
     cpus = sorted(os.sched_getaffinity(0))
-    command = [sys.executable, "-I", "-S", str(_AWAKE), str(os.getpid()), *map(str, cpus)]
+    command = [sys.executable, "-I", "-S", str(_SCRIPT), str(os.getpid()), *map(str, cpus)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, process_group=process_group
     ) as keeper:
@@ -59,12 +59,12 @@ def wakeups() -> dict[str, int | None]:
     """Measure the wake-up latency of another core, with idle cores and with cores kept awake; None if unknown."""
     if not hasattr(os, "SCHED_IDLE") or len(cpus := sorted(os.sched_getaffinity(0))) < 2:
         return {"wakeup_idle_ns": None, "wakeup_awake_ns": None}
-    idle_ns = _wakeup_ns(cpus)
+    idle_ns = _measure_wakeup_ns(cpus)
     with kept_awake():
-        return {"wakeup_idle_ns": idle_ns, "wakeup_awake_ns": _wakeup_ns(cpus)}
+        return {"wakeup_idle_ns": idle_ns, "wakeup_awake_ns": _measure_wakeup_ns(cpus)}
 
 
-def _wakeup_ns(cpus: Sequence[int]) -> int:
+def _measure_wakeup_ns(cpus: Sequence[int]) -> int:
     """Return half of the median round-trip time of a byte between two processes on different cores."""
     asked, ask = os.pipe()
     answered, answer = os.pipe()

@@ -24,7 +24,7 @@ _MUTEX_BEFORE_TYPE = 14
 _LONGEST_TEXT = 4096
 _ENCODINGS = {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}
 _LONGEST_LINES = 1 << 20
-NOBODY = "-"
+NO_OWNER = "-"
 _NAME = re.compile(rb"[A-Za-z_][\w.]*\0", re.ASCII)
 
 
@@ -127,7 +127,7 @@ class StackReader(PythonMemory):
         return SourceLine(file=file, line=line, function=function)
 
     def owner(self, mutex: int) -> str:
-        """Return the owner of the mutex at an address: a type's name, [FILE], or NOBODY.
+        """Return the owner of the mutex at an address: a type's name, [FILE], or NO_OWNER.
 
         It is the name of an object's type if the mutex is the one in every object's header on a free-threaded build, or
         the field right after an object's header, as in a threading lock. It is [FILE] if the mutex is a global variable
@@ -177,7 +177,7 @@ class StackReader(PythonMemory):
 
 
 def _variable_of(pid: int, address: int) -> str:
-    """Return the file whose global variables contain *address*, as [FILE]; NOBODY if there is none.
+    """Return the file whose global variables contain *address*, as [FILE]; NO_OWNER if there is none.
 
     Variables without an initial value lie in a mapping without a name, right after the file's own mappings.
     """
@@ -187,8 +187,8 @@ def _variable_of(pid: int, address: int) -> str:
             file = name or (file if start == end else "")
             end = stop
             if start <= address < stop:
-                return f"[{file.rpartition('/')[2]}]" if file.startswith("/") else NOBODY
-    return NOBODY
+                return f"[{file.rpartition('/')[2]}]" if file.startswith("/") else NO_OWNER
+    return NO_OWNER
 
 
 def _line(table: bytes, first: int, offset: int) -> int:

@@ -48,8 +48,8 @@ class Sample:
     stack: tuple[tuple[str, str], ...]
 
 
-class Function(NamedTuple):
-    """The function that a sample is attributed to. lock: as in Hot"""
+class Attribution(NamedTuple):
+    """The function that a sample is attributed to. lock: as in HotFunction"""
 
     symbol: str
     dso: str
@@ -57,7 +57,7 @@ class Function(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hot:
+class HotFunction:
     """A function with its share of the service's CPU time and context switches.
 
     symbol: the function's name; dso: the program or library that contains it, or [kernel]
@@ -82,7 +82,7 @@ class HotSpots:
     lost_share: share of all samples that perf lost, 0..1
     """
 
-    hot: tuple[Hot, ...]
+    hot: tuple[HotFunction, ...]
     samples: int
     kernel_counted: bool
     lost_share: float = 0.0
@@ -107,7 +107,7 @@ class HotSpots:
         )
 
 
-def parsed(lines: Iterable[str]) -> Iterator[Sample]:
+def parse_samples(lines: Iterable[str]) -> Iterator[Sample]:
     """Parse the output of `perf script`. Each sample is a header, one line per frame, and an empty line."""
     header: re.Match[str] | None = None
     stack: list[tuple[str, str]] = []
@@ -121,14 +121,14 @@ def parsed(lines: Iterable[str]) -> Iterator[Sample]:
             header = match
 
 
-def profile_of(samples: Iterable[Sample]) -> HotSpots:
+def count_hot_spots(samples: Iterable[Sample]) -> HotSpots:
     """Sum the weights of samples by the lock or function that each sample is attributed to."""
-    cpu, switches, events = Counter[Function](), Counter[Function](), Counter[str]()
+    cpu, switches, events = Counter[Attribution](), Counter[Attribution](), Counter[str]()
     for sample in samples:
-        (switches if _is_switch(sample.event) else cpu)[owner_of(sample.stack)] += sample.weight
+        (switches if _is_switch(sample.event) else cpu)[attribute(sample.stack)] += sample.weight
         events[sample.event] += 1
     hot = [
-        Hot(
+        HotFunction(
             **owner._asdict(),
             share=round(cpu[owner] / max(1, cpu.total()), 4),
             switch_share=round(switches[owner] / switches.total(), 4) if switches else None,
@@ -147,7 +147,7 @@ def _is_switch(event: str) -> bool:
     return event.partition(":")[0] == SWITCHES
 
 
-def owner_of(stack: Sequence[tuple[str, str]]) -> Function:
+def attribute(stack: Sequence[tuple[str, str]]) -> Attribution:
     """Return the function that a sample is attributed to.
 
     It is the outermost function that takes or releases a lock, because this is the lock that the program asked for;
@@ -155,14 +155,14 @@ def owner_of(stack: Sequence[tuple[str, str]]) -> Function:
     the innermost function.
     """
     for symbol, dso in reversed(stack):
-        if lock := lock_of(symbol):
-            return Function(symbol, _short(dso), lock)
+        if lock := lock_kind(symbol):
+            return Attribution(symbol, _short(dso), lock)
     outside = (frame for frame in stack if frame[0] != UNKNOWN and not _KERNEL.match(frame[1]))
     symbol, dso = next(outside, stack[0] if stack else (UNKNOWN, UNKNOWN))
-    return Function(symbol, _short(dso), "")
+    return Attribution(symbol, _short(dso), "")
 
 
-def lock_of(symbol: str) -> str:
+def lock_kind(symbol: str) -> str:
     """Return the kind of lock that a function of this name takes or releases: a key of LOCKS, or ""."""
     return next((lock for lock, (_, names) in LOCKS.items() if names.search(symbol)), "")
 
@@ -171,7 +171,7 @@ def _short(dso: str) -> str:
     return "[kernel]" if dso.startswith("[kernel") else dso.rpartition("/")[2]
 
 
-def _hottest_function(hot: Sequence[Hot]) -> Message:
+def _hottest_function(hot: Sequence[HotFunction]) -> Message:
     hottest = next((function for function in hot if not function.lock), None)
     if hottest is None:
         return NOTHING
@@ -179,13 +179,13 @@ def _hottest_function(hot: Sequence[Hot]) -> Message:
     return message("the hottest function is {symbol} ({share} of CPU time)", symbol=hottest.symbol, share=share)
 
 
-def _hottest_lock(hot: Sequence[Hot]) -> Message:
+def _hottest_lock(hot: Sequence[HotFunction]) -> Message:
     """Return a sentence that names the hottest lock.
 
     All functions of the GIL count together because there is only one GIL. For other kinds of locks, each function
     counts alone because there may be many locks of that kind.
     """
-    groups: dict[str, list[Hot]] = {}
+    groups: dict[str, list[HotFunction]] = {}
     for function in hot:
         if function.lock:
             groups.setdefault("" if function.lock == "gil" else function.symbol, []).append(function)
@@ -208,7 +208,7 @@ def _hottest_lock(hot: Sequence[Hot]) -> Message:
     )
 
 
-def _heat(group: Sequence[Hot]) -> float:
+def _heat(group: Sequence[HotFunction]) -> float:
     return max(sum(function.share for function in group), sum(function.switch_share or 0 for function in group))
 
 

@@ -7,7 +7,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from core.messages import NOTHING, Message, chained, message, plural
-from lab.profile.frames import NOBODY, SourceLine
+from lab.profile.frames import NO_OWNER, SourceLine
 from lab.profile.hotspots import percent
 from lab.profile.locks import LockFacts, Waiting
 from lab.profile.stacks import LIBRARY
@@ -62,7 +62,7 @@ class LockReport:
     def _stops(self) -> Message:
         facts = self.facts
         share = facts.stood_ns / max(1, facts.watched_ns)
-        if share < LEAST_SHARE or not _enough(facts.stopping):
+        if share < LEAST_SHARE or not _has_enough_samples(facts.stopping):
             return NOTHING
         return message(
             "each request causes {stops} stop-the-world pauses of {length_ms} ms, so threads are paused {share} of the "
@@ -71,7 +71,7 @@ class LockReport:
             length_ms=_figure(facts.stood_ns / facts.stops / 1e6),
             share=percent(min(1.0, share)),
             of_these=_percent_of_first(facts.stopping),
-            place=_at(facts.stopping[0]),
+            place=_describe_place(facts.stopping[0]),
         )
 
     def _waits(self) -> Message:
@@ -88,8 +88,8 @@ class LockReport:
             low=percent(min(1.0, share - margin)),
             high=percent(min(1.0, share + margin)),
             of_these=_percent_of_first(self.facts.waits),
-            owner=owner(self.facts.waits[0].owner),
-            place=_at(self.facts.waits[0]),
+            owner=describe_owner(self.facts.waits[0].owner),
+            place=_describe_place(self.facts.waits[0]),
         )
 
     def _counts(self) -> Message:
@@ -101,29 +101,29 @@ class LockReport:
         )
 
 
-def owner(name: str) -> Message:
-    """Return the owner of a mutex in words. name: as in lab.profile.waits.Held"""
+def describe_owner(name: str) -> Message:
+    """Return the owner of a mutex in words. name: as in lab.profile.waits.WaitSample"""
     if name == UNREAD:
         return message("a lock that was freed before its name could be read")
-    if name == NOBODY:
+    if name == NO_OWNER:
         return message("a mutex that belongs to no Python object")
     if name.startswith("["):
         return message("a mutex in a global variable of {file}", file=name.strip("[]"))
     return message("the mutex of a {type} object", type=name)
 
 
-def short(file: str) -> str:
+def short_name(file: str) -> str:
     """Return the short name of a file: 'django/utils/decorators.py' for a file of a library, 'app.py' for others."""
     from_package, is_library = LIBRARY.subn("", file)
     return from_package if is_library else file.rpartition("/")[2]
 
 
-def caller(stack: Sequence[SourceLine]) -> SourceLine | None:
+def find_caller(stack: Sequence[SourceLine]) -> SourceLine | None:
     """Return the nearest caller in another file than the innermost frame's; None if there is no such caller."""
     return next((place for place in stack if place.file != stack[0].file), None)
 
 
-def _enough(lines: Sequence[Waiting]) -> bool:
+def _has_enough_samples(lines: Sequence[Waiting]) -> bool:
     return sum(line.samples for line in lines) >= LEAST_SAMPLES
 
 
@@ -146,21 +146,21 @@ def _figure(value: float) -> str:
     return f"{value:,.1f}" if value >= 1 else f"{value:.2g}"
 
 
-def _at(waiting: Waiting) -> Message:
+def _describe_place(waiting: Waiting) -> Message:
     if not waiting.stack:
         return message("outside of Python")
-    here, above = _in_words(waiting.stack[0]), caller(waiting.stack)
+    here, above = _describe_line(waiting.stack[0]), find_caller(waiting.stack)
     if above is None:
         return message("at {here}", here=here)
-    return message("at {here}, called from {there}", here=here, there=_in_words(above))
+    return message("at {here}, called from {there}", here=here, there=_describe_line(above))
 
 
-def _in_words(line: SourceLine) -> Message:
+def _describe_line(line: SourceLine) -> Message:
     return message("{file}:{line} in {function}", **_shown(line))
 
 
 def _shown(line: SourceLine) -> dict[str, Any]:
-    return {**vars(line), "file": short(line.file)}
+    return {**vars(line), "file": short_name(line.file)}
 
 
 def _lines(lines: Sequence[Waiting], share: float) -> list[dict[str, Any]]:
@@ -172,7 +172,7 @@ def _lines(lines: Sequence[Waiting], share: float) -> list[dict[str, Any]]:
     return [
         {
             "owner": line.owner,
-            "lock": owner(line.owner).to_json(),
+            "lock": describe_owner(line.owner).to_json(),
             "share": round(min(1.0, share) * line.samples / total, 4),
             "samples": line.samples,
             "stack": [_shown(at) for at in line.stack],

@@ -35,16 +35,16 @@ from lab.profile.waits import (
     STOP,
     STOPPED,
     UNREAD,
-    Held,
-    Owner,
+    OwnerReading,
+    WaitSample,
     WaitTimeline,
-    of_stops,
-    of_waits,
+    count_stop_samples,
+    count_wait_samples,
 )
 
-TRIAL = Path(__file__).with_name("known.py")
+SELF_TEST = Path(__file__).with_name("self_test.py")
 EXPECTED = {("copy_list", "list"), ("copy_dict", "dict")}
-TRIAL_ROUNDS, TRIAL_S, MOST_TRIALS = 40, 2.0, 15
+SELF_TEST_ROUNDS, SELF_TEST_S, MOST_SELF_TESTS = 40, 2.0, 15
 SAMPLES_HZ = 200
 LONGEST_S = 60.0
 PARTS = 20
@@ -63,7 +63,7 @@ class LocksFailed(GilscopeError):
 class Waiting:
     """The samples of threads that wait at one line for the mutexes of one owner.
 
-    owner: the owner of the mutex, as in lab.profile.waits.Held
+    owner: the owner of the mutex, as in lab.profile.waits.WaitSample
     stack: the line, followed by its callers
     samples: the number of samples; by_time: their numbers in PARTS successive intervals of equal length
     """
@@ -110,11 +110,11 @@ class LockRecording:
         self._round = threading.Condition()
         self._timeline = WaitTimeline()
         self._stacks: dict[int, list[ThreadStack]] = defaultdict(list)
-        self._owners: dict[int, list[Owner]] = defaultdict(list)
+        self._owners: dict[int, list[OwnerReading]] = defaultdict(list)
         self._cpu: Counter[bool] = Counter()
         self._processes: dict[int, StackReader] = {}
-        self._strangers: set[int] = set()
-        self._counting: dict[int, list[range]] = {}
+        self._other_pids: set[int] = set()
+        self._count_ranges: dict[int, list[range]] = {}
         self._rounds = 0
         self.facts: LockFacts | None = None
 
@@ -129,7 +129,7 @@ class LockRecording:
             stack.callback(self._close)
             programs = {process.file.stat().st_ino: process for process in self._processes.values()}
             probes = [probe for process in programs.values() for probe in _probes_of(process)]
-            self._probes = stack.enter_context(_probed(probes))
+            self._probes = stack.enter_context(_set_probes(probes))
             self._thread = threading.Thread(target=self._watch, name="locks", daemon=True)
             self._started_ns = monotonic_ns()
             self._thread.start()
@@ -140,7 +140,7 @@ class LockRecording:
         self._ending.set()
         self._thread.join()
         try:
-            self.facts = self._joined()
+            self.facts = self._collect_facts()
         finally:
             self._open.close()
 
@@ -162,48 +162,48 @@ class LockRecording:
             if now_ns - looked_ns > NEW_PROCESSES_S * 1e9:
                 self._find_processes()
                 looked_ns = now_ns
-            self._look()
+            self._sample()
         self._ended_ns = monotonic_ns()
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         """Take one round of samples: all stacks, the new probe hits, and the owners of the mutexes waited for."""
         for process in self._processes.values():
             self._stacks[process.pid] += process.stacks()
-        self._take(self._probes.hits())
+        self._add_hits(self._probes.hits())
         for pid, tid, mutex in self._timeline.waiting():
             start_ns = monotonic_ns()
             name = self._processes[pid].owner(mutex)
-            self._owners[pid].append(Owner(tid, mutex, start_ns, monotonic_ns(), name))
+            self._owners[pid].append(OwnerReading(tid, mutex, start_ns, monotonic_ns(), name))
         with self._round:
             self._rounds += 1
             self._round.notify_all()
 
-    def _take(self, hits: list[Hit]) -> None:
+    def _add_hits(self, hits: list[Hit]) -> None:
         ours = [hit for hit in hits if hit.pid in self._processes]
         self._timeline.add(ours)
         for hit in ours:
             if hit.name == CLOCK:
-                self._cpu[any(hit.value in function for function in self._counting[hit.pid])] += 1
+                self._cpu[any(hit.value in function for function in self._count_ranges[hit.pid])] += 1
 
     def _find_processes(self) -> None:
         for pid in tree(self._pid):
-            if pid not in self._processes and pid not in self._strangers:
+            if pid not in self._processes and pid not in self._other_pids:
                 try:
                     process = StackReader(pid)
                 except NotReadable:
-                    self._strangers.add(pid)
+                    self._other_pids.add(pid)
                     continue
-                self._counting[pid] = [
+                self._count_ranges[pid] = [
                     range(start := symbol.address + process.bias, start + symbol.size_bytes)
                     for symbol in process.symbols(SHARED_COUNTS).values()
                 ]
                 self._processes[pid] = process
 
-    def _joined(self) -> LockFacts:
-        self._take(self._probes.hits())
+    def _collect_facts(self) -> LockFacts:
+        self._add_hits(self._probes.hits())
         line = self._timeline
         line.end(self._ended_ns)
-        waits = self._lines(of_waits(line.waits, self._stacks, self._owners, self._part))
+        waits = self._group_by_line(count_wait_samples(line.waits, self._stacks, self._owners, self._interval_at))
         contended = [waiting for waiting in waits if not _is_signal(waiting)]
         watched_ns = self._ended_ns - self._started_ns
         per_sample_ns = watched_ns / max(1, self._rounds)
@@ -214,18 +214,18 @@ class LockRecording:
             stops=len(line.stops),
             stopping_ns=sum(span.end_ns - span.start_ns for span in line.stops),
             stood_ns=max(line.stood_ns.values(), default=0),
-            stopping=tuple(self._lines(of_stops(line.stops, self._stacks))),
+            stopping=tuple(self._group_by_line(count_stop_samples(line.stops, self._stacks))),
             cpu_samples=self._cpu.total(),
             count_share=round(self._cpu[True] / max(1, self._cpu.total()), 4),
             waiting_cpu_share=round(line.cpu[True] / max(1, line.cpu.total()), 4),
             lost=self._probes.lost(),
         )
 
-    def _part(self, at_ns: int) -> int:
+    def _interval_at(self, at_ns: int) -> int:
         length_ns = max(1, self._ended_ns - self._started_ns)
         return min(PARTS - 1, max(0, at_ns - self._started_ns) * PARTS // length_ns)
 
-    def _lines(self, samples: Counter[Held]) -> list[Waiting]:
+    def _group_by_line(self, samples: Counter[WaitSample]) -> list[Waiting]:
         """Group samples by owner and innermost line, most samples first. Each group keeps its most frequent stack."""
         lines: dict[tuple[str, SourceLine | None], Counter[tuple[SourceLine, ...]]] = defaultdict(Counter)
         parts: dict[tuple[str, SourceLine | None], Counter[int]] = defaultdict(Counter)
@@ -269,7 +269,7 @@ def _probes_of(process: StackReader) -> Iterator[Probe]:
 
 
 @contextmanager
-def _probed(probes: list[Probe]) -> Iterator[Probes]:
+def _set_probes(probes: list[Probe]) -> Iterator[Probes]:
     if not probes:
         raise LocksFailed(
             "the service's interpreter was stripped, so the functions that take a lock cannot be found; use one with "
@@ -279,21 +279,21 @@ def _probed(probes: list[Probe]) -> Iterator[Probes]:
         with Probes(probes) as set_probes:
             yield set_probes
     except OSError as error:
-        raise LocksFailed(_refusal(error)) from error
+        raise LocksFailed(_explain_refusal(error)) from error
 
 
-def check_known_objects(executable: Path) -> None:
+def run_self_test(executable: Path) -> None:
     """Run the self-test: record a known program under *executable*, whose threads wait for a list and for a dict.
 
     Raises LocksFailed if the recording shows anything else.
     """
     seen: set[tuple[str, str]] = set()
-    with guarded([executable, "-I", TRIAL], streams=(subprocess.PIPE, subprocess.DEVNULL)) as guard:
+    with guarded([executable, "-I", SELF_TEST], streams=(subprocess.PIPE, subprocess.DEVNULL)) as guard:
         if not guard.process.stdout or not guard.process.stdout.readline():
-            raise LocksFailed("{executable} could not run {script}", executable=str(executable), script=TRIAL.name)
-        for _ in range(MOST_TRIALS):
+            raise LocksFailed("{executable} could not run {script}", executable=str(executable), script=SELF_TEST.name)
+        for _ in range(MOST_SELF_TESTS):
             with LockRecording(guard.process.pid) as recording:
-                recording.wait_for(TRIAL_ROUNDS, TRIAL_S)
+                recording.wait_for(SELF_TEST_ROUNDS, SELF_TEST_S)
             waits = recording.facts.waits if recording.facts else ()
             seen |= {(line.stack[0].function, line.owner) for line in waits if line.stack and line.owner != UNREAD}
             if len(seen) >= len(EXPECTED):
@@ -316,10 +316,10 @@ def obstacle() -> Message:
         with Probes([Probe(name=LOCK, file=Path(sys.executable).resolve(), offset=0)]):
             return NOTHING
     except OSError as error:
-        return _refusal(error)
+        return _explain_refusal(error)
 
 
-def _refusal(error: OSError) -> Message:
+def _explain_refusal(error: OSError) -> Message:
     return message(
         "--profile locks is not permitted to probe functions here: {error}. Run it as root, or in a container started "
         "with --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE.",

@@ -48,7 +48,7 @@ class Region(NamedTuple):
     pss_bytes: int
 
 
-def split(smaps: str) -> Counter[str]:
+def sizes_by_kind(smaps: str) -> Counter[str]:
     """Return the bytes of a process's memory by kind.
 
     files: programs and libraries; stacks: of threads; c_heap: malloc's arenas
@@ -56,19 +56,19 @@ def split(smaps: str) -> Counter[str]:
     Blocks that are too large for malloc's arenas count as objects, too.
     """
     sizes = Counter[str](dict.fromkeys(KINDS, 0))
-    mappings = list(_mappings(smaps))
+    mappings = list(_parse_mappings(smaps))
     for before, mapping, after in zip([None, *mappings], mappings, [*mappings[1:], None], strict=False):
         sizes[_kind(mapping, before, after)] += mapping.pss_bytes
     return sizes
 
 
-def split_all(smaps: Iterable[str]) -> dict[str, int]:
+def total_sizes_by_kind(smaps: Iterable[str]) -> dict[str, int]:
     """Return the bytes of the memory of several processes together, by kind."""
-    sizes = [split(text) for text in smaps]
+    sizes = [sizes_by_kind(text) for text in smaps]
     return {kind: sum(size[kind] for size in sizes) for kind in KINDS}
 
 
-def heap(statistics: str) -> dict[str, int]:
+def parse_heap(statistics: str) -> dict[str, int]:
     """Parse pymalloc's statistics into the bytes in use and the free bytes in its arenas; {} if they are missing."""
     in_use, arenas = _IN_USE.search(statistics), _ARENAS.search(statistics)
     if not in_use or not arenas:
@@ -77,19 +77,19 @@ def heap(statistics: str) -> dict[str, int]:
     return {"in_use": used, "free": reserved - used} if used <= reserved else {}
 
 
-def heaps(contents: Iterable[str]) -> list[dict[str, int]]:
+def sum_heaps(contents: Iterable[str]) -> list[dict[str, int]]:
     """Return pymalloc's bytes in use and free, summed over all processes, for each of MOMENTS.
 
     contents: what each process wrote
     The list is empty if a process did not answer each time, or if its allocator has no statistics.
     """
-    answers = [[heap(part) for part in content.split(END)[:-1]] for content in contents]
+    answers = [[parse_heap(part) for part in content.split(END)[:-1]] for content in contents]
     if not answers or any(len(of_one) != len(MOMENTS) or not all(of_one) for of_one in answers):
         return []
     return [dict(sum(map(Counter, of_all), Counter[str]())) for of_all in zip(*answers, strict=True)]
 
 
-class Moments:
+class MemoryWatcher:
     """A watcher that measures the memory of a process and its descendants at each of MOMENTS.
 
     skipped: how many of the first processes belong to gilscope rather than to the service
@@ -102,43 +102,43 @@ class Moments:
 
     def listening(self, pid: int) -> None:
         """Measure the memory before any client connects."""
-        self._look("listening", pid)
+        self._measure("listening", pid)
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
         """Measure the memory before the block, after it, and IDLE_S later."""
-        self._look("before", pid)
+        self._measure("before", pid)
         yield
-        self._look("after", pid)
+        self._measure("after", pid)
         sleep(IDLE_S)
-        self._look("idle", pid)
+        self._measure("idle", pid)
 
-    def _look(self, moment: str, pid: int) -> None:
+    def _measure(self, moment: str, pid: int) -> None:
         pids = tree(pid)[self._skipped :]
-        sizes = split_all(HERE.text(f"proc/{pid}/smaps") or "" for pid in pids)
-        counts = {"processes": len(pids), "threads": _threads(pids), "sockets": _sockets(pids)}
+        sizes = total_sizes_by_kind(HERE.text(f"proc/{pid}/smaps") or "" for pid in pids)
+        counts = {"processes": len(pids), "threads": _count_threads(pids), "sockets": _count_sockets(pids)}
         self.facts[moment] = {**sizes, **counts}
-        for process in filter(_answers, pids):
+        for process in filter(_handles_signal, pids):
             with suppress(OSError):
                 os.kill(process, ASK)
         sleep(ANSWER_S)
 
 
-def together(
+def merge_moments(
     moments: Mapping[str, Mapping[str, int]], started: Sequence[str], answers: Sequence[dict[str, int]]
 ) -> dict[str, dict[str, int]]:
     """Merge sizes and allocator statistics by moment, as result.json keeps them.
 
     started: the mappings of each interpreter before it ran the service's code, which become the moment `start`
-    answers: the result of heaps()
+    answers: the result of sum_heaps()
     """
     known = {moment: dict(sizes) for moment, sizes in moments.items()}
     for moment, answer in zip(MOMENTS, answers, strict=False):
         known[moment] |= answer
-    return {**({"start": split_all(started)} if started else {}), **known}
+    return {**({"start": total_sizes_by_kind(started)} if started else {}), **known}
 
 
-def _mappings(smaps: str) -> Iterator[Region]:
+def _parse_mappings(smaps: str) -> Iterator[Region]:
     head: re.Match[str] | None = None
     for line in smaps.splitlines():
         if match := _HEAD.fullmatch(line):
@@ -168,17 +168,17 @@ def _is_guard(mapping: Region, most_bytes: int) -> bool:
     return mapping.mode == "---p" and not mapping.inode and mapping.end - mapping.start <= most_bytes
 
 
-def _answers(pid: int) -> bool:
+def _handles_signal(pid: int) -> bool:
     """Return whether process *pid* has a handler for the signal ASK. The signal would kill any other process."""
     caught = re.search(r"^SigCgt:\s+([0-9a-f]{1,32})$", HERE.text(f"proc/{pid}/status") or "", re.MULTILINE)
     return bool(caught and int(caught[1], 16) >> (ASK - 1) & 1)
 
 
-def _threads(pids: Iterable[int]) -> int:
+def _count_threads(pids: Iterable[int]) -> int:
     return sum(len(list(Path(f"/proc/{pid}/task").glob("[0-9]*"))) for pid in pids)
 
 
-def _sockets(pids: Iterable[int]) -> int:
+def _count_sockets(pids: Iterable[int]) -> int:
     """Return the number of open sockets of these processes. A socket that n processes share counts n times."""
     count = 0
     for descriptor in (file for pid in pids for file in Path(f"/proc/{pid}/fd").glob("*")):

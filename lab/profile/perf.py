@@ -27,7 +27,7 @@ from core.processtree import tree
 from lab.machine.kernelfiles import Reader
 from lab.output import last_text
 from lab.processes import guarded, run
-from lab.profile.hotspots import SWITCHES, HotSpots, parsed, profile_of
+from lab.profile.hotspots import SWITCHES, HotSpots, count_hot_spots, parse_samples
 
 FREQUENCY_HZ = 499  # no divisor of the kernel timer's frequency, so that samples do not stay in step with the timer
 SWITCH_PERIOD = 101
@@ -57,10 +57,10 @@ def obstacle() -> Message:
         probe = run([*_record("/dev/null"), "--", "true"], PROBE_DEADLINE_S, _environment())
     except (OSError, subprocess.TimeoutExpired) as error:
         return message("{program} could not be run: {error}", program=program, error=str(error))
-    return _refusal(program, probe.stderr) if probe.returncode else NOTHING
+    return _explain_refusal(program, probe.stderr) if probe.returncode else NOTHING
 
 
-def _refusal(program: str, output: str) -> Message:
+def _explain_refusal(program: str, output: str) -> Message:
     level = Reader().number(str(PARANOID))
     if "perf_event_paranoid" in output and level is not None and level > 2:
         return message(
@@ -110,7 +110,7 @@ def recording(pid: int, file: Path, process_group: int | None = None) -> Iterato
         ends = (*os.pipe(), *os.pipe())
         control, controller, acknowledged, acknowledging = ends
         try:
-            perf = _started(pid, file, (control, acknowledging), output, process_group)
+            perf = _start_perf(pid, file, (control, acknowledging), output, process_group)
         finally:
             os.close(control)
             os.close(acknowledging)
@@ -118,18 +118,20 @@ def recording(pid: int, file: Path, process_group: int | None = None) -> Iterato
             pipes.callback(os.close, controller)
             pipes.callback(os.close, acknowledged)
         try:
-            if not _counts(controller, acknowledged):
-                raise _failed(pid, message("did not start counting"), output)
+            if not _start_counting(controller, acknowledged):
+                raise _recording_error(pid, message("did not start counting"), output)
             yield perf.pid
             perf.send_signal(signal.SIGINT)
             if not _has_ended(perf):
-                raise _failed(pid, message("did not end within {limit_s:g} s", limit_s=STOP_DEADLINE_S), output)
+                raise _recording_error(
+                    pid, message("did not end within {limit_s:g} s", limit_s=STOP_DEADLINE_S), output
+                )
         finally:
             perf.kill()
             perf.wait()
 
 
-def _started(
+def _start_perf(
     pid: int, file: Path, pipes: tuple[int, int], output: IO[bytes], process_group: int | None
 ) -> "subprocess.Popen[bytes]":
     control = f"fd:{pipes[0]},{pipes[1]}"
@@ -145,10 +147,10 @@ def _started(
             env=_environment(),
         )
     except OSError as error:
-        raise _not_started(error) from error
+        raise _start_error(error) from error
 
 
-def _counts(controller: int, acknowledged: int) -> bool:
+def _start_counting(controller: int, acknowledged: int) -> bool:
     """Tell perf to start counting, and return whether perf confirms that it counts."""
     try:
         os.write(controller, b"enable\n")
@@ -166,7 +168,7 @@ def _has_ended(perf: "subprocess.Popen[bytes]") -> bool:
     return True
 
 
-def _failed(pid: int, failure: Message, output: IO[bytes]) -> ProfileFailed:
+def _recording_error(pid: int, failure: Message, output: IO[bytes]) -> ProfileFailed:
     output.seek(0)
     last = message("Last line of its output: {output}", output=_last_line(last_text(output.read(), 1000)))
     return ProfileFailed(
@@ -174,23 +176,25 @@ def _failed(pid: int, failure: Message, output: IO[bytes]) -> ProfileFailed:
     )
 
 
-def _not_started(error: OSError) -> ProfileFailed:
+def _start_error(error: OSError) -> ProfileFailed:
     return ProfileFailed(
         "perf could not be started: {error}. Install it with: {command}", error=error.strerror, command=INSTALL
     )
 
 
-def hottest(perf_data: Path) -> HotSpots:
+def read_hot_spots(perf_data: Path) -> HotSpots:
     """Return the hot spots in a recording. Raises ProfileFailed if perf reads no CPU time sample from it."""
     command = ["perf", "script", "--no-inline", "-F", "event,period,ip,sym,dso", "-i", str(perf_data)]
     with tempfile.TemporaryFile("w+", errors="replace") as stderr:
         try:
             with guarded(command, _environment(), streams=(subprocess.PIPE, stderr)) as guard:
-                profile = profile_of(parsed(guard.process.stdout or ()))  # read line by line: the output can be long
+                profile = count_hot_spots(
+                    parse_samples(guard.process.stdout or ())
+                )  # read line by line: the output can be long
                 guard.process.wait()
             status = guard.status()
         except OSError as error:
-            raise _not_started(error) from error
+            raise _start_error(error) from error
         stderr.seek(0)
         output = stderr.read()
     if status != 0 or not profile.samples:

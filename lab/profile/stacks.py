@@ -75,7 +75,7 @@ class Samples:
         return Counter({key: count for key, count in self.total.items() if key[0] in WORK})
 
 
-class _Line(msgspec.Struct):
+class _FileLine(msgspec.Struct):
     """One line of a sampler's file. Each line has only some of these fields."""
 
     reader: str = ""
@@ -89,7 +89,7 @@ class _Line(msgspec.Struct):
     cpu_ns: int = 0
 
 
-_DECODER = msgspec.json.Decoder(_Line)
+_DECODER = msgspec.json.Decoder(_FileLine)
 
 
 def read(files: Iterable[bytes], start_ns: int, end_ns: int, directory: str) -> Samples:
@@ -110,7 +110,7 @@ def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> Non
     used_ns = [0]
     for line in _lines(content):
         if line.frame:
-            frames.append(_frame(*line.frame, directory))
+            frames.append(_make_frame(*line.frame, directory))
         elif line.stack is not None:
             stacks.append(tuple(frames[number] for number in line.stack if 0 <= number < len(frames)))
         elif line.reader:
@@ -127,7 +127,7 @@ def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> Non
     samples.cpu_ns += max(0, used_ns[-1] - used_ns[0])
 
 
-def _lines(content: bytes) -> Iterator[_Line]:
+def _lines(content: bytes) -> Iterator[_FileLine]:
     for text in content.split(b"\n")[:-1]:
         try:
             yield _DECODER.decode(text)
@@ -135,7 +135,7 @@ def _lines(content: bytes) -> Iterator[_Line]:
             return
 
 
-def _counted(line: _Line, stacks: Sequence[Stack]) -> Counts:
+def _counted(line: _FileLine, stacks: Sequence[Stack]) -> Counts:
     return Counter(
         {
             (state, stacks[number]): count
@@ -145,7 +145,7 @@ def _counted(line: _Line, stacks: Sequence[Stack]) -> Counts:
     )
 
 
-def _frame(file: str, line: int, function: str, directory: str) -> StackFrame:
+def _make_frame(file: str, line: int, function: str, directory: str) -> StackFrame:
     """Return a frame with the short file name that reports use.
 
     The name of a library's file starts with its package. Other names are relative to *directory*.
@@ -240,7 +240,7 @@ def _line(
         "file": frame.file,
         "line": frame.line,
         "is_library": frame.is_library,
-        "caller": _shown(callers.most_common(1)[0][0]),
+        "caller": _frame_text(callers.most_common(1)[0][0]),
         "states": {state: _share(states[state], at_work.total()) for state in WORK},
         "waits": {wait: [batch.get((wait, frame), 0) for batch in batches] for wait in WAITS if states[wait]},
     }
@@ -255,5 +255,5 @@ def _own_caller(stack: Stack) -> StackFrame:
     return next((frame for frame in stack if not frame.is_library), next(others, UNKNOWN))
 
 
-def _shown(frame: StackFrame) -> str:
+def _frame_text(frame: StackFrame) -> str:
     return "" if frame == UNKNOWN else str(frame)

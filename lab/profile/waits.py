@@ -16,7 +16,7 @@ from lab.profile.uprobes import CLOCK, Hit
 LOCK, LOCKED, STOP, STOPPED, STARTED = "lock", "locked", "stop", "stopped", "started"
 SHORTEST_WAIT_NS = 5000  # an uncontended call takes less than this; most of its time is spent in the two probes
 LONGEST_STOP_NS = 1_000_000_000  # if a pause seems to last longer, the hit of its end was lost
-MOST = 400_000
+MOST_SPANS = 400_000
 
 
 class WaitSpan(NamedTuple):
@@ -29,8 +29,8 @@ class WaitSpan(NamedTuple):
     end_ns: int
 
 
-class Owner(NamedTuple):
-    """The owner of a mutex that thread *tid* waited for, read between start_ns and end_ns. name: see Held.owner"""
+class OwnerReading(NamedTuple):
+    """The owner of a mutex that thread *tid* waited for, read between start_ns and end_ns. name: as WaitSample.owner"""
 
     tid: int
     mutex: int
@@ -70,8 +70,8 @@ class WaitTimeline:
 
     @property
     def is_full(self) -> bool:
-        """Whether the timeline has MOST spans, so that recording can stop."""
-        return len(self.waits) + len(self.stops) >= MOST
+        """Whether the timeline has MOST_SPANS spans, so that recording can stop."""
+        return len(self.waits) + len(self.stops) >= MOST_SPANS
 
     def add(self, hits: Iterable[Hit]) -> None:
         """Add hits, oldest first. A hit that was lost spoils only one wait."""
@@ -118,10 +118,10 @@ class WaitTimeline:
             self.waits.append(WaitSpan(hit.pid, hit.tid, thread.mutex, thread.start_ns, hit.time_ns))
 
 
-Read = TypeVar("Read", ThreadStack, Owner)
+Reading = TypeVar("Reading", ThreadStack, OwnerReading)
 
 
-class Held(NamedTuple):
+class WaitSample(NamedTuple):
     """A sampled stack of a thread that waits for a mutex or causes a pause.
 
     owner: the mutex's owner (see StackReader.owner), UNREAD if it could not be read, "" for a pause
@@ -137,39 +137,41 @@ class Held(NamedTuple):
 UNREAD = "?"
 
 
-def of_stops(stops: Sequence[WaitSpan], stacks: Mapping[int, Sequence[ThreadStack]]) -> Counter[Held]:
+def count_stop_samples(stops: Sequence[WaitSpan], stacks: Mapping[int, Sequence[ThreadStack]]) -> Counter[WaitSample]:
     """Count the samples of threads that stop all others. stacks: by process"""
-    return Counter(Held(span.pid, "", stack.frames) for span, stack in _joined(stops, stacks))
+    return Counter(WaitSample(span.pid, "", stack.frames) for span, stack in _match_readings(stops, stacks))
 
 
-def of_waits(
+def count_wait_samples(
     waits: Sequence[WaitSpan],
     stacks: Mapping[int, Sequence[ThreadStack]],
-    owners: Mapping[int, Sequence[Owner]],
+    owners: Mapping[int, Sequence[OwnerReading]],
     part_at: Callable[[int], int] = lambda at_ns: 0,
-) -> Counter[Held]:
-    """Count the samples of threads that wait for a mutex. stacks, owners: by process; part_at: returns Held.part
+) -> Counter[WaitSample]:
+    """Count the samples of threads that wait for a mutex. stacks, owners: by process; part_at: returns WaitSample.part
 
     A mutex's owner is the one that was read during the same wait, or else the owner most often read for this mutex.
     It is UNREAD if no owner was read.
     """
-    by_wait = {span: owner.name for span, owner in _joined(waits, owners) if owner.mutex == span.mutex}
+    by_wait = {span: owner.name for span, owner in _match_readings(waits, owners) if owner.mutex == span.mutex}
     names: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
     for span, name in by_wait.items():
         names[span.pid, span.mutex][name] += 1
     usual = {mutex: counted.most_common(1)[0][0] for mutex, counted in names.items()}
     return Counter(
-        Held(
+        WaitSample(
             span.pid,
             by_wait.get(span, usual.get((span.pid, span.mutex), UNREAD)),
             stack.frames,
             part_at(stack.start_ns),
         )
-        for span, stack in _joined(waits, stacks)
+        for span, stack in _match_readings(waits, stacks)
     )
 
 
-def _joined(spans: Iterable[WaitSpan], reads: Mapping[int, Sequence[Read]]) -> Iterator[tuple[WaitSpan, Read]]:
+def _match_readings(
+    spans: Iterable[WaitSpan], reads: Mapping[int, Sequence[Reading]]
+) -> Iterator[tuple[WaitSpan, Reading]]:
     """Yield each reading that lies completely within a span of its thread, with that span."""
     by_thread: dict[tuple[int, int], list[WaitSpan]] = defaultdict(list)
     for span in spans:

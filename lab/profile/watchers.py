@@ -28,14 +28,14 @@ class Watcher(Protocol):
         """Watch the service during the block. Raises GilscopeError if the service cannot be watched."""
 
 
-class _Idle:
+class _PassiveWatcher:
     """A base class for watchers that do nothing before clients connect."""
 
     def listening(self, pid: int) -> None:
         """Do nothing."""
 
 
-class Perf(_Idle):
+class PerfWatcher(_PassiveWatcher):
     """A watcher that samples C functions and locks with linux-perf."""
 
     facts: HotSpots | None = None
@@ -50,12 +50,12 @@ class Perf(_Idle):
         try:
             with perf.recording(pid, file, self._sandbox.process_group):
                 yield
-            self.facts = perf.hottest(file)
+            self.facts = perf.read_hot_spots(file)
         finally:
             file.unlink(missing_ok=True)
 
 
-class Locks(_Idle):
+class LockWatcher(_PassiveWatcher):
     """A watcher that samples which locks threads wait for.
 
     executable: an interpreter on which the self-test runs first, or "" for no self-test
@@ -65,7 +65,7 @@ class Locks(_Idle):
 
     def __init__(self, sandbox: PrivateFolder, executable: str = "") -> None:
         if executable:
-            locks.check_known_objects(Path(executable))
+            locks.run_self_test(Path(executable))
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
@@ -75,11 +75,11 @@ class Locks(_Idle):
         self.facts = recording.facts
 
 
-def _memory(sandbox: PrivateFolder, skipped: int) -> Watcher:
-    return memory.Moments(skipped)
+def _memory_watcher(sandbox: PrivateFolder, skipped: int) -> Watcher:
+    return memory.MemoryWatcher(skipped)
 
 
-WATCHERS: Mapping[str, Callable[..., Watcher]] = {"perf": Perf, "locks": Locks, "memory": _memory}
+WATCHERS: Mapping[str, Callable[..., Watcher]] = {"perf": PerfWatcher, "locks": LockWatcher, "memory": _memory_watcher}
 FACTS: Mapping[str, Any] = {"perf": HotSpots, "locks": locks.LockFacts, "memory": dict[str, dict[str, int]]}
 
 

@@ -20,9 +20,9 @@ from lab.gil.audit import (
     WARNS,
     PackageFinding,
     audit,
-    wanted,
+    read_requirements,
 )
-from lab.gil.switching import Imported
+from lab.gil.switching import ImportOutcome
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
@@ -155,7 +155,7 @@ def test_a_folder_of_ones_own_is_built_and_is_not_blamed_for_having_no_wheel(
     free_threaded: Interpreter, tmp_path: Path
 ) -> None:
     write_project(tmp_path / "shop", value=1)
-    asked = wanted([str(tmp_path / "shop")])
+    asked = read_requirements([str(tmp_path / "shop")])
     with pytest.raises(BadInput, match="are folders"):
         audit(asked, free_threaded)
     (found,) = audit(asked, free_threaded, print)
@@ -166,7 +166,7 @@ def test_a_folder_of_ones_own_is_built_and_is_not_blamed_for_having_no_wheel(
 def test_a_project_is_read_with_the_versions_of_its_lock_file(tmp_path: Path, name: str) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\ndependencies = ["plain"]\n')
     (tmp_path / "pylock.toml").write_text('lock-version = "1.0"\n[[packages]]\nname = "plain"\nversion = "1.0"\n')
-    assert wanted(tmp_path / name).entries == ("plain==1.0",)
+    assert read_requirements(tmp_path / name).entries == ("plain==1.0",)
 
 
 # ---- which packages of an environment switch the GIL on ------------------------------------------------------------
@@ -181,7 +181,7 @@ def python(shelf: Path, free_threaded: Interpreter, tmp_path: Path) -> Path:
 
 
 def test_the_package_that_switches_the_gil_on_is_named_with_its_module(python: Path) -> None:
-    assert [str(line) for line in switching.switching(python)] == [
+    assert [str(line) for line in switching.find_switching_modules(python)] == [
         "in its environment, importing holding switches the GIL on because it loads holding._held"
     ]
 
@@ -189,15 +189,15 @@ def test_the_package_that_switches_the_gil_on_is_named_with_its_module(python: P
 def test_packages_of_python_alone_are_not_imported(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
-    def fake(python: Path, module: str, folder: Path, timeout_s: float) -> Imported:
+    def fake(python: Path, module: str, folder: Path, timeout_s: float) -> ImportOutcome:
         seen.append(module)
-        return Imported(module=module)
+        return ImportOutcome(module=module)
 
-    monkeypatch.setattr(switching, "imported", fake)
-    assert switching.switching(python) == switching.switching(python) == []
+    monkeypatch.setattr(switching, "try_import", fake)
+    assert switching.find_switching_modules(python) == switching.find_switching_modules(python) == []
     assert seen == ["freed", "holding"]  # once
 
 
 def test_what_takes_too_long_is_left_out(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(switching, "SWITCHING_BUDGET_S", 0.0)
-    assert switching.switching(python) == []
+    assert switching.find_switching_modules(python) == []

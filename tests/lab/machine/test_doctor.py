@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.messages import NOTHING
-from lab.machine.doctor import Finding, disturbances, findings
+from lab.machine.doctor import Finding, disturbances, judge_machine
 
 OTHERS = {"cores": 8, "share": 0.01, "busiest": {"make": 0.01}}
 QUIET: dict[str, Any] = {
@@ -37,14 +37,14 @@ QUIET: dict[str, Any] = {
 
 def found(name: str, **changes: Any) -> Finding:
     window = {**QUIET["window"], **changes.pop("window", {})}
-    (one,) = [one for one in findings({**QUIET, **changes, "window": window}) if str(one.name) == name]
+    (one,) = [one for one in judge_machine({**QUIET, **changes, "window": window}) if str(one.name) == name]
     return one
 
 
 def test_a_quiet_machine_has_findings_that_are_all_good_and_one_that_tells_nothing_the_same_that_are_unknown() -> None:
-    assert {(one.good, one.remedy) for one in findings(QUIET)} == {(True, NOTHING)}
-    assert {(one.good, one.value, one.remedy) for one in findings({})} == {(None, NOTHING, NOTHING)}
-    assert [one.code for one in findings({})] == [one.code for one in findings(QUIET)]
+    assert {(one.good, one.remedy) for one in judge_machine(QUIET)} == {(True, NOTHING)}
+    assert {(one.good, one.value, one.remedy) for one in judge_machine({})} == {(None, NOTHING, NOTHING)}
+    assert [one.code for one in judge_machine({})] == [one.code for one in judge_machine(QUIET)]
 
 
 @pytest.mark.parametrize(

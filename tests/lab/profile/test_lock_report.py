@@ -6,8 +6,8 @@ import pytest
 
 from core.decode import decoded
 from core.record import Profile
-from lab.profile.frames import NOBODY, SourceLine
-from lab.profile.lock_report import LockReport, owner, short
+from lab.profile.frames import NO_OWNER, SourceLine
+from lab.profile.lock_report import LockReport, describe_owner, short_name
 from lab.profile.locks import LockFacts, Waiting
 
 SECOND = 10**9
@@ -23,7 +23,7 @@ LITTLE = (Waiting(owner="dict", stack=PUT, samples=400, by_time=(20,) * 20),)
 ONCE = (Waiting(owner="dict", stack=PUT, samples=400, by_time=(400,) + (0,) * 19),)
 DICT = (
     Waiting(owner="dict", stack=PUT, samples=62, by_time=(2, 4) * 9 + (4, 4)),
-    Waiting(owner=NOBODY, stack=(), samples=38, by_time=(2,) * 18 + (1, 1)),
+    Waiting(owner=NO_OWNER, stack=(), samples=38, by_time=(2,) * 18 + (1, 1)),
 )
 STOPPING = (Waiting(owner="", stack=PUT[:1], samples=30), Waiting(owner="", stack=PUT[2:], samples=10))
 
@@ -63,13 +63,13 @@ def test_what_is_claimed_of_a_service_is_a_sentence_of_its_facts(facts: LockFact
 
 
 def test_whose_a_mutex_is_that_is_no_objects() -> None:
-    assert "a global variable of _counter.so" in str(owner("[_counter.so]"))
-    assert "no Python object" in str(owner(NOBODY))
+    assert "a global variable of _counter.so" in str(describe_owner("[_counter.so]"))
+    assert "no Python object" in str(describe_owner(NO_OWNER))
 
 
 def test_files_are_named_without_the_way_to_them() -> None:
-    assert short("/usr/lib/python3.14t/functools.py") == "functools.py"
-    assert short("/v/lib/python3.14t/site-packages/django/utils/decorators.py") == "django/utils/decorators.py"
+    assert short_name("/usr/lib/python3.14t/functools.py") == "functools.py"
+    assert short_name("/v/lib/python3.14t/site-packages/django/utils/decorators.py") == "django/utils/decorators.py"
 
 
 def test_what_is_kept_fits_the_schema_and_its_shares_are_of_the_time_that_requests_took() -> None:
