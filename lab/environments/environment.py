@@ -24,7 +24,7 @@ from core.files import put
 from core.messages import AND, Message, listed
 from lab import locks, processes
 from lab.digests import Digests
-from lab.environments.requirements import Requirements, constraint_files, content, local_path, name_of, read
+from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
 from lab.folders import empty
 from lab.places import REPOSITORY
 from lab.python import uv
@@ -34,8 +34,8 @@ MAKE_TIMEOUT_S = 600.0
 STAMP_FILE = "gilscope.json"
 LAYOUT = 3  # version of how environments are created; an environment with another version is not used
 _DIGESTS = Digests()
-TURN_S = 0.05
-MOST_TURNS = 3  # attempts, because another run may remove a new environment before this process has locked it
+RETRY_S = 0.05
+MOST_ATTEMPTS = 3  # attempts, because another run may remove a new environment before this process has locked it
 _IN_USE: dict[Path, int] = {}  # environments that this process uses, each with the descriptor of its lock
 
 
@@ -100,7 +100,7 @@ def environment(
     family = folder_name(interpreter, contents)
     place = folder.absolute() / f"{family}-{hashlib.sha256(stamp.encode()).hexdigest()[:12]}"
     if not (place in _IN_USE and _is_ready(place, stamp)):
-        _use(interpreter, contents, place, stamp)
+        _acquire(interpreter, contents, place, stamp)
     return _python(place)
 
 
@@ -155,24 +155,24 @@ def _is_ready(place: Path, stamp: str) -> bool:
         return False
 
 
-def _use(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) -> None:
+def _acquire(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) -> None:
     """Take a shared lock on the environment. Create the environment first, unless another run has created it."""
     held = _IN_USE.pop(place, None)
     if held is not None:
         os.close(held)  # the environment was in use, but it is no longer complete
     try:
-        for _ in range(MOST_TURNS):
+        for _ in range(MOST_ATTEMPTS):
             lock = locks.take(place, shared=True)
             assert lock is not None, "it waits"
             if _is_ready(place, stamp):
                 _IN_USE[place] = lock
                 return
             os.close(lock)
-            building = _alone(place, stamp)
+            building = _lock_unused(place, stamp)
             if building is not None:
                 try:
-                    _make(interpreter, contents, place, stamp, building)
-                    _prune(place)
+                    _create(interpreter, contents, place, stamp, building)
+                    _remove_outdated(place)
                 finally:
                     os.close(building)
     except OSError as error:
@@ -186,12 +186,12 @@ def _use(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) 
             ) from None
 
 
-def _alone(place: Path, stamp: str) -> int | None:
+def _lock_unused(place: Path, stamp: str) -> int | None:
     """Wait for an exclusive lock on *place* and return it; None as soon as another run has created the environment."""
     while not _is_ready(place, stamp):
         lock = locks.take(place, wait=False)
         if lock is None:
-            sleep(TURN_S)
+            sleep(RETRY_S)
         elif _is_ready(place, stamp):
             os.close(lock)
         else:
@@ -199,7 +199,7 @@ def _alone(place: Path, stamp: str) -> int | None:
     return None
 
 
-def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, lock: int) -> None:
+def _create(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, lock: int) -> None:
     """Create the environment at its final place, because the scripts in its bin folder contain its path.
 
     The stamp file is written last, because it marks the environment as complete.
@@ -231,7 +231,7 @@ def run_build(
     return processes.run(command, timeout_s, variables, folder=folder, pass_fds=(lock,))
 
 
-def _prune(place: Path) -> None:
+def _remove_outdated(place: Path) -> None:
     """Remove environments of earlier contents of the same files, except those that a run uses."""
     family = place.name.rpartition("-")[0]
     for old in place.parent.glob(f"{family}-*/"):
@@ -257,7 +257,7 @@ def _commands(executable: Path, contents: Contents, place: Path) -> list[list[st
     commands = [make]
     if contents.requirements_file:
         hashed = ["--require-hashes"] if contents.hashed else []
-        anew = build_anew(contents) if program else []
+        anew = rebuild_options(contents) if program else []
         commands.append([*install, *hashed, *anew, "-r", str(contents.requirements_file)])
     if contents.wheels:
         commands.append([*install, "--no-index", "--no-deps", *map(str, contents.wheels)])
@@ -283,7 +283,7 @@ def stamp_of(interpreter: Interpreter, contents: Contents) -> str:
     return json.dumps(facts, indent=1)
 
 
-def build_anew(contents: Contents) -> list[str]:
+def rebuild_options(contents: Contents) -> list[str]:
     """Return options that make uv rebuild local folders rather than reuse wheels that it built before.
 
     --refresh does the same, but has no effect if UV_OFFLINE is set.
@@ -315,4 +315,4 @@ def _project_name(folder: Path) -> str:
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(content(path)).hexdigest()
+    return hashlib.sha256(read_bytes(path)).hexdigest()

@@ -42,7 +42,7 @@ def read(path: Path) -> Requirements:
     return _read(path, ())
 
 
-def content(path: Path) -> bytes:
+def read_bytes(path: Path) -> bytes:
     """Return the bytes of a requirements file or a wheel. Raises BadInput."""
     try:
         return path.read_bytes()
@@ -73,7 +73,7 @@ def local_path(entry: str) -> Path | None:
     return path if path.exists() else None
 
 
-def moved(line: str, place: Callable[[Path], str]) -> str:
+def relocate_paths(line: str, place: Callable[[Path], str]) -> str:
     """Return a line of a requirements file with its local path replaced by *place* of this path, if it has one."""
     if match := _PATH_OPTION.fullmatch(line):
         return line if "://" in match[1] else line[: match.start(1)] + place(Path(match[1].strip()))
@@ -87,7 +87,7 @@ def _target(entry: str) -> str:
     return _AFTER_TARGET.sub("", _AFTER_TARGET.sub("", text)).removeprefix("file://").removeprefix("file:")
 
 
-def listed(packages: Sequence[str]) -> Requirements:
+def from_names(packages: Sequence[str]) -> Requirements:
     """Make requirements of single packages. Raises BadInput if one is not a package, such as an option."""
     for package in packages:
         if not package.strip() or package.startswith("-") or "\n" in package:
@@ -135,7 +135,7 @@ def parsed(lines: Iterable[str], folder: Path, outer: tuple[Path, ...] = ()) -> 
             options += inner.options
             entries += inner.entries
         elif line.startswith("-") and not line.startswith(("-e", "--editable")):
-            options.append(moved(line, lambda path: str((folder / path).resolve())))
+            options.append(relocate_paths(line, lambda path: str((folder / path).resolve())))
         else:
             entries.append(line)
     return Requirements(options=tuple(dict.fromkeys(options)), entries=tuple(dict.fromkeys(entries)))
@@ -144,7 +144,7 @@ def parsed(lines: Iterable[str], folder: Path, outer: tuple[Path, ...] = ()) -> 
 def _lines(path: Path) -> Iterator[str]:
     """Yield the lines of a file without comments. A line that ends in a backslash is joined with the next line."""
     try:
-        text = content(path).decode()
+        text = read_bytes(path).decode()
     except UnicodeDecodeError:
         raise _unreadable(path, message("it is not UTF-8")) from None
     for line in text.replace("\\\n", " ").splitlines():

@@ -38,7 +38,7 @@ _ANNOTATED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*).*?# via (.+)")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resolved:
+class ResolvedPackage:
     """One package of a resolution.
 
     requirement: the line that installs exactly this version; wheels: the names of its wheels, for any platform
@@ -67,7 +67,7 @@ class Resolution:
     packages: the resolved packages by name; failures: the reasons by entry that cannot be resolved
     """
 
-    packages: Mapping[str, Resolved]
+    packages: Mapping[str, ResolvedPackage]
     failures: Mapping[str, Message] = field(default_factory=dict)
 
     def all_needed_by(self, name: str) -> set[str]:
@@ -81,7 +81,7 @@ class Resolution:
         return above - {name}
 
 
-def at_once(call: Callable[[Value], Result], values: Sequence[Value]) -> list[Result]:
+def run_in_parallel(call: Callable[[Value], Result], values: Sequence[Value]) -> list[Result]:
     """Return the result of *call* for each value. COMMANDS_AT_ONCE calls run in parallel, because most of them wait."""
     with ThreadPoolExecutor(COMMANDS_AT_ONCE) as pool:
         futures = [pool.submit(call, value) for value in values]
@@ -111,25 +111,27 @@ class Resolver:
 
     def resolve(self, wanted: Requirements) -> Resolution:
         """Resolve all entries together. If this fails, resolve only the entries that can be resolved alone."""
-        failure, packages = self._resolved(wanted)
+        failure, packages = self._resolve_together(wanted)
         if not failure:
             return Resolution(packages=packages)
-        alone = at_once(lambda entry: self._resolved(replace(wanted, entries=(entry,)))[0], wanted.entries)
+        alone = run_in_parallel(
+            lambda entry: self._resolve_together(replace(wanted, entries=(entry,)))[0], wanted.entries
+        )
         failures = {entry: why for entry, why in zip(wanted.entries, alone, strict=True) if why}
         rest = tuple(entry for entry in wanted.entries if entry not in failures)
         if not failures or not rest:
             return Resolution(packages={}, failures=failures or dict.fromkeys(rest, failure))
-        failure, packages = self._resolved(replace(wanted, entries=rest))
+        failure, packages = self._resolve_together(replace(wanted, entries=rest))
         return Resolution(packages=packages, failures=failures | (dict.fromkeys(rest, failure) if failure else {}))
 
-    def fits(self, package: Resolved) -> bool:
+    def fits(self, package: ResolvedPackage) -> bool:
         """Return whether this interpreter can install one of the package's wheels."""
         return any(not self._tags.isdisjoint(_tags(name)) for name in package.wheels)
 
     def first_ready(self, name: str, options: Sequence[str], after: str = "") -> str:
         """Return the first version after *after* that has a wheel with an extension for this interpreter, or ""."""
         for _ in range(MOST_PURE_RELEASES):
-            release = self._release(name, options, f">{after}" if after else "", "lowest")
+            release = self._find_release(name, options, f">{after}" if after else "", "lowest")
             if release is None or not release.pure:
                 return release.version if release else ""
             after = release.version
@@ -137,10 +139,10 @@ class Resolver:
 
     def newest_ready(self, name: str, options: Sequence[str]) -> str:
         """Return the newest version that has a wheel for this interpreter, or ""."""
-        release = self._release(name, options, "", "highest")
+        release = self._find_release(name, options, "", "highest")
         return release.version if release else ""
 
-    def _release(self, name: str, options: Sequence[str], bound: str, which: str) -> Resolved | None:
+    def _find_release(self, name: str, options: Sequence[str], bound: str, which: str) -> ResolvedPackage | None:
         kept = [option for option in options if not option.startswith(FORBID_EXACT)]
         wanted = Requirements(options=tuple(kept), entries=(f"{name}{bound}",))
         files = self._files(wanted)
@@ -154,14 +156,14 @@ class Resolver:
             )
         return None if failure else next(self._packages(files[1]), None)
 
-    def _resolved(self, wanted: Requirements) -> tuple[Message, dict[str, Resolved]]:
+    def _resolve_together(self, wanted: Requirements) -> tuple[Message, dict[str, ResolvedPackage]]:
         source, lock = self._files(wanted)
         tree = lock.with_suffix(".txt")
         failure = self._compile(source, lock, "--universal")
         failure = failure or self._compile(source, tree, "--universal", "--annotation-style", "line")
         if failure:
             return failure, {}
-        needed_by = _needed_by(tree.read_text(encoding="utf-8"))
+        needed_by = _parse_dependants(tree.read_text(encoding="utf-8"))
         packages = {}
         for package in self._packages(lock):
             origins = needed_by.get(package.name, ("-r",))
@@ -180,23 +182,23 @@ class Resolver:
     def _compile(self, source: Path, result: Path, *how: str) -> Message:
         files: tuple[str | Path, ...] = ("--output-file", result, "--python", self._interpreter.executable, source)
         command = (self._program, "pip", "compile", "--quiet", "--no-header", *how, *files)
-        return uv.run(command, RESOLVE_TIMEOUT_S, _variables(self._folder))
+        return uv.run(command, RESOLVE_TIMEOUT_S, _uv_variables(self._folder))
 
-    def _packages(self, lock: Path) -> Iterator[Resolved]:
+    def _packages(self, lock: Path) -> Iterator[ResolvedPackage]:
         """Yield the packages of a lock file whose markers fit this interpreter."""
         for package in tomllib.loads(lock.read_text(encoding="utf-8")).get("packages", []):
             if "marker" not in package or Marker(package["marker"]).evaluate(self._marker_values):
-                yield _resolved(package, lock.parent)
+                yield _parse_package(package, lock.parent)
 
 
-def _resolved(package: Mapping[str, Any], folder: Path) -> Resolved:
+def _parse_package(package: Mapping[str, Any], folder: Path) -> ResolvedPackage:
     name, version = normalised(package["name"]), str(package.get("version", ""))
     place = package.get("directory") or package.get("archive") or package.get("vcs") or {}
     files = [*package.get("wheels", []), *([package["archive"]] if "archive" in package else [])]
     names = (file.get("name") or (file.get("path") or file.get("url", "")).rpartition("/")[2] for file in files)
     requirement = f"{name} @ {_address(package, place, folder)}" if place else f"{name}=={version}"
     wheels = tuple(name.replace("%2B", "+") for name in names if name.endswith(".whl"))
-    return Resolved(
+    return ResolvedPackage(
         name=name, version=version, requirement=requirement, wheels=wheels, is_folder="directory" in package
     )
 
@@ -214,13 +216,13 @@ def _tags(name: str) -> frozenset[Tag]:
         return frozenset()
 
 
-def _needed_by(text: str) -> dict[str, tuple[str, ...]]:
+def _parse_dependants(text: str) -> dict[str, tuple[str, ...]]:
     """Parse which packages and files ask for each package. A file appears as `-r FILE`."""
     lines = map(_ANNOTATED.match, text.splitlines())
     return {normalised(line[1]): tuple(line[2].split(", ")) for line in lines if line}
 
 
-class Throwaway:
+class TrialEnvironment:
     """A temporary environment in which packages are installed on trial.
 
     folder: where it is created; the caller removes the folder
@@ -271,9 +273,9 @@ class Throwaway:
 
     def _failure(self, arguments: Sequence[str], watch: Callable[[str], None] | None = None) -> Message:
         """Run a command of uv, and return why it failed, or NOTHING if it succeeded."""
-        return uv.run([self._uv, *arguments], BUILD_TIMEOUT_S, _variables(self.folder), watch)
+        return uv.run([self._uv, *arguments], BUILD_TIMEOUT_S, _uv_variables(self.folder), watch)
 
 
-def _variables(folder: Path) -> dict[str, str]:
+def _uv_variables(folder: Path) -> dict[str, str]:
     """Return environment variables for a uv command. Its temporary files are in *folder*, because it may be killed."""
     return scrubbed_environment() | {"TMPDIR": str(folder)}

@@ -17,10 +17,17 @@ from core.messages import Message, listed, message, verbatim
 from lab.environments import requirements
 from lab.environments.environment import EnvironmentFailed
 from lab.environments.requirements import Requirements, name_of
-from lab.environments.resolution import BUILD_TIMEOUT_S, Resolution, Resolved, Resolver, Throwaway, at_once
+from lab.environments.resolution import (
+    BUILD_TIMEOUT_S,
+    Resolution,
+    ResolvedPackage,
+    Resolver,
+    TrialEnvironment,
+    run_in_parallel,
+)
 from lab.folders import PrivateFolder
 from lab.gil.switching import ImportOutcome, describe_switch, top_modules, try_import
-from lab.project.packages import MANIFEST, PYLOCK, UV_LOCK, needs
+from lab.project.packages import MANIFEST, PYLOCK, UV_LOCK, read_dependencies
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 
@@ -83,10 +90,10 @@ def read_requirements(packages: Path | Sequence[str]) -> Requirements:
     Raises BadInput if a file cannot be read, and if there is no package.
     """
     if not isinstance(packages, Path):
-        asked = requirements.listed(packages)
+        asked = requirements.from_names(packages)
     elif packages.is_dir() or packages.name in (MANIFEST, UV_LOCK, PYLOCK):
         folder = packages.absolute() if packages.is_dir() else packages.absolute().parent
-        project = needs(folder)
+        project = read_dependencies(folder)
         asked = requirements.parsed(project.entries, folder) if project else Requirements()
     else:
         asked = requirements.read(packages)
@@ -113,7 +120,7 @@ def audit(asked: Requirements, interpreter: Interpreter, build: BuildWatch | Non
         raise EnvironmentFailed("uv was not found, but audit needs uv to install packages. Run: pip install uv")
     with PrivateFolder() as private:
         resolver = Resolver(program, interpreter, private.folder)
-        place = Throwaway(program, private.folder, interpreter.executable, asked.options)
+        place = TrialEnvironment(program, private.folder, interpreter.executable, asked.options)
         return _Audit(asked=asked, interpreter=interpreter, resolver=resolver, place=place).findings(build)
 
 
@@ -133,7 +140,7 @@ class _Audit:
     asked: Requirements
     interpreter: Interpreter
     resolver: Resolver
-    place: Throwaway
+    place: TrialEnvironment
 
     @cached_property
     def resolution(self) -> Resolution:
@@ -154,7 +161,7 @@ class _Audit:
         ]
         failures = self._install(packages, build)
         absent = {*failures, *(self.without_wheel if build is None else ())}
-        findings = at_once(lambda package: self._audit_package(package, failures, absent), packages)
+        findings = run_in_parallel(lambda package: self._audit_package(package, failures, absent), packages)
         unresolved = [
             PackageFinding(package=name_of(entry), problems=(Problem(kind=NOT_INSTALLABLE, detail=why),))
             for entry, why in self.resolution.failures.items()
@@ -163,7 +170,7 @@ class _Audit:
             raise BadInput("All packages are folders, which must be built before they can be imported. Add --build.")
         return [*findings, *unresolved, *self._excluded_packages()]
 
-    def _install(self, packages: Sequence[Resolved], build: BuildWatch | None) -> dict[str, Message]:
+    def _install(self, packages: Sequence[ResolvedPackage], build: BuildWatch | None) -> dict[str, Message]:
         """Install the packages, and return the names of those that could not be installed, with the reasons."""
         to_build = [package for package in packages if package.is_folder or package.name in self.without_wheel]
         names = {package.requirement: package.name for package in packages if package not in to_build}
@@ -174,7 +181,9 @@ class _Audit:
             failures[package.name] = self.place.build(package.requirement, progress)
         return {name: why for name, why in failures.items() if why}
 
-    def _audit_package(self, package: Resolved, failures: dict[str, Message], absent: set[str]) -> PackageFinding:
+    def _audit_package(
+        self, package: ResolvedPackage, failures: dict[str, Message], absent: set[str]
+    ) -> PackageFinding:
         above = self.resolution.all_needed_by(package.name)
         missing = sorted(name for name in absent if package.name in self.resolution.all_needed_by(name))
         lacks_wheel = package.name in self.without_wheel
@@ -204,7 +213,7 @@ class _Audit:
             problems = problems + find_problems(try_import(self.place.python, module, self.place.folder))
         return replace(finding, version=installed.version, modules=modules, problems=tuple(problems))
 
-    def _no_wheel(self, package: Resolved) -> Problem:
+    def _no_wheel(self, package: ResolvedPackage) -> Problem:
         name, options = package.name, self.asked.options
         later = self.resolver.first_ready(name, options, after=package.version) if package.version else ""
         older = "" if later else self.resolver.newest_ready(name, options)
@@ -227,7 +236,7 @@ class _Audit:
         return [PackageFinding(package=name) for name in marked if name not in named]
 
 
-def _report_progress(build: BuildWatch, package: Resolved, number: int, total: int) -> Callable[[str], None]:
+def _report_progress(build: BuildWatch, package: ResolvedPackage, number: int, total: int) -> Callable[[str], None]:
     """Return a function that reports the progress of a build, given the newest line of its output."""
     begin = monotonic()
 

@@ -132,10 +132,10 @@ def missing(name: str) -> Message:
         return message("not installed: needs {program} on PATH (try: make native-peers)", program=name)
     build = BUILDS[name]
     if build.reason_file.exists():
-        return lacking(build.tools) or stored_reason(build.reason_file)
+        return find_missing_tools(build.tools) or load_reason(build.reason_file)
     if build.program.exists():
         return NOTHING
-    return lacking(build.tools) or message("not built; build it with: {program} native", program=PROGRAM)
+    return find_missing_tools(build.tools) or message("not built; build it with: {program} native", program=PROGRAM)
 
 
 def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
@@ -151,7 +151,7 @@ def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
     with locked(BIN) as lock:
         copy_sources()
         for name in wanted:
-            yield name, _made(BUILDS[name], lock)
+            yield name, _build_if_outdated(BUILDS[name], lock)
 
 
 def copy_sources() -> None:
@@ -161,7 +161,7 @@ def copy_sources() -> None:
         shutil.copytree(NATIVE_SOURCES, NATIVE_BUILDS, ignore=built, dirs_exist_ok=True)
 
 
-def lacking(tools: Iterable[str]) -> Message:
+def find_missing_tools(tools: Iterable[str]) -> Message:
     """Return a message that names the tools that are not on PATH; NOTHING if all are."""
     absent = [tool for tool in tools if shutil.which(tool) is None]
     return message("not built: needs {tools}", tools=listed(absent, last=AND)) if absent else NOTHING
@@ -172,27 +172,27 @@ def store_reason(path: Path, reason: Message) -> None:
     path.write_text(json.dumps(reason.to_json()), encoding="utf-8")
 
 
-def stored_reason(path: Path) -> Message:
+def load_reason(path: Path) -> Message:
     """Read a reason that store_reason() wrote."""
     return Message.from_json(json.loads(path.read_text(encoding="utf-8")))
 
 
-def _made(build: Build, lock: int) -> Message:
-    absent = lacking(build.tools)
+def _build_if_outdated(build: Build, lock: int) -> Message:
+    absent = find_missing_tools(build.tools)
     if absent or _is_current(build):
         return absent
-    reason = _run(build, lock)
+    reason = _run_build(build, lock)
     if reason:
         store_reason(build.reason_file, reason)
     else:
         build.reason_file.unlink(missing_ok=True)
         if build.made != build.place:
-            _put(build.made, build.place)
+            _install_file(build.made, build.place)
         os.utime(build.place)
     return reason
 
 
-def _put(made: Path, place: Path) -> None:
+def _install_file(made: Path, place: Path) -> None:
     """Install a program by copying it to the same folder and renaming it, because the old program may be running."""
     beside = place.with_name(f".{place.name}.{os.getpid()}")
     try:
@@ -213,7 +213,7 @@ def _is_current(build: Build) -> bool:
     return all(made_s > os.stat(path).st_mtime for path in files_in(build.folder, SOURCE_KINDS, MADE_FOLDERS))
 
 
-def _run(build: Build, lock: int) -> Message:
+def _run_build(build: Build, lock: int) -> Message:
     """Run the commands of a build, and return why they failed, or NOTHING if they succeeded."""
     output = ""
     for command in build.commands:
@@ -223,37 +223,45 @@ def _run(build: Build, lock: int) -> Message:
         except subprocess.TimeoutExpired as late:
             return message("not built: {command} did not end within {limit_s:g} s", command=line, limit_s=late.timeout)
         except OSError as error:
-            return broken(message("{program} could not be started: {error}", program=command[0], error=error.strerror))
+            return build_failure(
+                message("{program} could not be started: {error}", program=command[0], error=error.strerror)
+            )
         output += done.stdout + done.stderr
         if done.returncode:
-            return _reason(build.name, output, command)
+            return _explain_failure(build.name, output, command)
     return NOTHING
 
 
-def broken(reason: Message) -> Message:
+def build_failure(reason: Message) -> Message:
     """Return a message that a build failed although its tools are installed, because of its sources or the network."""
     return message("not built, although its tools are installed: {reason}", code=BROKEN, reason=reason)
 
 
-def _reason(name: str, output: str, command: tuple[str, ...]) -> Message:
+def _explain_failure(name: str, output: str, command: tuple[str, ...]) -> Message:
     """Return why a build failed: a missing library or tool if its output names one, or else its last lines."""
     last_lines = " / ".join(output.strip().splitlines()[-LAST_LINES:])
     failed = message("{command} failed: {output}", command=" ".join(command), output=last_lines)
-    return missing_library(name, output) or (command[0] == "cargo" and why_cargo_cannot(output)) or broken(failed)
+    return (
+        find_missing_library(name, output)
+        or (command[0] == "cargo" and explain_cargo_failure(output))
+        or build_failure(failed)
+    )
 
 
-def missing_library(name: str, output: str) -> Message:
+def find_missing_library(name: str, output: str) -> Message:
     """Return which library is missing, according to the build output of program *name*; NOTHING if it names none."""
     needs = [match["needs"].strip() for match in _LIBRARY.finditer(output) if match["name"] == name]
     return message("not built: needs {tools}", tools=needs[0]) if needs else NOTHING
 
 
-def why_cargo_cannot(output: str) -> Message:
+def explain_cargo_failure(output: str) -> Message:
     """Return why cargo cannot build any of our programs, from its *output*; NOTHING if the sources are at fault."""
     if _OLD_RUST.search(output):
         return message("not built: needs {tools}", tools=_required_rust())
     return (
-        broken(message("cargo could not download the crates (no network?)")) if _NO_CRATES.search(output) else NOTHING
+        build_failure(message("cargo could not download the crates (no network?)"))
+        if _NO_CRATES.search(output)
+        else NOTHING
     )
 
 

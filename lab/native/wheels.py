@@ -14,7 +14,14 @@ from lab.digests import files_in
 from lab.environments.environment import EnvironmentFailed, run_build
 from lab.folders import empty
 from lab.locks import locked
-from lab.native.programs import broken, copy_sources, lacking, missing_library, store_reason, stored_reason
+from lab.native.programs import (
+    build_failure,
+    copy_sources,
+    find_missing_library,
+    find_missing_tools,
+    load_reason,
+    store_reason,
+)
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES
 from lab.python import uv
 from lab.python.interpreters import Interpreter
@@ -79,7 +86,7 @@ def make(names: Iterable[str], interpreters: Iterable[Interpreter]) -> Iterator[
     extensions = [_extension(name) for name in list(names) or EXTENSIONS]
     for interpreter in interpreters:
         for extension in extensions:
-            yield _label(extension, interpreter), _made(extension, interpreter)
+            yield _label(extension, interpreter), _build_if_outdated(extension, interpreter)
 
 
 def _label(extension: Extension, interpreter: Interpreter) -> Message:
@@ -124,17 +131,19 @@ def _current(place: Path, stamp: str) -> Path | None:
 
 def _why_missing(extension: Extension, place: Path) -> Message:
     try:
-        return _lacking(extension) or stored_reason(place / REASON_FILE)
+        return _find_missing_tools(extension) or load_reason(place / REASON_FILE)
     except OSError:
         return message("not built; build it with: {program} native", program=PROGRAM)
 
 
-def _lacking(extension: Extension) -> Message:
+def _find_missing_tools(extension: Extension) -> Message:
     has_uv = uv.find() is not None
-    return lacking(extension.tools) or (NOTHING if has_uv else message("not built: needs uv (pip install uv)"))
+    return find_missing_tools(extension.tools) or (
+        NOTHING if has_uv else message("not built: needs uv (pip install uv)")
+    )
 
 
-def _made(extension: Extension, interpreter: Interpreter) -> Message:
+def _build_if_outdated(extension: Extension, interpreter: Interpreter) -> Message:
     """Build a wheel unless it is ready. Return why it could not be built, or NOTHING.
 
     Another run may have built the wheel while this one waited for the lock.
@@ -142,7 +151,7 @@ def _made(extension: Extension, interpreter: Interpreter) -> Message:
     place, stamp = _place(extension, interpreter), _stamp(extension, interpreter)
     if _current(place, stamp):
         return NOTHING
-    absent = _lacking(extension)
+    absent = _find_missing_tools(extension)
     if absent:
         return absent
     with locked(place) as lock:
@@ -156,9 +165,9 @@ def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: s
     try:
         done = run_build(_command(extension, interpreter, place), lock, BUILD_TIMEOUT_S)
     except subprocess.TimeoutExpired as late:
-        reason = broken(message("the build did not end within {limit_s:g} s", limit_s=late.timeout))
+        reason = build_failure(message("the build did not end within {limit_s:g} s", limit_s=late.timeout))
     else:
-        reason = _reason(extension.name, done.stdout + done.stderr) if done.returncode else NOTHING
+        reason = _explain_failure(extension.name, done.stdout + done.stderr) if done.returncode else NOTHING
     if reason:
         store_reason(place / REASON_FILE, reason)
     else:
@@ -172,11 +181,11 @@ def _command(extension: Extension, interpreter: Interpreter, place: Path) -> lis
     return [str(uv.find()), "build", "--wheel", *python, "--out-dir", str(place), source]
 
 
-def _reason(name: str, output: str) -> Message:
+def _explain_failure(name: str, output: str) -> Message:
     """Return why a build failed: a missing library, or the first lines with an error.
 
     Later lines are mostly stack frames of the build tools.
     """
     lines = [line.strip() for line in output.strip().splitlines()]
     errors = [line for line in lines if "error" in line.lower()]
-    return missing_library(name, output) or broken(verbatim(" / ".join(errors[:3] or lines[-3:])))
+    return find_missing_library(name, output) or build_failure(verbatim(" / ".join(errors[:3] or lines[-3:])))

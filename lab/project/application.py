@@ -70,7 +70,7 @@ class Application:
     error: str = ""
 
 
-def look_at(name: str, python: Path, folder: Path, variables: Mapping[str, str]) -> Application:
+def inspect_application(name: str, python: Path, folder: Path, variables: Mapping[str, str]) -> Application:
     """Import MODULE:NAME with *python* in *folder*, and return a description of the application. Raises BadInput.
 
     variables: additional environment variables of the process

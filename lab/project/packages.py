@@ -23,7 +23,7 @@ _CHOSEN = re.compile(r"""["']([^"']+)["'] in (?:extras|dependency_groups)""")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Needs:
+class Dependencies:
     """The dependencies of a project.
 
     entries: lines of a requirements file; source: the files that they come from
@@ -35,7 +35,7 @@ class Needs:
     installs: bool = False
 
 
-def needs(folder: Path, extras: Sequence[str] = (), groups: Sequence[str] = ()) -> Needs | None:
+def read_dependencies(folder: Path, extras: Sequence[str] = (), groups: Sequence[str] = ()) -> Dependencies | None:
     """Return the dependencies of the project in *folder*, with these extras and dependency groups; None if unknown.
 
     The project itself is installed if its pyproject.toml has a [build-system], as uv does. Otherwise its modules are
@@ -53,13 +53,13 @@ def needs(folder: Path, extras: Sequence[str] = (), groups: Sequence[str] = ()) 
     lock, locked = _locked(folder, extras, groups)
     if lock:
         source = message("{file}, with the versions of {lock}", file=MANIFEST, lock=lock)
-        return Needs(entries=(*locked, *itself), source=source, installs=installs)
+        return Dependencies(entries=(*locked, *itself), source=source, installs=installs)
     listed_there = [] if installs else _dependencies(project, extras)
     entries = (*listed_there, *itself, *_of_groups(manifest.get("dependency-groups", {}), groups))
-    return Needs(entries=entries, source=verbatim(MANIFEST), installs=installs)
+    return Dependencies(entries=entries, source=verbatim(MANIFEST), installs=installs)
 
 
-def _without_manifest(folder: Path, unknown: Sequence[str]) -> Needs | None:
+def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | None:
     if unknown:
         raise BadInput(
             "{folder} has no pyproject.toml with a [project] table, so there is no extra or group {names}.",
@@ -68,16 +68,16 @@ def _without_manifest(folder: Path, unknown: Sequence[str]) -> Needs | None:
         )
     lock, locked = _locked(folder, (), ())
     if lock:
-        return Needs(entries=locked, source=verbatim(lock))
+        return Dependencies(entries=locked, source=verbatim(lock))
     if not (folder / REQUIREMENTS).is_file():
         return None
     wanted = read(folder / REQUIREMENTS)
     if not wanted.hashed:
-        return Needs(entries=(f"-r {folder / REQUIREMENTS}",), source=verbatim(REQUIREMENTS))
+        return Dependencies(entries=(f"-r {folder / REQUIREMENTS}",), source=verbatim(REQUIREMENTS))
     pins = (entry.partition(" --hash")[0] for entry in wanted.entries)
     options = (option for option in wanted.options if option != "--require-hashes")
     source = message("{file}, without its hashes because a server may be added", file=REQUIREMENTS)
-    return Needs(entries=(*options, *pins), source=source)
+    return Dependencies(entries=(*options, *pins), source=source)
 
 
 def _locked(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tuple[str, tuple[str, ...]]:

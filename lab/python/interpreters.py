@@ -80,14 +80,14 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
     If a plan measures a version with its JIT on and off, both use the same interpreter, so that only the JIT differs.
     Raises BadInput if a name is not a runtime, and if a chosen path does not have the version and build of its name.
     """
-    given = {name: _checked(RuntimeName.parse(name), path) for name, path in (chosen or {}).items()}
+    given = {name: _check(RuntimeName.parse(name), path) for name, path in (chosen or {}).items()}
     wanted = {name.binary: name for name in map(RuntimeName.parse, names)}
     searched = [name for binary, name in wanted.items() if binary not in given]
-    by_name = _found({name.minor for name in searched}) if searched else {}
+    by_name = _find_all({name.minor for name in searched}) if searched else {}
     ranked = {
         name.binary: _fitting(name, wanted, [*given.values(), *by_name.get(name.series, ())]) for name in searched
     }
-    return {binary: _best(fitting) for binary, fitting in ranked.items() if fitting} | given
+    return {binary: _choose_best(fitting) for binary, fitting in ranked.items() if fitting} | given
 
 
 def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[Interpreter]) -> list[Interpreter]:
@@ -101,9 +101,9 @@ def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[I
 
 def all_found() -> list[Interpreter]:
     """Return every CPython 3.11 or later on this machine, sorted by name, the best of each name first."""
-    by_name = _found(range(OLDEST_MINOR, 100))
+    by_name = _find_all(range(OLDEST_MINOR, 100))
     ranked = sorted(by_name.values(), key=lambda same: (name_of(same[0].facts).minor, same[0].name))
-    return [interpreter for same in ranked for interpreter in (_best(same), *same[1:])]
+    return [interpreter for same in ranked for interpreter in (_choose_best(same), *same[1:])]
 
 
 def missing(name: str) -> Message:
@@ -117,7 +117,7 @@ def missing(name: str) -> Message:
             version=runtime.version,
         )
     exact = runtime.interpreter
-    others = [one.label for one in _found({runtime.minor}).get(runtime.series, ())] if runtime.patch else []
+    others = [one.label for one in _find_all({runtime.minor}).get(runtime.series, ())] if runtime.patch else []
     if others:
         return message(
             "Runtime {name} was not found. Installed: {others}. Install it with: uv python install {exact}. If it is "
@@ -185,18 +185,18 @@ def name_of(facts: Mapping[str, Any]) -> RuntimeName:
     return RuntimeName(version=version, free_threaded=bool(facts["gil_disabled_build"]))
 
 
-def _best(ranked: Sequence[Interpreter]) -> Interpreter:
+def _choose_best(ranked: Sequence[Interpreter]) -> Interpreter:
     return replace(ranked[0], alternatives=tuple(ranked[1:]))
 
 
-def _checked(name: RuntimeName, path: Path) -> Interpreter:
+def _check(name: RuntimeName, path: Path) -> Interpreter:
     """Return the interpreter at a path that the caller gave. Raises BadInput if it is not the runtime *name*."""
     program = path.expanduser()
     if not program.is_file():
         reason = message("the file does not exist")
-    elif refusal := may_execute(_to_run(program)):
+    elif refusal := may_execute(_resolve_link(program)):
         reason = message("it is not executed because {reason}", reason=refusal)
-    elif (interpreter := ask("given", _to_run(program))) is None:
+    elif (interpreter := ask("given", _resolve_link(program))) is None:
         reason = message("it did not answer like a CPython")
     elif not interpreter.is_named(name):
         version, build = str(interpreter.facts["version"]), _build(name_of(interpreter.facts))
@@ -224,7 +224,7 @@ def _build(name: RuntimeName) -> Message:
     return message("{name} (default build)", name=name.interpreter)
 
 
-def _found(minors: Container[int]) -> dict[str, list[Interpreter]]:
+def _find_all(minors: Container[int]) -> dict[str, list[Interpreter]]:
     """Return the interpreters of these minor versions by name, best first. Each executable occurs once."""
     with ThreadPoolExecutor(max_workers=16) as pool:
         answers = list(pool.map(lambda candidate: ask(*candidate), _candidates(minors)))
@@ -254,11 +254,11 @@ def _candidates(minors: Container[int]) -> list[tuple[str, Path]]:
     distinct: dict[Path, str] = {}
     for source, folder in _folders():
         for path in _binaries(folder, minors):
-            distinct.setdefault(_to_run(path), source)
+            distinct.setdefault(_resolve_link(path), source)
     return [(source, path) for path, source in distinct.items()]
 
 
-def _to_run(path: Path) -> Path:
+def _resolve_link(path: Path) -> Path:
     """Return the file that a link leads to, unless it is a shim, which chooses the interpreter by the link's name."""
     real = Path(os.path.realpath(path))
     return real if real.name.startswith("python") else path.absolute()

@@ -24,8 +24,8 @@ def may_execute(path: Path) -> Message:
     write to them. A sticky folder such as /tmp is accepted, because others cannot replace our files in it.
     """
     try:
-        for place in _passed(path):
-            reason = _fault(place, os.lstat(place))
+        for place in _path_steps(path):
+            reason = _find_fault(place, os.lstat(place))
             if reason:
                 return reason
     except OSError as error:
@@ -45,7 +45,7 @@ def run_trusted(
     reason = may_execute(Path(command[0]))
     descriptor = os.open(command[0], os.O_RDONLY | os.O_CLOEXEC)
     try:
-        if fault := reason or _fault(command[0], os.fstat(descriptor)):
+        if fault := reason or _find_fault(command[0], os.fstat(descriptor)):
             raise PermissionError(1, str(fault), command[0])
         if os.pread(descriptor, 2, 0) == b"#!" or not Path("/proc/self/fd").exists():
             return processes.run(command, timeout_s, environment)
@@ -55,7 +55,7 @@ def run_trusted(
         os.close(descriptor)
 
 
-def _passed(path: Path) -> Iterator[str]:
+def _path_steps(path: Path) -> Iterator[str]:
     """Yield every folder and link on the way from the root to *path*, and the file itself."""
     parts = [part for part in reversed(os.path.abspath(path).split("/")) if part]
     here, links = "/", 0
@@ -78,7 +78,7 @@ def _passed(path: Path) -> Iterator[str]:
         parts += [name for name in reversed(target.split("/")) if name not in ("", ".")]
 
 
-def _fault(place: str, status: os.stat_result) -> Message:
+def _find_fault(place: str, status: os.stat_result) -> Message:
     """Return why one file or folder is not trusted; NOTHING if it is trusted."""
     if status.st_uid not in (_ROOT, os.geteuid(), os.stat(__file__).st_uid):
         return message("{path} belongs to {owner}, neither to root nor to you", path=place, owner=_owner(status.st_uid))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.method import Method
-from lab.native.programs import BUILDS, why_cargo_cannot
+from lab.native.programs import BUILDS, explain_cargo_failure
 from lab.places import NATIVE_SOURCES, REPOSITORY
 from lab.run.sandbox import Sandbox
 from tests.contract.dialects import FRAMES, Dialect
@@ -43,7 +43,7 @@ def cargo_test(*arguments: str, seed: int, cases: int) -> str:
         check=False,
         env={**os.environ, **properties, "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1"},
     )
-    why_not = why_cargo_cannot(done.stdout) if done.returncode else ""
+    why_not = explain_cargo_failure(done.stdout) if done.returncode else ""
     if why_not:
         pytest.skip(str(why_not))
     assert done.returncode == 0, done.stdout
