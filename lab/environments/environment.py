@@ -56,7 +56,7 @@ class Contents:
 
     @property
     def label(self) -> Message:
-        """The names of the files, for messages. Names of our own files include their folder."""
+        """The names of an environment's files, as messages show them. Names of our own files include their folder."""
         files = [self.requirements_file] if self.requirements_file else []
         return listed(map(_name, (*files, *self.wheels)), AND)
 
@@ -67,7 +67,7 @@ class Contents:
 
     @property
     def folders(self) -> list[Path]:
-        """The local folders that are installed, such as '.'."""
+        """The local folders that the environment installs, such as '.'."""
         return [path for entry in self.wanted.entries if (path := local_path(entry)) and path.is_dir()]
 
 

@@ -33,7 +33,7 @@ class Requirements:
 
     @property
     def hashed(self) -> bool:
-        """Whether entries have hashes. If so, every package that will be installed has its own entry."""
+        """Whether the requirements have hashes. If so, every package that will be installed has its own entry."""
         return any("--hash" in entry for entry in self.entries)
 
 

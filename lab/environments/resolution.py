@@ -56,7 +56,7 @@ class ResolvedPackage:
 
     @property
     def pure(self) -> bool:
-        """Whether one of its wheels is pure Python."""
+        """Whether one of the package's wheels is pure Python."""
         return any(name.endswith("-none-any.whl") for name in self.wheels)
 
 
@@ -110,7 +110,7 @@ class Resolver:
         self._marker_values = {"python_version": f"{minor[0]}.{minor[1]}", "python_full_version": version}
 
     def resolve(self, wanted: Requirements) -> Resolution:
-        """Resolve all entries together. If this fails, resolve only the entries that can be resolved alone."""
+        """Resolve all requirements together. If this fails, resolve only the entries that can be resolved alone."""
         failure, packages = self._resolve_together(wanted)
         if not failure:
             return Resolution(packages=packages)
@@ -129,7 +129,10 @@ class Resolver:
         return any(not self._tags.isdisjoint(_tags(name)) for name in package.wheels)
 
     def first_ready(self, name: str, options: Sequence[str], after: str = "") -> str:
-        """Return the first version after *after* that has a wheel with an extension for this interpreter, or ""."""
+        """Return the first version that has a wheel with an extension for this interpreter, or "".
+
+        after: the version must be later than this one, unless it is ""
+        """
         for _ in range(MOST_PURE_RELEASES):
             release = self._find_release(name, options, f">{after}" if after else "", "lowest")
             if release is None or not release.pure:
@@ -217,7 +220,7 @@ def _tags(name: str) -> frozenset[Tag]:
 
 
 def _parse_dependants(text: str) -> dict[str, tuple[str, ...]]:
-    """Parse which packages and files ask for each package. A file appears as `-r FILE`."""
+    """Parse uv's annotations of which packages and files require each package. A file appears as `-r FILE`."""
     lines = map(_ANNOTATED.match, text.splitlines())
     return {normalised(line[1]): tuple(line[2].split(", ")) for line in lines if line}
 

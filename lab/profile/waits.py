@@ -74,7 +74,7 @@ class WaitTimeline:
         return len(self.waits) + len(self.stops) >= MOST_SPANS
 
     def add(self, hits: Iterable[Hit]) -> None:
-        """Add hits, oldest first. A hit that was lost spoils only one wait."""
+        """Add probe hits, oldest first. A hit that was lost spoils only one wait."""
         for hit in hits:
             thread = self._threads[hit.pid, hit.tid]
             if hit.name == CLOCK:
@@ -138,7 +138,7 @@ UNREAD = "?"
 
 
 def count_stop_samples(stops: Sequence[WaitSpan], stacks: Mapping[int, Sequence[ThreadStack]]) -> Counter[WaitSample]:
-    """Count the samples of threads that stop all others. stacks: by process"""
+    """Count the sampled stacks of threads that cause a stop-the-world pause. stacks: by process"""
     return Counter(WaitSample(span.pid, "", stack.frames) for span, stack in _match_readings(stops, stacks))
 
 
@@ -148,7 +148,9 @@ def count_wait_samples(
     owners: Mapping[int, Sequence[OwnerReading]],
     part_at: Callable[[int], int] = lambda at_ns: 0,
 ) -> Counter[WaitSample]:
-    """Count the samples of threads that wait for a mutex. stacks, owners: by process; part_at: returns WaitSample.part
+    """Count the sampled stacks of threads that wait for a mutex.
+
+    stacks, owners: by process; part_at: a function of a time that returns WaitSample.part
 
     A mutex's owner is the one that was read during the same wait, or else the owner most often read for this mutex.
     It is UNREAD if no owner was read.

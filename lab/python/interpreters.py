@@ -130,7 +130,7 @@ def missing(name: str) -> Message:
 
 
 def refused(names: Iterable[str]) -> list[Message]:
-    """A message for each file that is named like one of these runtimes and is not executed, with why."""
+    """Return a message for each file that looks like one of these interpreters but is not executed, with the reason."""
     minors = {RuntimeName.parse(name).minor for name in names}
     reasons = {path: may_execute(path) for _, path in _candidates(minors)}
     return [
