@@ -19,13 +19,13 @@ from lab.digests import files_in
 from lab.environments.environment import run_build
 from lab.locks import locked
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES, SHIPPED_PROGRAMS
+from systems import built_in
 
 BIN = NATIVE_BUILDS / "bin"
 BUILD_TIMEOUT_S = 1800.0
 SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
 MADE_FOLDERS = ("target", "build", "bin", "wheels")
 BROKEN = "broken"  # message code: the build of a program failed although its tools are installed
-PEERS = ("ab", "wrk", "oha", "hey")
 LAST_LINES = 6
 _LIBRARY = re.compile(r"(?P<name>[a-z-]+): not built: needs (?P<needs>.+)")
 # Messages of old and new versions of cargo that a package needs a newer Rust, because of rust-version or edition.
@@ -50,7 +50,6 @@ class Build:
     tools: programs that must be on PATH
     commands: run in *folder* one after the other
     made: the file that the commands create; it is copied to native/bin if it is elsewhere
-    host: the Python module that implements the child contract for the program; "" if the program does it itself
     """
 
     name: str
@@ -58,7 +57,6 @@ class Build:
     commands: tuple[tuple[str, ...], ...]
     made: Path
     folder: Path = NATIVE_BUILDS
-    host: str = ""
 
     @property
     def place(self) -> Path:
@@ -76,35 +74,34 @@ class Build:
         return BIN / f"{self.name}.not-built"
 
 
-def _cargo(name: str) -> Build:
-    commands = (("cargo", "build", "--quiet", "--release", "--bin", name),)
-    return Build(name=name, tools=("cargo",), commands=commands, made=NATIVE_BUILDS / "target" / "release" / name)
-
-
-def _cmake(name: str, host: str = "") -> Build:
-    configure = ("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release")
-    build = ("cmake", "--build", "build", "--target", name)
-    return Build(name=name, tools=("cmake", "c++"), commands=(configure, build), made=BIN / name, host=host)
-
-
-def _maven(name: str, folder: str, host: str = "") -> Build:
-    home = NATIVE_BUILDS / folder
-    made = home / "target" / f"{name}.jar"
+def _build_of(program: Program) -> Build:
+    """Return how a program is built."""
+    name, home = program.name, NATIVE_BUILDS / program.folder
+    if program.builder == "cargo":
+        commands = (("cargo", "build", "--quiet", "--release", "--bin", name),)
+        return Build(name=name, tools=("cargo",), commands=commands, made=home / "target" / "release" / name)
+    if program.builder == "cmake":
+        configure = ("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release")
+        build = ("cmake", "--build", "build", "--target", name)
+        return Build(name=name, tools=("cmake", "c++"), commands=(configure, build), made=BIN / name)
     tools = ("java", "javac", "mvn")  # a runtime environment alone has no javac
-    return Build(name=name, tools=tools, commands=(("mvn", "-q", "-B", "package"),), made=made, folder=home, host=host)
+    made = home / "target" / f"{name}.jar"
+    return Build(name=name, tools=tools, commands=(("mvn", "-q", "-B", "package"),), made=made, folder=home)
 
 
-LIMIT = ("loadgen", "calc-service")
-FOR_HOSTS = (*LIMIT, "http-echo", "echo-tokio")  # programs that check who connects, so they may run on other hosts
-ECHO_HOST = "experiments.echo.program"
-BUILDS: dict[str, Build] = {
-    build.name: build
-    for build in (
-        *(_cargo(name) for name in (*LIMIT, "http-echo", "echo-tokio", "axum-server", "http-reqwest")),
-        *(_cmake(name, ECHO_HOST) for name in ("echo-libuv", "echo-asio", "echo-coroutine")),
-        _cmake("http-beast"),
-        _maven("echo-netty", "echo/netty", ECHO_HOST),
-    )
+PROGRAMS = {
+    program.name: program
+    for system in built_in()
+    for program in (system.native_service, system.native_client)
+    if program
+}
+BUILDS = {name: _build_of(program) for name, program in PROGRAMS.items() if program.builder}
+FOR_HOSTS = {  # programs that check who connects, so they may run on other hosts
+    program.name
+    for system in built_in()
+    if system.spreads
+    for program in (system.native_service, system.native_client)
+    if program and program.builder
 }
 
 
@@ -113,12 +110,11 @@ def command(program: Program) -> list[str]:
     reason = missing(program.name)
     if reason:
         raise ProgramMissing(reason)
-    if program.name in PEERS:
-        return [sys.executable, "-s", "-m", "experiments.loadgen.peers", *program.arguments]
-    build = BUILDS[program.name]
-    start = ["java", "-jar", str(build.program)] if build.place.suffix == ".jar" else [str(build.program)]
-    host = [sys.executable, "-s", "-m", build.host] if build.host else []
-    return [*host, *start, *program.arguments]
+    host = [sys.executable, "-s", "-m", program.host] if program.host else []
+    build = BUILDS.get(program.name)
+    file = [str(build.program)] if build else []
+    java = ["java", "-jar"] if build and build.place.suffix == ".jar" else []
+    return [*host, *java, *file, *program.arguments]
 
 
 def missing(name: str) -> Message:
@@ -126,11 +122,10 @@ def missing(name: str) -> Message:
 
     A program also counts as missing if the last build failed, because its sources have changed since it was built.
     """
-    if name in PEERS:
-        if shutil.which(name):
-            return NOTHING
-        return message("not installed: needs {program} on PATH (try: make native-peers)", program=name)
-    build = BUILDS[name]
+    build = BUILDS.get(name)
+    if build is None:
+        needed = message("not installed: needs {program} on PATH (try: make native-peers)", program=name)
+        return NOTHING if shutil.which(name) else needed
     if build.reason_file.exists():
         return find_missing_tools(build.tools) or load_reason(build.reason_file)
     if build.program.exists():

@@ -4,12 +4,12 @@ import hashlib
 import json
 import subprocess
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message, verbatim
 from core.program import PROGRAM
+from core.system import Extension
 from lab.digests import files_in
 from lab.environments.environment import EnvironmentFailed, run_build
 from lab.folders import empty
@@ -25,6 +25,7 @@ from lab.native.programs import (
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES
 from lab.python import uv
 from lab.python.interpreters import Interpreter
+from systems import built_in
 
 WHEELS = NATIVE_BUILDS / "wheels"
 BUILD_TIMEOUT_S = 1800.0
@@ -38,29 +39,7 @@ class WheelMissing(EnvironmentFailed):
     """An interpreter has no wheel of an extension. The message says why."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Extension:
-    """An extension module of ours, whose sources are in the folder native/NAME.
-
-    tools: programs that must be on PATH; borrowed: source files from other folders of native/
-    """
-
-    name: str
-    tools: tuple[str, ...]
-    borrowed: tuple[str, ...] = ()
-
-
-EXTENSIONS: dict[str, Extension] = {
-    extension.name: extension
-    for extension in (
-        Extension(
-            name="beastclient",
-            tools=("c++",),
-            borrowed=tuple(f"http-beast/{name}" for name in ("client.cpp", "client.hpp", "clock.hpp", "socket.hpp")),
-        ),
-        Extension(name="reqwestclient", tools=("cargo",)),
-    )
-}
+EXTENSIONS = {extension.name: extension for system in built_in() for extension in system.extensions}
 
 
 def wheel(name: str, interpreter: Interpreter) -> Path:

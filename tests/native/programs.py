@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.method import Method
-from lab.native.programs import BUILDS, explain_cargo_failure
+from lab.native.programs import PROGRAMS, explain_cargo_failure
 from lab.places import NATIVE_SOURCES, REPOSITORY
 from lab.run.sandbox import Sandbox
 from tests.contract.dialects import FRAMES, Dialect
@@ -66,7 +66,7 @@ def started(name: str, *flags: str) -> list[str]:
 
 def as_service(name: str) -> list[str]:
     """The command line of a program as the service of a cell: it takes --child, or a Python process hosts it."""
-    host = BUILDS[name.removesuffix(".jar")].host
+    host = PROGRAMS[name.removesuffix(".jar")].host
     return [sys.executable, "-s", "-m", host, *started(name)] if host else started(name, "--child")
 
 

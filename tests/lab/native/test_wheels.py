@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
+from core.system import Extension
 from lab.environments.environment import EnvironmentFailed, environment, installed_packages
 from lab.native import wheels
-from lab.native.wheels import Extension, WheelMissing, make, wheel
+from lab.native.wheels import WheelMissing, make, wheel
 from lab.places import NATIVE_SOURCES
 from lab.python import uv
 from lab.python.interpreters import Interpreter
-from systems import built_in
 from tests.lab.environments.test_environment import HAVE_UV
 from tests.lab.python.fake_pythons import script
 from tests.lab.wheels import write_wheel
@@ -170,7 +170,6 @@ def test_an_environment_has_the_wheel_and_another_is_made_where_the_wheel_is_ano
 
 
 def test_the_extensions_that_systems_name_are_there() -> None:
-    assert {name for system in built_in() for name in system.wheels} == set(wheels.EXTENSIONS)
     for extension in wheels.EXTENSIONS.values():
         for needed in (f"{extension.name}/pyproject.toml", *extension.borrowed):
             assert (NATIVE_SOURCES / needed).is_file()
