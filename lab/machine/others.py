@@ -5,6 +5,7 @@ Source: proc_pid_stat(5), pid_namespaces(7); the first PID namespace has the ino
 """
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
@@ -73,15 +74,13 @@ def usage(
     their parents waited for them.
     """
     near = {name: name[:LONGEST_NAME] for name in neighbours}
-    by_name: dict[str, int] = {}
+    by_name = Counter[str]()
     for which, process in after.items():
         if which not in own and process.cpu in cpus:
-            used = process.ticks - (before[which].ticks if which in before else 0)
-            by_name[process.name] = by_name.get(process.name, 0) + used
+            by_name[process.name] += process.ticks - (before[which].ticks if which in before else 0)
     beside = {name: by_name.pop(short, 0) for name, short in near.items()}
-    busiest = sorted((name for name in by_name if by_name[name] > 0), key=lambda name: -by_name[name])[:MOST_NAMED]
     total = _sum(after, after.keys() - own) - _sum(before, before.keys() - own) - sum(beside.values())
-    return max(0, total), {name: by_name[name] for name in busiest}, beside
+    return max(0, total), dict((+by_name).most_common(MOST_NAMED)), beside
 
 
 def _trees(moment: Processes, roots: Iterable[int]) -> list[tuple[int, int]]:

@@ -52,7 +52,7 @@ NEW_PROCESSES_S = 0.5
 TAKE_MUTEX = ("_PyMutex_LockTimed", "PyMutex_Lock", "_PyRecursiveMutex_LockTimed")
 STOP_ALL = (("stop_the_world", "start_the_world"), ("_PyEval_StopTheWorld", "_PyEval_StartTheWorld"))
 SHARED_COUNTS = ("_Py_DecRefShared", "_Py_DecRefSharedDebug", "_Py_MergeZeroLocalRefcount", "_Py_DecRefSharedIsDead")
-SIGNALS = ("Condition.wait", "threading.py")  # a thread that waits here waits for a notification, not for a lock
+NOTIFICATION = ("Condition.wait", "threading.py")  # a thread that waits here waits to be notified, not for a lock
 
 
 class LocksFailed(GilscopeError):
@@ -204,7 +204,11 @@ class LockRecording:
         line = self._timeline
         line.end(self._ended_ns)
         waits = self._group_by_line(count_wait_samples(line.waits, self._stacks, self._owners, self._interval_at))
-        contended = [waiting for waiting in waits if not _is_signal(waiting)]
+        contended = [
+            waiting
+            for waiting in waits
+            if not waiting.stack or (waiting.stack[0].function, Path(waiting.stack[0].file).name) != NOTIFICATION
+        ]
         watched_ns = self._ended_ns - self._started_ns
         per_sample_ns = watched_ns / max(1, self._rounds)
         return LockFacts(
@@ -245,11 +249,6 @@ class LockRecording:
             for line, stacks in lines.items()
         )
         return sorted(waiting, key=lambda line: -line.samples)
-
-
-def _is_signal(waiting: Waiting) -> bool:
-    function, file = SIGNALS
-    return bool(waiting.stack) and waiting.stack[0].function == function and waiting.stack[0].file.endswith(file)
 
 
 def _probes_of(process: StackReader) -> Iterator[Probe]:

@@ -31,8 +31,11 @@ KINDS = ("files", "stacks", "c_heap", "objects")
 LARGEST_GUARD = 64 << 10
 LARGEST_STACK = 64 << 20
 GLIBC_ARENA = 64 << 20
-_HEAD = re.compile(r"([0-9a-f]{1,16})-([0-9a-f]{1,16}) (\S{4}) [0-9a-f]+ \S+ ([0-9]{1,20}) *(.*)")
-_PSS = re.compile(r"Pss: +([0-9]{1,15}) kB")
+_MAPPING = re.compile(
+    r"^([0-9a-f]{1,16})-([0-9a-f]{1,16}) (\S{4}) [0-9a-f]+ \S+ ([0-9]{1,20}) *(.*)\n"
+    r"(?:[A-Z]\w*:.*\n)*?Pss: +([0-9]{1,15}) kB",
+    re.MULTILINE,
+)
 _IN_USE = re.compile(r"# bytes in allocated blocks +=\s+([0-9,]{1,25})\n")
 _ARENAS = re.compile(r"[0-9]+ arenas \* [0-9]+ bytes/arena +=\s+([0-9,]{1,25})\n")
 
@@ -56,7 +59,10 @@ def sizes_by_kind(smaps: str) -> Counter[str]:
     Blocks that are too large for malloc's arenas count as objects, too.
     """
     sizes = Counter[str](dict.fromkeys(KINDS, 0))
-    mappings = list(_parse_mappings(smaps))
+    mappings = [
+        Region(int(start, 16), int(end, 16), mode, int(inode), name, int(pss_kib) * 1024)
+        for start, end, mode, inode, name, pss_kib in _MAPPING.findall(smaps)
+    ]
     for before, mapping, after in zip([None, *mappings], mappings, [*mappings[1:], None], strict=False):
         sizes[_kind(mapping, before, after)] += mapping.pss_bytes
     return sizes
@@ -136,17 +142,6 @@ def merge_moments(
     for moment, answer in zip(MOMENTS, answers, strict=False):
         known[moment] |= answer
     return {**({"start": total_sizes_by_kind(started)} if started else {}), **known}
-
-
-def _parse_mappings(smaps: str) -> Iterator[Region]:
-    head: re.Match[str] | None = None
-    for line in smaps.splitlines():
-        if match := _HEAD.fullmatch(line):
-            head = match
-        elif head and (size := _PSS.match(line)):
-            start, end, mode, inode, name = head.groups()
-            yield Region(int(start, 16), int(end, 16), mode, int(inode), name, int(size[1]) * 1024)
-            head = None
 
 
 def _kind(mapping: Region, before: Region | None, after: Region | None) -> str:

@@ -122,10 +122,10 @@ def recording(pid: int, file: Path, process_group: int | None = None) -> Iterato
                 raise _recording_error(pid, message("did not start counting"), output)
             yield perf.pid
             perf.send_signal(signal.SIGINT)
-            if not _has_ended(perf):
-                raise _recording_error(
-                    pid, message("did not end within {limit_s:g} s", limit_s=STOP_DEADLINE_S), output
-                )
+            perf.wait(STOP_DEADLINE_S)
+        except subprocess.TimeoutExpired as late:
+            failure = message("did not end within {limit_s:g} s", limit_s=late.timeout)
+            raise _recording_error(pid, failure, output) from None
         finally:
             perf.kill()
             perf.wait()
@@ -158,14 +158,6 @@ def _start_counting(controller: int, acknowledged: int) -> bool:
         return False
     ready, _, _ = select.select([acknowledged], [], [], START_DEADLINE_S)
     return bool(ready and os.read(acknowledged, 16))
-
-
-def _has_ended(perf: "subprocess.Popen[bytes]") -> bool:
-    try:
-        perf.wait(STOP_DEADLINE_S)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
 
 
 def _recording_error(pid: int, failure: Message, output: IO[bytes]) -> ProfileFailed:

@@ -84,15 +84,15 @@ class Probes:
     def __init__(self, probes: Sequence[Probe]) -> None:
         self._probes = probes
         self._names = [CLOCK, *(probe.name for probe in probes)]
-        self._open = ExitStack()
 
     def __enter__(self) -> "Probes":
         """Set the probes. Raises OSError if the kernel does not permit this user to probe functions."""
-        with ExitStack() as stack:
-            self._map(stack)
-            self._lost = _kept(stack, _bpf(_MAP_CREATE, struct.pack("<IIII", _ARRAY, 4, 8, 1)))
-            self._set_probes(stack)
-            self._set_clock(stack)
+        self._open = stack = ExitStack()
+        with stack:
+            self._map()
+            self._lost = self._keep(_bpf(_MAP_CREATE, struct.pack("<IIII", _ARRAY, 4, 8, 1)))
+            self._set_probes()
+            self._set_clock()
             self._open = stack.pop_all()
         return self
 
@@ -109,16 +109,20 @@ class Probes:
         _bpf(_MAP_LOOKUP, struct.pack("<IIQQ", self._lost, 0, ctypes.addressof(key), ctypes.addressof(value)))
         return int.from_bytes(value.raw, "little")
 
-    def _map(self, stack: ExitStack) -> None:
-        page = mmap.PAGESIZE
-        self._ring = _kept(stack, _bpf(_MAP_CREATE, struct.pack("<IIII", _RING, 0, 0, RING_BYTES)))
-        self._consumed = stack.enter_context(mmap.mmap(self._ring, page))
-        produced = mmap.mmap(self._ring, page + 2 * RING_BYTES, prot=mmap.PROT_READ, offset=page)
-        self._produced = stack.enter_context(produced)
+    def _keep(self, descriptor: int) -> int:
+        self._open.callback(os.close, descriptor)
+        return descriptor
 
-    def _set_probes(self, stack: ExitStack) -> None:
+    def _map(self) -> None:
+        page = mmap.PAGESIZE
+        self._ring = self._keep(_bpf(_MAP_CREATE, struct.pack("<IIII", _RING, 0, 0, RING_BYTES)))
+        self._consumed = self._open.enter_context(mmap.mmap(self._ring, page))
+        produced = mmap.mmap(self._ring, page + 2 * RING_BYTES, prot=mmap.PROT_READ, offset=page)
+        self._produced = self._open.enter_context(produced)
+
+    def _set_probes(self) -> None:
         """Set all probes of a file together, because the kernel takes long to remove probes that were set singly."""
-        program = self._program(stack, _KPROBE, _UPROBE_MULTI, MACHINES[platform.machine()].first_argument)
+        program = self._program(_KPROBE, _UPROBE_MULTI, MACHINES[platform.machine()].first_argument)
         groups: dict[tuple[Path, bool], list[int]] = defaultdict(list)
         for number, probe in enumerate(self._probes, 1):
             groups[probe.file, probe.returns].append(number)
@@ -128,24 +132,24 @@ class Probes:
             cookies = (ctypes.c_uint64 * len(numbers))(*numbers)
             places = [ctypes.addressof(path), ctypes.addressof(offsets), 0, ctypes.addressof(cookies)]
             link = struct.pack("<4I4Q4I", program, 0, _UPROBE_MULTI, 0, *places, len(numbers), int(returns), 0, 0)
-            _kept(stack, _bpf(_LINK_CREATE, link))
+            self._keep(_bpf(_LINK_CREATE, link))
 
-    def _set_clock(self, stack: ExitStack) -> None:
+    def _set_clock(self) -> None:
         machine = MACHINES[platform.machine()]
-        program = self._program(stack, _PERF_EVENT, 0, machine.instruction)
+        program = self._program(_PERF_EVENT, 0, machine.instruction)
         attributes = struct.pack("<IIQQQQQ", _SOFTWARE, 64, _CPU_CLOCK, CLOCK_HZ, 0, 0, _FREQUENCY) + bytes(16)
         for cpu in _cores():
             arguments = (ctypes.create_string_buffer(attributes), -1, cpu, -1, ctypes.c_ulong(_CLOSE_ON_EXEC))
-            event = _kept(stack, _called(machine.perf_event_open, *arguments))
+            event = self._keep(_called(machine.perf_event_open, *arguments))
             ioctl(event, _SET_BPF, program)
             ioctl(event, _ENABLE, 0)
 
-    def _program(self, stack: ExitStack, kind: int, attach: int, register: int) -> int:
+    def _program(self, kind: int, attach: int, register: int) -> int:
         code = _program(self._ring, self._lost, register)
         instructions, license_name = ctypes.create_string_buffer(code), ctypes.create_string_buffer(b"MIT")
         places = (len(code) // 8, ctypes.addressof(instructions), ctypes.addressof(license_name))
         attributes = struct.pack("<IIQQIIQII16sII", kind, *places, 0, 0, 0, 0, 0, b"gilscope", 0, attach)
-        return _kept(stack, _bpf(_PROG_LOAD, attributes))
+        return self._keep(_bpf(_PROG_LOAD, attributes))
 
     def _read(self) -> Iterator[Hit]:
         (consumed,) = struct.unpack_from("<Q", self._consumed)
@@ -239,11 +243,6 @@ def _called(number: int, *arguments: object) -> int:
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return result
-
-
-def _kept(stack: ExitStack, descriptor: int) -> int:
-    stack.callback(os.close, descriptor)
-    return descriptor
 
 
 def _cores() -> list[int]:

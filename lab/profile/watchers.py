@@ -18,8 +18,7 @@ class Watcher(Protocol):
     facts: the result, set when the block of watch() has ended; its type is in FACTS
     """
 
-    @property
-    def facts(self) -> Any: ...
+    facts: Any
 
     def listening(self, pid: int) -> None:
         """Record the state before any client connects. It is called once the service listens."""
@@ -28,14 +27,7 @@ class Watcher(Protocol):
         """Watch the service during the block. Raises GilscopeError if the service cannot be watched."""
 
 
-class _PassiveWatcher:
-    """A base class for watchers that do nothing before clients connect."""
-
-    def listening(self, pid: int) -> None:
-        """Do nothing."""
-
-
-class PerfWatcher(_PassiveWatcher):
+class PerfWatcher(Watcher):
     """A watcher that samples C functions and locks with linux-perf."""
 
     facts: HotSpots | None = None
@@ -55,7 +47,7 @@ class PerfWatcher(_PassiveWatcher):
             file.unlink(missing_ok=True)
 
 
-class LockWatcher(_PassiveWatcher):
+class LockWatcher(Watcher):
     """A watcher that samples which locks threads wait for.
 
     executable: an interpreter on which the self-test runs first, or "" for no self-test
@@ -75,11 +67,11 @@ class LockWatcher(_PassiveWatcher):
         self.facts = recording.facts
 
 
-def _memory_watcher(sandbox: PrivateFolder, skipped: int) -> Watcher:
-    return memory.MemoryWatcher(skipped)
-
-
-WATCHERS: Mapping[str, Callable[..., Watcher]] = {"perf": PerfWatcher, "locks": LockWatcher, "memory": _memory_watcher}
+WATCHERS: Mapping[str, Callable[..., Watcher]] = {
+    "perf": PerfWatcher,
+    "locks": LockWatcher,
+    "memory": lambda sandbox, skipped: memory.MemoryWatcher(skipped),
+}
 FACTS: Mapping[str, Any] = {"perf": HotSpots, "locks": locks.LockFacts, "memory": dict[str, dict[str, int]]}
 
 

@@ -285,13 +285,12 @@ def _matching(root: str | Path, pattern: str) -> list[Path]:
 
 
 def _binaries(folder: Path, minors: Container[int]) -> list[Path]:
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return []
-    matches = filter(None, map(_FILE_NAME.fullmatch, names))
-    paths = [folder / match[0] for match in matches if int(match[1]) in minors]
-    return [path for path in paths if path.is_file() and os.access(path, os.X_OK)]
+    return [
+        path
+        for path in _matching(folder, "python3.*")
+        if (match := _FILE_NAME.fullmatch(path.name)) and int(match[1]) in minors
+        if path.is_file() and os.access(path, os.X_OK)
+    ]
 
 
 def _output(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> str:
