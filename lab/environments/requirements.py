@@ -4,9 +4,10 @@ Source: pip.pypa.io/en/stable/reference/requirements-file-format
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from core.errors import BadInput
 from core.messages import Arg, message
@@ -111,6 +112,16 @@ def normalised(name: str) -> str:
     Source: packaging.python.org, name normalization.
     """
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def locked_entry(package: Mapping[str, Any], folder: Path) -> str:
+    """Return the line that installs exactly this package of a pylock.toml in *folder*; "" if that is unknown."""
+    name = normalised(str(package.get("name", "")))
+    place = package.get("vcs") or package.get("archive") or package.get("directory")
+    if not place:
+        return f"{name}=={package['version']}" if "version" in package else ""
+    url = place.get("url") or Path(folder, str(place.get("path", ""))).resolve().as_uri()
+    return f"{name} @ {place.get('type', 'git')}+{url}@{place['commit-id']}" if "vcs" in package else f"{name} @ {url}"
 
 
 def _read(path: Path, outer: tuple[Path, ...]) -> Requirements:

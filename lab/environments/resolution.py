@@ -22,7 +22,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from core.messages import NOTHING, Message
 from lab import processes
 from lab.environments.environment import EnvironmentFailed, distributions
-from lab.environments.requirements import Requirements, normalised
+from lab.environments.requirements import Requirements, locked_entry, normalised
 from lab.python import uv
 from lab.python.interpreters import Interpreter, scrubbed_environment
 
@@ -195,21 +195,15 @@ class Resolver:
 
 
 def _parse_package(package: Mapping[str, Any], folder: Path) -> ResolvedPackage:
-    name, version = normalised(package["name"]), str(package.get("version", ""))
-    place = package.get("directory") or package.get("archive") or package.get("vcs") or {}
     files = [*package.get("wheels", []), *([package["archive"]] if "archive" in package else [])]
     names = (file.get("name") or (file.get("path") or file.get("url", "")).rpartition("/")[2] for file in files)
-    requirement = f"{name} @ {_address(package, place, folder)}" if place else f"{name}=={version}"
-    wheels = tuple(name.replace("%2B", "+") for name in names if name.endswith(".whl"))
     return ResolvedPackage(
-        name=name, version=version, requirement=requirement, wheels=wheels, is_folder="directory" in package
+        name=normalised(package["name"]),
+        version=str(package.get("version", "")),
+        requirement=locked_entry(package, folder),
+        wheels=tuple(name.replace("%2B", "+") for name in names if name.endswith(".whl")),
+        is_folder="directory" in package,
     )
-
-
-def _address(package: Mapping[str, Any], place: Mapping[str, Any], folder: Path) -> str:
-    if "url" not in place:
-        return Path(folder, place["path"]).resolve().as_uri()
-    return f"git+{place['url']}@{place['commit-id']}" if "vcs" in package else str(place["url"])
 
 
 def _tags(name: str) -> frozenset[Tag]:

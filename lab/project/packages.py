@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from packaging.dependency_groups import resolve_dependency_groups
+
 from core.errors import BadInput
 from core.messages import Message, listed, message, verbatim
-from lab.environments.requirements import local_path, normalised, read
+from lab.environments.requirements import local_path, locked_entry, normalised, read
 from lab.processes import run
 from lab.python import uv
 from lab.python.interpreters import scrubbed_environment
@@ -55,8 +57,11 @@ def read_dependencies(folder: Path, extras: Sequence[str] = (), groups: Sequence
         source = message("{file}, with the versions of {lock}", file=MANIFEST, lock=lock)
         return Dependencies(entries=(*locked, *itself), source=source, installs=installs)
     listed_there = [] if installs else _dependencies(project, extras)
-    entries = (*listed_there, *itself, *_of_groups(manifest.get("dependency-groups", {}), groups))
-    return Dependencies(entries=entries, source=verbatim(MANIFEST), installs=installs)
+    try:
+        in_groups = resolve_dependency_groups(manifest.get("dependency-groups", {}), *groups)
+    except ExceptionGroup as error:
+        raise _unreadable(folder / MANIFEST, error.exceptions[0]) from None
+    return Dependencies(entries=(*listed_there, *itself, *in_groups), source=verbatim(MANIFEST), installs=installs)
 
 
 def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | None:
@@ -116,21 +121,12 @@ def _absolute(line: str, folder: Path) -> str:
 def _pinned(lock: Mapping[str, Any], folder: Path, chosen: set[str]) -> Iterator[str]:
     """Yield a line for each package of a pylock.toml, with its version or location and its marker."""
     for package in _tables(lock.get("packages")):
-        name, marker = str(package.get("name", "")), str(package.get("marker", ""))
-        marker = _CHOSEN.sub(lambda match: f"python_version {'>' if match[1] in chosen else '<'} '3'", marker)
-        origin = _origin(package, folder)
-        if origin and not (package.get("directory") and (folder / str(package["directory"].get("path"))) == folder):
-            yield f"{name}{origin}{f' ; {marker}' if marker else ''}"
-
-
-def _origin(package: Mapping[str, Any], folder: Path) -> str:
-    if "version" in package and not {"vcs", "directory", "archive"} & package.keys():
-        return f"=={package['version']}"
-    if "vcs" in package:
-        vcs = package["vcs"]
-        return f" @ {vcs.get('type', 'git')}+{vcs.get('url', '')}@{vcs.get('commit-id', '')}"
-    place = package.get("archive") or package.get("directory") or {}
-    return f" @ {place['url']}" if "url" in place else f" @ file://{folder / str(place.get('path', ''))}"
+        marker = _CHOSEN.sub(
+            lambda match: f"python_version {'>' if match[1] in chosen else '<'} '3'", str(package.get("marker", ""))
+        )
+        entry = locked_entry(package, folder)
+        if entry and not entry.endswith(f" @ {folder.resolve().as_uri()}"):
+            yield f"{entry}{f' ; {marker}' if marker else ''}"
 
 
 def _dependencies(project: Mapping[str, Any], extras: Sequence[str]) -> list[str]:
@@ -138,19 +134,8 @@ def _dependencies(project: Mapping[str, Any], extras: Sequence[str]) -> list[str
     return [*project.get("dependencies", []), *(line for name in extras for line in optional[normalised(name)])]
 
 
-def _of_groups(table: Mapping[str, Any], groups: Sequence[str], outer: tuple[str, ...] = ()) -> list[str]:
-    """Return the lines of these dependency groups and of the groups that they include."""
-    lines: list[str] = []
-    for name in groups:
-        known = {normalised(group): group for group in table}
-        for line in table[known[normalised(name)]] if normalised(name) not in outer else []:
-            inner = [line["include-group"]] if isinstance(line, dict) else []
-            lines += _of_groups(table, inner, (*outer, normalised(name))) if inner else [line]
-    return lines
-
-
 def _expect(kind: Message, names: Sequence[str], table: Mapping[str, Any]) -> None:
-    known = {normalised(name) for name in table}
+    known = set(map(normalised, table))
     for name in names:
         if normalised(name) not in known:
             raise BadInput(
@@ -172,4 +157,8 @@ def _toml(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise BadInput("{path} cannot be read: {reason}.", path=str(path), reason=str(error)) from None
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> BadInput:
+    return BadInput("{path} cannot be read: {reason}.", path=str(path), reason=str(error))

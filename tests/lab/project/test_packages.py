@@ -132,3 +132,9 @@ def test_a_manifest_that_is_no_toml_is_named_with_the_reason(tmp_path: Path) -> 
     (tmp_path / "pyproject.toml").write_text("[project")
     with pytest.raises(BadInput, match=r"pyproject\.toml cannot be read: "):
         read_dependencies(tmp_path)
+
+
+def test_a_group_that_includes_a_missing_group_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(MANIFEST.replace('include-group = "types"', 'include-group = "none"'))
+    with pytest.raises(BadInput, match="'none' not found"):
+        read_dependencies(tmp_path, (), ["test"])
