@@ -49,6 +49,7 @@ KNOWN = "3.14", "3.15"
 _HEAD = struct.Struct("<8sQ")  # cookie, version
 _PYTHON = re.compile(r"/.*/(?:lib)?python3[^/]*")
 READ_ERRORS = (OSError, ValueError, struct.error)
+_BUILDS: dict[tuple[int, int, int], PythonBuild | None] = {}
 
 
 class NotReadable(Exception):
@@ -149,7 +150,19 @@ def read_build(pid: int, executable: Path) -> PythonBuild | None:
         paths = [executable, *_interpreter_files(pid)]
     except OSError:
         paths = [executable]
-    return next(filter(None, map(build_in_file, paths)), None)
+    return next(filter(None, map(_known_build, paths)), None)
+
+
+def _known_build(path: Path) -> PythonBuild | None:
+    """Return the version and build in a file. A file is read only once, because the workers of a service share it."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    key = (status.st_dev, status.st_ino, status.st_mtime_ns)
+    if key not in _BUILDS:
+        _BUILDS[key] = build_in_file(path)
+    return _BUILDS[key]
 
 
 def _interpreter_files(pid: int) -> dict[Path, int]:

@@ -1,9 +1,10 @@
 """Find out which Python any process runs and whether its GIL is on, without the process's help. See docs/audit.md.
 
-A program that other users could have changed is never executed (lab.python.trust); its file is read instead.
-The GIL of a default build is always on. For the free-threaded build of CPython 3.14 and 3.15, the GIL's state is read
-from the process's memory. If that is not permitted, and for later versions, sys.remote_exec makes the main thread of
-the process run one line. Both ways need the right to trace the process: the same user, and Linux's ptrace_scope.
+The version and build are read from the interpreter's file. The GIL of a default build is always on. For the
+free-threaded build of CPython 3.14 and 3.15, the GIL's state is read from the process's memory. If that is not
+permitted, and for later versions, sys.remote_exec makes the main thread of the process run one line, unless other users
+could have changed the interpreter (lab.python.trust). Both ways need the right to trace the process: the same user, and
+Linux's ptrace_scope.
 Source: PEP 768, docs.python.org/3.14/library/sys.html#sys.remote_exec
 """
 
@@ -16,9 +17,8 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from time import monotonic
 
-from lab.gil.elf import PythonBuild
 from lab.gil.memory import read_build, read_gil_state
-from lab.python.interpreters import ask, scrubbed_environment
+from lab.python.interpreters import scrubbed_environment
 from lab.python.trust import may_execute, run_trusted
 
 DEADLINE_S = 2.0
@@ -52,36 +52,14 @@ def python_process(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = 
     may_ask: whether the process may be made to run a line that reports its GIL's state
     """
     executable = _find_executable(pid)
-    if executable is None:
+    build = read_build(pid, executable) if executable else None
+    if executable is None or build is None:
         return None
-    trusted = not may_execute(executable)
-    build = _query_build(executable) if trusted else read_build(pid, executable)
-    if build is None:
-        return None
-    enabled = _gil_enabled(pid, executable, build, deadline_s if may_ask and trusted else 0.0)
+    enabled = read_gil_state(pid) if build.free_threaded else True
+    can_ask = may_ask and int(build.version.split(".")[1]) >= REMOTE_EXEC_MINOR
+    if enabled is None and can_ask and not may_execute(executable):
+        enabled = ask_gil_state(pid, executable, deadline_s)
     return PythonProcess(label=build.label, gil_enabled=enabled)
-
-
-def _gil_enabled(pid: int, executable: Path, build: PythonBuild, ask_s: float) -> bool | None:
-    if not build.free_threaded:
-        return True
-    enabled = read_gil_state(pid)
-    if enabled is not None or not ask_s or int(build.version.split(".")[1]) < REMOTE_EXEC_MINOR:
-        return enabled
-    return ask_gil_state(pid, executable, ask_s)
-
-
-_BUILDS: dict[tuple[Path, int, int], PythonBuild] = {}
-
-
-def _query_build(executable: Path) -> PythonBuild | None:
-    """Return the version and build that a program reports. It runs only once per file, because workers share a file."""
-    status = executable.stat()
-    key = (executable, status.st_ino, status.st_mtime_ns)
-    if key not in _BUILDS and (interpreter := ask("given", executable)):
-        facts = interpreter.facts
-        _BUILDS[key] = PythonBuild(version=facts["version"], free_threaded=facts["gil_disabled_build"])
-    return _BUILDS.get(key)
 
 
 def ask_gil_state(pid: int, executable: Path, deadline_s: float = DEADLINE_S) -> bool | None:

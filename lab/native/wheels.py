@@ -142,7 +142,9 @@ def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: s
     empty(place)
     copy_sources()
     try:
-        done = run_build(_command(extension, interpreter, place), lock, BUILD_TIMEOUT_S)
+        python, source = str(interpreter.executable), str(NATIVE_BUILDS / extension.name)
+        command = [str(uv.find()), "build", "--wheel", "--python", python, "--out-dir", str(place), source]
+        done = run_build(command, lock, BUILD_TIMEOUT_S)
     except subprocess.TimeoutExpired as late:
         reason = build_failure(message("the build did not end within {limit_s:g} s", limit_s=late.timeout))
     else:
@@ -152,12 +154,6 @@ def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: s
     else:
         (place / STAMP_FILE).write_text(stamp, encoding="utf-8")
     return reason
-
-
-def _command(extension: Extension, interpreter: Interpreter, place: Path) -> list[str]:
-    source = str(NATIVE_BUILDS / extension.name)
-    python = ["--python", str(interpreter.executable)]
-    return [str(uv.find()), "build", "--wheel", *python, "--out-dir", str(place), source]
 
 
 def _explain_failure(name: str, output: str) -> Message:
