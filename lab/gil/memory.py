@@ -96,13 +96,13 @@ class PythonMemory:
     @property
     def interpreter(self) -> int:
         """Return the address of the newest interpreter of the process, which usually is the only one."""
-        return self.pointer(self.runtime + self.at["runtime.interpreters_head"])
+        return self.field(self.runtime, "runtime.interpreters_head")
 
     def gil_enabled(self) -> bool:
         """Return whether the GIL is on. Raises READ_ERRORS."""
         if not self.free_threaded:
             return True
-        gil = self.pointer(self.interpreter + self.at["interpreter.ceval_gil"])
+        gil = self.field(self.interpreter, "interpreter.ceval_gil")
         return self.integer(gil + self.at["interpreter.enabled"]) != 0
 
     def symbols(self, names: Collection[str]) -> dict[str, Symbol]:
@@ -120,6 +120,10 @@ class PythonMemory:
     def pointer(self, address: int) -> int:
         """Return the 64-bit integer at *address*. Raises OSError and struct.error."""
         return word(self.read(address, 8), 0)
+
+    def field(self, address: int, name: str) -> int:
+        """Return the 64-bit field *name* of the structure at *address*. Raises OSError and struct.error."""
+        return self.pointer(address + self.at[name])
 
     def integer(self, address: int) -> int:
         """Return the C int at *address*. Raises OSError and struct.error."""

@@ -127,8 +127,10 @@ def find_switching_modules(python: Path) -> list[Message]:
     Only packages with an extension module are imported, because Python code alone does not switch the GIL on.
     """
     until, faults = monotonic() + SWITCHING_BUDGET_S, []
+    installed = distributions(python)
+    native = [package for package in installed if any(file.suffix == ".so" for file in package.files or ())]
     with PrivateFolder() as private:
-        for module in _modules(python):
+        for module in sorted(module for package in native for module in top_modules(package)):
             left_s = min(IMPORT_TIMEOUT_S, until - monotonic())
             if left_s <= 0:
                 break
@@ -136,9 +138,3 @@ def find_switching_modules(python: Path) -> list[Message]:
             if outcome.gil_enabled:
                 faults.append(message("in its environment, {switching}", switching=describe_switch(outcome)))
     return faults
-
-
-def _modules(python: Path) -> list[str]:
-    installed = distributions(python)
-    native = [package for package in installed if any(file.suffix == ".so" for file in package.files or ())]
-    return sorted(module for package in native for module in top_modules(package))

@@ -188,11 +188,11 @@ def _load() -> list[float] | None:
 
 
 def _limits() -> dict[str, int | str]:
-    limits: dict[str, int | str] = {}
-    for name, kind in _LIMITS.items():
-        for side, value in zip(("soft", "hard"), resource.getrlimit(kind), strict=True):
-            limits[f"{name}_{side}"] = UNLIMITED if value == resource.RLIM_INFINITY else value
-    return limits
+    return {
+        f"{name}_{side}": UNLIMITED if value == resource.RLIM_INFINITY else value
+        for name, kind in _LIMITS.items()
+        for side, value in zip(("soft", "hard"), resource.getrlimit(kind), strict=True)
+    }
 
 
 def _sysctl(name: str) -> str | None:

@@ -227,4 +227,4 @@ def _pressure_fields(reader: Reader, kind: str) -> dict[str, str]:
 
 def _sum(table: Mapping[str, str], names: tuple[str, ...]) -> int | None:
     values = [number(table.get(name)) for name in names]
-    return None if None in values else sum(value or 0 for value in values)
+    return None if None in values else sum(filter(None, values))

@@ -12,6 +12,7 @@ import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache, partial
 from time import monotonic_ns
 from typing import NamedTuple
 
@@ -66,15 +67,15 @@ class StackReader(PythonMemory):
         except (*READ_ERRORS, KeyError) as error:
             self.close()
             raise NotReadable(f"process {pid}: {error}") from error
-        self._places: dict[RawFrame, SourceLine | None] = {}
+        self.place = cache(self._find_line)
+        self._variable_at = cache(partial(_variable_of, pid))
         self._types: dict[int, str] = {}
-        self._variables: dict[int, str] = {}
 
     def stacks(self) -> Iterator[ThreadStack]:
         """Yield the stack of every Python thread that exists now."""
         at = self.at
         with suppress(OSError, struct.error):
-            thread = self.pointer(self.interpreter + at["interpreter.threads_head"])
+            thread = self.field(self.interpreter, "interpreter.threads_head")
             for _ in range(MOST_THREADS):
                 if not thread:
                     return
@@ -105,26 +106,20 @@ class StackReader(PythonMemory):
             return window, start
         return self.read(frame, size), frame
 
-    def place(self, frame: RawFrame) -> SourceLine | None:
+    def _find_line(self, frame: RawFrame) -> SourceLine | None:
         """Return the source line that *frame* executes; None if the frame is not one of Python code."""
-        if frame not in self._places:
-            try:
-                self._places[frame] = self._place(frame)
-            except READ_ERRORS:
-                self._places[frame] = None
-        return self._places[frame]
-
-    def _place(self, frame: RawFrame) -> SourceLine | None:
         at, code = self.at, frame.code
-        if not code or self.pointer(code + at["object.ob_type"]) != self._code_type:
-            return None
-        start = code + at["code.co_code_adaptive"]
-        if at["code.co_tlbc"]:
-            start = self.pointer(self.pointer(code + at["code.co_tlbc"]) + 8 * (frame.copy + 1))
-        first = self.integer(code + at["code.firstlineno"])
-        line = _line(self._bytes(self.pointer(code + at["code.linetable"])), first, frame.instruction - start)
-        file, function = (self._text(self.pointer(code + at[f"code.{name}"])) for name in ("filename", "qualname"))
-        return SourceLine(file=file, line=line, function=function)
+        with suppress(*READ_ERRORS):
+            if not code or self.field(code, "object.ob_type") != self._code_type:
+                return None
+            start = code + at["code.co_code_adaptive"]
+            if at["code.co_tlbc"]:
+                start = self.pointer(self.field(code, "code.co_tlbc") + 8 * (frame.copy + 1))
+            first = self.integer(code + at["code.firstlineno"])
+            line = _line(self._bytes(self.field(code, "code.linetable")), first, frame.instruction - start)
+            file, function = (self._text(self.field(code, f"code.{name}")) for name in ("filename", "qualname"))
+            return SourceLine(file=file, line=line, function=function)
+        return None
 
     def owner(self, mutex: int) -> str:
         """Return the owner of the mutex at an address: a type's name, [FILE], or NO_OWNER.
@@ -140,27 +135,25 @@ class StackReader(PythonMemory):
             with suppress(OSError, struct.error):
                 if name := self._type_name(candidate):
                     return name
-        if mutex not in self._variables:
-            self._variables[mutex] = _variable_of(self.pid, mutex)
-        return self._variables[mutex]
+        return self._variable_at(mutex)
 
     def _type_name(self, thing: int) -> str:
         if thing % 8:
             return ""
-        kind = meta = self.pointer(thing + self.at["object.ob_type"])
+        kind = meta = self.field(thing, "object.ob_type")
         if kind in self._types:
             return self._types[kind]
         for _ in range(4):  # a type is an instance of `type`, or of a metaclass that is one
             if meta == self._type:
-                name = _NAME.match(self.read(self.pointer(kind + self.at["type.tp_name"]), 128))
+                name = _NAME.match(self.read(self.field(kind, "type.tp_name"), 128))
                 self._types[kind] = name[0][:-1].decode() if name else ""
                 return self._types[kind]
             with suppress(OSError, struct.error):
-                meta = self.pointer(meta + self.at["object.ob_type"])
+                meta = self.field(meta, "object.ob_type")
         return ""
 
     def _bytes(self, thing: int) -> bytes:
-        length = self.pointer(thing + self.at["bytes.ob_size"])
+        length = self.field(thing, "bytes.ob_size")
         return self.read(thing + self.at["bytes.ob_sval"], min(length, _LONGEST_LINES))
 
     def _text(self, thing: int) -> str:
@@ -168,8 +161,8 @@ class StackReader(PythonMemory):
 
         ASCII text follows a short header. Other text has one, two or four bytes per character after a longer header.
         """
-        state = self.pointer(thing + self.at["str.state"]) >> (8 if self.free_threaded else 2)
-        length, start = self.pointer(thing + self.at["str.length"]), thing + self.at["str.asciiobject_size"]
+        state = self.field(thing, "str.state") >> (8 if self.free_threaded else 2)
+        length, start = self.field(thing, "str.length"), thing + self.at["str.asciiobject_size"]
         if state & 7 not in _ENCODINGS or length > _LONGEST_TEXT:
             raise ValueError("not a str, or longer than any name")
         is_ascii = state >> 4 & 1

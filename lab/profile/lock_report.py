@@ -62,7 +62,7 @@ class LockReport:
     def _stops(self) -> Message:
         facts = self.facts
         share = facts.stood_ns / max(1, facts.watched_ns)
-        if share < LEAST_SHARE or not _has_enough_samples(facts.stopping):
+        if share < LEAST_SHARE or sum(line.samples for line in facts.stopping) < LEAST_SAMPLES:
             return NOTHING
         return message(
             "each request causes {stops} stop-the-world pauses of {length_ms} ms, so threads are paused {share} of the "
@@ -121,10 +121,6 @@ def short_name(file: str) -> str:
 def find_caller(stack: Sequence[SourceLine]) -> SourceLine | None:
     """Return the nearest caller in another file than the innermost frame's; None if there is no such caller."""
     return next((place for place in stack if place.file != stack[0].file), None)
-
-
-def _has_enough_samples(lines: Sequence[Waiting]) -> bool:
-    return sum(line.samples for line in lines) >= LEAST_SAMPLES
 
 
 def _relative_margin(lines: Sequence[Waiting]) -> float:

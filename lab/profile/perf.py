@@ -95,8 +95,7 @@ def _environment() -> dict[str, str]:
 
 
 def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "-"
+    return text.strip().rpartition("\n")[2].strip() or "-"
 
 
 @contextmanager

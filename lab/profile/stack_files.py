@@ -10,12 +10,13 @@ from typing import Any
 
 from lab.profile.stacks import UNKNOWN, WORK, Samples, Stack, StackFrame
 
+LEAST_SHARE = 0.003  # of the samples
 
-def tree(samples: Samples, fewest_share: float = 0.003) -> dict[str, Any]:
-    """Return the stacks of working threads as a tree for a flame graph.
+
+def tree(samples: Samples) -> dict[str, Any]:
+    """Return the stacks of working threads as a tree for a flame graph, without nodes below LEAST_SHARE.
 
     The innermost node of each stack is the thread's state.
-    fewest_share: nodes with a smaller share of the samples are left out, 0..1
     """
     root: dict[str, Any] = {"name": "", "value": 0, "children": {}}
     for (state, stack), count in samples.at_work.items():
@@ -24,7 +25,7 @@ def tree(samples: Samples, fewest_share: float = 0.003) -> dict[str, Any]:
             node["value"] += count
             node = node["children"].setdefault(name, {"name": name, "value": 0, "children": {}})
         node["value"] += count
-    return _pruned(root, max(1.0, fewest_share * root["value"]))
+    return _pruned(root, max(1.0, LEAST_SHARE * root["value"]))
 
 
 def _names(stack: Stack) -> list[str]:

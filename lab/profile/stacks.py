@@ -235,12 +235,13 @@ def _line(
     states, callers = _by_state(mine), Counter[StackFrame]()
     for (_, stack), count in mine.items():
         callers[_own_caller(stack)] += count
+    caller = callers.most_common(1)[0][0]
     return {
         "function": frame.function,
         "file": frame.file,
         "line": frame.line,
         "is_library": frame.is_library,
-        "caller": _frame_text(callers.most_common(1)[0][0]),
+        "caller": "" if caller == UNKNOWN else str(caller),
         "states": {state: _share(states[state], at_work.total()) for state in WORK},
         "waits": {wait: [batch.get((wait, frame), 0) for batch in batches] for wait in WAITS if states[wait]},
     }
@@ -253,7 +254,3 @@ def _own_caller(stack: Stack) -> StackFrame:
     package = stack[0].file.partition("/")[0]
     others = (frame for frame in stack if frame.file.partition("/")[0] != package)
     return next((frame for frame in stack if not frame.is_library), next(others, UNKNOWN))
-
-
-def _frame_text(frame: StackFrame) -> str:
-    return "" if frame == UNKNOWN else str(frame)

@@ -84,14 +84,11 @@ def _find_fault(place: str, status: os.stat_result) -> Message:
         return message("{path} belongs to {owner}, neither to root nor to you", path=place, owner=_owner(status.st_uid))
     if stat.S_ISLNK(status.st_mode) or (stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX):
         return NOTHING
-    if status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and not _private(status.st_gid)):
+    gid = status.st_gid  # a user's private group has the user's number
+    is_private = gid == _ROOT or gid == os.getegid() == os.geteuid()
+    if status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and not is_private):
         return message("other users can write to {path}", path=place)
     return NOTHING
-
-
-def _private(gid: int) -> bool:
-    """Return whether a group is root's, or this user's private group, whose number is the user's number."""
-    return gid == _ROOT or gid == os.getegid() == os.geteuid()
 
 
 def _owner(uid: int) -> str:
