@@ -6,6 +6,7 @@ below 3 %, the smallest difference that a verdict can detect.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any, NamedTuple
 
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
@@ -62,19 +63,18 @@ class Finding:
 class Check(NamedTuple):
     """A rule that judges one fact of the machine.
 
-    facts: names of the facts that the rule needs; the first one is the fact that is judged
-    value, good: functions of these facts, which return the text to show and whether the fact is good
+    value, good: functions of facts, which return the text to show and whether the first fact is good. The names of
+    good's parameters are the names of the facts that the rule needs.
     """
 
     code: str
-    facts: tuple[str, ...]
     value: Callable[..., Message]
     good: Callable[..., bool]
     remedy: Message
 
     def apply(self, facts: Mapping[str, Any]) -> Finding:
         """Apply the rule to *facts*. The finding is unknown if a fact that the rule needs is missing."""
-        judged, *others = (facts.get(name) for name in self.facts)
+        judged, *others = map(facts.get, signature(self.good).parameters)
         if judged is None or not all(others):
             return Finding(code=self.code, value=NOTHING, good=None)
         good = self.good(judged, *others)
@@ -122,7 +122,6 @@ def _of_the_last_10_s(share: float) -> Message:
 _BEFORE = (
     Check(
         "load",
-        ("load_1m", "cores"),
         lambda load_1m, cores: plural(
             "{load:.2f} on {count} core", "{load:.2f} on {count} cores", count=cores, load=load_1m
         ),
@@ -131,7 +130,6 @@ _BEFORE = (
     ),
     Check(
         "cpu_pressure",
-        ("cpu_pressure",),
         _of_the_last_10_s,
         lambda cpu_pressure: cpu_pressure <= CPU_PRESSURE_SHARE,
         message("Processes are waiting for CPU time. Stop some of them, or measure later."),
@@ -141,7 +139,6 @@ _BEFORE = (
 _WINDOW = (
     Check(
         "other_processes",
-        ("others",),
         lambda others: message(
             "other processes used {used_cores:.2f} of {cores} cores: {names}",
             used_cores=others["share"] * others["cores"],
@@ -153,28 +150,24 @@ _WINDOW = (
     ),
     Check(
         "steal",
-        ("steal",),
         lambda steal: message("the host took {percent:.1f} % of the CPU time (steal time)", percent=steal * 100),
         lambda steal: steal <= STEAL_SHARE,
         message("The host shares these cores with other virtual machines. Use dedicated cores, or run more blocks."),
     ),
     Check(
         "swapping",
-        ("swapped_pages",),
         lambda swapped_pages: plural("{count} page was swapped", "{count} pages were swapped", count=swapped_pages),
         lambda swapped_pages: swapped_pages == 0,
         message("Memory is short. Stop other programs, or lower NUM_CLIENTS or NUM_API_SERVICES."),
     ),
     Check(
         "throttling",
-        ("throttles",),
         _describe_throttling,
         lambda throttles: throttles == 0,
         message("The cores are throttled because of heat. Improve cooling, or turn turbo off."),
     ),
     Check(
         "quota",
-        ("quota_stalled_ns", "window_ns"),
         lambda quota_stalled_ns, window_ns: message(
             "the CPU quota throttled threads for {held_ms:.0f} ms of {window_s:.1f} s",
             held_ms=quota_stalled_ns / 1e6,
@@ -187,28 +180,24 @@ _WINDOW = (
 _SETTINGS = (
     Check(
         "memory_pressure",
-        ("memory_pressure",),
         _of_the_last_10_s,
         lambda memory_pressure: memory_pressure <= MEMORY_PRESSURE_SHARE,
         message("Processes are waiting for memory. Stop programs that use much of it."),
     ),
     Check(
         "swap",
-        ("swap_used_bytes",),
         lambda swap_used_bytes: message("{used_mib:.0f} MiB", used_mib=swap_used_bytes / 2**20),
         lambda swap_used_bytes: swap_used_bytes == 0,
         message("Free memory, then run: sudo swapoff -a && sudo swapon -a"),
     ),
     Check(
         "governor",
-        ("governors",),
         lambda governors: verbatim(", ".join(governors)),
         lambda governors: governors == ["performance"],
         verbatim("sudo cpupower frequency-set -g performance"),
     ),
     Check(
         "turbo",
-        ("turbo",),
         lambda turbo: message("on") if turbo else message("off"),
         lambda turbo: not turbo,
         message(
@@ -219,14 +208,12 @@ _SETTINGS = (
     ),
     Check(
         "throttled_before",
-        ("throttles",),
         _describe_throttling,
         lambda throttles: throttles == 0,
         message("The cores were throttled because of heat before. Improve cooling, and check again after a run."),
     ),
     Check(
         "smt",
-        ("smt",),
         lambda smt: message("on: two hardware threads share a core") if smt else message("off"),
         lambda smt: not smt,
         message(
@@ -236,7 +223,6 @@ _SETTINGS = (
     ),
     Check(
         "cpu_quota",
-        ("cores_quota", "cores"),
         lambda cores_quota, cores: (
             message("none")
             if cores_quota == UNLIMITED
@@ -255,14 +241,12 @@ _SETTINGS = (
     ),
     Check(
         "aslr",
-        ("aslr",),
         lambda aslr: _ASLR.get(aslr, message("partial")),
         lambda aslr: aslr == FULL_RANDOMISATION,
         message("Each process should get a random memory layout. Run: sudo sysctl kernel.randomize_va_space=2"),
     ),
     Check(
         "wakeups",
-        ("wakeup_idle_ns", "wakeup_awake_ns"),
         lambda wakeup_idle_ns, wakeup_awake_ns: message(
             "an idle core takes {idle_us:.0f} us to wake up, a core that is kept awake {awake_us:.0f} us",
             idle_us=wakeup_idle_ns / 1e3,
@@ -273,5 +257,5 @@ _SETTINGS = (
             "With few connections, wake-up latency dominates the result. Keep the cores awake with --keep-awake true."
         ),
     ),
-    Check("placement", ("cores",), placement, lambda cores: True, NOTHING),
+    Check("placement", placement, lambda cores: True, NOTHING),
 )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import BadInput, GilscopeError
+from core.errors import GilscopeError
 from core.messages import AND, NOTHING, Message, listed, message
 from core.program import INSTALLED, PROGRAM
 from core.system import Program
@@ -136,16 +136,11 @@ def missing(name: str) -> Message:
 def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
     """Build programs, and yield the name of each and why it could not be built, or NOTHING if it could.
 
-    A program that is newer than all its sources is not rebuilt. Raises BadInput if a name is not a program's.
+    names: keys of BUILDS. A program that is newer than all its sources is not rebuilt.
     """
-    wanted = list(names)
-    for name in wanted:
-        if name not in BUILDS:
-            known = ", ".join(BUILDS)
-            raise BadInput("{name} is not a native program. Choose from {known}.", name=repr(name), known=known)
     with locked(BIN) as lock:
         copy_sources()
-        for name in wanted:
+        for name in names:
             yield name, _build_if_outdated(BUILDS[name], lock)
 
 

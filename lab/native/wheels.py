@@ -47,7 +47,10 @@ def wheel(name: str, interpreter: Interpreter) -> Path:
 
     Starts no process. Raises WheelMissing with the reason, and BadInput if *name* is not an extension.
     """
-    extension = _extension(name)
+    if name not in EXTENSIONS:
+        known = ", ".join(EXTENSIONS)
+        raise BadInput("{name} is not an extension. Choose from {known}.", name=repr(name), known=known)
+    extension = EXTENSIONS[name]
     place = _place(extension, interpreter)
     path = _current(place, _stamp(extension, interpreter))
     if path is None:
@@ -57,12 +60,12 @@ def wheel(name: str, interpreter: Interpreter) -> Path:
 
 
 def make(names: Iterable[str], interpreters: Iterable[Interpreter]) -> Iterator[tuple[Message, Message]]:
-    """Build the named extensions, or all, for each interpreter.
+    """Build the named extensions for each interpreter. names: keys of EXTENSIONS
 
     Yields 'NAME for 3.14t' and why the wheel could not be built, or NOTHING if it is ready. A wheel of the present
-    sources is not rebuilt. Raises BadInput if a name is not an extension.
+    sources is not rebuilt.
     """
-    extensions = [_extension(name) for name in list(names) or EXTENSIONS]
+    extensions = [EXTENSIONS[name] for name in names]
     for interpreter in interpreters:
         for extension in extensions:
             yield _label(extension, interpreter), _build_if_outdated(extension, interpreter)
@@ -70,13 +73,6 @@ def make(names: Iterable[str], interpreters: Iterable[Interpreter]) -> Iterator[
 
 def _label(extension: Extension, interpreter: Interpreter) -> Message:
     return message("{extension} for {runtime}", extension=extension.name, runtime=interpreter.name)
-
-
-def _extension(name: str) -> Extension:
-    if name not in EXTENSIONS:
-        known = ", ".join(EXTENSIONS)
-        raise BadInput("{name} is not an extension. Choose from {known}.", name=repr(name), known=known)
-    return EXTENSIONS[name]
 
 
 def _place(extension: Extension, interpreter: Interpreter) -> Path:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from commands import native
 from core.errors import BadInput
 from core.system import SERVICE, Program
 from lab.native import programs
@@ -169,8 +170,8 @@ def test_a_library_that_the_build_names_is_the_reason(workshop: Workshop) -> Non
 
 
 def test_a_name_that_is_no_program_is_refused_with_those_there_are(workshop: Workshop) -> None:
-    with pytest.raises(BadInput, match="Choose from one"):
-        list(make(["two"]))
+    with pytest.raises(BadInput, match="accepted are one"):
+        native.main(["two"])
 
 
 def test_a_jar_is_started_by_java(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
