@@ -34,6 +34,7 @@ MOST_PURE_RELEASES = 8  # releases without an extension to skip in search of the
 Value = TypeVar("Value")
 Result = TypeVar("Result")
 FORBID_EXACT = ("--require-hashes", "--no-binary", "--only-binary", "-c", "--constraint")
+# uv's annotation of which packages and files require a package; a file appears as `-r FILE`
 _ANNOTATED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*).*?# via (.+)")
 
 
@@ -119,10 +120,9 @@ class Resolver:
         )
         failures = {entry: why for entry, why in zip(wanted.entries, alone, strict=True) if why}
         rest = tuple(entry for entry in wanted.entries if entry not in failures)
-        if not failures or not rest:
-            return Resolution(packages={}, failures=failures or dict.fromkeys(rest, failure))
-        failure, packages = self._resolve_together(replace(wanted, entries=rest))
-        return Resolution(packages=packages, failures=failures | (dict.fromkeys(rest, failure) if failure else {}))
+        if failures and rest:
+            failure, packages = self._resolve_together(replace(wanted, entries=rest))
+        return Resolution(packages=packages, failures=failures | dict.fromkeys(rest if failure else (), failure))
 
     def fits(self, package: ResolvedPackage) -> bool:
         """Return whether this interpreter can install one of the package's wheels."""
@@ -166,10 +166,11 @@ class Resolver:
         failure = failure or self._compile(source, tree, "--universal", "--annotation-style", "line")
         if failure:
             return failure, {}
-        needed_by = _parse_dependants(tree.read_text(encoding="utf-8"))
+        lines = map(_ANNOTATED.match, tree.read_text(encoding="utf-8").splitlines())
+        needed_by = {normalised(line[1]): line[2].split(", ") for line in lines if line}
         packages = {}
         for package in self._packages(lock):
-            origins = needed_by.get(package.name, ("-r",))
+            origins = needed_by.get(package.name, ["-r"])
             parents = tuple(normalised(origin) for origin in origins if not origin.startswith("-"))
             direct = any(origin.startswith("-r") for origin in origins)
             packages[package.name] = replace(package, direct=direct, needed_by=parents)
@@ -211,12 +212,6 @@ def _tags(name: str) -> frozenset[Tag]:
         return parse_wheel_filename(name)[3]
     except InvalidWheelFilename:
         return frozenset()
-
-
-def _parse_dependants(text: str) -> dict[str, tuple[str, ...]]:
-    """Parse uv's annotations of which packages and files require each package. A file appears as `-r FILE`."""
-    lines = map(_ANNOTATED.match, text.splitlines())
-    return {normalised(line[1]): tuple(line[2].split(", ")) for line in lines if line}
 
 
 class TrialEnvironment:

@@ -15,6 +15,7 @@ from lab.machine.kernelfiles import HERE, Reader, decimal, number
 from lab.machine.others import Processes, own_ticks, processes, sees_all, usage
 
 WINDOW_S = 0.5
+COUNTED = ("swapped_pages", "throttles", "quota_stalled_ns")
 TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _OTHERS_MAY_USE = ("user", "nice", "system")
 _CPU = "sys/devices/system/cpu"
@@ -60,7 +61,7 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
     return {
         "cores": before.cores or None,
         "virtual": _virtual(reader),
-        "load_1m": _load(reader),
+        "load_1m": decimal((reader.text("proc/loadavg") or "").partition(" ")[0]),
         "governors": governors(reader) or None,
         "turbo": _turbo(reader),
         "throttles": before.throttles,
@@ -78,6 +79,7 @@ def snapshot(reader: Reader = HERE) -> Snapshot:
     """Read the machine's counters. This takes 4 ms for 100 processes, so callers do it outside of the timed region."""
     stat, cpus = reader.table("proc/stat"), usable_cpus()
     by_cpu = {int(name[3:]): _ticks(line) for name, line in stat.items() if name[:3] == "cpu" and name[3:].isdigit()}
+    throttles = reader.numbers(f"{_CPU}/cpu[0-9]*/thermal_throttle/*_throttle_count")
     return Snapshot(
         at_ns=time.monotonic_ns(),
         cores=len(by_cpu),
@@ -87,7 +89,7 @@ def snapshot(reader: Reader = HERE) -> Snapshot:
         sees_all=sees_all(reader, cpus, len(by_cpu)),
         ticks=_ticks(stat.get("cpu", "")),
         swapped_pages=_sum(reader.table("proc/vmstat"), ("pswpin", "pswpout")),
-        throttles=_throttles(reader),
+        throttles=sum(throttles) if throttles else None,
         cpu_stalled_us=_stalled_us(reader, "cpu"),
         memory_stalled_us=_stalled_us(reader, "memory"),
         quota_stalled_ns=quota_stalled_ns(reader),
@@ -110,9 +112,7 @@ def between(
         "window_ns": spent_ns,
         **{kind: round(ticks[kind] / whole, 4) if whole else None for kind in ("steal", "iowait", "idle")},
         "others": _others(before, after, neighbours, (os.getpid(), *also_ours)),
-        "swapped_pages": _difference(before.swapped_pages, after.swapped_pages),
-        "throttles": _difference(before.throttles, after.throttles),
-        "quota_stalled_ns": _difference(before.quota_stalled_ns, after.quota_stalled_ns),
+        **{name: _difference(getattr(before, name), getattr(after, name)) for name in COUNTED},
         "cpu_pressure": _share(_difference(before.cpu_stalled_us, after.cpu_stalled_us), spent_ns),
         "memory_pressure": _share(_difference(before.memory_stalled_us, after.memory_stalled_us), spent_ns),
     }
@@ -167,10 +167,6 @@ def _ticks(line: str) -> dict[str, int] | None:
     return ticks if len(ticks) == len(TICKS) else None
 
 
-def _load(reader: Reader) -> float | None:
-    return decimal((reader.text("proc/loadavg") or "").partition(" ")[0])
-
-
 def _turbo(reader: Reader) -> bool | None:
     """Return whether turbo is on; None if unknown.
 
@@ -181,11 +177,6 @@ def _turbo(reader: Reader) -> bool | None:
         return no_turbo == 0
     boosts = reader.numbers(f"{_CPU}/cpufreq/boost") or reader.numbers(f"{_CPU}/cpufreq/policy*/boost")
     return any(boosts) if boosts else None
-
-
-def _throttles(reader: Reader) -> int | None:
-    counts = reader.numbers(f"{_CPU}/cpu[0-9]*/thermal_throttle/*_throttle_count")
-    return sum(counts) if counts else None
 
 
 def _smt(reader: Reader) -> bool | None:

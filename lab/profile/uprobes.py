@@ -78,26 +78,24 @@ class Hit(NamedTuple):
     value: int
 
 
-class Probes:
+class Probes(ExitStack):
     """Probes and samples of all CPU time, which are active during the `with` block."""
 
     def __init__(self, probes: Sequence[Probe]) -> None:
+        super().__init__()
         self._probes = probes
         self._names = [CLOCK, *(probe.name for probe in probes)]
 
     def __enter__(self) -> "Probes":
         """Set the probes. Raises OSError if the kernel does not permit this user to probe functions."""
-        self._open = stack = ExitStack()
-        with stack:
+        with ExitStack() as on_failure:
+            on_failure.push(self)
             self._map()
             self._lost = self._keep(_bpf(_MAP_CREATE, struct.pack("<IIII", _ARRAY, 4, 8, 1)))
             self._set_probes()
             self._set_clock()
-            self._open = stack.pop_all()
+            on_failure.pop_all()
         return self
-
-    def __exit__(self, *error: object) -> None:
-        self._open.close()
 
     def hits(self) -> list[Hit]:
         """Return the hits since the previous call, oldest first."""
@@ -110,15 +108,15 @@ class Probes:
         return int.from_bytes(value.raw, "little")
 
     def _keep(self, descriptor: int) -> int:
-        self._open.callback(os.close, descriptor)
+        self.callback(os.close, descriptor)
         return descriptor
 
     def _map(self) -> None:
         page = mmap.PAGESIZE
         self._ring = self._keep(_bpf(_MAP_CREATE, struct.pack("<IIII", _RING, 0, 0, RING_BYTES)))
-        self._consumed = self._open.enter_context(mmap.mmap(self._ring, page))
+        self._consumed = self.enter_context(mmap.mmap(self._ring, page))
         produced = mmap.mmap(self._ring, page + 2 * RING_BYTES, prot=mmap.PROT_READ, offset=page)
-        self._produced = self._open.enter_context(produced)
+        self._produced = self.enter_context(produced)
 
     def _set_probes(self) -> None:
         """Set all probes of a file together, because the kernel takes long to remove probes that were set singly."""
