@@ -157,7 +157,7 @@ def _lines(path: Path) -> Iterator[str]:
     try:
         text = read_bytes(path).decode()
     except UnicodeDecodeError:
-        raise _unreadable(path, message("it is not UTF-8")) from None
+        raise _unreadable(path, message("the file is not UTF-8")) from None
     for line in text.replace("\\\n", " ").splitlines():
         bare = " ".join(_COMMENT.sub("", line).split())
         if bare:

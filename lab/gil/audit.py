@@ -199,7 +199,7 @@ class _Audit:
         if package.name in failures:
             problems.append(Problem(kind=NOT_INSTALLABLE, detail=failures[package.name]))
         if missing:
-            detail = message("it needs {packages}, which could not be installed", packages=listed(missing))
+            detail = message("the package needs {packages}, which could not be installed", packages=listed(missing))
             problems.append(Problem(kind=NEEDS, detail=detail))
         elif package.name not in absent and (package.direct or not package.pure):
             return self._import_modules(finding, problems)
@@ -217,9 +217,9 @@ class _Audit:
         name, options = package.name, self.asked.options
         later = self.resolver.first_ready(name, options, after=package.version) if package.version else ""
         older = "" if later else self.resolver.newest_ready(name, options)
-        change = message("no version has one")
+        change = message("no version has such a wheel")
         if later or older:
-            change = message("version {version} has one", version=later or older)
+            change = message("version {version} has such a wheel", version=later or older)
         detail = message(
             "{package} {version} has no wheel for {runtime}; {change}",
             package=name,

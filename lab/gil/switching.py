@@ -136,5 +136,5 @@ def find_switching_modules(python: Path) -> list[Message]:
                 break
             outcome = try_import(python, module, private.folder, left_s)
             if outcome.gil_enabled:
-                faults.append(message("in its environment, {switching}", switching=describe_switch(outcome)))
+                faults.append(message("among the installed packages, {switching}", switching=describe_switch(outcome)))
     return faults

@@ -103,7 +103,8 @@ class HotSpots:
         if self.kernel_counted:
             return samples
         return message(
-            "{samples}, without the kernel because perf is not permitted to inspect it here", samples=samples
+            "{samples}, without kernel samples because perf is not permitted to inspect the kernel here",
+            samples=samples,
         )
 
 
@@ -191,7 +192,7 @@ def _hottest_lock(hot: Sequence[HotFunction]) -> Message:
             groups.setdefault("" if function.lock == "gil" else function.symbol, []).append(function)
     group = max(groups.values(), key=_heat, default=[])
     if _heat(group) < SMALL_SHARE:
-        return message("no lock takes {share} or more", share=percent(SMALL_SHARE))
+        return message("no lock takes {share} of CPU time or context switches", share=percent(SMALL_SHARE))
     symbols, kind = listed(function.symbol for function in group[:2]), LOCKS[group[0].lock][0]
     lock, detail = (kind, symbols) if group[0].lock == "gil" else (symbols, kind)
     cpu_share = percent(sum(function.share for function in group))

@@ -123,7 +123,7 @@ class LockRecording:
         self._find_processes()
         if not self._processes:
             raise LocksFailed(
-                "no process of the service is a CPython {known} whose memory gilscope may read", known=listed(KNOWN)
+                "the service has no CPython {known} process whose memory gilscope may read", known=listed(KNOWN)
             )
         with ExitStack() as stack:
             stack.callback(self._close)

@@ -118,12 +118,12 @@ def recording(pid: int, file: Path, process_group: int | None = None) -> Iterato
             pipes.callback(os.close, acknowledged)
         try:
             if not _start_counting(controller, acknowledged):
-                raise _recording_error(pid, message("did not start counting"), output)
+                raise _recording_error(pid, message("perf did not start counting"), output)
             yield perf.pid
             perf.send_signal(signal.SIGINT)
             perf.wait(STOP_DEADLINE_S)
         except subprocess.TimeoutExpired as late:
-            failure = message("did not end within {limit_s:g} s", limit_s=late.timeout)
+            failure = message("perf did not end within {limit_s:g} s", limit_s=late.timeout)
             raise _recording_error(pid, failure, output) from None
         finally:
             perf.kill()
@@ -162,9 +162,7 @@ def _start_counting(controller: int, acknowledged: int) -> bool:
 def _recording_error(pid: int, failure: Message, output: IO[bytes]) -> ProfileFailed:
     output.seek(0)
     last = message("Last line of its output: {output}", output=_last_line(last_text(output.read(), 1000)))
-    return ProfileFailed(
-        "perf failed to record process {pid}: it {failure}. {last}", pid=pid, failure=failure, last=last
-    )
+    return ProfileFailed("perf failed to record process {pid}: {failure}. {last}", pid=pid, failure=failure, last=last)
 
 
 def _start_error(error: OSError) -> ProfileFailed:
@@ -190,6 +188,8 @@ def read_hot_spots(perf_data: Path) -> HotSpots:
         output = stderr.read()
     if status != 0 or not profile.samples:
         last = message("Last line of its output: {output}", output=_last_line(output))
-        raise ProfileFailed("perf could read no sample of CPU time from {file}. {last}", file=str(perf_data), last=last)
+        raise ProfileFailed(
+            "perf could not read any sample of CPU time from {file}. {last}", file=str(perf_data), last=last
+        )
     lost = _LOST.search(output)
     return replace(profile, lost_share=float(lost[1]) / 100) if lost else profile

@@ -54,7 +54,7 @@ def read_dependencies(folder: Path, extras: Sequence[str] = (), groups: Sequence
     itself = [f"{folder}{brackets}"] if installs else []
     lock, locked = _locked(folder, extras, groups)
     if lock:
-        source = message("{file}, with the versions of {lock}", file=MANIFEST, lock=lock)
+        source = message("{file}, with the versions from {lock}", file=MANIFEST, lock=lock)
         return Dependencies(entries=(*locked, *itself), source=source, installs=installs)
     listed_there = [] if installs else _dependencies(project, extras)
     try:
@@ -81,7 +81,7 @@ def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | No
         return Dependencies(entries=(f"-r {folder / REQUIREMENTS}",), source=verbatim(REQUIREMENTS))
     pins = (entry.partition(" --hash")[0] for entry in wanted.entries)
     options = (option for option in wanted.options if option != "--require-hashes")
-    source = message("{file}, without its hashes because a server may be added", file=REQUIREMENTS)
+    source = message("{file}, without its hashes because a server may be added to the packages", file=REQUIREMENTS)
     return Dependencies(entries=(*options, *pins), source=source)
 
 

@@ -195,14 +195,14 @@ def _check(name: RuntimeName, path: Path) -> Interpreter:
     if not program.is_file():
         reason = message("the file does not exist")
     elif refusal := may_execute(_resolve_link(program)):
-        reason = message("it is not executed because {reason}", reason=refusal)
+        reason = message("the file is not executed because {reason}", reason=refusal)
     elif (interpreter := ask("given", _resolve_link(program))) is None:
-        reason = message("it did not answer like a CPython")
+        reason = message("the program did not answer like a CPython interpreter")
     elif not interpreter.is_named(name):
         version, build = str(interpreter.facts["version"]), _build(name_of(interpreter.facts))
-        reason = message("it is CPython {version}, {build}", version=version, build=build)
+        reason = message("the program is CPython {version}, {build}", version=version, build=build)
     elif name.jit_enabled and not interpreter.has_jit:
-        reason = message("it was built without a JIT")
+        reason = message("the interpreter was built without a JIT")
     else:
         return interpreter
     raise BadInput(

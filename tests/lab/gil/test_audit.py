@@ -132,7 +132,10 @@ def test_without_a_request_nothing_is_built(unbuilt: dict[str, PackageFinding]) 
 
 
 def test_a_version_that_has_the_wheel_is_named(unbuilt: dict[str, PackageFinding]) -> None:
-    for name, change in {"improved": "version 1.2 has one", "abandoned": "no version has one"}.items():
+    for name, change in {
+        "improved": "version 1.2 has such a wheel",
+        "abandoned": "no version has such a wheel",
+    }.items():
         (problem,) = unbuilt[name].problems
         assert str(problem.detail).endswith(f" has no wheel for 3.14t; {change}")
 
@@ -140,7 +143,7 @@ def test_a_version_that_has_the_wheel_is_named(unbuilt: dict[str, PackageFinding
 def test_what_leads_to_a_package_without_a_wheel_is_named_on_both_sides(unbuilt: dict[str, PackageFinding]) -> None:
     assert unbuilt["improved"].needed_by == ("application",)
     assert [str(problem.detail) for problem in unbuilt["middle"].problems] == [
-        "it needs improved, which could not be installed"
+        "the package needs improved, which could not be installed"
     ]
     assert (kinds(unbuilt["application"]), unbuilt["middle"].direct) == ([NEEDS], False)
     assert unbuilt["freed"] == PackageFinding(package="freed")  # which a marker leaves out
@@ -182,7 +185,7 @@ def python(shelf: Path, free_threaded: Interpreter, tmp_path: Path) -> Path:
 
 def test_the_package_that_switches_the_gil_on_is_named_with_its_module(python: Path) -> None:
     assert [str(line) for line in switching.find_switching_modules(python)] == [
-        "in its environment, importing holding switches the GIL on because it loads holding._held"
+        "among the installed packages, importing holding switches the GIL on because it loads holding._held"
     ]
 
 

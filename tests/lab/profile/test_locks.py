@@ -129,7 +129,7 @@ def test_a_process_that_is_no_python_cannot_be_watched() -> None:
     with started("sh", "-c", "echo ready; read line") as service:
         with pytest.raises(NotReadable):
             StackReader(service.pid)
-        with pytest.raises(LocksFailed, match="no process of the service"), LockRecording(service.pid):
+        with pytest.raises(LocksFailed, match="the service has no CPython"), LockRecording(service.pid):
             pass
 
 

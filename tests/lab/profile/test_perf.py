@@ -74,7 +74,7 @@ def test_perf_that_ends_before_it_counts_or_never_counts_is_ended(
     make_perf(perf)
     before = descendants(os.getpid())
     with (
-        pytest.raises(ProfileFailed, match=f"process 77: it did not start counting{end}"),
+        pytest.raises(ProfileFailed, match=f"process 77: perf did not start counting{end}"),
         recording(77, tmp_path / "x"),
     ):
         pass

@@ -104,7 +104,7 @@ def test_a_pylock_gives_versions_and_places_and_its_markers_know_what_was_chosen
     needed = read_dependencies(tmp_path, (), ["types"])
     assert needed
     assert "mypy==1.20 ; python_version > '3'" in needed.entries
-    assert str(needed.source) == "pyproject.toml, with the versions of pylock.toml"
+    assert str(needed.source) == "pyproject.toml, with the versions from pylock.toml"
 
 
 @pytest.mark.skipif(uv.find() is None, reason="needs uv")
