@@ -6,7 +6,7 @@ source only if `build` is given.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
@@ -187,14 +187,8 @@ class _Audit:
         above = self.resolution.all_needed_by(package.name)
         missing = sorted(name for name in absent if package.name in self.resolution.all_needed_by(name))
         lacks_wheel = package.name in self.without_wheel
-        finding = PackageFinding(
-            package=package.name,
-            version=package.version,
-            direct=package.direct,
-            needed_by=tuple(sorted(name for name in above if self.resolution.packages[name].direct)),
-        )
-        if not package.pure and not package.is_folder and not lacks_wheel:
-            finding = replace(finding, ready_since=self.resolver.first_ready(package.name, self.asked.options))
+        is_extension = not package.pure and not package.is_folder and not lacks_wheel
+        version, modules = package.version, []
         problems = [self._no_wheel(package)] if lacks_wheel else []
         if package.name in failures:
             problems.append(Problem(kind=NOT_INSTALLABLE, detail=failures[package.name]))
@@ -202,16 +196,20 @@ class _Audit:
             detail = message("the package needs {packages}, which could not be installed", packages=listed(missing))
             problems.append(Problem(kind=NEEDS, detail=detail))
         elif package.name not in absent and (package.direct or not package.pure):
-            return self._import_modules(finding, problems)
-        return replace(finding, problems=tuple(problems))
-
-    def _import_modules(self, finding: PackageFinding, problems: list[Problem]) -> PackageFinding:
-        installed = self.place.distribution(finding.package)
-        assert installed is not None, finding.package
-        modules = tuple(top_modules(installed))
-        for module in modules:
-            problems = problems + find_problems(try_import(self.place.python, module, self.place.folder))
-        return replace(finding, version=installed.version, modules=modules, problems=tuple(problems))
+            installed = self.place.distribution(package.name)
+            assert installed is not None, package.name
+            version, modules = installed.version, top_modules(installed)
+            for module in modules:
+                problems += find_problems(try_import(self.place.python, module, self.place.folder))
+        return PackageFinding(
+            package=package.name,
+            version=version,
+            modules=tuple(modules),
+            problems=tuple(problems),
+            direct=package.direct,
+            needed_by=tuple(sorted(name for name in above if self.resolution.packages[name].direct)),
+            ready_since=self.resolver.first_ready(package.name, self.asked.options) if is_extension else "",
+        )
 
     def _no_wheel(self, package: ResolvedPackage) -> Problem:
         name, options = package.name, self.asked.options

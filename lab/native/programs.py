@@ -89,20 +89,13 @@ def _build_of(program: Program) -> Build:
     return Build(name=name, tools=tools, commands=(("mvn", "-q", "-B", "package"),), made=made, folder=home)
 
 
-PROGRAMS = {
-    program.name: program
-    for system in built_in()
-    for program in (system.native_service, system.native_client)
-    if program
-}
+_USES = [
+    (system, program) for system in built_in() for program in (system.native_service, system.native_client) if program
+]
+PROGRAMS = {program.name: program for _, program in _USES}
 BUILDS = {name: _build_of(program) for name, program in PROGRAMS.items() if program.builder}
-FOR_HOSTS = {  # programs that check who connects, so they may run on other hosts
-    program.name
-    for system in built_in()
-    if system.spreads
-    for program in (system.native_service, system.native_client)
-    if program and program.builder
-}
+# Programs that check who connects, so they may run on other hosts.
+FOR_HOSTS = {program.name for system, program in _USES if system.spreads and program.builder}
 
 
 def command(program: Program) -> list[str]:

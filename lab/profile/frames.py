@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from lab.gil.memory import READ_ERRORS, NotReadable, PythonMemory, mappings, word
 
+SHARED_COUNTS = ("_Py_DecRefShared", "_Py_DecRefSharedDebug", "_Py_MergeZeroLocalRefcount", "_Py_DecRefSharedIsDead")
 DEEPEST = 24  # only the innermost frames of a stack are read
 MOST_THREADS = 4096
 _WINDOW_BYTES = 3072  # read together with a frame, because its callers' frames mostly lie just before it
@@ -56,7 +57,10 @@ class SourceLine:
 
 
 class StackReader(PythonMemory):
-    """A reader of the Python stacks and mutexes of process *pid*."""
+    """A reader of the Python stacks and mutexes of process *pid*.
+
+    shared_counts: the addresses of the functions that count references of shared objects
+    """
 
     def __init__(self, pid: int) -> None:
         """Open the process's memory. Raises NotReadable."""
@@ -64,6 +68,10 @@ class StackReader(PythonMemory):
         try:
             types = self.symbols(("PyType_Type", "PyCode_Type"))
             self._type, self._code_type = (types[name].address + self.bias for name in ("PyType_Type", "PyCode_Type"))
+            self.shared_counts = [
+                range(start := symbol.address + self.bias, start + symbol.size_bytes)
+                for symbol in self.symbols(SHARED_COUNTS).values()
+            ]
         except (*READ_ERRORS, KeyError) as error:
             self.close()
             raise NotReadable(f"process {pid}: {error}") from error

@@ -51,7 +51,7 @@ PARTS = 20
 NEW_PROCESSES_S = 0.5
 TAKE_MUTEX = ("_PyMutex_LockTimed", "PyMutex_Lock", "_PyRecursiveMutex_LockTimed")
 STOP_ALL = (("stop_the_world", "start_the_world"), ("_PyEval_StopTheWorld", "_PyEval_StartTheWorld"))
-SHARED_COUNTS = ("_Py_DecRefShared", "_Py_DecRefSharedDebug", "_Py_MergeZeroLocalRefcount", "_Py_DecRefSharedIsDead")
+
 NOTIFICATION = ("Condition.wait", "threading.py")  # a thread that waits here waits to be notified, not for a lock
 
 
@@ -83,7 +83,7 @@ class LockFacts:
     stopping_ns: time that the threads that caused the pauses spent on them, all together
     stood_ns: time that the other threads of a process were paused, for the process with the longest such time
     waits, stopping: the lines that wait and the lines that cause pauses, most samples first
-    count_share: share of the service's CPU time in SHARED_COUNTS, 0..1
+    count_share: share of the service's CPU time in functions that count references of shared objects, 0..1
     waiting_cpu_share: share of the service's CPU time in threads that wait for locks, 0..1
     lost: probe hits that were lost because the ring buffer was full
     """
@@ -114,7 +114,7 @@ class LockRecording:
         self._cpu: Counter[bool] = Counter()
         self._processes: dict[int, StackReader] = {}
         self._other_pids: set[int] = set()
-        self._count_ranges: dict[int, list[range]] = {}
+
         self._rounds = 0
         self.facts: LockFacts | None = None
 
@@ -183,21 +183,15 @@ class LockRecording:
         self._timeline.add(ours)
         for hit in ours:
             if hit.name == CLOCK:
-                self._cpu[any(hit.value in function for function in self._count_ranges[hit.pid])] += 1
+                self._cpu[any(hit.value in function for function in self._processes[hit.pid].shared_counts)] += 1
 
     def _find_processes(self) -> None:
         for pid in tree(self._pid):
             if pid not in self._processes and pid not in self._other_pids:
                 try:
-                    process = StackReader(pid)
+                    self._processes[pid] = StackReader(pid)
                 except NotReadable:
                     self._other_pids.add(pid)
-                    continue
-                self._count_ranges[pid] = [
-                    range(start := symbol.address + process.bias, start + symbol.size_bytes)
-                    for symbol in process.symbols(SHARED_COUNTS).values()
-                ]
-                self._processes[pid] = process
 
     def _collect_facts(self) -> LockFacts:
         self._add_hits(self._probes.hits())

@@ -106,8 +106,7 @@ def recording(pid: int, file: Path, process_group: int | None = None) -> Iterato
     Raises ProfileFailed if perf does not start counting, or does not end after the block.
     """
     with tempfile.TemporaryFile() as output, ExitStack() as pipes:
-        ends = (*os.pipe(), *os.pipe())
-        control, controller, acknowledged, acknowledging = ends
+        control, controller, acknowledged, acknowledging = *os.pipe(), *os.pipe()
         try:
             perf = _start_perf(pid, file, (control, acknowledging), output, process_group)
         finally:
