@@ -131,12 +131,10 @@ def missing(name: str) -> Message:
 
 def refused(names: Iterable[str]) -> list[Message]:
     """Return a message for each file that looks like one of these interpreters but is not executed, with the reason."""
-    minors = {RuntimeName.parse(name).minor for name in names}
-    reasons = {path: may_execute(path) for _, path in _candidates(minors)}
     return [
         message("{path} is not executed: {reason}.", path=str(path), reason=reason)
-        for path, reason in reasons.items()
-        if reason
+        for _, path in _candidates({RuntimeName.parse(name).minor for name in names})
+        if (reason := may_execute(path))
     ]
 
 
@@ -167,7 +165,7 @@ def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> In
     """Run an interpreter to learn its facts; None if it is not a CPython, fails, or does not answer in time."""
     command = [str(executable), "-I", "-S", "-c", _QUESTION, str(REPOSITORY)]
     try:
-        answer = json.loads(_output(command, scrubbed_environment(), timeout_s))
+        answer = json.loads(_output(command, timeout_s))
         facts = answer["facts"]
         itself = Path(answer["executable"])
         if facts["implementation"] != "cpython":
@@ -253,8 +251,10 @@ def _candidates(minors: Container[int]) -> list[tuple[str, Path]]:
     """Return the files that are named like an interpreter of these versions, with their source, ordered by source."""
     distinct: dict[Path, str] = {}
     for source, folder in _folders():
-        for path in _binaries(folder, minors):
-            distinct.setdefault(_resolve_link(path), source)
+        for path in _matching(folder, "python3.*"):
+            match = _FILE_NAME.fullmatch(path.name)
+            if match and int(match[1]) in minors and path.is_file() and os.access(path, os.X_OK):
+                distinct.setdefault(_resolve_link(path), source)
     return [(source, path) for path, source in distinct.items()]
 
 
@@ -269,8 +269,7 @@ def _folders() -> Iterator[tuple[str, Path]]:
     program = uv.find()
     if program is not None:
         command = [str(program), "python", "dir", "--color", "never"]
-        managed = _output(command, scrubbed_environment(), QUERY_TIMEOUT_S).strip()
-        yield from (("uv", folder) for folder in _matching(managed, "*/bin"))
+        yield from (("uv", folder) for folder in _matching(_output(command, QUERY_TIMEOUT_S).strip(), "*/bin"))
     for text in os.environ.get("PATH", "").split(os.pathsep):
         if os.path.isabs(text):
             yield "PATH", Path(text)
@@ -284,19 +283,10 @@ def _matching(root: str | Path, pattern: str) -> list[Path]:
     return []
 
 
-def _binaries(folder: Path, minors: Container[int]) -> list[Path]:
-    return [
-        path
-        for path in _matching(folder, "python3.*")
-        if (match := _FILE_NAME.fullmatch(path.name)) and int(match[1]) in minors
-        if path.is_file() and os.access(path, os.X_OK)
-    ]
-
-
-def _output(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> str:
+def _output(command: Sequence[str], timeout_s: float) -> str:
     """Return the output of a command; "" if it failed or exceeded its time limit."""
     try:
-        done = run_trusted(command, timeout_s, environment)
+        done = run_trusted(command, timeout_s, scrubbed_environment())
     except (OSError, TimeoutExpired):
         return ""
     return "" if done.returncode else done.stdout
