@@ -73,13 +73,13 @@ class Resolution:
 
     def all_needed_by(self, name: str) -> set[str]:
         """Return all packages that depend on package *name*, directly or indirectly."""
-        above: set[str] = set()
-        waiting = [name]
-        while waiting:
-            parents = set(self.packages[waiting.pop()].needed_by) & self.packages.keys()
-            waiting += parents - above
-            above |= parents
-        return above - {name}
+        dependants: set[str] = set()
+        unvisited = [name]
+        while unvisited:
+            parents = set(self.packages[unvisited.pop()].needed_by) & self.packages.keys()
+            unvisited += parents - dependants
+            dependants |= parents
+        return dependants - {name}
 
 
 def run_in_parallel(call: Callable[[Value], Result], values: Sequence[Value]) -> list[Result]:
@@ -145,11 +145,11 @@ class Resolver:
         release = self._find_release(name, options, "", "highest")
         return release.version if release else ""
 
-    def _find_release(self, name: str, options: Sequence[str], bound: str, which: str) -> ResolvedPackage | None:
+    def _find_release(self, name: str, options: Sequence[str], bound: str, strategy: str) -> ResolvedPackage | None:
         kept = [option for option in options if not option.startswith(FORBID_EXACT)]
         wanted = Requirements(options=tuple(kept), entries=(f"{name}{bound}",))
         files = self._files(wanted)
-        failure = self._compile(*files, "--no-deps", "--only-binary", ":all:", "--resolution", which)
+        failure = self._compile(*files, "--no-deps", "--only-binary", ":all:", "--resolution", strategy)
         if failure and failure.code != uv.UNSATISFIED:
             raise EnvironmentFailed(
                 "The versions of {package} could not be listed: {reason}. "

@@ -184,7 +184,7 @@ class _Audit:
     def _audit_package(
         self, package: ResolvedPackage, failures: dict[str, Message], absent: set[str]
     ) -> PackageFinding:
-        above = self.resolution.all_needed_by(package.name)
+        dependants = self.resolution.all_needed_by(package.name)
         missing = sorted(name for name in absent if package.name in self.resolution.all_needed_by(name))
         lacks_wheel = package.name in self.without_wheel
         is_extension = not package.pure and not package.is_folder and not lacks_wheel
@@ -207,7 +207,7 @@ class _Audit:
             modules=tuple(modules),
             problems=tuple(problems),
             direct=package.direct,
-            needed_by=tuple(sorted(name for name in above if self.resolution.packages[name].direct)),
+            needed_by=tuple(sorted(name for name in dependants if self.resolution.packages[name].direct)),
             ready_since=self.resolver.first_ready(package.name, self.asked.options) if is_extension else "",
         )
 

@@ -60,7 +60,7 @@ class PythonMemory:
     """The memory of a running CPython process.
 
     file: the file of the interpreter; bias: the difference between addresses in memory and in this file
-    runtime: the address of the table of offsets; at: the offsets by structure and field
+    runtime: the address of the table of offsets; offsets: the offsets by structure and field
     """
 
     def __init__(self, pid: int) -> None:
@@ -69,11 +69,11 @@ class PythonMemory:
         with ExitStack() as stack:
             try:
                 self._memory = stack.enter_context(open(f"/proc/{pid}/mem", "rb", buffering=0))
-                self.file, self.bias, self.runtime, self.at = self._find_table()
+                self.file, self.bias, self.runtime, self.offsets = self._find_table()
             except READ_ERRORS as error:
                 raise NotReadable(f"process {pid}: {error}") from error
             stack.pop_all()
-        self.free_threaded = bool(self.at[".free_threaded"])
+        self.free_threaded = bool(self.offsets[".free_threaded"])
 
     def close(self) -> None:
         """Close the process's memory."""
@@ -103,7 +103,7 @@ class PythonMemory:
         if not self.free_threaded:
             return True
         gil = self.field(self.interpreter, "interpreter.ceval_gil")
-        return self.integer(gil + self.at["interpreter.enabled"]) != 0
+        return self.integer(gil + self.offsets["interpreter.enabled"]) != 0
 
     def symbols(self, names: Collection[str]) -> dict[str, Symbol]:
         """Return the symbols with these names that the interpreter's file defines. Raises READ_ERRORS."""
@@ -123,7 +123,7 @@ class PythonMemory:
 
     def field(self, address: int, name: str) -> int:
         """Return the 64-bit field *name* of the structure at *address*. Raises OSError and struct.error."""
-        return self.pointer(address + self.at[name])
+        return self.pointer(address + self.offsets[name])
 
     def integer(self, address: int) -> int:
         """Return the C int at *address*. Raises OSError and struct.error."""

@@ -73,28 +73,28 @@ def usage(
     All times are in clock ticks. The first time does not include neighbours. It includes processes that have ended, if
     their parents waited for them.
     """
-    near = {name: name[:LONGEST_NAME] for name in neighbours}
+    short_names = {name: name[:LONGEST_NAME] for name in neighbours}
     by_name = Counter[str]()
-    for which, process in after.items():
-        if which not in own and process.cpu in cpus:
-            by_name[process.name] += process.ticks - (before[which].ticks if which in before else 0)
-    beside = {name: by_name.pop(short, 0) for name, short in near.items()}
-    total = _sum(after, after.keys() - own) - _sum(before, before.keys() - own) - sum(beside.values())
-    return max(0, total), dict((+by_name).most_common(MOST_NAMED)), beside
+    for key, process in after.items():
+        if key not in own and process.cpu in cpus:
+            by_name[process.name] += process.ticks - (before[key].ticks if key in before else 0)
+    neighbour_ticks = {name: by_name.pop(short, 0) for name, short in short_names.items()}
+    total = _sum(after, after.keys() - own) - _sum(before, before.keys() - own) - sum(neighbour_ticks.values())
+    return max(0, total), dict((+by_name).most_common(MOST_NAMED)), neighbour_ticks
 
 
 def _trees(moment: Processes, roots: Iterable[int]) -> list[tuple[int, int]]:
     children: dict[int, list[tuple[int, int]]] = {}
-    for which, process in moment.items():
-        children.setdefault(process.parent, []).append(which)
-    found = [which for which in moment if which[0] in {*roots}]
-    for which in found:
-        found += children.get(which[0], [])
+    for key, process in moment.items():
+        children.setdefault(process.parent, []).append(key)
+    found = [key for key in moment if key[0] in {*roots}]
+    for key in found:
+        found += children.get(key[0], [])
     return found
 
 
-def _sum(moment: Processes, which: Iterable[tuple[int, int]]) -> int:
-    return sum(moment[one].ticks + moment[one].waited_ticks for one in which if one in moment)
+def _sum(moment: Processes, keys: Iterable[tuple[int, int]]) -> int:
+    return sum(moment[key].ticks + moment[key].waited_ticks for key in keys if key in moment)
 
 
 def _printable(name: str) -> str:

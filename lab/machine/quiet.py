@@ -130,15 +130,15 @@ def _others(
     if whole <= 0 or before.ticks is None or after.ticks is None:
         return None
     own, ours = own_ticks(before.processes, after.processes, roots)
-    total, busiest, beside = usage(before.processes, after.processes, ours, after.cpus, neighbours)
+    total, busiest, neighbour_ticks = usage(before.processes, after.processes, ours, after.cpus, neighbours)
     if not after.sees_all:
-        total = max(0, after.busy_ticks - before.busy_ticks - own - sum(beside.values()))
+        total = max(0, after.busy_ticks - before.busy_ticks - own - sum(neighbour_ticks.values()))
     return {
         "cores": len(after.cpus),
         "window_ns": after.at_ns - before.at_ns,
         "share": round(min(1.0, total / whole), 4),
         "busiest": {name: round(ticks / whole, 4) for name, ticks in busiest.items()},
-        "neighbours": {name: round(ticks / whole, 4) for name, ticks in beside.items()},
+        "neighbours": {name: round(ticks / whole, 4) for name, ticks in neighbour_ticks.items()},
     }
 
 

@@ -49,24 +49,24 @@ class Build:
 
     tools: programs that must be on PATH
     commands: run in *folder* one after the other
-    made: the file that the commands create; it is copied to native/bin if it is elsewhere
+    built_file: the file that the commands create; it is copied to native/bin if it is elsewhere
     """
 
     name: str
     tools: tuple[str, ...]
     commands: tuple[tuple[str, ...], ...]
-    made: Path
+    built_file: Path
     folder: Path = NATIVE_BUILDS
 
     @property
-    def place(self) -> Path:
+    def installed_file(self) -> Path:
         """The path of the program after it was built."""
-        return BIN / self.made.name
+        return BIN / self.built_file.name
 
     @property
     def program(self) -> Path:
         """The path of the program that was built here, or else of the program in the installed package."""
-        return self.place if self.place.exists() else SHIPPED_PROGRAMS / self.made.name
+        return self.installed_file if self.installed_file.exists() else SHIPPED_PROGRAMS / self.built_file.name
 
     @property
     def reason_file(self) -> Path:
@@ -79,14 +79,14 @@ def _build_of(program: Program) -> Build:
     name, home = program.name, NATIVE_BUILDS / program.folder
     if program.builder == "cargo":
         commands = (("cargo", "build", "--quiet", "--release", "--bin", name),)
-        return Build(name=name, tools=("cargo",), commands=commands, made=home / "target" / "release" / name)
+        return Build(name=name, tools=("cargo",), commands=commands, built_file=home / "target" / "release" / name)
     if program.builder == "cmake":
         configure = ("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release")
         build = ("cmake", "--build", "build", "--target", name)
-        return Build(name=name, tools=("cmake", "c++"), commands=(configure, build), made=BIN / name)
+        return Build(name=name, tools=("cmake", "c++"), commands=(configure, build), built_file=BIN / name)
     tools = ("java", "javac", "mvn")  # a runtime environment alone has no javac
     made = home / "target" / f"{name}.jar"
-    return Build(name=name, tools=tools, commands=(("mvn", "-q", "-B", "package"),), made=made, folder=home)
+    return Build(name=name, tools=tools, commands=(("mvn", "-q", "-B", "package"),), built_file=made, folder=home)
 
 
 _USES = [
@@ -106,7 +106,7 @@ def command(program: Program) -> list[str]:
     host = [sys.executable, "-s", "-m", program.host] if program.host else []
     build = BUILDS.get(program.name)
     file = [str(build.program)] if build else []
-    java = ["java", "-jar"] if build and build.place.suffix == ".jar" else []
+    java = ["java", "-jar"] if build and build.installed_file.suffix == ".jar" else []
     return [*host, *java, *file, *program.arguments]
 
 
@@ -169,9 +169,9 @@ def _build_if_outdated(build: Build, lock: int) -> Message:
         store_reason(build.reason_file, reason)
     else:
         build.reason_file.unlink(missing_ok=True)
-        if build.made != build.place:
-            _install_file(build.made, build.place)
-        os.utime(build.place)
+        if build.built_file != build.installed_file:
+            _install_file(build.built_file, build.installed_file)
+        os.utime(build.installed_file)
     return reason
 
 
@@ -190,7 +190,7 @@ def _is_current(build: Build) -> bool:
     if build.reason_file.exists():
         return False
     try:
-        made_s = build.place.stat().st_mtime
+        made_s = build.installed_file.stat().st_mtime
     except OSError:
         return False
     return all(made_s > os.stat(path).st_mtime for path in files_in(build.folder, SOURCE_KINDS, MADE_FOLDERS))

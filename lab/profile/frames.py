@@ -81,20 +81,21 @@ class StackReader(PythonMemory):
 
     def stacks(self) -> Iterator[ThreadStack]:
         """Yield the stack of every Python thread that exists now."""
-        at = self.at
+        offsets = self.offsets
         with suppress(OSError, struct.error):
             thread = self.field(self.interpreter, "interpreter.threads_head")
             for _ in range(MOST_THREADS):
                 if not thread:
                     return
                 start_ns = monotonic_ns()
-                state = self.read(thread, at["thread.size"])
-                frames = tuple(self._frames(word(state, at["thread.current_frame"])))
-                yield ThreadStack(word(state, at["thread.native_thread_id"]), start_ns, monotonic_ns(), frames)
-                thread = word(state, at["thread.next"])
+                state = self.read(thread, offsets["thread.size"])
+                frames = tuple(self._frames(word(state, offsets["thread.current_frame"])))
+                yield ThreadStack(word(state, offsets["thread.native_thread_id"]), start_ns, monotonic_ns(), frames)
+                thread = word(state, offsets["thread.next"])
 
     def _frames(self, frame: int) -> Iterator[RawFrame]:
-        at, size = self.at, self.at["frame.size"]
+        offsets, size = self.offsets, self.offsets["frame.size"]
+        copy_offset = offsets["frame.tlbc_index"]
         window, start = b"", 0
         for _ in range(DEEPEST):
             if not frame:
@@ -102,10 +103,11 @@ class StackReader(PythonMemory):
             if not start <= frame <= start + len(window) - size:
                 window, start = self._window(frame, size)
             place = frame - start
-            copy = struct.unpack_from("<i", window, place + at["frame.tlbc_index"])[0] if at["frame.tlbc_index"] else 0
-            code = word(window, place + at["frame.executable"]) & ~7  # the low bits are flags for reference counting
-            yield RawFrame(code, word(window, place + at["frame.instr_ptr"]), copy)
-            frame = word(window, place + at["frame.previous"])
+            copy = struct.unpack_from("<i", window, place + copy_offset)[0] if copy_offset else 0
+            # The low bits of the code object's address are flags for reference counting.
+            code = word(window, place + offsets["frame.executable"]) & ~7
+            yield RawFrame(code, word(window, place + offsets["frame.instr_ptr"]), copy)
+            frame = word(window, place + offsets["frame.previous"])
 
     def _window(self, frame: int, size: int) -> tuple[bytes, int]:
         with suppress(OSError):
@@ -116,14 +118,14 @@ class StackReader(PythonMemory):
 
     def _find_line(self, frame: RawFrame) -> SourceLine | None:
         """Return the source line that *frame* executes; None if the frame is not one of Python code."""
-        at, code = self.at, frame.code
+        offsets, code = self.offsets, frame.code
         with suppress(*READ_ERRORS):
             if not code or self.field(code, "object.ob_type") != self._code_type:
                 return None
-            start = code + at["code.co_code_adaptive"]
-            if at["code.co_tlbc"]:
+            start = code + offsets["code.co_code_adaptive"]
+            if offsets["code.co_tlbc"]:
                 start = self.pointer(self.field(code, "code.co_tlbc") + 8 * (frame.copy + 1))
-            first = self.integer(code + at["code.firstlineno"])
+            first = self.integer(code + offsets["code.firstlineno"])
             line = _line(self._bytes(self.field(code, "code.linetable")), first, frame.instruction - start)
             file, function = (self._text(self.field(code, f"code.{name}")) for name in ("filename", "qualname"))
             return SourceLine(file=file, line=line, function=function)
@@ -136,19 +138,19 @@ class StackReader(PythonMemory):
         the field right after an object's header, as in a threading lock. It is [FILE] if the mutex is a global variable
         of that file.
         """
-        candidates = [mutex - self.at["object.size"]]
+        candidates = [mutex - self.offsets["object.size"]]
         if self.free_threaded:
-            candidates.insert(0, mutex + _MUTEX_BEFORE_TYPE - self.at["object.ob_type"])
+            candidates.insert(0, mutex + _MUTEX_BEFORE_TYPE - self.offsets["object.ob_type"])
         for candidate in candidates:
             with suppress(OSError, struct.error):
                 if name := self._type_name(candidate):
                     return name
         return self._variable_at(mutex)
 
-    def _type_name(self, thing: int) -> str:
-        if thing % 8:
+    def _type_name(self, address: int) -> str:
+        if address % 8:
             return ""
-        kind = meta = self.field(thing, "object.ob_type")
+        kind = meta = self.field(address, "object.ob_type")
         if kind in self._types:
             return self._types[kind]
         for _ in range(4):  # a type is an instance of `type`, or of a metaclass that is one
@@ -160,17 +162,17 @@ class StackReader(PythonMemory):
                 meta = self.field(meta, "object.ob_type")
         return ""
 
-    def _bytes(self, thing: int) -> bytes:
-        length = self.field(thing, "bytes.ob_size")
-        return self.read(thing + self.at["bytes.ob_sval"], min(length, _LONGEST_LINES))
+    def _bytes(self, address: int) -> bytes:
+        length = self.field(address, "bytes.ob_size")
+        return self.read(address + self.offsets["bytes.ob_sval"], min(length, _LONGEST_LINES))
 
-    def _text(self, thing: int) -> str:
+    def _text(self, address: int) -> str:
         """Return the str at an address.
 
         ASCII text follows a short header. Other text has one, two or four bytes per character after a longer header.
         """
-        state = self.field(thing, "str.state") >> (8 if self.free_threaded else 2)
-        length, start = self.field(thing, "str.length"), thing + self.at["str.asciiobject_size"]
+        state = self.field(address, "str.state") >> (8 if self.free_threaded else 2)
+        length, start = self.field(address, "str.length"), address + self.offsets["str.asciiobject_size"]
         if state & 7 not in _ENCODINGS or length > _LONGEST_TEXT:
             raise ValueError("not a str, or longer than any name")
         is_ascii = state >> 4 & 1

@@ -154,14 +154,14 @@ class LockRecording:
             process.close()
 
     def _watch(self) -> None:
-        looked_ns = self._started_ns
+        searched_ns = self._started_ns
         while not self._ending.wait(1 / SAMPLES_HZ) and not self._timeline.is_full:
             now_ns = monotonic_ns()
             if now_ns - self._started_ns > LONGEST_S * 1e9:
                 break
-            if now_ns - looked_ns > NEW_PROCESSES_S * 1e9:
+            if now_ns - searched_ns > NEW_PROCESSES_S * 1e9:
                 self._find_processes()
-                looked_ns = now_ns
+                searched_ns = now_ns
             self._sample()
         self._ended_ns = monotonic_ns()
 
@@ -195,9 +195,9 @@ class LockRecording:
 
     def _collect_facts(self) -> LockFacts:
         self._add_hits(self._probes.hits())
-        line = self._timeline
-        line.end(self._ended_ns)
-        waits = self._group_by_line(count_wait_samples(line.waits, self._stacks, self._owners, self._interval_at))
+        timeline = self._timeline
+        timeline.end(self._ended_ns)
+        waits = self._group_by_line(count_wait_samples(timeline.waits, self._stacks, self._owners, self._interval_at))
         contended = [
             waiting
             for waiting in waits
@@ -209,13 +209,13 @@ class LockRecording:
             watched_ns=watched_ns,
             waiting_ns=round(sum(waiting.samples for waiting in contended) * per_sample_ns),
             waits=tuple(contended),
-            stops=len(line.stops),
-            stopping_ns=sum(span.end_ns - span.start_ns for span in line.stops),
-            stood_ns=max(line.stood_ns.values(), default=0),
-            stopping=tuple(self._group_by_line(count_stop_samples(line.stops, self._stacks))),
+            stops=len(timeline.stops),
+            stopping_ns=sum(span.end_ns - span.start_ns for span in timeline.stops),
+            stood_ns=max(timeline.stood_ns.values(), default=0),
+            stopping=tuple(self._group_by_line(count_stop_samples(timeline.stops, self._stacks))),
             cpu_samples=self._cpu.total(),
             count_share=round(self._cpu[True] / max(1, self._cpu.total()), 4),
-            waiting_cpu_share=round(line.cpu[True] / max(1, line.cpu.total()), 4),
+            waiting_cpu_share=round(timeline.cpu[True] / max(1, timeline.cpu.total()), 4),
             lost=self._probes.lost(),
         )
 
@@ -227,12 +227,12 @@ class LockRecording:
         """Group samples by owner and innermost line, most samples first. Each group keeps its most frequent stack."""
         lines: dict[tuple[str, SourceLine | None], Counter[tuple[SourceLine, ...]]] = defaultdict(Counter)
         parts: dict[tuple[str, SourceLine | None], Counter[int]] = defaultdict(Counter)
-        for held, count in samples.items():
-            places = map(self._processes[held.pid].place, held.frames)
+        for sample, count in samples.items():
+            places = map(self._processes[sample.pid].place, sample.frames)
             stack = tuple(place for place in places if place)
-            line = held.owner, stack[0] if stack else None
+            line = sample.owner, stack[0] if stack else None
             lines[line][stack] += count
-            parts[line][held.part] += count
+            parts[line][sample.part] += count
         waiting = (
             Waiting(
                 owner=line[0],

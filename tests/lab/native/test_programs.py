@@ -34,7 +34,7 @@ class Workshop:
     def build(self, name: str = "one") -> Build:
         """How the program is built."""
         made = self.sources / "target" / name
-        return Build(name=name, tools=(NEEDS,), commands=((NEEDS, str(made)),), made=made, folder=self.sources)
+        return Build(name=name, tools=(NEEDS,), commands=((NEEDS, str(made)),), built_file=made, folder=self.sources)
 
     def has_compiler(self, body: str = 'mkdir -p "${1%/*}" && echo built >> "$1"') -> None:
         """From now on the tool is there, and this is what it does."""
@@ -175,7 +175,7 @@ def test_a_name_that_is_no_program_is_refused_with_those_there_are(workshop: Wor
 
 
 def test_a_jar_is_started_by_java(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(programs, "BUILDS", {"one": replace(workshop.build(), made=workshop.sources / "one.jar")})
+    monkeypatch.setattr(programs, "BUILDS", {"one": replace(workshop.build(), built_file=workshop.sources / "one.jar")})
     workshop.bin.mkdir()
     jar = workshop.bin / "one.jar"
     jar.touch()
@@ -200,7 +200,7 @@ def test_another_load_generator_is_what_path_has_and_is_run_by_a_client_of_ours(
 
 
 def test_every_program_has_a_place_of_its_own() -> None:
-    assert len({build.place for build in BUILDS.values()}) == len(BUILDS)
+    assert len({build.installed_file for build in BUILDS.values()}) == len(BUILDS)
 
 
 def test_a_system_without_a_program_for_a_role_says_so() -> None:
