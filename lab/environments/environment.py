@@ -266,7 +266,7 @@ def _commands(executable: Path, contents: Contents, place: Path) -> list[list[st
 
 def folder_name(interpreter: Interpreter, contents: Contents) -> str:
     """Return the beginning of an environment's folder name, which does not depend on what the files contain."""
-    named = str(contents.requirements_file.absolute()) if contents.requirements_file else ""
+    named = str(contents.requirements_file or "")
     what = "\0".join((str(interpreter.executable), named, *(path.name for path in contents.wheels)))
     return f"{interpreter.name}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
 

@@ -118,11 +118,6 @@ def short_name(file: str) -> str:
     return from_package if is_library else file.rpartition("/")[2]
 
 
-def find_caller(stack: Sequence[SourceLine]) -> SourceLine | None:
-    """Return the nearest caller in another file than the innermost frame's; None if there is no such caller."""
-    return next((place for place in stack if place.file != stack[0].file), None)
-
-
 def _relative_margin(lines: Sequence[Waiting]) -> float:
     """Return half of the width of the 95 % interval of the number of waits, as a share of their mean.
 
@@ -145,7 +140,9 @@ def _figure(value: float) -> str:
 def _describe_place(waiting: Waiting) -> Message:
     if not waiting.stack:
         return message("outside of Python")
-    here, above = _describe_line(waiting.stack[0]), find_caller(waiting.stack)
+    innermost = waiting.stack[0]
+    here = _describe_line(innermost)
+    above = next((line for line in waiting.stack if line.file != innermost.file), None)
     if above is None:
         return message("at {here}", here=here)
     return message("at {here}, called from {there}", here=here, there=_describe_line(above))
