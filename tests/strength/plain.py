@@ -8,7 +8,6 @@ import argparse
 import ast
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -26,37 +25,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", default=_git("rev-parse", "HEAD")[0])
     chance = Random(parser.parse_args().seed)
-    kinds = (_messages(), _docstrings(), _sentences())
-    sample = [text for kind in kinds for text in chance.sample(sorted(set(kind)), OF_EACH)]
+    files = [path for path in map(Path, _git("ls-files")) if NOT_SAMPLED.isdisjoint(path.parts)]
+    sample = []
+    for suffix, texts in {".po": _messages, ".py": _first_lines, ".md": _sentences}.items():
+        found = {text for path in files if path.suffix == suffix for text in texts(path)}
+        sample += chance.sample(sorted(found), OF_EACH)
     chance.shuffle(sample)
-    for number, text in enumerate(sample, 1):
-        print(f"{number}. {text}")
+    print(*(f"{number}. {text}" for number, text in enumerate(sample, 1)), sep="\n")
 
 
-def _messages() -> Iterator[str]:
-    for file in _files(".po"):
-        yield from (" ".join(entry.msgid.split()) for entry in polib.pofile(file))
+def _messages(path: Path) -> list[str]:
+    return [" ".join(entry.msgid.split()) for entry in polib.pofile(str(path)) if not entry.obsolete]
 
 
-def _docstrings() -> Iterator[str]:
-    for file in _files(".py"):
-        for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))):
-            if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
-                yield text.splitlines()[0]
+def _first_lines(path: Path) -> list[str]:
+    nodes = (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, DOCUMENTED))
+    return [text.splitlines()[0] for text in map(ast.get_docstring, nodes) if text]
 
 
-def _sentences() -> Iterator[str]:
-    """Yield the sentences of the documentation, without links, code blocks, headings and tables."""
-    for file in _files(".md", "docs/"):
-        prose = LINK.sub(r"\1", NOT_PROSE.sub("\n\n", Path(file).read_text(encoding="utf-8")))
-        for paragraph in re.split(r"\n\s*\n|^ *(?:[-*]|\d+\.) ", prose, flags=re.MULTILINE):
-            sentences = re.split(r"(?<=[.!?:]) +(?=[A-Z`*])", " ".join(paragraph.split()))
-            yield from (sentence for sentence in sentences if sentence.count(" ") >= 3)
-
-
-def _files(suffix: str, folder: str = "") -> list[str]:
-    files = _git("ls-files", f"{folder}*{suffix}")
-    return [file for file in files if NOT_SAMPLED.isdisjoint(Path(file).parts)]
+def _sentences(path: Path) -> list[str]:
+    """Return the sentences of a page of documentation, without links, code blocks, headings and tables."""
+    prose = LINK.sub(r"\1", NOT_PROSE.sub("\n\n", path.read_text("utf-8"))) if path.parts[0] == "docs" else ""
+    paragraphs = re.split(r"\n\s*\n|^ *(?:[-*]|\d+\.) ", prose, flags=re.MULTILINE)
+    sentences = (re.split(r"(?<=[.!?:]) +(?=[A-Z`*])", " ".join(paragraph.split())) for paragraph in paragraphs)
+    return [sentence for part in sentences for sentence in part if sentence.count(" ") >= 3]
 
 
 def _git(*arguments: str) -> list[str]:
