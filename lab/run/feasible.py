@@ -14,7 +14,7 @@ from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE, System
 from lab.environments.environment import EnvironmentFailed
 from lab.machine import host
-from lab.machine.wakeups import expect_idle_class
+from lab.machine.wakeups import require_idle_class
 from lab.native.programs import ProgramMissing
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.user_service.pythons import expect_proc
@@ -102,7 +102,7 @@ def preflight(plan: Plan) -> None:
     if plan.user_service and plan.user_service.command:
         expect_proc()
     if not plan.layout and any(cell.keep_awake for cell in plan.cells()):
-        expect_idle_class()
+        require_idle_class()
     _expect_calls(plan)
     host.raise_open_files(max(files_needed(cell) for cell in plan.cells()))
 
