@@ -8,7 +8,7 @@ from typing import Any
 from config.flags import value_of
 from config.load import load_experiment
 from config.options import parsed
-from config.plan_options import BLOCKS, EXPERIMENT, INTERPRETER, UNTIL
+from config.plan_options import BLOCKS, EXPERIMENT, INTERPRETER, SLO, UNTIL
 from config.user_service.flags import plan_from_service_flags, service_from
 from config.user_service.options import ENVIRONMENT, EXTRA, GROUP
 from config.user_service.servers import SERVERS, USUAL, WSGI
@@ -43,7 +43,9 @@ def with_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
         filled |= _served(filled, note)
     if not flags["request"] and not flags["requests"]:
         note(message("Request: GET / (--request names another)"))
-    if BLOCKS.name in flags and not (flags[BLOCKS.name] or flags[UNTIL.name] or flags[EXPERIMENT.name]):
+    if BLOCKS.name in flags and not (
+        flags[BLOCKS.name] or flags[UNTIL.name] or flags[EXPERIMENT.name] or flags[SLO.name]
+    ):
         filled[UNTIL.name] = UNTIL_DECIDED
         note(message("Blocks: until there is a verdict, for 3 minutes at most (--blocks or --until say otherwise)"))
     return filled

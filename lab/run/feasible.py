@@ -88,6 +88,7 @@ def _against_slices(plan: Plan) -> Message:
         message("a system's own client cannot send in slices"): not all(
             system.takes_slices(native_client=is_native) for system in plan.systems.values()
         ),
+        message("each rate of a search is measured by itself"): bool(plan.objectives),
         message("there is nothing to compare"): len({entry.arm for entry in plan.entries()}) < 2,
     }
     return next((obstacle for obstacle, is_there in obstacles.items() if is_there), NOTHING)
