@@ -121,7 +121,7 @@ REFUSED = {
     "--system 9": "1 (fresh), 2 (cached), 3 (tornado), 4 (pool)",
     f"--seed -1 {OWN_FLAGS}": "--seed is -1",
     f"--seed x {OWN_FLAGS}": "--seed is x",
-    "--interpreter 3.11=/nowhere": "no such file",
+    "--interpreter 3.11=/nowhere": "does not exist",
     "--resume nowhere": "cannot be read",
     "--resume nowhere --blocks 5": "--blocks +5",
     "--resume nowhere --num-clients 5": "--num-clients cannot change it",
