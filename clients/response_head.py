@@ -38,7 +38,7 @@ class Head:
 
     @property
     def is_interim(self) -> bool:
-        """Whether the answer is still to come (RFC 9110, 15.2). After 101 comes another protocol."""
+        """Return whether the answer is still to come (RFC 9110, 15.2). After 101 comes another protocol."""
         return self.status < 200 and self.status != SWITCHING
 
 

@@ -16,7 +16,7 @@ class Schedule:
 
     @property
     def waits(self) -> bool:
-        """Whether there is a wait before a request."""
+        """Return whether there is a wait before a request."""
         return bool(self._think_s or self._every_ns)
 
     def wait(self, number: int) -> int:

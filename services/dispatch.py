@@ -28,7 +28,7 @@ class Dispatch(Protocol):
         """Wait for *fd* no more: the worker that serves it is about to close it."""
 
     def holds(self, fd: int) -> bool:
-        """Whether an fd of that number can be waited for."""
+        """Return whether an fd of that number can be waited for."""
 
 
 class Shared:

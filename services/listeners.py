@@ -26,7 +26,10 @@ class Reach:
 
     @classmethod
     def admits(cls, address: Any) -> bool:
-        """Whether a connection from *address*, as accept() says it, comes from a peer; else it counts as a stranger."""
+        """Return whether a connection from *address* may be served; count it as a stranger if not.
+
+        address: as accept() returns it
+        """
         if not cls.peers or address[0] in cls.peers:
             return True
         cls.strangers += 1

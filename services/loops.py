@@ -160,7 +160,7 @@ class Loops:
     forget = pause
 
     def holds(self, fd: int) -> bool:
-        """Whether every loop can wait for an fd of that number."""
+        """Return whether every loop can wait for an fd of that number."""
         return self._loops[0].watch.holds(fd)
 
     def _balance_for_ever(self) -> None:

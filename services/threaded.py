@@ -68,7 +68,7 @@ class ThreadedService:
                 self._set_aside(connection)
 
     def _has_time_for(self, connection: Connection) -> bool:
-        """Whether the worker may wait for this peer: it has sent nothing yet, and no other peer is waiting."""
+        """Return whether the worker may wait for this peer: it has sent nothing yet, and no other peer is waiting."""
         return connection.until is None and not connection.frames.partial and self._accepted.empty()
 
     def _answer(self, connection: Connection, body: bytes, worker: WorkerCount) -> None:
@@ -98,7 +98,7 @@ class ThreadedService:
 
 
 def _begins_soon(connection: Connection) -> bool:
-    """Whether the peer begins its request within PATIENCE_MS; a peer that connects usually sends at once."""
+    """Return whether the peer begins its request within PATIENCE_MS; a peer that connects usually sends at once."""
     poll = select.poll()
     poll.register(connection.fd, select.POLLIN)
     return bool(poll.poll(PATIENCE_MS))

@@ -34,7 +34,7 @@ class SocketWatch(Protocol):
         """Stop watching *fd*: the worker that got it is about to close it."""
 
     def holds(self, fd: int) -> bool:
-        """Whether this watch can hold an fd of that number."""
+        """Return whether this watch can hold an fd of that number."""
 
 
 class EpollWatch:

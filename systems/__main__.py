@@ -25,7 +25,7 @@ from core.child import (
 from core.method import Method
 from core.runtime import ready_and_end, states
 from core.system import CLIENT, SERVICE, ClientFactory, SlicedClient, System, loaded
-from core.system_file import TOLD, load_system
+from core.system_file import PATH_KEY, load_system
 from services.listeners import Reach
 from systems import find
 
@@ -97,7 +97,7 @@ def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
 
 def _system(first_line: Mapping[str, Any], cell: Cell) -> System:
     """The cell's system, from the file that the first line names if it is outside the repository."""
-    return load_system(Path(first_line[TOLD])) if TOLD in first_line else find(cell.system)
+    return load_system(Path(first_line[PATH_KEY])) if PATH_KEY in first_line else find(cell.system)
 
 
 ROLES = {SERVICE: serve, CLIENT: call}

@@ -14,6 +14,6 @@ SYSTEM = System(
     message="clients.channel:framed_message",
     native_service=Program(name="calc-service", arguments=("--child", "--fresh")),
     native_client=FRESH,
-    spreads=True,
+    supports_hosts=True,
     request_cpu_us=110,
 )

@@ -13,7 +13,7 @@ SYSTEM = System(
     caller="clients.callers:http_caller",
     message="clients.channel:http_message",
     native_client=CALC_BY_HTTP,
-    spreads=True,
+    supports_hosts=True,
     request_cpu_us=400,
     requirements="requirements/tornado.txt",
 )

@@ -24,6 +24,6 @@ SYSTEM = System(
     message="clients.channel:framed_message",
     native_service=Program(name="calc-service", arguments=("--child",)),
     native_client=FRAMED,
-    spreads=True,
+    supports_hosts=True,
     request_cpu_us=70,
 )

@@ -30,7 +30,7 @@ class ServiceConnection(Protocol):
         """Send one request; status and body of its answer."""
 
     def is_stale(self) -> bool:
-        """Whether the service has closed it while no request was under way."""
+        """Return whether the service has closed it while no request was under way."""
 
     def close(self) -> None:
         """Close the connection."""

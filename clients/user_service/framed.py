@@ -70,7 +70,7 @@ class FramedConnection:
             raise CallFailed("garbled") from error
 
     def is_stale(self) -> bool:
-        """Whether the service has closed it, or sent something unasked, while no request was under way."""
+        """Return whether the service has closed it, or sent something unasked, while no request was under way."""
         return is_readable(self._sock)
 
     def close(self) -> None:

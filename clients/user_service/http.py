@@ -25,7 +25,7 @@ def connect(address: str, deadline_s: float) -> socket.socket:
 
 
 def is_readable(sock: socket.socket) -> bool:
-    """Whether there is data to read, or the end."""
+    """Return whether there is data to read, or the end."""
     poll = select.poll()
     poll.register(sock, select.POLLIN)
     return bool(poll.poll(0))
@@ -131,7 +131,7 @@ class HttpConnection:
         return head.status, self._body(head, rest)
 
     def is_stale(self) -> bool:
-        """Whether the service has closed it, or sent something unasked, while no request was under way."""
+        """Return whether the service has closed it, or sent something unasked, while no request was under way."""
         return is_readable(self._sock)
 
     def close(self) -> None:

@@ -46,7 +46,7 @@ def _system(name: str, title: str, start: Command | Target, told: Mapping[str, A
         group=GROUP,
         common=SIZES,
         reads=(CONNECTIONS, "RATE", *threads),
-        told={"own": told},
+        child_config={"own": told},
         user_service=start,
         forks=isinstance(start, Target) or start.forks,
     )

@@ -37,9 +37,9 @@ def start(folder: str, options: dict[str, Any]) -> None:
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
     (ready, ready_end), (ask_end, ask), (answer, answer_end) = os.pipe(), os.pipe(), os.pipe()
     ends = {"ready": ready_end, "ask": ask, "answer": answer}
-    told = json.dumps({**options, **ends, "pid": os.getpid(), "folder": folder, "has_gil": has_gil})
+    config = json.dumps({**options, **ends, "pid": os.getpid(), "folder": folder, "has_gil": has_gil})
     as_here = ["-X", "gil=1"] if has_gil and "t" in sys.abiflags else []  # or its GIL is counted as the service's
-    _spawn([sys.executable, *as_here, "-I", "-S", "-B", "-c", SAMPLER, ROOT, told], ends.values())
+    _spawn([sys.executable, *as_here, "-I", "-S", "-B", "-c", SAMPLER, ROOT, config], ends.values())
     waiting = select.poll()
     waiting.register(ready, select.POLLIN)
     said = os.read(ready, 16) if waiting.poll(READY_DEADLINE_MS) else b""

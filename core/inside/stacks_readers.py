@@ -25,8 +25,8 @@ class Remote:
 
     name = "_remote_debugging"
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self._pid = told["pid"]
+    def __init__(self, config: dict[str, Any]) -> None:
+        self._pid = config["pid"]
         self._unwinder = _unwinder(self._pid)
         self._lineless: set[Any] = set()
 
@@ -81,8 +81,8 @@ class Asked:
 
     name = "sys._current_frames"
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self._ask, self._answers = told["ask"], os.fdopen(told["answer"], "rb")
+    def __init__(self, config: dict[str, Any]) -> None:
+        self._ask, self._answers = config["ask"], os.fdopen(config["answer"], "rb")
         self._known: dict[int, tuple[Frame, ...]] = {}
         self._is_asked = False
         self._waiting = select.poll()

@@ -82,14 +82,14 @@ def _new_file(path: str) -> IO[str]:
 class Sampler:
     """Samples at *rate_hz*, each at a random moment of its period, so that nothing keeps in step with it."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self._pid, self._rate_hz, self._has_gil = told["pid"], told.get("rate_hz", 100), told["has_gil"]
+    def __init__(self, config: dict[str, Any]) -> None:
+        self._pid, self._rate_hz, self._has_gil = config["pid"], config.get("rate_hz", 100), config["has_gil"]
         self._threads: dict[int, Thread] = {}
         self._is_parked = cache(is_parked_on_a_lock)
-        self._gil = self._learnt(told["ready"]) if self._has_gil else 0
-        self._reader: Remote | Asked = Remote(told) if IS_REMOTE else Asked(told)
+        self._gil = self._learnt(config["ready"]) if self._has_gil else 0
+        self._reader: Remote | Asked = Remote(config) if IS_REMOTE else Asked(config)
         head = {"reader": self._reader.name, "rate_hz": self._rate_hz}
-        self._output = Output(os.path.join(told["folder"], f"stacks-{self._pid}"), head)
+        self._output = Output(os.path.join(config["folder"], f"stacks-{self._pid}"), head)
         self._unknown = UNKNOWN, self._output.number((UNKNOWN,))
         self._stacks: dict[Key, tuple[Frame, int]] = {}
 
@@ -177,18 +177,18 @@ class Sampler:
 
 
 def main(words: str) -> None:
-    """Sample the process of which stacks.py told; failures are where its own would be."""
-    told = json.loads(words)
-    kept = sorted({told["ready"], told["ask"], told["answer"]})
+    """Sample the process of which stacks.py config; failures are where its own would be."""
+    config = json.loads(words)
+    kept = sorted({config["ready"], config["ask"], config["answer"]})
     for low, high in zip([2, *kept], [*kept, 1 << 16], strict=True):
         os.closerange(low + 1, high)
     try:
-        os.write(told["ready"], str(os.getpid()).encode())
-        sampler = Sampler(told)
-        os.close(told["ready"])
+        os.write(config["ready"], str(os.getpid()).encode())
+        sampler = Sampler(config)
+        os.close(config["ready"])
         sampler.run()
     except (ProcessLookupError, FileNotFoundError, BrokenPipeError):
         return  # the process has ended
     except Exception:
-        with open(os.path.join(told["folder"], f"failed-{told['pid']}"), "a", encoding="utf-8") as failed:
+        with open(os.path.join(config["folder"], f"failed-{config['pid']}"), "a", encoding="utf-8") as failed:
             failed.write(traceback.format_exc())

@@ -32,7 +32,7 @@ Frame = tuple[str, int, str]
 
 
 def is_parked_on_a_lock(frame: Frame) -> bool:
-    """Whether a thread whose innermost frame this is, and that waits on a futex, waits for work."""
+    """Return whether a thread whose innermost frame this is, and that waits on a futex, waits for work."""
     file, line, function = frame
     text = linecache.getline(file, line)
     if _PARKED_IN.search(file):

@@ -7,7 +7,7 @@ from core.messages import message
 from core.system import SIZES, Program, System
 
 _in_python = partial(
-    System, group="echo", common=SIZES, reads=ECHO_READS, native_client=ECHO, spreads=True, request_cpu_us=60
+    System, group="echo", common=SIZES, reads=ECHO_READS, native_client=ECHO, supports_hosts=True, request_cpu_us=60
 )
 _hosted_program = partial(Program, builder="cmake", host="experiments.echo.program")
 _program = partial(
@@ -50,6 +50,6 @@ SYSTEMS = (
         name="echo-tokio",
         title=message("tokio (Rust)"),
         native_service=Program(name="echo-tokio", arguments=("--child",)),
-        spreads=True,
+        supports_hosts=True,
     ),
 )

@@ -45,7 +45,7 @@ class EchoProgram:
     """An echo server that runs and listens."""
 
     def __init__(self, command: Sequence[str], flags: Sequence[str]) -> None:
-        """Raises ProgramEnded if it does not start to listen."""
+        """Raise ProgramEnded if it does not start to listen."""
         self._command = [*command, *flags, "--control"]
         self._process = subprocess.Popen(
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", bufsize=1

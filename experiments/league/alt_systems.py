@@ -15,7 +15,7 @@ _framed = partial(
     caller="clients.callers:framed_caller",
     message="clients.channel:framed_message",
     native_client=FRAMED,
-    spreads=True,
+    supports_hosts=True,
 )
 _own_client = partial(System, group="league", message="clients.channel:json_message")
 _http = partial(System, group="league", caller="clients.callers:http_caller", message="clients.channel:http_message")
@@ -112,7 +112,7 @@ HAVE_A_CLIENT_OF_THEIR_OWN = (
         service="experiments.league.rpyc:threaded_service",
         caller="experiments.league.rpyc:caller",
         requirements="requirements/rpyc.txt",
-        spreads=True,
+        supports_hosts=True,
         request_cpu_us=400,
     ),
     _own_client(
@@ -122,7 +122,7 @@ HAVE_A_CLIENT_OF_THEIR_OWN = (
         service="experiments.league.rpyc:pool_service",
         caller="experiments.league.rpyc:caller",
         requirements="requirements/rpyc.txt",
-        spreads=True,
+        supports_hosts=True,
         request_cpu_us=450,
     ),
 )
@@ -134,7 +134,7 @@ SPEAK_HTTP = (
         reads=("NUM_WORKERS_PER_API_SERVICE",),
         service="experiments.league.http_servers:cheroot_service",
         requirements="requirements/cheroot.txt",
-        spreads=True,
+        supports_hosts=True,
         request_cpu_us=400,
     ),
     _http(
@@ -143,7 +143,7 @@ SPEAK_HTTP = (
         reads=("NUM_WORKERS_PER_API_SERVICE",),
         service="experiments.league.http_servers:flask_service",
         requirements="requirements/flask.txt",
-        spreads=True,
+        supports_hosts=True,
         request_cpu_us=500,
     ),
     _http(
@@ -183,7 +183,7 @@ SPEAK_HTTP = (
         name="alt-http-server",
         title=message("http.server, thread per connection"),
         service="experiments.league.http_servers:http_server_service",
-        spreads=True,
+        supports_hosts=True,
         request_cpu_us=300,
     ),
     _http(
@@ -191,7 +191,7 @@ SPEAK_HTTP = (
         title=message("Uvicorn with uvloop and httptools, one loop"),
         service="experiments.league.http_servers:uvicorn_service",
         requirements="requirements/uvicorn.txt",
-        spreads=True,
+        supports_hosts=True,
         request_cpu_us=200,
     ),
     _http(
@@ -200,7 +200,7 @@ SPEAK_HTTP = (
         reads=("NUM_WORKERS_PER_API_SERVICE",),
         service="experiments.league.http_servers:waitress_service",
         requirements="requirements/waitress.txt",
-        spreads=True,
+        supports_hosts=True,
         request_cpu_us=400,
     ),
 )

@@ -114,7 +114,7 @@ def body_bytes(header: bytes) -> int:
 
 
 def refused(size: int) -> bool:
-    """Whether a body of *size* bytes is not read."""
+    """Return whether a body of *size* bytes is not read."""
     return not 0 <= size <= MAX_FRAME_BYTES
 
 

@@ -12,7 +12,7 @@ _generator = partial(
     common=SIZES,
     reads=LOAD_READS,
     native_service=Program(name="http-echo", arguments=("--child",)),
-    spreads=True,
+    supports_hosts=True,
     request_cpu_us=25,
 )
 _peer = partial(Program, builder="", host="experiments.loadgen.peers")
