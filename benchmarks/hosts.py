@@ -1,9 +1,10 @@
-"""Across hosts: `python -m benchmarks.hosts bars` on three namespaces, `scale` with 50 agents of this machine.
+"""Measure runs across hosts: `python -m benchmarks.hosts bars` with three network namespaces, `scale` with 50 agents.
 
-bars [--blocks 6] [--cpus SERVICES CLIENTS] [--only here|there] [FLAGS of the runner]: the verdict of system 4 there and
-on one machine with CPUs pinned alike, how far apart clients start, and what a cell costs besides. `--cpus 0-1 0-1` lets
-services use two cores, where 3.14t gains. scale: memory, and the time until 50 x 20 children have started and have said
-what they measured.
+bars [--blocks 6] [--cpus SERVICES CLIENTS] [--only here|there] [FLAGS of the runner]: compare system 4 on three hosts
+and on one machine with the same pinning. Print verdicts, the skew of the clients' starts, and the overhead of a cell.
+With `--cpus 0-1 0-1`, services use two cores, and 3.14t is faster.
+
+scale: memory use, and the time until 50 x 20 children have started and have sent their results.
 """
 
 import json
@@ -48,7 +49,7 @@ COMMON = [
 
 
 def measured(*arguments: str) -> dict[str, Any]:
-    """result.json of a run with these flags."""
+    """Run runner.py with the flags *arguments*, and return its result.json."""
     command = [sys.executable, "runner.py", *COMMON, *arguments]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     result: dict[str, Any] = json.loads(done.stdout)
@@ -56,7 +57,7 @@ def measured(*arguments: str) -> dict[str, Any]:
 
 
 def bars(*arguments: str) -> None:
-    """On one machine, then on three hosts of it."""
+    """Measure system 4 on one machine, then on three hosts in network namespaces of the machine."""
     if reason := why_not():
         sys.exit(reason)
     parser = ArgumentParser(prog="bars")
@@ -118,7 +119,7 @@ def _print_skew(run: dict[str, Any]) -> None:
 
 
 def scale() -> None:
-    """50 agents of this machine, each with 20 children that say when they started."""
+    """Start 50 agents on this machine with 20 children each, and print times and memory use."""
     raise_open_files(4 * HOSTS * CLIENTS)
     hosts = {f"h{number}": Host(name=f"h{number}", address="127.0.0.1", via="here") for number in range(HOSTS)}
     begun_ns = perf_counter_ns()
@@ -148,7 +149,7 @@ def scale() -> None:
 
 
 def _hear(children: list[RemoteProcess], size_bytes: int) -> int:
-    """Until each has written so much since it was last heard; how much that is together."""
+    """Read *size_bytes* from each child, or up to the end of its output. Return the number of bytes in total."""
     left = dict.fromkeys(children, size_bytes)
     with selectors.DefaultSelector() as selector:
         for child in children:

@@ -1,11 +1,14 @@
-"""When a connection sends: at once, after a think time, or at fixed times whatever became of the requests before."""
+"""Schedules: when a connection sends its next request. Either at once, after a think time, or at fixed times."""
 
 from math import ceil
 from time import perf_counter_ns, sleep
 
 
 class Schedule:
-    """A think time before each request but the first, or fixed times, every *every_ns* from *first_ns* on."""
+    """A schedule with a think time before each request but the first, or with fixed times.
+
+    Fixed times begin at *first_ns* and repeat every *every_ns*, even if earlier requests are late.
+    """
 
     __slots__ = ("_every_ns", "_next_ns", "_think_s")
 
@@ -16,11 +19,11 @@ class Schedule:
 
     @property
     def waits(self) -> bool:
-        """Return whether there is a wait before a request."""
+        """Return whether the schedule waits before requests."""
         return bool(self._think_s or self._every_ns)
 
     def wait(self, number: int) -> int:
-        """Wait until request *number* is due; the time it was due, ns on the monotonic clock, or 0 for now."""
+        """Wait until request *number* is due. Return its due time in ns on the monotonic clock, or 0 without one."""
         if not self._every_ns:
             if number and self._think_s:
                 sleep(self._think_s)
@@ -34,11 +37,11 @@ class Schedule:
 
 
 def at_rate(rate: int, place: int, connections: int, started_ns: int) -> Schedule:
-    """That of connection *place* of those that take turns, so that together they send *rate* requests/s, evenly."""
+    """Return the schedule of connection *place* of *connections*, which take turns at *rate* requests/s in total."""
     return Schedule(0.0, started_ns + round(place * 1e9 / rate), round(connections * 1e9 / rate))
 
 
 def due_within(duration_ns: int, rate: int, place: int, connections: int) -> int:
-    """How many requests at_rate() has before *duration_ns* are over."""
+    """Return how many requests at_rate() schedules within *duration_ns*."""
     first_ns, every_ns = round(place * 1e9 / rate), round(connections * 1e9 / rate)
     return max(0, ceil((duration_ns - first_ns) / every_ns))

@@ -1,4 +1,4 @@
-"""A measured child process: `python -m systems service` or `client`. See docs/child-contract.md."""
+"""The main program of a measured child: `python -m systems service` or `client`. See docs/child-contract.md."""
 
 import sys
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ from systems import find
 
 
 def serve() -> None:
-    """Serve until end of file on stdin; `reset` says that the warm-up is over and nothing is under way."""
+    """Run a service until the end of file on stdin. `reset` means that the warm-up is over and no request is open."""
     first_line = read_cell()
     cell = Cell.from_json(first_line)
     stay_on(first_line.get("cpus", ()))
@@ -47,7 +47,7 @@ def serve() -> None:
             say_done(word)
     result = {**usage.to_json(), **ready_and_end(ready, states())}
     result |= {"strangers": Reach.strangers} if Reach.peers else {}
-    result |= service.counters()  # a service whose work is in another process counts for itself
+    result |= service.counters()  # replaces the usage if the service works in another process
     for listener in service.listeners:
         listener.remove_file()
     say_result(result)
@@ -55,7 +55,7 @@ def serve() -> None:
 
 
 def call() -> None:
-    """Warm up if asked to; at `go` send all requests, at each `slice` those of a slice, and print the result."""
+    """Run a client: warm up at `warm`, send all requests at `go` or those of a slice at `slice`, and print results."""
     first_line = read_cell()
     cell = Cell.from_json(first_line)
     stay_on(first_line.get("cpus", ()))
@@ -82,7 +82,7 @@ def call() -> None:
 
 
 def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
-    """The system's own client, or else the common loop around its caller; a user's service has one of its own."""
+    """Return the factory of the client: for a user's service, the system's own, or the common CallerClient."""
     if "own" in first_line:
         from clients.user_service.client import UserServiceClient
 
@@ -96,7 +96,7 @@ def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
 
 
 def _system(first_line: Mapping[str, Any], cell: Cell) -> System:
-    """The cell's system, from the file that the first line names if it is outside the repository."""
+    """Return the cell's system. If the first line names a file, the system is loaded from this file."""
     return load_system(Path(first_line[PATH_KEY])) if PATH_KEY in first_line else find(cell.system)
 
 

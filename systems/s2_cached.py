@@ -1,4 +1,4 @@
-"""System 2: a single socket and a cache of connections, which clients reuse or do not."""
+"""Declare system 2: a single socket and a cache of connections, which clients may reuse."""
 
 from clients.native import FRAMED
 from core.messages import message

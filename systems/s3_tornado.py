@@ -1,4 +1,4 @@
-"""System 3: Tornado on loopback TCP, keep-alive clients."""
+"""Declare system 3: Tornado on TCP, and clients with keep-alive."""
 
 from clients.native import CALC_BY_HTTP
 from core.messages import message

@@ -1,4 +1,4 @@
-"""System 4: several sockets that share one cache of connections and one pool of workers."""
+"""Declare system 4: several sockets that share one cache of connections and one pool of workers."""
 
 from clients.native import FRAMED
 from core.messages import message

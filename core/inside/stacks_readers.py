@@ -1,4 +1,4 @@
-"""Two ways of reading the stacks of all threads of a process, for the sampler beside it."""
+"""Two readers of the stacks of all threads of another process, for the stack sampler."""
 
 import json
 import os
@@ -9,18 +9,18 @@ from typing import Any
 from core.inside.stacks_threads import Frame
 
 MOST_FRAMES = 100
-MOST_READS = 5  # of stacks that change meanwhile
+MOST_READS = 5  # attempts, because stacks may change while they are read
 ANSWER_DEADLINE_MS = 1000
 
-Key = tuple[Any, ...]  # what a reader tells a stack by
+Key = tuple[Any, ...]  # identifies a stack for its reader
 
 
 class Remote:
-    """Stacks of another process, read from outside: 3.14 and later.
+    """A reader that reads stacks from outside the process, for Python 3.14 and later.
 
-    On a free-threaded build a thread may have a copy of a function's bytecode that is newer than what the unwinder
-    keeps: its line is negative, or no stack is read at all ("Invalid tlbc_index"), until another unwinder reads it.
-    Frames that have no line all the same are let be.
+    On a free-threaded build, a thread's copy of a function's bytecode may be newer than the unwinder's cache. Then the
+    line is negative, or reading fails ("Invalid tlbc_index"), until a new unwinder is made. Frames that have no line
+    even then are remembered, so that they do not cause another unwinder.
     """
 
     name = "_remote_debugging"
@@ -31,7 +31,7 @@ class Remote:
         self._lineless: set[Any] = set()
 
     def stacks(self, tids: list[int]) -> dict[int, Key]:
-        """Return the stack of each thread; of none where the memory changed while it was read."""
+        """Return the stack of each thread; {} if the memory changed while it was read."""
         stacks = self._read()
         if not stacks or _lineless(stacks) - self._lineless:
             self._unwinder = _tried(lambda: _unwinder(self._pid)) or self._unwinder
@@ -40,7 +40,7 @@ class Remote:
         return stacks
 
     def frames(self, key: Key) -> tuple[Frame, ...]:
-        """Return the frames of a stack, the innermost first."""
+        """Return the frames of a stack, innermost frame first."""
         return tuple((info.filename, max(0, _line(info)), info.funcname) for info in key[:MOST_FRAMES])
 
     def _read(self) -> dict[int, Key]:
@@ -51,14 +51,14 @@ class Remote:
 
 
 def _tried(read: Callable[[], Any]) -> Any:
-    """Return what it reads of the process; None where memory changed meanwhile, or is another program's by now."""
+    """Return the result of *read*, or None if the process's memory changed while it was read."""
     try:
         return read()
     except (RuntimeError, UnicodeDecodeError, MemoryError):
         return None
     except (PermissionError, ProcessLookupError):
         raise
-    except OSError:  # what was a pointer is none any more
+    except OSError:  # a pointer became invalid while it was followed
         return None
 
 
@@ -77,7 +77,7 @@ def _line(info: Any) -> int:
 
 
 class Asked:
-    """Stacks that a thread of the process tells: stacks.py."""
+    """A reader that asks a thread inside the process for the stacks (stacks.py)."""
 
     name = "sys._current_frames"
 
@@ -89,7 +89,7 @@ class Asked:
         self._waiting.register(self._answers, select.POLLIN)
 
     def stacks(self, tids: list[int]) -> dict[int, Key]:
-        """Return of each thread the number of its stack; of none while the answer to an earlier question is due."""
+        """Return the number of each thread's stack; {} while the answer to an earlier question is outstanding."""
         if self._is_asked and self._heard() is None:
             return {}
         os.write(self._ask, json.dumps(tids).encode())
@@ -98,11 +98,11 @@ class Asked:
         return {int(tid): (number,) for tid, number in at.items()}
 
     def frames(self, key: Key) -> tuple[Frame, ...]:
-        """Return the frames of a stack, the innermost first."""
+        """Return the frames of a stack, innermost frame first."""
         return self._known[key[0]]
 
     def _heard(self) -> dict[str, int] | None:
-        """Return its answer, if it comes in time: a call that keeps the GIL keeps it from answering."""
+        """Return the answer, or None if it is late, for example because a call holds the GIL."""
         if not self._waiting.poll(ANSWER_DEADLINE_MS):
             return None
         line = self._answers.readline()

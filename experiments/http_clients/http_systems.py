@@ -1,4 +1,4 @@
-"""HTTP clients against one fast server, native/axum-server. Two of the clients are programs: native/http-*."""
+"""Declare HTTP clients that call one fast server, native/axum-server. Two of them are programs: native/http-*."""
 
 from functools import partial
 
@@ -65,7 +65,7 @@ SYSTEMS = (
         title=message("Python over Beast (GIL released)"),
         client="experiments.http_clients.beast:released",
     ),
-    _beast(  # undeclared: the extension does not declare that it can do without the GIL
+    _beast(  # undeclared: the extension does not declare support for free-threading
         name="http-beast-undeclared",
         title=message("Python over Beast (GIL held, undeclared)"),
         client="experiments.http_clients.beast:undeclared",

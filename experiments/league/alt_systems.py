@@ -1,4 +1,4 @@
-"""The alternatives: servers of other projects and of the standard library. docs/alternatives.md describes each."""
+"""Declare the alternatives: servers of other projects and of the standard library. See docs/alternatives.md."""
 
 from functools import partial
 
@@ -59,7 +59,7 @@ SPEAK_OUR_FRAMES = (
         requirements="requirements/tornado.txt",
         request_cpu_us=150,
     ),
-    _framed(  # by a loop factory, as uvloop.readthedocs.io/user recommends
+    _framed(  # with a loop factory, as uvloop.readthedocs.io/user recommends
         name="alt-uvloop",
         title=message("uvloop, protocol, one loop"),
         service="experiments.league.asyncio_servers:uvloop_service",

@@ -1,7 +1,7 @@
-"""A service whose server is another project's: a thread of its own in the service process, and its parts.
+"""Common parts of services that run another project's server on a thread of the service process.
 
-Counts says how many requests were answered on threads that are not ours. body_bytes() and refusal() are of a frame's
-length, for services that read header and body apart (core.wire.Frames reads both).
+Counts counts requests on the server's threads. body_bytes() and refusal() are for services that read a frame's header
+and body separately, where core.wire.Frames cannot be used.
 """
 
 import os
@@ -20,7 +20,7 @@ HEADER_BYTES = HEADER.size
 
 
 class _ThreadCount:
-    """What one thread has counted; only that thread writes it."""
+    """The counter of one thread. Only this thread writes it."""
 
     __slots__ = ("requests",)
 
@@ -29,7 +29,7 @@ class _ThreadCount:
 
 
 class Counts:
-    """Each thread counts for itself. The counts of threads that have ended are kept."""
+    """The number of answered requests, with a counter for each thread. Counters of ended threads are kept."""
 
     def __init__(self) -> None:
         self._here = threading.local()
@@ -39,7 +39,7 @@ class Counts:
         return f"Counts({self.requests} requests, {len(self._all)} threads)"
 
     def add(self) -> None:
-        """Count an answer that the calling thread is about to send: the peer may end us as soon as it has it."""
+        """Count an answer before the calling thread sends it, because the process may be stopped after the answer."""
         try:
             self._here.count.requests += 1
         except AttributeError:
@@ -49,17 +49,17 @@ class Counts:
 
     @property
     def requests(self) -> int:
-        """Answered since reset()."""
+        """Return the number of requests answered since reset()."""
         return sum(counted.requests for counted in self._all.copy())
 
     def reset(self) -> None:
-        """Count from zero; no request is under way."""
+        """Set all counters to zero. No request is in progress."""
         for counted in self._all.copy():
             counted.requests = 0
 
 
 class BoundAddress:
-    """Where a server listens that opens its socket itself; address is what a client is told."""
+    """The listener of a server that opens its socket itself. address: the address for clients"""
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -74,17 +74,21 @@ class BoundAddress:
 
 
 def unix_path(cell: Cell, service_id: int, folder: str) -> str:
-    """The path for a server that opens its socket itself; "" where the cell wants TCP."""
+    """Return the Unix path for a server that opens its socket itself; "" if the cell uses TCP."""
     return "" if cell.transport == "tcp" else os.path.join(folder, f"{service_id}.0")
 
 
 def tcp_address(port: int) -> str:
-    """What a client is told of a port."""
+    """Return the address for clients of a TCP port."""
     return f"{Reach.address}:{port}"
 
 
 class HostedService:
-    """listener is open already, so that what connects waits in its backlog; run() serves it and does not return."""
+    """A service that runs a server on a thread.
+
+    listener: open already, so that early connections wait in its backlog
+    run: serves the listener and does not return
+    """
 
     def __init__(self, listener: Listening, run: Callable[[], object], counts: Counts) -> None:
         self.listeners = [listener]
@@ -95,29 +99,29 @@ class HostedService:
         return f"HostedService({self.listeners[0]}, {self._counts})"
 
     def start(self) -> None:
-        """Serve, on a thread."""
+        """Start the server on a thread."""
         threading.Thread(target=self._run, name="server", daemon=True).start()
 
     def counters(self) -> dict[str, Any]:
-        """Requests answered."""
+        """Return the number of answered requests."""
         return {"requests": self._counts.requests}
 
     def reset(self) -> None:
-        """Count from zero."""
+        """Set all counters to zero."""
         self._counts.reset()
 
 
 def body_bytes(header: bytes) -> int:
-    """Length of the body that follows *header*, in bytes; as announced, so it may be refused."""
+    """Return the length in bytes that *header* announces for the body. It may be invalid."""
     size: int = HEADER.unpack(header)[0]
     return size
 
 
 def refused(size: int) -> bool:
-    """Return whether a body of *size* bytes is not read."""
+    """Return whether a body of *size* bytes is refused."""
     return not 0 <= size <= MAX_FRAME_BYTES
 
 
 def refusal(size: int) -> bytes:
-    """The frame that says so; the connection is closed after it."""
+    """Return the frame that refuses a body of *size* bytes. The connection is closed after it."""
     return frame(error_answer(413, f"a frame of {size} bytes is not accepted"))

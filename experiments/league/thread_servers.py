@@ -1,11 +1,11 @@
-"""Servers of the standard library with a thread for each connection.
+"""Services with servers of the standard library and a thread for each connection.
 
-`socketserver` with ThreadingMixIn: the thread reads with rfile and answers with wfile, as the documentation's
-"Asynchronous Mixins" has it. daemon_threads: so that an idle connection ends nothing late.
+`socketserver` with ThreadingMixIn: the thread reads with rfile and answers with wfile, as in "Asynchronous Mixins" of
+the documentation. daemon_threads is on, so that an idle connection does not delay the end of the process.
 Source: docs.python.org/3/library/socketserver.html
 
-`multiprocessing.connection`: a Listener, and a thread for each Connection. Its framing is ours, and nothing is
-unpickled. recv_bytes closes a connection that announces too much, without an answer: there is no 413.
+`multiprocessing.connection`: a Listener, and a thread for each Connection. Its framing is gilscope's, and nothing is
+unpickled. recv_bytes closes a connection that announces too large a frame, so there is no answer with 413.
 Source: docs.python.org/3/library/multiprocessing.html#module-multiprocessing.connection
 """
 
@@ -45,7 +45,7 @@ class _TcpServer(ThreadingMixIn, TCPServer):
 
 
 def socketserver_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """The service of *cell*, listening."""
+    """Return the service of *cell* with socketserver, listening."""
     listener, counts = listen(cell, service_id, folder)[0], Counts()
 
     class Handler(StreamRequestHandler):
@@ -68,7 +68,7 @@ def socketserver_service(cell: Cell, service_id: int, folder: str) -> HostedServ
 
 
 def _server(listener: Listener, handler: type[StreamRequestHandler]) -> BaseServer:
-    """A server on a socket that listens already."""
+    """Return a server for a socket that is already listening."""
     kind: type[_UnixServer] | type[_TcpServer] = _UnixServer
     if listener.sock.family != socket.AF_UNIX:
         kind = _TcpServer
@@ -79,7 +79,7 @@ def _server(listener: Listener, handler: type[StreamRequestHandler]) -> BaseServ
 
 
 def connection_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """The service of *cell*, listening on a Unix socket or on a free port of the loopback interface."""
+    """Return the service of *cell* with multiprocessing.connection, listening."""
     from multiprocessing.connection import Listener as ConnectionListener
 
     counts, path = Counts(), unix_path(cell, service_id, folder)

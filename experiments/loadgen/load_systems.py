@@ -1,4 +1,4 @@
-"""Load generators against the echo HTTP server native/http-echo: ours, and others that peers.py runs."""
+"""Declare load generators that call the server native/http-echo: gilscope's own, and others that peers.py runs."""
 
 from functools import partial
 

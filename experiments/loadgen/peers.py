@@ -1,7 +1,7 @@
-"""Other load generators as clients: `python -m experiments.loadgen.peers wrk`, by the child contract.
+"""Run another load generator as a client that follows the child contract: `python -m experiments.loadgen.peers wrk`.
 
-Each is run with the cell's connections, and its number of requests or the time that the plan gives. What came of it is
-what it says itself; its CPU time is what the operating system counts for its process.
+The generator uses the cell's number of connections, and the number of requests or the duration of the plan. The result
+is the generator's own output; its CPU time is from the operating system.
 """
 
 import os
@@ -23,7 +23,7 @@ WARM_UP_S = 1
 
 
 def main(name: str) -> None:
-    """Take the part of a client. For a generator that takes a time only, the warm-up shows how long that must be."""
+    """Run the client. If the generator accepts only a duration, the warm-up determines how long it must run."""
     generator, first_line = GENERATORS[name], read_cell()
     stay_on(first_line.get("cpus", ()))
     method = Method.from_json(first_line["method"])
@@ -63,24 +63,24 @@ def _smaller(load: Load, share: float) -> Load:
 
 
 def _seconds(report: Report, requests: int) -> int:
-    """How long a generator without a request limit must run to send *requests* requests."""
+    """Return how many seconds a generator must run to send *requests* requests, at the rate in *report*."""
     return max(1, round(requests * report.seconds / report.answered))
 
 
 def _run(generator: Generator, load: Load) -> tuple[Report, CommandOutcome]:
-    """Run the generator once. Raises ValueError with its output if that does not report any answer."""
+    """Run the generator once. Raises ValueError with its output if it fails or reports no answer."""
     ended = run(generator.command(load))
     printed = ended.output + ended.stderr
     if ended.status:
-        raise ValueError(f"it exited with status {ended.status}: {printed[-LAST_BYTES:]}")
+        raise ValueError(f"the load generator exited with status {ended.status}: {printed[-LAST_BYTES:]}")
     report = generator.read(ended.output)
     if not report.answered:
-        raise ValueError(f"it got no answer at all: {printed[-LAST_BYTES:]}")
+        raise ValueError(f"the load generator received no answer: {printed[-LAST_BYTES:]}")
     return report, ended
 
 
 def _requests(generator: Generator, load: Load, report: Report) -> int:
-    """How many requests it was to send: as many as it did, if a time limit ended it."""
+    """Return the number of planned requests. With a duration, this is the number of answers."""
     if generator.by_time or load.timed:
         return report.answered
     return load.requests - (load.requests % load.connections if generator.in_equal_shares else 0)
