@@ -147,8 +147,8 @@ class Cell:
     dispatch: str = _choice(
         "any",
         message(
-            "how workers wait for requests: all on one selector (any), one at a time (leader), each on its own "
-            "connections (owned), or chosen by the GIL state (auto)"
+            "how workers wait: all on one selector (any), one for all (leader), each for its own connections (owned), "
+            "or by GIL state (auto)"
         ),
         "any",
         "leader",

@@ -28,7 +28,7 @@ def find(name: str) -> System:
         message("{number} ({name})", number=system.number, name=system.name) if system.number else system.name
         for system in built_in()
     ]
-    raise BadInput("System {name!r} is unknown. Use one of: {known}, or all.", name=name, known=listed(known))
+    raise BadInput("System {name!r} is not known. Use one of: {known}, or all.", name=name, known=listed(known))
 
 
 @cache

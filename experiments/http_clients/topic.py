@@ -145,7 +145,7 @@ def _story(setting: str, group: Sequence[Row]) -> Iterator[Message]:
     for system, name in NAMES.items():
         clauses = [
             message(
-                "{runtime}: serialisation {ratio}, {in_flight:.1f} requests in flight",
+                "{runtime} has serialisation {ratio} with {in_flight:.1f} requests in flight",
                 runtime=row.runtime,
                 ratio=traced(_ratio_text(serialisation(row)), of_row(row)),
                 in_flight=workers.in_flight(row),

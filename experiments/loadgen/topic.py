@@ -74,9 +74,7 @@ def _columns() -> list[Col[Standing]]:
         shared.RATES,
         *shared.median_cols(client_cpu_ns_per_request=2),
         _ours_over(message("gilscope's requests/s over its"), rate_share, brief=message("requests/s ratio")),
-        _ours_over(
-            message("gilscope's CPU over its"), _client_cpu_share, brief=message("gilscope's CPU over its"), rank=3
-        ),
+        _ours_over(message("gilscope's CPU over its"), _client_cpu_share, brief=message("CPU time ratio"), rank=3),
         _percentile_col("p50", rank=6),
         _percentile_col("p99", rank=5),
     ]
