@@ -49,7 +49,7 @@ def decoded(value: Any, kind: type[Kind], place: str = "", *, all_known: bool = 
     except msgspec.ValidationError as error:
         raise _misfit(value, str(error), place) from None
     except RecursionError:
-        raise Misfit(place, value, "nested less deep") from None
+        raise Misfit(place, value, "a value with less nesting") from None
     return made
 
 
@@ -97,7 +97,7 @@ def _misfit(value: Any, said: str, place: str) -> Misfit:
 def _check(given: Any, made: Any, place: str, all_known: bool) -> None:
     """Raise Misfit for a key of *given* that *made* does not have, and for errors that types cannot express."""
     if place.count("[") > DEEPEST:
-        raise Misfit(place[:SHOWN_CHARACTERS], given, "nested less deep")
+        raise Misfit(place[:SHOWN_CHARACTERS], given, "a value with less nesting")
     if isinstance(made, Message):
         expect_words(made, place)
     if place.endswith(".params"):
@@ -107,7 +107,7 @@ def _check(given: Any, made: Any, place: str, all_known: bool) -> None:
     for key, value in given.items() if is_object else enumerate(given):
         if is_object and key not in taken:
             if all_known:
-                raise Misfit(place + _step(key), value, "left out, because the key is unknown")
+                raise Misfit(place + _step(key), value, "a known key")
         elif isinstance(value, CONTAINERS):
             _check(value, taken[key], place + _step(key), all_known)
         elif isinstance(value, int | float) and abs(value) > MOST:
