@@ -12,7 +12,7 @@ from core.system import Caller, CallerFactory, Channel
 ConnectNs = Callable[[int], None]
 
 
-def kept(channel: Callable[[str], Channel]) -> CallerFactory:
+def cached_caller(channel: Callable[[str], Channel]) -> CallerFactory:
     """Return a factory of callers that keep one connection to the service's first socket. channel: opens it"""
 
     def caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
@@ -21,7 +21,7 @@ def kept(channel: Callable[[str], Channel]) -> CallerFactory:
     return caller
 
 
-http_caller = kept(HttpChannel)
+http_caller = cached_caller(HttpChannel)
 
 
 def fresh_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:

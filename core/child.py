@@ -29,19 +29,19 @@ def read_cell() -> dict[str, Any]:
     return first_line
 
 
-def say_ready(addresses: list[str], runtime: Mapping[str, Any] | None = None) -> None:
+def print_ready(addresses: list[str], runtime: Mapping[str, Any] | None = None) -> None:
     """Print the first line of stdout: the addresses at which this child listens, and the facts of its runtime.
 
     addresses: empty for a client
     runtime:   given if this child stands for another program; the default is the facts of this interpreter
     """
     known = facts() if runtime is None else dict(runtime)
-    _say({"ready": True, "pid": os.getpid(), "addresses": addresses, "runtime": known})
+    _print_line({"ready": True, "pid": os.getpid(), "addresses": addresses, "runtime": known})
 
 
-def say_result(result: Mapping[str, Any]) -> None:
+def print_result(result: Mapping[str, Any]) -> None:
     """Print *result* as the last line of stdout."""
-    _say({"result": result})
+    _print_line({"result": result})
 
 
 def exit_at_once(status: int = 0) -> NoReturn:
@@ -50,14 +50,14 @@ def exit_at_once(status: int = 0) -> NoReturn:
     os._exit(status)
 
 
-def next_word() -> str:
+def next_command() -> str:
     """Read the next line of stdin: `warm`, `reset`, `go` or `slice`; empty at the end of file."""
     return sys.stdin.readline().strip()
 
 
-def say_done(word: str) -> None:
+def print_done(word: str) -> None:
     """Print that the command *word*, `warm` or `reset`, is done."""
-    _say({word: True})
+    _print_line({word: True})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +87,7 @@ class Slice:
         return f"slice {self.at_ns} {self.lead_ns} {self.length_ns}"
 
 
-def release(word: str) -> int | Slice | None:
+def parse_release(word: str) -> int | Slice | None:
     """Parse a command that starts a client's requests.
 
     Return the time for `go` (this host's monotonic clock; 0 means now), a Slice for `slice`, None for another command.
@@ -106,7 +106,7 @@ def wait_until(at_ns: int) -> None:
         sleep(left_ns / 1e9)
 
 
-def stay_on(cpus: Sequence[int]) -> None:
+def pin_to_cpus(cpus: Sequence[int]) -> None:
     """Restrict this process to *cpus*. If *cpus* is empty, the kernel chooses. Raises OSError for a missing CPU."""
     if cpus:
         os.sched_setaffinity(0, cpus)
@@ -115,7 +115,7 @@ def stay_on(cpus: Sequence[int]) -> None:
 class ParentWatch:
     """A thread that reads stdin and ends this process at the end of file, whatever other threads do.
 
-    The exit status is 0 if a result was printed before, and STOPPED_EARLY if not. next_word() returns the lines read.
+    The exit status is 0 after a printed result, otherwise STOPPED_EARLY. next_command() returns the lines read.
     """
 
     def __init__(self) -> None:
@@ -124,12 +124,12 @@ class ParentWatch:
         self._thread = threading.Thread(target=self._watch, name="parent watch", daemon=True)
         self._thread.start()
 
-    def say_result(self, result: Mapping[str, Any]) -> None:
+    def print_result(self, result: Mapping[str, Any]) -> None:
         """Print a result. Connections and memory stay as they are until the next command or the process ends."""
         self._said = True
-        say_result(result)
+        print_result(result)
 
-    def next_word(self) -> str:
+    def next_command(self) -> str:
         """Return the next line of stdin. The process ends at the end of file."""
         word = self._words.get()
         self._said = False
@@ -142,7 +142,7 @@ class ParentWatch:
         os._exit(0 if self._said else STOPPED_EARLY)
 
 
-def _say(message: Mapping[str, Any]) -> None:
+def _print_line(message: Mapping[str, Any]) -> None:
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 

@@ -226,13 +226,13 @@ class RunFile:
 
     def save(self, run: Run) -> None:
         """Replace the file atomically by *run*, and flush it to disk. Raises BadInput."""
-        self._cells += map(_line, run.cells[len(self._cells) :])
-        _put(self.path, _text(run, self._cells))
+        self._cells += map(_encode_cell, run.cells[len(self._cells) :])
+        _write_durably(self.path, _encode_run(run, self._cells))
 
 
 def to_json(run: Run) -> dict[str, Any]:
     """Return *run* as plain JSON, as its file has it."""
-    whole: dict[str, Any] = json.loads(_text(run, [*map(_line, run.cells)]))
+    whole: dict[str, Any] = json.loads(_encode_run(run, [*map(_encode_cell, run.cells)]))
     return whole
 
 
@@ -243,7 +243,7 @@ def _checksum(*texts: bytes) -> bytes:
     return blake2b(b"\n".join(texts), digest_size=CHECKSUM_BYTES).hexdigest().encode()
 
 
-def _sealed(value: Mapping[str, Any]) -> bytes:
+def _with_checksum(value: Mapping[str, Any]) -> bytes:
     """Encode *value* as JSON and add a checksum as the last key. Numbers that JSON lacks, such as NaN, become null."""
     try:
         text = msgspec.json.encode(value)
@@ -252,30 +252,30 @@ def _sealed(value: Mapping[str, Any]) -> bytes:
     return text[:-1] + SEAL + _checksum(text) + b'"}'
 
 
-def _opened(text: bytes) -> tuple[bytes, bytes]:
-    """Split a text of _sealed() into the JSON text without checksum, and the checksum that the text contains."""
+def _split_checksum(text: bytes) -> tuple[bytes, bytes]:
+    """Split a text of _with_checksum() into the JSON text without checksum, and the checksum that it contains."""
     content, _, checksum = text.rpartition(SEAL)
     return content + b"}", checksum[:-2]
 
 
-def _line(cell: CellResult) -> bytes:
+def _encode_cell(cell: CellResult) -> bytes:
     disturbances = [one.to_json() for one in cell.disturbances]
-    return _sealed({**vars(cell), "reason": cell.reason.to_json(), "disturbances": disturbances})
+    return _with_checksum({**vars(cell), "reason": cell.reason.to_json(), "disturbances": disturbances})
 
 
-def _order(cells: Sequence[bytes]) -> str:
+def _checksum_of_cells(cells: Sequence[bytes]) -> str:
     """Return a checksum of the cells' checksums. It changes if a cell is removed, added or moved."""
-    return _checksum(*(_opened(cell)[1] for cell in cells)).decode()
+    return _checksum(*(_split_checksum(cell)[1] for cell in cells)).decode()
 
 
-def _text(run: Run, cells: Sequence[bytes]) -> bytes:
+def _encode_run(run: Run, cells: Sequence[bytes]) -> bytes:
     """Return the whole text of result.json."""
     head = {name: value for name, value in vars(run).items() if name not in ("cells", "damaged")}
     head["missing"] = {name: remedy.to_json() for name, remedy in run.missing.items()}
-    return b"".join((_sealed({**head, "order": _order(cells)})[:-1], CELLS, b",\n".join(cells), END))
+    return b"".join((_with_checksum({**head, "order": _checksum_of_cells(cells)})[:-1], CELLS, b",\n".join(cells), END))
 
 
-def _parts(data: bytes) -> tuple[bytes, list[bytes]]:
+def _split_file(data: bytes) -> tuple[bytes, list[bytes]]:
     """Split a file into the text of its head and the texts of its cells. The file may have been reformatted."""
     start = data.find(CELLS)
     if start >= 0 and data.endswith(END):
@@ -298,13 +298,13 @@ def keep_comparisons(where: Path, run: Run) -> None:
     load() uses this file as long as result.json has the same number of cells. Raises BadInput.
     """
     kept = {"run_id": run.run_id, "cells": len(run.cells), "comparisons": run.comparisons}
-    _put(_path(where).with_name(COMPARISONS), _sealed(kept))
+    _write_durably(_file_path(where).with_name(COMPARISONS), _with_checksum(kept))
 
 
 def _with_kept_comparisons(run: Run, path: Path) -> Run:
     """Add the saved comparisons to *run* if they belong to its cells. A damaged file is ignored."""
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError, Misfit):
-        text, checksum = _opened(path.with_name(COMPARISONS).read_bytes())
+        text, checksum = _split_checksum(path.with_name(COMPARISONS).read_bytes())
         kept = msgspec.json.decode(text)
         if checksum == _checksum(text) and (kept["run_id"], kept["cells"]) == (run.run_id, len(run.cells)):
             decoded(kept["comparisons"], list[Comparison])
@@ -312,7 +312,7 @@ def _with_kept_comparisons(run: Run, path: Path) -> Run:
     return run
 
 
-def _put(path: Path, text: bytes) -> None:
+def _write_durably(path: Path, text: bytes) -> None:
     """Write *text* to *path* and flush it to disk. Raises BadInput."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -331,9 +331,9 @@ def load(where: Path) -> Run:
 
     Damaged cells are left out, and a message in Run.damaged names each of them.
     """
-    path = _path(where)
+    path = _file_path(where)
     try:
-        head, cells = _parts(path.read_bytes())
+        head, cells = _split_file(path.read_bytes())
         stored = msgspec.json.decode(head)
     except OSError as error:
         raise BadInput(
@@ -360,21 +360,21 @@ def load(where: Path) -> Run:
             known=SCHEMA,
         )
     order = stored.pop("order", "")
-    run = _head(stored, path)
-    content, checksum = _opened(head)
+    run = _decode_head(stored, path)
+    content, checksum = _split_checksum(head)
     if checksum != _checksum(content):
         raise _damaged(path, message("the head does not match its checksum"))
     for number, text in enumerate(cells):
         try:
-            run.cells.append(_cell(text, run.plan))
+            run.cells.append(_decode_cell(text, run.plan))
         except Misfit as misfit:
-            run.damaged.append(_left_out(number, text, misfit))
-    if not run.damaged and order != _order(cells):
+            run.damaged.append(_damage_message(number, text, misfit))
+    if not run.damaged and order != _checksum_of_cells(cells):
         raise _damaged(path, message("cells were removed, added or moved"))
     return _with_kept_comparisons(run, path)
 
 
-def _path(where: Path) -> Path:
+def _file_path(where: Path) -> Path:
     return where / FILE_NAME if where.is_dir() else where
 
 
@@ -386,7 +386,7 @@ def _damaged(path: Path, what: Message) -> BadInput:
     )
 
 
-def _head(stored: dict[str, Any], path: Path) -> Run:
+def _decode_head(stored: dict[str, Any], path: Path) -> Run:
     """Decode the head of a file to a run without cells. Raises BadInput."""
     stored.pop("checksum", None)
     own: Any = OwnService | None
@@ -423,21 +423,21 @@ def _check(place: str, value: Any, reader: Any, wanted: str) -> None:
 _CELL = msgspec.json.Decoder(CellResult)
 
 
-def _cell(text: bytes, plan: Mapping[str, Any]) -> CellResult:
+def _decode_cell(text: bytes, plan: Mapping[str, Any]) -> CellResult:
     """Decode the cell in *text*. Raises Misfit."""
-    content, checksum = _opened(text)
+    content, checksum = _split_checksum(text)
     right = _checksum(content)
     with suppress(ValueError, RecursionError):
         if checksum == right:
-            return _checked(_CELL.decode(content), plan)
+            return _check_cell(_CELL.decode(content), plan)
     try:  # slower, but the error names the wrong key
-        _checked(decoded(msgspec.json.decode(content), CellResult), plan)
+        _check_cell(decoded(msgspec.json.decode(content), CellResult), plan)
     except (ValueError, RecursionError) as error:
         raise Misfit("", content[:40], str(error)) from error
     raise Misfit("checksum", checksum.decode(errors="replace"), right.decode())
 
 
-def _checked(cell: CellResult, plan: Mapping[str, Any]) -> CellResult:
+def _check_cell(cell: CellResult, plan: Mapping[str, Any]) -> CellResult:
     """Return *cell*. Raises Misfit for errors that types cannot express."""
     for name in ("latency", "connect", "waiting"):
         summary = getattr(cell, name)
@@ -459,7 +459,7 @@ def _checked(cell: CellResult, plan: Mapping[str, Any]) -> CellResult:
 _ID, _BLOCK = re.compile(rb'"cell_id":"([ -~]{1,80}?)"'), re.compile(rb'"block":([0-9]{1,9})')
 
 
-def _left_out(number: int, text: bytes, misfit: Misfit) -> Message:
+def _damage_message(number: int, text: bytes, misfit: Misfit) -> Message:
     """Return a message about a damaged cell, with the cell's name if it can still be read."""
     found = (_ID.search(text), _BLOCK.search(text))
     name, block = (match[1].decode(errors="replace") if match else "?" for match in found)

@@ -13,13 +13,13 @@ from core.child import (
     Slice,
     Usage,
     exit_at_once,
-    next_word,
+    next_command,
+    parse_release,
+    pin_to_cpus,
+    print_done,
+    print_ready,
+    print_result,
     read_cell,
-    release,
-    say_done,
-    say_ready,
-    say_result,
-    stay_on,
     wait_until,
 )
 from core.method import Method
@@ -34,23 +34,23 @@ def serve() -> None:
     """Run a service until the end of file on stdin. `reset` means that the warm-up is over and no request is open."""
     first_line = read_cell()
     cell = Cell.from_json(first_line)
-    stay_on(first_line.get("cpus", ()))
+    pin_to_cpus(first_line.get("cpus", ()))
     Reach.address, Reach.peers = first_line.get("address", Reach.address), frozenset(first_line.get("peers", ()))
     service = loaded(_system(first_line, cell).service)(cell, first_line["service_id"], first_line["folder"])
     service.start()
     usage, ready = Usage(), states()
-    say_ready([listener.address for listener in service.listeners])
-    while word := next_word():
+    print_ready([listener.address for listener in service.listeners])
+    while word := next_command():
         if word == "reset":
             service.reset()
             usage = Usage()
-            say_done(word)
+            print_done(word)
     result = {**usage.to_json(), **ready_and_end(ready, states())}
     result |= {"strangers": Reach.strangers} if Reach.peers else {}
     result |= service.counters()  # replaces the usage if the service works in another process
     for listener in service.listeners:
         listener.remove_file()
-    say_result(result)
+    print_result(result)
     exit_at_once()
 
 
@@ -58,16 +58,16 @@ def call() -> None:
     """Run a client: warm up at `warm`, send all requests at `go` or those of a slice at `slice`, and print results."""
     first_line = read_cell()
     cell = Cell.from_json(first_line)
-    stay_on(first_line.get("cpus", ()))
+    pin_to_cpus(first_line.get("cpus", ()))
     method = Method.from_json(first_line["method"]) if "method" in first_line else Method()
     client = _client(first_line, cell)(cell, first_line["client_id"], first_line["addresses"], method)
     ready = states()
-    say_ready([])
-    while (part := release(word := next_word())) is None:
+    print_ready([])
+    while (part := parse_release(word := next_command())) is None:
         if word != "warm":
             exit_at_once(STOPPED_EARLY)
         client.warm_up()
-        say_done(word)
+        print_done(word)
     watch = ParentWatch()
     while part is not None:
         usage = Usage()
@@ -76,8 +76,8 @@ def call() -> None:
         else:
             wait_until(part)
             counted = client.run()
-        watch.say_result({**usage.to_json(), **counted, **ready_and_end(ready, states())})
-        part = release(watch.next_word())
+        watch.print_result({**usage.to_json(), **counted, **ready_and_end(ready, states())})
+        part = parse_release(watch.next_command())
     exit_at_once(STOPPED_EARLY)
 
 

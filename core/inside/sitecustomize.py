@@ -28,20 +28,20 @@ def start(folder: str) -> None:
         return
     for name, options in parts:
         try:
-            _part(name).start(folder, options)
+            _import_part(name).start(folder, options)
         except Exception:
-            _complain(folder)
+            _write_failure(folder)
 
 
-def _part(name: str) -> ModuleType:
+def _import_part(name: str) -> ModuleType:
     """Import the part *name* under a module name that cannot clash with the service's packages."""
     private = f"_gilscope_{name}"
     if private in sys.modules:
         return sys.modules[private]
-    return _loaded(private, spec_from_file_location(private, os.path.join(_HERE, f"{name}.py")))
+    return _import(private, spec_from_file_location(private, os.path.join(_HERE, f"{name}.py")))
 
 
-def _loaded(name: str, spec: ModuleSpec | None) -> ModuleType:
+def _import(name: str, spec: ModuleSpec | None) -> ModuleType:
     """Import the module of *spec*. Raises ImportError if there is no spec, and every exception of the module."""
     if not spec or not spec.loader:
         raise ImportError(f"No module named {name!r}", name=name)
@@ -50,7 +50,7 @@ def _loaded(name: str, spec: ModuleSpec | None) -> ModuleType:
     return module
 
 
-def _complain(folder: str) -> None:
+def _write_failure(folder: str) -> None:
     """Append the traceback to `failed-PID`. The service continues normally."""
     import traceback
 
@@ -66,4 +66,4 @@ _folder = os.environ.get(FOLDER, "")
 if os.path.isdir(_folder):
     start(_folder)
     os.register_at_fork(after_in_child=lambda: start(_folder))
-_loaded("sitecustomize", PathFinder.find_spec("sitecustomize", sys.path))  # the next one; site expects ImportError
+_import("sitecustomize", PathFinder.find_spec("sitecustomize", sys.path))  # the next one; site expects ImportError

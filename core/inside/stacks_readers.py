@@ -15,7 +15,7 @@ ANSWER_DEADLINE_MS = 1000
 Key = tuple[Any, ...]  # identifies a stack for its reader
 
 
-class Remote:
+class RemoteReader:
     """A reader that reads stacks from outside the process, for Python 3.14 and later.
 
     On a free-threaded build, a thread's copy of a function's bytecode may be newer than the unwinder's cache. Then the
@@ -34,7 +34,7 @@ class Remote:
         """Return the stack of each thread; {} if the memory changed while it was read."""
         stacks = self._read()
         if not stacks or _lineless(stacks) - self._lineless:
-            self._unwinder = _tried(lambda: _unwinder(self._pid)) or self._unwinder
+            self._unwinder = _or_none(lambda: _unwinder(self._pid)) or self._unwinder
             stacks = self._read()
             self._lineless |= _lineless(stacks)
         return stacks
@@ -44,13 +44,13 @@ class Remote:
         return tuple((info.filename, max(0, _line(info)), info.funcname) for info in key[:MOST_FRAMES])
 
     def _read(self) -> dict[int, Key]:
-        traces = (_tried(self._unwinder.get_stack_trace) for _ in range(MOST_READS))
+        traces = (_or_none(self._unwinder.get_stack_trace) for _ in range(MOST_READS))
         trace: list[Any] = next(filter(None, traces), [])
         threads = [thread for item in trace for thread in getattr(item, "threads", [item])]  # 3.15 has interpreters
         return {thread.thread_id: tuple(thread.frame_info) for thread in threads if thread.frame_info}
 
 
-def _tried(read: Callable[[], Any]) -> Any:
+def _or_none(read: Callable[[], Any]) -> Any:
     """Return the result of *read*, or None if the process's memory changed while it was read."""
     try:
         return read()
@@ -76,7 +76,7 @@ def _line(info: Any) -> int:
     return getattr(getattr(info, "location", info), "lineno", 0) or 0  # 3.15 has a location
 
 
-class Asked:
+class AskingReader:
     """A reader that asks a thread inside the process for the stacks (stacks.py)."""
 
     name = "sys._current_frames"
@@ -90,18 +90,18 @@ class Asked:
 
     def stacks(self, tids: list[int]) -> dict[int, Key]:
         """Return the number of each thread's stack; {} while the answer to an earlier question is outstanding."""
-        if self._is_asked and self._heard() is None:
+        if self._is_asked and self._read_answer() is None:
             return {}
         os.write(self._ask, json.dumps(tids).encode())
         self._is_asked = True
-        at = self._heard() or {}
+        at = self._read_answer() or {}
         return {int(tid): (number,) for tid, number in at.items()}
 
     def frames(self, key: Key) -> tuple[Frame, ...]:
         """Return the frames of a stack, innermost frame first."""
         return self._known[key[0]]
 
-    def _heard(self) -> dict[str, int] | None:
+    def _read_answer(self) -> dict[str, int] | None:
         """Return the answer, or None if it is late, for example because a call holds the GIL."""
         if not self._waiting.poll(ANSWER_DEADLINE_MS):
             return None

@@ -21,7 +21,7 @@ from contextlib import suppress
 from functools import cache
 from typing import IO, Any
 
-from core.inside.stacks_readers import Asked, Key, Remote
+from core.inside.stacks_readers import AskingReader, Key, RemoteReader
 from core.inside.stacks_threads import Frame, Thread, is_parked_in_poll, is_parked_on_a_lock
 
 SLICE_NS = 100_000_000
@@ -88,8 +88,8 @@ class Sampler:
         self._pid, self._rate_hz, self._has_gil = config["pid"], config.get("rate_hz", 100), config["has_gil"]
         self._threads: dict[int, Thread] = {}
         self._is_parked = cache(is_parked_on_a_lock)
-        self._gil = self._learnt(config["ready"]) if self._has_gil else 0
-        self._reader: Remote | Asked = Remote(config) if IS_REMOTE else Asked(config)
+        self._gil = self._find_gil_futex(config["ready"]) if self._has_gil else 0
+        self._reader: RemoteReader | AskingReader = RemoteReader(config) if IS_REMOTE else AskingReader(config)
         head = {"reader": self._reader.name, "rate_hz": self._rate_hz}
         self._output = Output(os.path.join(config["folder"], f"stacks-{self._pid}"), head)
         self._unknown = UNKNOWN, self._output.number((UNKNOWN,))
@@ -142,7 +142,7 @@ class Sampler:
         for tid in sorted(tids - self._threads.keys())[: MOST_THREADS - len(self._threads)]:
             with suppress(FileNotFoundError, ProcessLookupError):
                 self._threads[tid] = Thread(self._pid, tid, may_spin=not self._has_gil)
-        return {tid: state for tid, thread in self._threads.items() if (state := thread.look())}
+        return {tid: state for tid, thread in self._threads.items() if (state := thread.read_state())}
 
     def _has_moved(self, thread: Thread, kind: str, futex: int) -> bool:
         """Return whether *thread* may have started another wait since its state was read.
@@ -150,7 +150,7 @@ class Sampler:
         A thread that waits for the GIL is an exception, because it wakes up regularly to request the GIL.
         """
         if self._is_gil(futex):
-            return not self._is_gil((thread.look() or ("", 0))[1])
+            return not self._is_gil((thread.read_state() or ("", 0))[1])
         return kind != "spin" and thread.has_run()
 
     def _state(self, kind: str, futex: int, innermost: Frame) -> str:
@@ -165,7 +165,7 @@ class Sampler:
     def _is_gil(self, futex: int) -> bool:
         return bool(futex) and abs(futex - self._gil) <= GIL_BYTES
 
-    def _learnt(self, ready: int) -> int:
+    def _find_gil_futex(self, ready: int) -> int:
         """Return the address of the GIL's futex, on which threads wait while stacks.py makes them contend."""
         seen: Counter[int] = Counter()
         until_ns = time.monotonic_ns() + LEARN_NS

@@ -56,13 +56,13 @@ class Thread:
         self._files = [os.open(f"/proc/{pid}/task/{tid}/{name}", os.O_RDONLY) for name in names]
         self._ran_ns = self._waited_ns = self._ran_at_switches_ns = self._switches = self._turns = 0
         self._ready_share = 0.0
-        self.look()
+        self.read_state()
 
     def close(self) -> None:
         for file in self._files:
             os.close(file)
 
-    def look(self) -> tuple[str, int] | None:
+    def read_state(self) -> tuple[str, int] | None:
         """Return (kind, futex), or None if the thread has ended. kind: run, ready, spin, futex, idle, poll or io.
 
         Source: proc(5), sched-stats.rst.
@@ -101,7 +101,7 @@ class Thread:
         return new >= FEWEST_YIELDS and ran < new * LONGEST_TURN_NS
 
     def has_run(self) -> bool:
-        """Return whether the thread has run since look(), or has ended."""
+        """Return whether the thread has run since read_state(), or has ended."""
         try:
             return self._scheduled()[2] != self._turns
         except (ProcessLookupError, IndexError):

@@ -18,7 +18,16 @@ from time import clock_gettime_ns
 from typing import Any, NoReturn
 
 from core.cell import Cell
-from core.child import exit_at_once, next_word, read_cell, run_queue_ns, say_done, say_ready, say_result, stay_on
+from core.child import (
+    exit_at_once,
+    next_command,
+    pin_to_cpus,
+    print_done,
+    print_ready,
+    print_result,
+    read_cell,
+    run_queue_ns,
+)
 from core.errors import BadInput, GilscopeError
 from core.messages import message
 from core.processtree import TreeUsage, usage_of
@@ -156,11 +165,11 @@ def flags_of(cell: Cell, service_id: int, folder: str) -> list[str]:
 def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
     """Follow the child contract until the end of file on stdin, and stop the program. Return the service's result."""
     start_bytes, start = program.echoed_bytes(), program.usage()
-    say_ready([program.address], program.facts)
-    while word := next_word():
+    print_ready([program.address], program.facts)
+    while word := next_command():
         if word == "reset":
             start_bytes, start = program.echoed_bytes(), program.usage()
-            say_done(word)
+            print_done(word)
     echoed_bytes, used = program.echoed_bytes() - start_bytes, program.usage().since(start)
     program.stop()  # before the last line, so that the program does not disturb the next cell
     return {**used, "requests": echoed_bytes // message_bytes, "echoed_bytes": echoed_bytes, **GIL_OFF}
@@ -181,9 +190,9 @@ def main(command: Sequence[str]) -> None:
     """Run the service until the end of file on stdin."""
     try:
         first_line, cell = read_first_line()
-        stay_on(first_line.get("cpus", ()))
+        pin_to_cpus(first_line.get("cpus", ()))
         flags = flags_of(cell, first_line["service_id"], first_line["folder"])
-        say_result(serve(EchoProgram(command, flags), cell.message_bytes))
+        print_result(serve(EchoProgram(command, flags), cell.message_bytes))
     except (BadInput, ProgramEnded) as error:
         give_up(error)
     exit_at_once()

@@ -9,7 +9,7 @@ from typing import cast
 
 import grpc
 
-from clients.callers import kept
+from clients.callers import cached_caller
 from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
@@ -61,4 +61,4 @@ class GrpcChannel:
         self._channel.close()
 
 
-caller = kept(GrpcChannel)
+caller = cached_caller(GrpcChannel)

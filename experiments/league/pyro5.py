@@ -12,7 +12,7 @@ from typing import Any, cast
 import Pyro5.api
 import Pyro5.errors
 
-from clients.callers import kept
+from clients.callers import cached_caller
 from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
@@ -75,4 +75,4 @@ class PyroChannel:
         self._proxy._pyroRelease()
 
 
-caller = kept(PyroChannel)
+caller = cached_caller(PyroChannel)

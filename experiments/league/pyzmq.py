@@ -9,7 +9,7 @@ import threading
 from importlib import import_module
 from typing import Any, cast
 
-from clients.callers import kept
+from clients.callers import cached_caller
 from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
@@ -73,4 +73,4 @@ class ZmqChannel:
         self._socket.close()
 
 
-caller = kept(ZmqChannel)
+caller = cached_caller(ZmqChannel)

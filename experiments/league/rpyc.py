@@ -14,7 +14,7 @@ import rpyc
 from rpyc.utils.factory import unix_connect
 from rpyc.utils.server import Server, ThreadedServer, ThreadPoolServer
 
-from clients.callers import kept
+from clients.callers import cached_caller
 from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
@@ -80,4 +80,4 @@ def _connect_tcp(address: str) -> rpyc.Connection:
     return rpyc.connect(host, int(port))
 
 
-caller = kept(RpycChannel)
+caller = cached_caller(RpycChannel)

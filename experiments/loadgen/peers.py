@@ -12,7 +12,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from core.cell import Cell
-from core.child import STOPPED_EARLY, ParentWatch, exit_at_once, read_cell, say_done, say_ready, stay_on
+from core.child import STOPPED_EARLY, ParentWatch, exit_at_once, pin_to_cpus, print_done, print_ready, read_cell
 from core.histogram import Histogram
 from core.method import Method
 from core.runtime import NATIVE
@@ -25,24 +25,24 @@ WARM_UP_S = 1
 def main(name: str) -> None:
     """Run the client. If the generator accepts only a duration, the warm-up determines how long it must run."""
     generator, first_line = GENERATORS[name], read_cell()
-    stay_on(first_line.get("cpus", ()))
+    pin_to_cpus(first_line.get("cpus", ()))
     method = Method.from_json(first_line["method"])
     load = _load(first_line, method)
     version = {"program": name, "version": generator.version(), "compiler": "", "packages": {}}
-    say_ready([], {"implementation": NATIVE, "gil_enabled": False, **version})
+    print_ready([], {"implementation": NATIVE, "gil_enabled": False, **version})
     watch = ParentWatch()
-    while (word := watch.next_word()) != "go":
+    while (word := watch.next_command()) != "go":
         if word != "warm":
             exit_at_once(STOPPED_EARLY)
         report, _ = _run(generator, _smaller(load, method.warmup.share))
         if generator.by_time and not load.timed:
             load = replace(load, seconds=_seconds(report, load.requests))
-        say_done(word)
+        print_done(word)
     usage, started_ns = ChildUsage(), perf_counter_ns()
     report, ended = _run(generator, load)
     counted = {**usage.to_json(), "max_rss_bytes": ended.peak_bytes}
-    watch.say_result({**counted, **_result(report, _requests(generator, load, report), started_ns)})
-    watch.next_word()
+    watch.print_result({**counted, **_result(report, _requests(generator, load, report), started_ns)})
+    watch.next_command()
 
 
 def _load(first_line: Mapping[str, Any], method: Method) -> Load:
