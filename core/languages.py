@@ -24,9 +24,6 @@ class Language:
         self.name = name
         self.catalog = catalog
 
-    def __repr__(self) -> str:
-        return f"Language({self.name!r})"
-
     def text(self, value: Arg) -> str:
         """Return a message or a plain value as text.
 

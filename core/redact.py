@@ -26,9 +26,6 @@ class Redactor:
         self._forms = sorted(forms, key=len, reverse=True)
         self._whole = re.compile("|".join(map(re.escape, self._forms))) if forms else None
 
-    def __repr__(self) -> str:
-        return f"Redactor({len(self._forms)} forms)"
-
     def text(self, text: str) -> str:
         """Return *text* without secrets, and without parts of a secret where the text was cut."""
         text = USERINFO.sub(HIDDEN, text)

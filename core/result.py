@@ -221,9 +221,6 @@ class RunFile:
         self.path = folder / FILE_NAME
         self._cells: list[bytes] = []
 
-    def __repr__(self) -> str:
-        return f"RunFile({str(self.path)!r}, {len(self._cells)} cells)"
-
     def save(self, run: Run) -> None:
         """Replace the file atomically by *run*, and flush it to disk. Raises BadInput."""
         self._cells += map(_encode_cell, run.cells[len(self._cells) :])

@@ -30,9 +30,6 @@ class Frames:
         self.refused_bytes: int | None = None
         self._held = _NOTHING
 
-    def __repr__(self) -> str:
-        return f"Frames({len(self._held)} bytes held, refused {self.refused_bytes})"
-
     @property
     def partial(self) -> bool:
         """Return whether the stream ends within a frame."""

@@ -49,9 +49,6 @@ class CachedService:
         self._closed: list[tuple[str, int]] = []
         self._parked = ParkedConnections()
 
-    def __repr__(self) -> str:
-        return f"CachedService({self.listeners}, {len(self._workers)} workers, {len(self._cache)} connections)"
-
     def start(self) -> None:
         """Start the workers, then add the listening sockets to their watch."""
         for number in range(len(self._workers)):

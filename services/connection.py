@@ -41,9 +41,6 @@ class Connection:
         self.requests = 0
         self.until: float | None = None
 
-    def __repr__(self) -> str:
-        return f"Connection(fd {self.fd}, {self.frames!r}, {len(self.unsent)} bytes unsent)"
-
     def receive(self) -> list[bytes] | None:
         """Return the complete requests that have arrived, possibly none; None if the peer has closed the connection."""
         try:

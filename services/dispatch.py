@@ -39,9 +39,6 @@ class Shared:
         self.add, self.resume = watch.add, watch.arm
         self.forget, self.holds = watch.forget, watch.holds
 
-    def __repr__(self) -> str:
-        return f"Shared({self._watch!r})"
-
     def run(self, worker: int, serve: Callable[[int], bool]) -> None:
         wait, arm = self._watch.wait, self._watch.arm
         while True:

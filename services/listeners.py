@@ -74,9 +74,6 @@ class Listener:
         self.address = address
         self.is_tcp = sock.family != socket.AF_UNIX
 
-    def __repr__(self) -> str:
-        return f"Listener({self.address})"
-
     def remove_file(self) -> None:
         """Remove the socket file, if there is one. The socket stays open until the process ends."""
         if self.address.startswith("/"):

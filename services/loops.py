@@ -50,9 +50,6 @@ class Loop:
         self._cpu_clock: int | None = None
         self._look: tuple[tuple[int, int], int] = (NOTHING, NOTHING), 0  # request and CPU time at the last check
 
-    def __repr__(self) -> str:
-        return f"Loop({sorted(self.fds)}, busy with {self.busy}, {self.turns} turns)"
-
     def begin(self) -> None:
         """Prepare the CPU clock. The worker calls this once, on its own thread."""
         if hasattr(time, "pthread_getcpuclockid"):
@@ -117,9 +114,6 @@ class Loops:
         self._resting = False
         self._wake = threading.Semaphore(0)
         threading.Thread(target=self._balance_for_ever, name="balancer", daemon=True).start()
-
-    def __repr__(self) -> str:
-        return f"Loops({len(self._active)} of {len(self._loops)} serve)"
 
     def run(self, worker: int, serve: Callable[[int], bool]) -> None:
         """Serve the sockets of the worker's loop for ever. serve(fd) returns whether to continue waiting for *fd*."""

@@ -51,9 +51,6 @@ class ParkedConnections:
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def __repr__(self) -> str:
-        return f"ParkedConnections({len(self._parked) + len(self._coming)})"
-
     def wait_for_request(self, connection: Connection, until: float, ready: Callable[[Connection], None]) -> None:
         """Call *ready* when the peer has sent something; close the connection at *until* (monotonic seconds)."""
         self._park(_Parked(connection.sock, READ, until, lambda: ready(connection), connection.close))

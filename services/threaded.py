@@ -33,9 +33,6 @@ class ThreadedService:
         self._parked = ParkedConnections()
         self._pause = threading.Event()
 
-    def __repr__(self) -> str:
-        return f"ThreadedService({self.listeners[0]}, {len(self._workers)} workers)"
-
     def start(self) -> None:
         """Start the workers and the acceptor."""
         for worker in self._workers:

@@ -88,9 +88,6 @@ class TornadoService:
         self.listeners = [listener]
         self.requests = 0
 
-    def __repr__(self) -> str:
-        return f"TornadoService({self.listeners[0]})"
-
     def start(self) -> None:
         """Start the event loop and wait until it accepts connections."""
         accepting = threading.Event()

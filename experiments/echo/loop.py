@@ -22,9 +22,6 @@ class EchoLoop:
         self._cell = cell
         self.echoed_bytes = 0
 
-    def __repr__(self) -> str:
-        return f"EchoLoop({self.listeners[0]})"
-
     def start(self) -> None:
         """Start the event loop and wait until it accepts connections."""
         accepting = threading.Event()

@@ -63,9 +63,6 @@ class EchoProgram:
         self.facts, self.address = self._read_facts()
         threading.Thread(target=self._watch, name="program watch", daemon=True).start()
 
-    def __repr__(self) -> str:
-        return f"EchoProgram({' '.join(self._command)}, pid {self._process.pid})"
-
     def echoed_bytes(self) -> int:
         """Return the number of bytes that the program has sent back since its start. Raises ProgramEnded."""
         assert self._process.stdin is not None

@@ -35,9 +35,6 @@ class Counts:
         self._here = threading.local()
         self._all: list[_ThreadCount] = []
 
-    def __repr__(self) -> str:
-        return f"Counts({self.requests} requests, {len(self._all)} threads)"
-
     def add(self) -> None:
         """Count an answer before the calling thread sends it, because the process may be stopped after the answer."""
         try:
@@ -63,9 +60,6 @@ class BoundAddress:
 
     def __init__(self, address: str) -> None:
         self.address = address
-
-    def __repr__(self) -> str:
-        return f"BoundAddress({self.address})"
 
     def remove_file(self) -> None:
         """Remove the socket file, if there is one."""
@@ -94,9 +88,6 @@ class HostedService:
         self.listeners = [listener]
         self._run = run
         self._counts = counts
-
-    def __repr__(self) -> str:
-        return f"HostedService({self.listeners[0]}, {self._counts})"
 
     def start(self) -> None:
         """Start the server on a thread."""
