@@ -21,7 +21,7 @@ from typing import Any
 
 from core.hosts import Host, Layout
 from core.method import Method
-from core.processtree import tree
+from core.processtree import descendants, usage_of
 from lab.hosts.connection import RemoteProcess
 from lab.hosts.spread import Spread
 from lab.machine.host import raise_open_files
@@ -32,20 +32,10 @@ RUNTIMES = ("3.14t+gil", "3.14t")
 HOSTS, CLIENTS = 50, 20
 RESULT_BYTES = 40_000
 CHILD = f"read go; echo started; read more; head -c {RESULT_BYTES} /dev/zero | tr '\\0' x; echo"
-COMMON = [
-    *("--system", "4", "--runtime", ",".join(RUNTIMES), "--duration", "1", "--warmup", "0.2s", "--seed", "1"),
-    *(
-        "--num-api-services",
-        "1",
-        "--num-clients",
-        "2",
-        "--num-threads-per-client",
-        "4",
-        "--order",
-        "sequential",
-        "--json",
-    ),
-]
+COMMON = (
+    f"--system 4 --runtime {','.join(RUNTIMES)} --duration 1 --warmup 0.2s --seed 1 --num-api-services 1 "
+    "--num-clients 2 --num-threads-per-client 4 --order sequential --json"
+).split()
 
 
 def measured(*arguments: str) -> dict[str, Any]:
@@ -142,8 +132,8 @@ def scale() -> None:
             child.write(b"more\n")
         total = _hear(children, RESULT_BYTES + 1)
         _print_time(f"from go until {total / 1e6:.0f} MB of results were here", at_ns)
-        agents = [pid for pid in tree(os.getpid()) if pid != os.getpid()]
-        print(f"memory: runner {_pss_mb([os.getpid()]):.0f} MB, all agents {_pss_mb(agents):.0f} MB")
+        runner, agents = usage_of([os.getpid()]).pss_bytes / 1e6, usage_of(descendants(os.getpid())).pss_bytes / 1e6
+        print(f"memory: runner {runner:.0f} MB, all agents {agents:.0f} MB")
         for child in children:
             child.close()
 
@@ -162,17 +152,6 @@ def _hear(children: list[RemoteProcess], size_bytes: int) -> int:
                 if left[child] <= 0 or not data:
                     selector.unregister(child)
     return sum(size_bytes - rest for rest in left.values())
-
-
-def _pss_mb(pids: list[int]) -> float:
-    total_kib = 0
-    for pid in pids:
-        try:
-            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        except OSError:
-            continue
-        total_kib += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-    return total_kib / 1024
 
 
 def _print_time(what: str, since_ns: int) -> None:

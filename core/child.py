@@ -147,11 +147,32 @@ def _print_line(message: Mapping[str, Any]) -> None:
     sys.stdout.flush()
 
 
-class Usage:
+class ProcessTimes:
+    """A snapshot of the CPU times and context switches of this process, from which later ones are counted.
+
+    of: resource.RUSAGE_CHILDREN for ended child processes in place of this process
+    """
+
+    def __init__(self, of: int = resource.RUSAGE_SELF) -> None:
+        self._of = of
+        self._start = resource.getrusage(of)
+
+    def to_json(self) -> dict[str, int]:
+        """Return CPU times (ns) and context switches since the snapshot."""
+        start, now = self._start, resource.getrusage(self._of)
+        return {
+            "cpu_user_ns": round((now.ru_utime - start.ru_utime) * 1e9),
+            "cpu_system_ns": round((now.ru_stime - start.ru_stime) * 1e9),
+            "voluntary_switches": now.ru_nvcsw - start.ru_nvcsw,
+            "involuntary_switches": now.ru_nivcsw - start.ru_nivcsw,
+        }
+
+
+class Usage(ProcessTimes):
     """A snapshot of this process's resource usage, from which later usage is counted."""
 
     def __init__(self) -> None:
-        self._start = resource.getrusage(resource.RUSAGE_SELF)
+        super().__init__()
         self._run_queue_ns = run_queue_ns()
 
     def to_json(self) -> dict[str, int]:
@@ -159,12 +180,8 @@ class Usage:
 
         max_rss_bytes is the peak, pss_bytes the present proportional set size. Both are 0 if the system reports none.
         """
-        start, now = self._start, resource.getrusage(resource.RUSAGE_SELF)
         return {
-            "cpu_user_ns": round((now.ru_utime - start.ru_utime) * 1e9),
-            "cpu_system_ns": round((now.ru_stime - start.ru_stime) * 1e9),
-            "voluntary_switches": now.ru_nvcsw - start.ru_nvcsw,
-            "involuntary_switches": now.ru_nivcsw - start.ru_nivcsw,
+            **super().to_json(),
             "run_queue_ns": max(0, run_queue_ns() - self._run_queue_ns),  # threads that have ended are missing
             "max_rss_bytes": own_peak_memory_bytes(),
             "pss_bytes": proportional_memory_bytes("self"),

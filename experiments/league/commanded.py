@@ -33,11 +33,10 @@ from core.cell import Cell
 from core.inside import FOLDER
 from core.processtree import usage_of_tree
 from core.runtime import ready_and_end
-from experiments.league.hosted import tcp_address
 from experiments.league.http_answer import IDLE_S
 from experiments.league.launch import SERVER_PID_VARIABLE
 from experiments.league.loaded import CONTROL_VARIABLE, RESET, STATE
-from services.listeners import BACKLOG, LOOPBACK, listen_tcp
+from services.listeners import BACKLOG, LOOPBACK, Reach, listen_tcp
 
 START_DEADLINE_S = 30.0
 END_DEADLINE_S = 5.0
@@ -54,7 +53,7 @@ class CommandedService:
 
     def __init__(self, arguments: Sequence[str], port: int, folder: str, held: socket.socket) -> None:
         self.listeners = [self]
-        self.address = tcp_address(port)
+        self.address = f"{Reach.address}:{port}"
         self._arguments = arguments
         self._held = held
         self._control = socket.socket(socket.AF_UNIX)

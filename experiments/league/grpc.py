@@ -13,7 +13,7 @@ from clients.callers import cached_caller
 from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
-from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
+from experiments.league.hosted import Counts, HostedService, bound, unix_path
 from services.listeners import LOOPBACK
 
 SERVICE, METHOD = "gilscope.Calculator", "Answer"
@@ -34,7 +34,7 @@ def grpc_service(cell: Cell, service_id: int, folder: str) -> HostedService:
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
     port = server.add_insecure_port(f"unix:{path}" if path else f"{LOOPBACK}:0")
     server.start()  # early calls are answered from now on
-    return HostedService(BoundAddress(path or tcp_address(port)), server.wait_for_termination, counts)
+    return HostedService(bound(path, port), server.wait_for_termination, counts)
 
 
 class GrpcChannel:

@@ -7,25 +7,16 @@ and body separately, where core.wire.Frames cannot be used.
 import os
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from core.cell import Cell
 from core.system import Listening
 from core.wire import HEADER, MAX_FRAME_BYTES, frame
 from core.work import error_answer
-from services.listeners import Reach
+from services.cached import WorkerCount
+from services.listeners import BoundAddress, Reach
 
 HEADER_BYTES = HEADER.size
-
-
-class _ThreadCount:
-    """The counter of one thread. Only this thread writes it."""
-
-    __slots__ = ("requests",)
-
-    def __init__(self) -> None:
-        self.requests = 0
 
 
 class Counts:
@@ -33,14 +24,14 @@ class Counts:
 
     def __init__(self) -> None:
         self._here = threading.local()
-        self._all: list[_ThreadCount] = []
+        self._all: list[WorkerCount] = []
 
     def add(self) -> None:
         """Count an answer before the calling thread sends it, because the process may be stopped after the answer."""
         try:
             self._here.count.requests += 1
         except AttributeError:
-            self._here.count = _ThreadCount()
+            self._here.count = WorkerCount()
             self._all.append(self._here.count)
             self._here.count.requests = 1
 
@@ -55,26 +46,14 @@ class Counts:
             counted.requests = 0
 
 
-class BoundAddress:
-    """The listener of a server that opens its socket itself. address: the address for clients"""
-
-    def __init__(self, address: str) -> None:
-        self.address = address
-
-    def remove_file(self) -> None:
-        """Remove the socket file, if there is one."""
-        if self.address.startswith("/"):
-            Path(self.address).unlink(missing_ok=True)
-
-
 def unix_path(cell: Cell, service_id: int, folder: str) -> str:
     """Return the Unix path for a server that opens its socket itself; "" if the cell uses TCP."""
     return "" if cell.transport == "tcp" else os.path.join(folder, f"{service_id}.0")
 
 
-def tcp_address(port: int) -> str:
-    """Return the address for clients of a TCP port."""
-    return f"{Reach.address}:{port}"
+def bound(path: str, port: int = 0) -> BoundAddress:
+    """Return the address of a server that opened its socket itself, at the Unix *path* or, if it is "", on *port*."""
+    return BoundAddress(path or f"{Reach.address}:{port}")
 
 
 class HostedService:

@@ -22,7 +22,7 @@ Source: uvicorn.dev/settings/
 from typing import TYPE_CHECKING, Any
 
 from core.cell import Cell
-from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address
+from experiments.league.hosted import Counts, HostedService, bound
 from experiments.league.http_answer import CONTENT_TYPE, IDLE_S, MakeWsgiApp, asgi_app, http_answer, wsgi_app
 from services.listeners import BACKLOG, Reach, for_peers, listen_tcp
 
@@ -94,7 +94,7 @@ def cheroot_service(cell: Cell, service_id: int, folder: str) -> HostedService:
     server = Server(place, wsgi_app(counts), numthreads=threads, request_queue_size=BACKLOG, timeout=IDLE_S)
     server.prepare()
     server.socket = for_peers(server.socket)
-    return HostedService(BoundAddress(tcp_address(server.bind_addr[1])), server.serve, counts)
+    return HostedService(bound("", server.bind_addr[1]), server.serve, counts)
 
 
 def uvicorn_service(cell: Cell, service_id: int, folder: str) -> HostedService:

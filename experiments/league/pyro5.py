@@ -16,7 +16,7 @@ from clients.callers import cached_caller
 from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
-from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
+from experiments.league.hosted import Counts, HostedService, bound, unix_path
 from services.listeners import LOOPBACK
 
 OBJECT = "calculator"
@@ -39,8 +39,8 @@ def _service(server_type: str, cell: Cell, service_id: int, folder: str) -> Host
 
     daemon = Pyro5.api.Daemon(unixsocket=path) if path else Pyro5.api.Daemon(host=LOOPBACK, port=0)
     daemon.register(Calculator(), objectId=OBJECT)
-    address = path or tcp_address(int(daemon.locationStr.rpartition(":")[2]))
-    return HostedService(BoundAddress(address), daemon.requestLoop, counts)
+    port = 0 if path else int(daemon.locationStr.rpartition(":")[2])
+    return HostedService(bound(path, port), daemon.requestLoop, counts)
 
 
 thread_service = partial(_service, "thread")

@@ -13,7 +13,7 @@ from clients.callers import cached_caller
 from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
-from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
+from experiments.league.hosted import Counts, HostedService, bound, unix_path
 from services.listeners import BACKLOG, LOOPBACK
 
 zmq: Any = import_module("zmq")  # untyped, so that type checks do not depend on whether it is installed
@@ -26,11 +26,7 @@ def zmq_service(cell: Cell, service_id: int, folder: str) -> HostedService:
     counts, context = Counts(), zmq.Context()
     front, back = context.socket(zmq.ROUTER), context.socket(zmq.DEALER)
     front.setsockopt(zmq.BACKLOG, BACKLOG)
-    if path:
-        front.bind(f"ipc://{path}")
-        address = path
-    else:
-        address = tcp_address(front.bind_to_random_port(f"tcp://{LOOPBACK}"))
+    port = front.bind(f"ipc://{path}") if path else front.bind_to_random_port(f"tcp://{LOOPBACK}")
     back.bind(WORKERS)
 
     def run() -> None:
@@ -38,7 +34,7 @@ def zmq_service(cell: Cell, service_id: int, folder: str) -> HostedService:
             threading.Thread(target=_work, args=(context, counts), daemon=True).start()
         zmq.proxy(front, back)
 
-    return HostedService(BoundAddress(address), run, counts)
+    return HostedService(bound(path, port), run, counts)
 
 
 def _work(context: Any, counts: Counts) -> None:

@@ -18,7 +18,7 @@ from clients.callers import cached_caller
 from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
-from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
+from experiments.league.hosted import Counts, HostedService, bound, unix_path
 from services.listeners import BACKLOG, Reach, for_peers
 
 
@@ -48,7 +48,7 @@ def _hosted(kind: type[Server], path: str, **settings: int) -> HostedService:
     server = kind(Calculator, **place, **settings, backlog=BACKLOG, logger=logger)
     server.listener = for_peers(server.listener)
     server.listener.listen(BACKLOG)  # start() repeats this; connections wait until then
-    return HostedService(BoundAddress(path or tcp_address(server.port)), server.start, counts)
+    return HostedService(bound(path, server.port), server.start, counts)
 
 
 class RpycChannel:

@@ -20,13 +20,12 @@ from core.wire import MAX_FRAME_BYTES, frame
 from core.work import answer
 from experiments.league.hosted import (
     HEADER_BYTES,
-    BoundAddress,
     Counts,
     HostedService,
     body_bytes,
+    bound,
     refusal,
     refused,
-    tcp_address,
     unix_path,
 )
 from services.listeners import BACKLOG, Listener, Reach, listen
@@ -84,8 +83,8 @@ def connection_service(cell: Cell, service_id: int, folder: str) -> HostedServic
 
     counts, path = Counts(), unix_path(cell, service_id, folder)
     listener = ConnectionListener(path or (Reach.address, 0), "AF_UNIX" if path else "AF_INET", BACKLOG)
-    address = listener.address if path else tcp_address(listener.address[1])
-    return HostedService(BoundAddress(str(address)), lambda: _accept(listener, counts), counts)
+    port = 0 if path else int(listener.address[1])
+    return HostedService(bound(path, port), lambda: _accept(listener, counts), counts)
 
 
 def _accept(listener: "ConnectionListener", counts: Counts) -> None:

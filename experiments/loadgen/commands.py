@@ -63,20 +63,3 @@ def _peak_bytes_of_ended() -> int:
     """
     most_bytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     return most_bytes if most_bytes > own_peak_memory_bytes() else 0
-
-
-class ChildUsage:
-    """A snapshot of the usage of ended child processes, from which later usage is counted."""
-
-    def __init__(self) -> None:
-        self._start = resource.getrusage(resource.RUSAGE_CHILDREN)
-
-    def to_json(self) -> dict[str, int]:
-        """Return CPU times (ns) and context switches since the snapshot."""
-        start, now = self._start, resource.getrusage(resource.RUSAGE_CHILDREN)
-        return {
-            "cpu_user_ns": round((now.ru_utime - start.ru_utime) * 1e9),
-            "cpu_system_ns": round((now.ru_stime - start.ru_stime) * 1e9),
-            "voluntary_switches": now.ru_nvcsw - start.ru_nvcsw,
-            "involuntary_switches": now.ru_nivcsw - start.ru_nivcsw,
-        }

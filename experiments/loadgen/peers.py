@@ -5,6 +5,7 @@ is the generator's own output; its CPU time is from the operating system.
 """
 
 import os
+import resource
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,11 +13,20 @@ from time import perf_counter_ns
 from typing import Any
 
 from core.cell import Cell
-from core.child import STOPPED_EARLY, ParentWatch, exit_at_once, pin_to_cpus, print_done, print_ready, read_cell
+from core.child import (
+    STOPPED_EARLY,
+    ParentWatch,
+    ProcessTimes,
+    exit_at_once,
+    pin_to_cpus,
+    print_done,
+    print_ready,
+    read_cell,
+)
 from core.histogram import Histogram
 from core.method import Method
 from core.runtime import NATIVE
-from experiments.loadgen.commands import ChildUsage, CommandOutcome, run
+from experiments.loadgen.commands import CommandOutcome, run
 from experiments.loadgen.generators import GENERATORS, LAST_BYTES, Generator, Load, Report
 
 WARM_UP_S = 1
@@ -38,7 +48,7 @@ def main(name: str) -> None:
         if generator.by_time and not load.timed:
             load = replace(load, seconds=_seconds(report, load.requests))
         print_done(word)
-    usage, started_ns = ChildUsage(), perf_counter_ns()
+    usage, started_ns = ProcessTimes(resource.RUSAGE_CHILDREN), perf_counter_ns()
     report, ended = _run(generator, load)
     counted = {**usage.to_json(), "max_rss_bytes": ended.peak_bytes}
     watch.print_result({**counted, **_result(report, _requests(generator, load, report), started_ns)})
