@@ -44,7 +44,7 @@ class CallTally(Tally):
         self.waiting.clear()
 
     def merge(self, other: "CallTally") -> None:  # type: ignore[override]
-        """Add the counts of *other*."""
+        """Add the counts of the tally *other* to this tally."""
         super().merge(other)
         self.calc_ns += other.calc_ns
         self.waiting.merge(other.waiting)

@@ -20,7 +20,7 @@ class BadHead(ValueError):
 
 
 class Head:
-    """A parsed head.
+    """The parsed head of an HTTP response.
 
     length: length of the body in bytes; None if the head does not give it
     keep: whether the connection may be used for another request

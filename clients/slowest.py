@@ -22,7 +22,7 @@ class Slowest:
         self.clear()
 
     def clear(self) -> None:
-        """Remove all requests."""
+        """Remove all requests from the list."""
         self.floor_ns = self._above_ns = 0
         self._noted: list[tuple[int, int, int]] = []
 
@@ -38,7 +38,7 @@ class Slowest:
         self.floor_ns = self._noted[0][0]
 
     def merge(self, other: "Slowest") -> None:
-        """Add the requests of *other*."""
+        """Add the slow requests of *other* to this list."""
         together = self._noted + other._noted
         self._above_ns = max(self.above_ns, other.above_ns)
         self._noted = sorted(nlargest(self._most, together))

@@ -41,7 +41,7 @@ class Tally:
         return answered
 
     def merge(self, other: "Tally") -> None:
-        """Add the counts of *other*."""
+        """Add the counts of the tally *other* to this tally."""
         self.sent += other.sent
         self.answered += other.answered
         self.wrong += other.wrong

@@ -36,17 +36,17 @@ class Parameter:
 
     @property
     def flag(self) -> str:
-        """Return the command-line flag, such as --num-clients."""
+        """Return the parameter's command-line flag, such as --num-clients."""
         return "--" + self.name.lower().replace("_", "-")
 
     @property
     def field(self) -> str:
-        """Return the name of the attribute of Cell, such as num_clients."""
+        """Return the parameter's attribute of Cell, such as num_clients."""
         return self.name.lower()
 
     @property
     def label(self) -> str:
-        """Return the name with its unit, as a column head or axis label shows it."""
+        """Return the parameter's name with its unit, for column heads and axis labels."""
         return f"{self.name} [{self.unit}]" if self.unit else self.name
 
     @property

@@ -68,7 +68,7 @@ class Histogram:
         self.__init__()  # type: ignore[misc]
 
     def merge(self, other: "Histogram") -> None:
-        """Add the counts of *other*."""
+        """Add the latencies of the histogram *other* to this histogram."""
         self._counts = [mine + theirs for mine, theirs in zip(self._counts, other._counts, strict=True)]
         self.total_ns += other.total_ns
         self.max_ns = max(self.max_ns, other.max_ns)

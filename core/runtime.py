@@ -172,12 +172,12 @@ class RuntimeName:
 
     @property
     def gil_enabled(self) -> bool:
-        """Return whether the name promises a GIL."""
+        """Return whether the runtime's name promises that the GIL is on."""
         return not self.native and (not self.free_threaded or self.gil_forced)
 
     @property
     def jit_enabled(self) -> bool:
-        """Return whether the name promises a JIT."""
+        """Return whether the runtime's name promises that the JIT is on."""
         return JIT in self.suffixes
 
     def __str__(self) -> str:

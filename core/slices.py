@@ -20,7 +20,7 @@ class Slices:
         self.clear()
 
     def clear(self) -> None:
-        """Count from zero."""
+        """Remove all counted answers."""
         self._width_ns, self._end_ns, self._counted = WIDTH_NS, 0, 0
         self._counts: dict[int, int] = {}
 
@@ -44,7 +44,7 @@ class Slices:
             self._widen()
 
     def merge(self, other: "Slices") -> None:
-        """Add the counts of *other*."""
+        """Add the answers that *other* has counted to these slices."""
         while self._width_ns < other._width_ns:
             self._widen()
         for place, count in other._counts.items():

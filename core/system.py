@@ -42,7 +42,7 @@ class Service(Protocol):
         """Return what the service has counted since reset(): at least `requests`."""
 
     def reset(self) -> None:
-        """Set all counters to zero after the warm-up. No request is in progress."""
+        """Set the service's counters to zero after the warm-up. No request is in progress."""
 
 
 class Channel(Protocol):
@@ -62,13 +62,13 @@ class Caller(Protocol):
         """Open the connections that are kept. Called before the timed region."""
 
     def take(self) -> Channel:
-        """Return the channel for the next request."""
+        """Return the connection for the next request."""
 
     def give(self, channel: Channel) -> None:
-        """Take *channel* back after its answer."""
+        """Take the connection *channel* back after its answer, to keep or close it."""
 
     def drop(self, channel: Channel) -> None:
-        """Take *channel* back after an error. It is not used again."""
+        """Take the connection *channel* back after an error. It is not used again."""
 
     def close(self) -> None:
         """Close all connections. Called after the timed region."""

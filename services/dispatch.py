@@ -16,16 +16,16 @@ class Dispatch(Protocol):
         """Run worker number *worker* for ever. serve(fd) returns whether to continue waiting for *fd*."""
 
     def add(self, fd: int) -> None:
-        """Start waiting for *fd*."""
+        """Start waiting for data on the socket *fd*."""
 
     def pause(self, fd: int) -> None:
-        """Stop waiting for *fd* until resume(). The worker that serves *fd* calls this."""
+        """Stop waiting for the socket *fd* until resume(). The worker that serves *fd* calls this."""
 
     def resume(self, fd: int) -> None:
-        """Wait for *fd* again."""
+        """Start waiting for the socket *fd* again after pause()."""
 
     def forget(self, fd: int) -> None:
-        """Stop waiting for *fd*, because the worker that serves it is about to close it."""
+        """Stop waiting for the socket *fd*, because the worker that serves it is about to close it."""
 
     def holds(self, fd: int) -> bool:
         """Return whether the dispatch supports a file descriptor with the number *fd*."""

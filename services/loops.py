@@ -56,13 +56,13 @@ class Loop:
             self._cpu_clock = time.pthread_getcpuclockid(threading.get_ident())
 
     def put(self, fd: int) -> None:
-        """Add *fd* to the sockets for which the worker waits."""
+        """Add the socket *fd* to those for which the worker waits."""
         with self.lock:
             self.fds.add(fd)
             self.watch.add(fd)
 
     def remove(self, fd: int) -> bool:
-        """Stop waiting for *fd*. Return False if it is being served, or belongs to another loop."""
+        """Stop waiting for the socket *fd*. Return False if it is being served, or belongs to another loop."""
         with self.lock:
             if not claimed(self.fds, fd):
                 return False
@@ -86,7 +86,7 @@ class Loop:
 
 
 def claimed(fds: set[int], fd: int) -> bool:
-    """Remove *fd* from *fds*. Return False if another thread has removed it."""
+    """Claim the socket *fd* by removing it from *fds*. Return False if another thread has claimed it."""
     try:
         fds.remove(fd)
     except KeyError:
@@ -140,7 +140,7 @@ class Loops:
                 self._move_all(loop)
 
     def add(self, fd: int) -> None:
-        """Add *fd* to the active loop that has the fewest sockets."""
+        """Add the socket *fd* to the active loop that has the fewest sockets."""
         loop = min(self._active, key=_size)
         self._home[fd] = loop
         loop.put(fd)
@@ -148,7 +148,7 @@ class Loops:
     resume = add
 
     def pause(self, fd: int) -> None:
-        """Stop waiting for *fd* until resume(). The worker that serves *fd* calls this."""
+        """Stop waiting for the socket *fd* until resume(). The worker that serves *fd* calls this."""
         self._client.pop(fd, None)
         self._home.pop(fd).watch.forget(fd)
 
@@ -236,7 +236,7 @@ class Loops:
             self._move(fd, loop, min(self._active, key=_size))
 
     def _move(self, fd: int, here: Loop, there: Loop) -> bool:
-        """Move *fd* from one loop to another. Return False if it is being served."""
+        """Move the socket *fd* from one loop to another. Return False if it is being served."""
         if here is there or not here.remove(fd):
             return False
         self._home[fd] = there

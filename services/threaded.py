@@ -45,7 +45,7 @@ class ThreadedService:
         return {"requests": sum(by_worker), "requests_by_worker": by_worker}
 
     def reset(self) -> None:
-        """Set all counters to zero."""
+        """Set the workers' request counters to zero."""
         for worker in self._workers:
             worker.requests = 0
 

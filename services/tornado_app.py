@@ -99,7 +99,7 @@ class TornadoService:
         return {"requests": self.requests}
 
     def reset(self) -> None:
-        """Set all counters to zero."""
+        """Set the request counter to zero."""
         self.requests = 0
 
     async def _serve(self, accepting: threading.Event) -> None:

@@ -23,16 +23,16 @@ class SocketWatch(Protocol):
     """A watch for readable sockets. Any thread may call add() and arm(), and many threads may wait() at once."""
 
     def add(self, fd: int) -> None:
-        """Watch *fd* for the first time."""
+        """Start watching the socket *fd*."""
 
     def arm(self, fd: int) -> None:
-        """Watch *fd* again after wait() has returned it."""
+        """Watch the socket *fd* again after wait() has returned it."""
 
     def wait(self) -> list[int]:
-        """Wait for readable fds and return at least one. Other threads do not get an fd until it is armed again."""
+        """Wait for readable sockets and return at least one. No other thread gets it until it is armed again."""
 
     def forget(self, fd: int) -> None:
-        """Stop watching *fd*, because the worker that got it is about to close it."""
+        """Stop watching the socket *fd*, because the worker that got it is about to close it."""
 
     def holds(self, fd: int) -> bool:
         """Return whether this watch supports a file descriptor with the number *fd*."""

@@ -59,7 +59,7 @@ class PlanTally(Tally):
         return False
 
     def merge(self, other: "PlanTally") -> None:  # type: ignore[override]
-        """Add the counts of *other*."""
+        """Add the counts of the tally *other* to this tally."""
         super().merge(other)
         self.first_wrong = self.first_wrong or other.first_wrong
 

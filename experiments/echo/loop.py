@@ -33,7 +33,7 @@ class EchoLoop:
         return {"requests": self.echoed_bytes // self._cell.message_bytes, "echoed_bytes": self.echoed_bytes}
 
     def reset(self) -> None:
-        """Set all counters to zero."""
+        """Set the counter of echoed bytes to zero."""
         self.echoed_bytes = 0
 
     def _run(self, accepting: threading.Event) -> None:

@@ -33,7 +33,7 @@ class HttpTally:
         self.clear()
 
     def clear(self) -> None:
-        """Set all counts except connects to zero."""
+        """Set the worker's counts to zero, except the time of its connect."""
         self.sent = self.wrong = self.loop_ns = 0
         self.errors: Counter[str] = Counter()
         self.times_ns = array("q")

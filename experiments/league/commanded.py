@@ -92,7 +92,7 @@ class CommandedService:
         }
 
     def reset(self) -> None:
-        """Set all counters to zero."""
+        """Set the worker's request counters to zero, and take a new snapshot of the usage."""
         self._count_from(self._ask(RESET))
 
     def remove_file(self) -> None:

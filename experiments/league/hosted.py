@@ -41,7 +41,7 @@ class Counts:
         return sum(counted.requests for counted in self._all.copy())
 
     def reset(self) -> None:
-        """Set all counters to zero. No request is in progress."""
+        """Set the request counters to zero. No request is in progress."""
         for counted in self._all.copy():
             counted.requests = 0
 
@@ -77,7 +77,7 @@ class HostedService:
         return {"requests": self._counts.requests}
 
     def reset(self) -> None:
-        """Set all counters to zero."""
+        """Set the request counters to zero."""
         self._counts.reset()
 
 
