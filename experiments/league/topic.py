@@ -45,9 +45,7 @@ class Challenge:
 
 def section(view: View) -> Section:
     """Return the section: a ranking for each runtime, with the alternatives that serve more than gilscope's systems."""
-    ranked = contests(
-        view.rows, view.titles, reference=OURS, kind=lambda row: message("runtime {runtime}", runtime=row.runtime)
-    )
+    ranked = contests(view.rows, view.titles, reference=OURS, kind=_runtime)
     every = _challenges(ranked, view.run.seed)
     sentences = [*shared.label_sentences(ranked, partial(_sentence, every=every)), *_too_few(every)]
     return shared.contest_section(message("League"), ranked, _columns(), HOW, sentences, view)
