@@ -95,8 +95,8 @@ def main() -> None:
     given = options(
         __doc__, only=",".join((*APPS, *SYSTEMS)), runtimes="3.14,3.14t", repeats=3, blocks=8, duration=1.0, more=""
     )
-    method = ["--runtime", given.runtimes, "--blocks", str(given.blocks), "--duration", str(given.duration)]
-    method += ["--warmup", "0.2s", *given.more.split()]
+    sizes = f"--blocks {given.blocks} --duration {given.duration} --warmup 0.2s"
+    method = f"--runtime {given.runtimes} {sizes} {given.more}".split()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         print_table(

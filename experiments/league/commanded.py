@@ -48,10 +48,11 @@ SETTINGS = ("GUNICORN_", "GRANIAN_", "WEB_CONCURRENCY", "GILSCOPE_")  # variable
 class CommandedService:
     """A service that runs a server's command with one worker. The object is also its own listener.
 
-    held: the socket of *port*, which the command inherits
+    held: the bound socket, which the command inherits
     """
 
-    def __init__(self, arguments: Sequence[str], port: int, folder: str, held: socket.socket) -> None:
+    def __init__(self, arguments: Sequence[str], folder: str, held: socket.socket) -> None:
+        port = held.getsockname()[1]
         self.listeners = [self]
         self.address = f"{Reach.address}:{port}"
         self._arguments = arguments
@@ -169,32 +170,26 @@ def _environment(control: str) -> dict[str, str]:
 
 def _gunicorn(factory: str, cell: Cell, service_id: int, folder: str) -> CommandedService:
     """Return the service of *cell* with Gunicorn. factory: a function of experiments.league.loaded, for the app"""
-    listener, threads = listen_tcp(), cell.num_workers_per_api_service
-    memory = ["--worker-tmp-dir", MEMORY_FOLDER] if os.path.isdir(MEMORY_FOLDER) else []
-    arguments = [
-        "gunicorn",
-        *("--bind", f"fd://{listener.sock.fileno()}", "--backlog", str(BACKLOG)),
-        *("--worker-class", "gthread", "--workers", "1", "--threads", str(threads)),
-        *("--keep-alive", str(IDLE_S), "--log-level", "error", "--no-control-socket"),
-        *memory,
-        f"experiments.league.loaded:{factory}()",
-    ]
-    port = int(listener.address.rpartition(":")[2])
-    return CommandedService(arguments, port, folder, listener.sock)
+    sock = listen_tcp().sock
+    memory = f"--worker-tmp-dir {MEMORY_FOLDER}" if os.path.isdir(MEMORY_FOLDER) else ""
+    command = (
+        f"gunicorn --bind fd://{sock.fileno()} --backlog {BACKLOG} --worker-class gthread --workers 1 "
+        f"--threads {cell.num_workers_per_api_service} --keep-alive {IDLE_S} --log-level error --no-control-socket "
+        f"{memory} experiments.league.loaded:{factory}()"
+    )
+    return CommandedService(command.split(), folder, sock)
 
 
 def _granian(interface: str, cell: Cell, service_id: int, folder: str) -> CommandedService:
     held = socket.socket()  # reserves a free port; Granian listens on the same port with SO_REUSEPORT
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     held.bind((LOOPBACK, 0))
-    port = held.getsockname()[1]
-    threads = ["--blocking-threads", str(cell.num_workers_per_api_service)] if interface == "wsgi" else []
-    arguments = [
-        *("granian", "--interface", interface, "--host", LOOPBACK, "--port", str(port)),
-        *("--http", "1", "--no-ws", "--workers", "1", "--log-level", "error", *threads),
-        *("--factory", f"experiments.league.loaded:make_{interface}"),
-    ]
-    return CommandedService(arguments, port, folder, held)
+    threads = f"--blocking-threads {cell.num_workers_per_api_service}" if interface == "wsgi" else ""
+    command = (
+        f"granian --interface {interface} --host {LOOPBACK} --port {held.getsockname()[1]} --http 1 --no-ws "
+        f"--workers 1 --log-level error {threads} --factory experiments.league.loaded:make_{interface}"
+    )
+    return CommandedService(command.split(), folder, held)
 
 
 gunicorn_wsgi = partial(_gunicorn, "make_wsgi")

@@ -65,10 +65,10 @@ class Generator:
 
 
 def _ab(load: Load) -> list[str]:
-    keep = ["-k"] if load.keep_alive else []
+    keep = "-k" if load.keep_alive else ""
     # -n follows -t, because -t sets -n to 50,000.
-    size = ["-t", str(load.seconds), "-n", str(load.seconds * MOST_PER_S)] if load.timed else ["-n", str(load.requests)]
-    return ["ab", "-q", *keep, *size, "-c", str(load.connections), load.url]
+    size = f"-t {load.seconds} -n {load.seconds * MOST_PER_S}" if load.timed else f"-n {load.requests}"
+    return f"ab -q {keep} {size} -c {load.connections} {load.url}".split()
 
 
 def _read_ab(output: str) -> Report:
@@ -103,11 +103,9 @@ def _read_wrk(output: str) -> Report:
 
 
 def _oha(load: Load) -> list[str]:
-    close = [] if load.keep_alive else ["--disable-keepalive"]
-    size = (
-        ["-w", "-z", f"{load.seconds}s"] if load.timed else ["-n", str(load.requests)]
-    )  # -w: wait for requests in flight
-    return ["oha", "--no-tui", "--output-format", "json", *close, *size, "-c", str(load.connections), load.url]
+    close = "" if load.keep_alive else "--disable-keepalive"
+    size = f"-w -z {load.seconds}s" if load.timed else f"-n {load.requests}"  # -w: wait for requests in flight
+    return f"oha --no-tui --output-format json {close} {size} -c {load.connections} {load.url}".split()
 
 
 def _read_oha(output: str) -> Report:
@@ -128,9 +126,9 @@ def _read_oha(output: str) -> Report:
 
 
 def _hey(load: Load) -> list[str]:
-    close = [] if load.keep_alive else ["-disable-keepalive"]
-    size = ["-z", f"{load.seconds}s"] if load.timed else ["-n", str(load.requests)]
-    return ["hey", *close, *size, "-c", str(load.connections), load.url]
+    close = "" if load.keep_alive else "-disable-keepalive"
+    size = f"-z {load.seconds}s" if load.timed else f"-n {load.requests}"
+    return f"hey {close} {size} -c {load.connections} {load.url}".split()
 
 
 def _read_hey(output: str) -> Report:
