@@ -143,8 +143,8 @@ def _too_few(every: Sequence[Challenge]) -> Iterator[Message]:
     blocks = max((challenge.share.count for challenge in every), default=0)
     if every and blocks < fewest_blocks(len(every)):
         yield plural(
-            "{count} block cannot show that one of {rivals} is faster; {enough} can: --blocks {enough}.",
-            "{count} blocks cannot show that one of {rivals} is faster; {enough} can: --blocks {enough}.",
+            "{count} block is too few to show that one of {rivals} alternatives is faster. Use --blocks {enough}.",
+            "{count} blocks are too few to show that one of {rivals} alternatives is faster. Use --blocks {enough}.",
             count=blocks,
             rivals=len(every),
             enough=fewest_blocks(len(every)),
