@@ -12,7 +12,7 @@ from core.messages import Message, listed, message
 
 Value = bool | int | str | None
 NONE = "none"
-OF_THE_MACHINE = ("KEEP_AWAKE",)  # a plan may set these parameters for the cells of any system
+MACHINE_PARAMETERS = ("KEEP_AWAKE",)  # a plan may set these parameters for the cells of any system
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,11 +198,11 @@ class Cell:
     def build(cls, *, system: str, runtime: str, reads: tuple[str, ...], values: Mapping[str, Any]) -> "Cell":
         """Return a cell with the parameter *values*, given by name.
 
-        Values of parameters that are neither in *reads* nor in OF_THE_MACHINE are dropped.
+        Values of parameters that are neither in *reads* nor in MACHINE_PARAMETERS are dropped.
         Raises BadInput for an unknown name or a value outside its bounds.
         """
         known = {name: parameter(name).parse(given) for name, given in values.items()}
-        reads = (*reads, *(name for name in OF_THE_MACHINE if name in known and name not in reads))
+        reads = (*reads, *(name for name in MACHINE_PARAMETERS if name in known and name not in reads))
         read: dict[str, Any] = {PARAMETERS[name].field: value for name, value in known.items() if name in reads}
         return cls(system=system, runtime=runtime, reads=reads, **read)
 

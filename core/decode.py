@@ -53,7 +53,7 @@ def decoded(value: Any, kind: type[Kind], place: str = "", *, all_known: bool = 
     return made
 
 
-def sentence(value: Any) -> Message:
+def decode_message(value: Any) -> Message:
     """Convert plain JSON to a Message. Raises Misfit."""
     return decoded(value, Message)
 

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, unquote_plus
 
 from core.messages import Arg, Message
-from core.secret import HIDDEN, mapped
+from core.secret import HIDDEN, map_json
 
 SHORTEST = 4
 USERINFO = re.compile(r"(?<=//)[^\s/?#@\"'<>]+(?=@)")
@@ -47,7 +47,7 @@ class Redactor:
 
     def json(self, value: Any) -> Any:
         """Return the JSON value *value* with secrets removed from its texts."""
-        return mapped(value, lambda part: self.text(part) if isinstance(part, str) else part)
+        return map_json(value, lambda part: self.text(part) if isinstance(part, str) else part)
 
     def _arg(self, arg: Arg) -> Arg:
         if isinstance(arg, Message):

@@ -69,17 +69,17 @@ def line_for_child(line: Mapping[str, Any]) -> str:
     return json.dumps(line, default=revealed)
 
 
-def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+def map_json(value: Any, change: Callable[[Any], Any]) -> Any:
     """Return a JSON value in which *change* has replaced every part, outer parts first."""
     value = change(value)
     if isinstance(value, Mapping):
-        return {name: mapped(part, change) for name, part in value.items()}
-    return [mapped(part, change) for part in value] if isinstance(value, list | tuple) else value
+        return {name: map_json(part, change) for name, part in value.items()}
+    return [map_json(part, change) for part in value] if isinstance(value, list | tuple) else value
 
 
 def for_file(value: Any) -> Any:
     """Return the JSON value *value* with its secrets hidden."""
-    return mapped(value, lambda part: part.to_json() if isinstance(part, Secret) else part)
+    return map_json(value, lambda part: part.to_json() if isinstance(part, Secret) else part)
 
 
 def from_file(value: Any, known: Iterable[Secret] = ()) -> Any:
@@ -99,7 +99,7 @@ def from_file(value: Any, known: Iterable[Secret] = ()) -> Any:
         same = values[stored.key] or [stored]
         return same.pop(0) if len(same) > 1 else same[0]
 
-    return mapped(value, with_secret)
+    return map_json(value, with_secret)
 
 
 def secrets_in(value: Any) -> Iterator[Secret]:

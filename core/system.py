@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from core.cell import OF_THE_MACHINE, PARAMETERS, Cell
+from core.cell import MACHINE_PARAMETERS, PARAMETERS, Cell
 from core.child import Slice
 from core.messages import NOTHING, Message
 from core.method import Method
@@ -193,7 +193,7 @@ class System:
 
     def takes(self, name: str) -> bool:
         """Return whether a plan may set the parameter *name* for the system's cells."""
-        return name in self.parameters or name in OF_THE_MACHINE
+        return name in self.parameters or name in MACHINE_PARAMETERS
 
     def has_python(self, role: str) -> bool:
         """Return whether Python code under the measured runtime implements *role*, "service" or "client"."""

@@ -2,8 +2,8 @@
 
 Every worker has a loop: a watch, and the sockets for which it waits. A balancer moves idle sockets between loops. With
 `leader`, one loop has all sockets and the other workers wait; with `owned`, all loops share them. If one handler blocks
-a loop for longer than PATIENCE_S, the loop's other sockets move to a free loop, so that a long handler delays only its
-own request. While handlers are long, all loops serve.
+a loop for longer than BLOCKED_AFTER_S, the loop's other sockets move to a free loop, so that a long handler delays only
+its own request. While handlers are long, all loops serve.
 Source: D. Schmidt et al., Leader/Followers, PLoP 2000; docs/decisions/021-dispatch.md.
 """
 
@@ -17,11 +17,11 @@ from time import clock_gettime_ns
 
 from services.watch import SocketWatch
 
-PATIENCE_S = 0.005
-CALM_S = 0.01  # time between the balancer's checks if no loop is blocked; with a GIL, each check slows the workers
+BLOCKED_AFTER_S = 0.005
+CHECK_EVERY_S = 0.01  # between the balancer's checks if no loop is blocked; with a GIL, each check slows the workers
 LONG_NS = 2_000_000  # CPU time between two checks from which a handler is long; waiting does not count
-LATELY = 20  # number of checks for which the balancer remembers a long handler
-REST_AFTER = 20  # number of checks without a request after which the balancer sleeps
+LONG_CHECKS = 20  # number of checks for which the balancer remembers a long handler
+IDLE_CHECKS = 20  # number of checks without a request after which the balancer sleeps
 NOTHING = -1
 
 
@@ -77,7 +77,7 @@ class Loop:
             here.add(self.busy)
         return here
 
-    def held_up_ns(self) -> int:
+    def blocked_ns(self) -> int:
         """Return the current request's CPU time in ns since the previous call; NOTHING for a new request."""
         request, looked = (self.turns, self.busy), self._look
         cpu_ns = 0 if self._cpu_clock is None else clock_gettime_ns(self._cpu_clock)
@@ -110,7 +110,7 @@ class Loops:
         self._usual = active
         self._active = self._loops[:active]
         self._settled: set[Loop] = set()
-        self._long_looks = 0
+        self._long_checks = 0
         self._resting = False
         self._wake = threading.Semaphore(0)
         threading.Thread(target=self._balance_for_ever, name="balancer", daemon=True).start()
@@ -162,15 +162,16 @@ class Loops:
         turns = idle = 0
         held_ns: dict[Loop, int] = {}
         while True:
-            if idle < REST_AFTER:
-                self._wake.acquire(timeout=PATIENCE_S if held_ns or self._long_looks else CALM_S)
+            if idle < IDLE_CHECKS:
+                self._wake.acquire(timeout=BLOCKED_AFTER_S if held_ns or self._long_checks else CHECK_EVERY_S)
             else:
                 self._rest()
             before, turns = turns, sum([loop.turns for loop in self._loops])
             busy = [loop for loop in self._loops if loop.busy != NOTHING]
-            held_ns = {loop: cpu_ns for loop in busy if (cpu_ns := loop.held_up_ns()) != NOTHING}
+            held_ns = {loop: cpu_ns for loop in busy if (cpu_ns := loop.blocked_ns()) != NOTHING}
             idle = 0 if busy or before != turns else idle + 1
-            self._long_looks = LATELY if max(held_ns.values(), default=0) > LONG_NS else max(self._long_looks - 1, 0)
+            is_long = max(held_ns.values(), default=0) > LONG_NS
+            self._long_checks = LONG_CHECKS if is_long else max(self._long_checks - 1, 0)
             self._balance(held_ns)
 
     def _rest(self) -> None:
@@ -187,7 +188,7 @@ class Loops:
         connections = sum(map(len, served.values()))
         free = [loop for loop in self._loops if loop not in held]
         if free:
-            wanted = len(free) if self._long_looks else self._usual
+            wanted = len(free) if self._long_checks else self._usual
             self._active = sorted(free, key=_size, reverse=True)[:wanted]
             served |= {loop: set() for loop in self._active if loop not in served}
             self._share(served, -(-connections // len(self._active)))

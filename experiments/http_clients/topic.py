@@ -287,7 +287,7 @@ def _serial_panel(setting: str, group: Sequence[Row], across: Axis, view: View) 
 
 def _timelines(group: Sequence[Row], view: View) -> Iterator[Figure]:
     """Yield a figure of the first requests of each worker, with a panel for each of a few typical clients."""
-    chosen = workers.telling_timelines(group)
+    chosen = workers.typical_rows(group)
     ends_ns = [end for row in chosen for worker in workers.timeline(row) for _, end in worker]
     across = Axis(label=message("time since the workers' start [ms]"), low=0.0, high=max(ends_ns, default=1) / 1e6)
     panels = []

@@ -76,7 +76,7 @@ def timeline(row: Row) -> list[list[tuple[int, int]]]:
     return [worker for client in row.good[-1].clients for worker in client.get("timeline", ())]
 
 
-def telling_timelines(rows: Sequence[Row]) -> list[Row]:
+def typical_rows(rows: Sequence[Row]) -> list[Row]:
     """Return up to three typical rows: GIL held and released under the newest default build, and held without a GIL."""
     chosen = []
     for system, has_gil in ((HELD, True), (RELEASED, True), (HELD, False)):
