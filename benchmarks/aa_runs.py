@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def _entry(name: str, work_us: float, runtime: str, folder: Path) -> Entry:
-    """Return an arm: the application with so much work in each request, in microseconds of CPU time."""
+    """Return an arm: the application with *work_us* of CPU time in each request, in microseconds."""
     texts: dict[str, Any] = {"command": COMMAND, "requirements": "needs.txt", "environment": {"WORK_US": str(work_us)}}
     plan = user_service_plan(texts, folder)
     (cell,) = (cell for cell in plan.cells() if cell.runtime == runtime)
@@ -77,7 +77,7 @@ def _entry(name: str, work_us: float, runtime: str, folder: Path) -> Entry:
 
 
 def _repeat(entries: Sequence[Entry], bench: Bench, given: Any, seed: int) -> tuple[Verdict, int]:
-    """Return the verdict of a repeat, and how many blocks it took."""
+    """Measure one repeat, and return its verdict and its number of blocks."""
     times: list[dict[int, float]] = [{}, {}]
     anytime, start_s, block, verdict = bool(given.until_s), monotonic(), 0, None
     while verdict is None or (
