@@ -224,6 +224,7 @@ fn job(cell: &Cell, flags: &Flags) -> Result<Job, String> {
         kinds: own.kinds(address)?,
         order: own.order(client_id + 1),
         probe: None,
+        opens_early: cell.params.number("RATE", 0.0).map_err(|error| error.to_string())? == 0.0,
         think_ns: own.think_ns(),
         timeout_ns: own.timeout_ns(OWN_DEADLINE_NS),
         ..spec.into_job()

@@ -26,6 +26,8 @@ pub struct Job {
     pub order: Vec<u32>,
     /// The kind that asks when its handler began; sent in place of the first and of every 64th.
     pub probe: Option<usize>,
+    /// Whether all connections are opened before anything is sent, or each when it is first needed.
+    pub opens_early: bool,
     /// How long a user waits between an answer and its next request.
     pub think_ns: u64,
     pub options: Options,

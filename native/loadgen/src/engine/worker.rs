@@ -48,6 +48,7 @@ pub struct Worker {
     due_ns: Option<u64>,
     /// Whether a user was free before that.
     is_awaited: bool,
+    has_rate: bool,
     /// Users that think about their next request, and until when.
     thinking: VecDeque<(u64, usize)>,
     batch: u64,
@@ -90,6 +91,7 @@ impl Worker {
             waiting: VecDeque::new(),
             due_ns: None,
             is_awaited: false,
+            has_rate: false,
             thinking: VecDeque::new(),
             batch: 0,
             counted_ns: 0..u64::MAX,
@@ -132,6 +134,15 @@ impl Worker {
         if self.job.think_ns > 0 {
             self.thinking.push_back((now_ns() + self.job.think_ns, user));
         } else {
+            self.push_free(user);
+        }
+    }
+
+    /// At a rate the user that was busy last sends next, as from a pool of connections: so few of them stay idle.
+    fn push_free(&mut self, user: usize) {
+        if self.has_rate {
+            self.free.push_front(user);
+        } else {
             self.free.push_back(user);
         }
     }
@@ -148,6 +159,7 @@ impl Worker {
             _ => 0..u64::MAX,
         };
         self.due_ns = None;
+        self.has_rate = phase.arrivals.is_some();
         self.thinking.clear();
         self.waiting = (0..self.users.len()).collect();
         self.free.clear();

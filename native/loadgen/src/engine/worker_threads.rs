@@ -103,7 +103,9 @@ impl WorkerThreads {
             let progress = Arc::new(AtomicU64::new(0));
             started.progress.push(Arc::clone(&progress));
             let mut worker = Worker::new(Arc::clone(job), share, active, progress).map_err(system_error)?;
-            started.opened.merge(&worker.open_all()?);
+            if job.opens_early {
+                started.opened.merge(&worker.open_all()?);
+            }
             let (phase_sender, phases) = channel::<Phase>();
             started.phases.push(phase_sender);
             let tally_sender = tally_sender.clone();

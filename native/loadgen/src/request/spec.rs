@@ -73,6 +73,7 @@ impl RequestSpec {
             probe: (kinds.len() > 1).then_some(1),
             kinds,
             order: Vec::new(),
+            opens_early: true,
             think_ns: 0,
             options: Options {
                 nodelay: self.nodelay,
