@@ -1,11 +1,11 @@
-"""What a plot is drawn of: panels with axes, curves of lines, marks and bars; how each arm looks. No topic."""
+"""The model of plots: panels with axes and curves of lines, marks and bars, and the style of each arm."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 from core.messages import NOTHING, Message
 
-# The page's variables; plots are drawn in the light colours, which the page replaces by its variables.
+# CSS variables of the page. Plots are drawn in the light colours, which the page replaces by its variables.
 LIGHT = {
     "ground": "#ffffff", "raised": "#f6f7f8", "ink": "#1b1f24", "soft": "#565d66", "rule": "#dfe3e7", "hair": "#eceff1",
     "link": "#0a57a4", "good": "#0a6b4e", "bad": "#a63a00", "open": "#565d67", "band": "#8a929a38", "focus": "#0a57a5",
@@ -29,7 +29,7 @@ _HATCHES = ("", "////", "....", "xxxx", "----", "||||", "\\\\\\\\", "++++")
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """How one arm is drawn. With more arms than colours, the second of a colour has another dash and hatch."""
+    """The style in which an arm is drawn. Arms that share a colour differ in dash and hatch."""
 
     colour: str
     marker: str
@@ -38,7 +38,7 @@ class Look:
 
 
 def look(place: int) -> Look:
-    """The look of the arm at *place*."""
+    """Return the style of the arm at *place* in the order of arms."""
     sign = place + place // COUNT
     return Look(
         colour=LIGHT[f"r{place % COUNT}"],
@@ -50,7 +50,7 @@ def look(place: int) -> Look:
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A point of a plot. tip: what pointing at it shows; low, high: its interval along y; left, right: along x."""
+    """A point of a plot. tip: its tooltip; low, high: its interval along y; left, right: its interval along x."""
 
     x: float
     y: float
@@ -64,9 +64,9 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """A bar of a plot: from *start* to *end* along x, at *y*, so high that neighbours 1 apart just do not touch.
+    """A bar of a plot from *start* to *end* along x, at *y*. By default, bars at distance 1 do not touch.
 
-    text: beside the plot, at the height of the bar
+    text: text beside the plot, at the height of the bar
     """
 
     y: float
@@ -81,7 +81,7 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """What a plot shows of one arm: a line, marks, bars. look: place of the arm among the looks of the report."""
+    """The data of one arm in a plot: a line, marks and bars. look: the index of the arm's style, see arm_style()"""
 
     name: str | Message
     look: int
@@ -92,7 +92,7 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """ticks: values with their texts; without any, round values are chosen. label: with the unit."""
+    """An axis of a panel. label: name with unit; ticks: values with their texts; if empty, round values are chosen"""
 
     label: Message
     low: float
@@ -103,7 +103,7 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One plot of a figure. across, up: its axes; level: a value of y, or of x where *upright*, with its own line."""
+    """One plot of a figure. across, up: its axes; level: a reference line at this y, or at this x if *upright*"""
 
     title: Message = NOTHING
     across: Axis

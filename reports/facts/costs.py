@@ -1,4 +1,4 @@
-"""What a request costs on both sides, as the operating system and the handler counted it. Pure."""
+"""Costs of a request for services and clients, as the operating system and the handlers counted them. Pure."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,11 +15,13 @@ Reader = Callable[[CellResult], float | None]
 
 @dataclass(frozen=True)
 class Cost:
-    """A figure of what requests cost: us or switches for each request, or bytes of all processes of a side.
+    """A cost: microseconds or context switches per request, or the memory of all processes of a side.
 
-    name, head: what the page names it by, and its column
-    read:       its value in a cell; None if the cell does not say
-    time:       what a sentence calls it, if it is a part of the time of a request
+    name: the name in the page's data-figure attributes
+    head: the head of its column
+    read: returns the value of a cell; None if unknown
+    time: its name in sentences, if it is a part of the time of a request
+    form: formats the value as text
     """
 
     name: str
@@ -29,15 +31,16 @@ class Cost:
     form: Form = tenths
 
     def of(self, cells: Sequence[CellResult]) -> float | None:
-        """Return the median over the cells that say it."""
+        """Return the median over the cells for which the cost is known; None if there are none."""
         known = [value for cell in cells if (value := self.read(cell)) is not None]
         return median(known) if known else None
 
 
 def _counted(side: str, key: str) -> Reader:
-    """Return the reader of what all processes of a side counted: ns as us and switches for each request, or bytes.
+    """Return a reader that sums *key* over all processes of a side.
 
-    side: the field of CellResult that has the processes; key: what is summed, which ends with its unit
+    side: the field of CellResult with the processes
+    key:  the counter; its suffix is its unit: ns become us per request, switches are per request, bytes stay
     """
 
     def read(cell: CellResult) -> float | None:
@@ -49,12 +52,12 @@ def _counted(side: str, key: str) -> Reader:
 
 
 def _calc_us(cell: CellResult) -> float | None:
-    """Return the time of the calc loop for each request, as the handlers measured it."""
+    """Return the time of the calc loop per request, in us, as the handlers measured it."""
     return cell.calc_ns / cell.answered / 1e3 if cell.calc_ns and cell.answered else None
 
 
 def _waiting_us(cell: CellResult) -> float | None:
-    """Return the mean time from sending a request until its handler began."""
+    """Return the mean time from sending a request to the start of its handler, in us."""
     return cell.waiting["mean_ns"] / 1e3 if cell.waiting else None
 
 
@@ -75,12 +78,12 @@ TIMES = (
 )  # fmt: skip
 SERVICE_PSS = Cost("service_pss", message("service PSS MB"), _counted("services", "pss_bytes"), form=megabytes)
 MORE = (
-    Cost("service_run_queue", message("core wait"), _counted("services", "run_queue_ns"),
+    Cost("service_run_queue", message("wait for a core"), _counted("services", "run_queue_ns"),
          message("the service's wait for a core")),
-    Cost("client_run_queue", message("client core wait"), _counted("clients", "run_queue_ns"),
+    Cost("client_run_queue", message("client wait for a core"), _counted("clients", "run_queue_ns"),
          message("the clients' wait for a core")),
-    Cost("service_voluntary", message("vol. sw."), _counted("services", "voluntary_switches")),
-    Cost("service_involuntary", message("invol. sw."), _counted("services", "involuntary_switches")),
+    Cost("service_voluntary", message("vol. switches"), _counted("services", "voluntary_switches")),
+    Cost("service_involuntary", message("invol. switches"), _counted("services", "involuntary_switches")),
     Cost("service_rss", message("service peak MB"), _counted("services", "max_rss_bytes"), form=megabytes),
     SERVICE_PSS,
     Cost("client_rss", message("client peak MB"), _counted("clients", "max_rss_bytes"), form=megabytes),
@@ -88,10 +91,9 @@ MORE = (
 
 
 def saturation(cell: CellResult, cores: int) -> float | None:
-    """Return the CPU time of the clients over that of the cores that they could use.
+    """Return the share of their available cores that the clients of a cell used; None if unknown.
 
-    They could use all *cores*, but under a GIL one core for each process.
-    Returns None if the cell does not say, or has no cores.
+    Clients without a GIL can use all *cores*. Each client process with a GIL can use one core.
     """
     spent_ns = cpu_ns(cell.clients)
     if spent_ns is None or cell.status != "ok" or not cell.wall_ns or not cores:

@@ -1,4 +1,4 @@
-"""Figures by matplotlib: one drawing of a panel serves the page, in its colours, and the files of plots/ (SVG, PNG)."""
+"""Figures drawn by matplotlib, as SVG in the page's colours and as SVG and PNG files of plots/."""
 
 import pickle
 import re
@@ -39,9 +39,9 @@ _MARK = re.compile(r'style="fill: var\(--(r\d)\); stroke: var\(--ground\)[^"]*"'
 
 
 def for_page(svg: str, description: str, kind: str) -> str:
-    """An element of a page. Links lead to cells, colours are the page's variables, bars have its patterns.
+    """Return matplotlib's SVG as an element of the page, with the page's links, colour variables and bar patterns.
 
-    kind: its class
+    description: text for a screen reader; kind: CSS class
     """
     start = svg.index("<svg")
     box = re.search(r'viewBox="([^"]+)"', svg)
@@ -64,12 +64,12 @@ def _patterned(bars: re.Match[str]) -> str:
 
 
 def _short(places: re.Match[str]) -> str:
-    """Lengths with as many digits as can be seen."""
+    """Return SVG coordinates rounded down to two decimals, which is as much as can be seen."""
     return re.sub(r"(\.\d\d)\d+", r"\1", re.sub(r"([MLCz]) ?\n?", r"\1", places[0].replace("\n", "")))
 
 
 def _link(url: str) -> str:
-    """The start of a link that shows the cells of a mark, with its tip."""
+    """Return the start of a link to the cells of a mark, with its tooltip."""
     cells, _, quoted = url.removeprefix(LINK).partition("|")
     cells, tip = escape(cells), escape(unquote(quoted))
     return f'<a href="#cells" data-cells="{cells}" tabindex="-1" aria-label="{tip}"><title>{tip}</title>'
@@ -83,7 +83,7 @@ ABOVE_TITLE, BELOW_TITLE = 0.16, 0.08
 
 
 def page_panels(figure: Figure, language: Language) -> list[tuple[str, str]]:
-    """Title and SVG of each panel with something in it, for a page: its colours, and links to the cells of a mark."""
+    """Return title and SVG of each panel of a figure that has curves, for the page."""
     language = Printable(language)
     with panels.style():
         return [
@@ -108,7 +108,7 @@ def _page_svg(panel: Panel, key: str, language: Language) -> str:
 def files(figure: Figure, language: Language) -> dict[str, bytes]:
     """Return the contents of plots/<key>.svg and plots/<key>.png. The same figure gives the same bytes.
 
-    They are in English if this machine has no font for the language.
+    The texts are in English if this machine has no font for the language.
     """
     made = {}
     with panels.style():
@@ -122,7 +122,7 @@ def files(figure: Figure, language: Language) -> dict[str, bytes]:
 
 
 def _sheet(figure: Figure, language: Language) -> Drawing:
-    """All panels of a figure in rows, each with its title, below the figure's title and caption."""
+    """Return a drawing of all panels of a figure, in rows below the figure's title and caption."""
     drawn = [panel for panel in figure.panels if panel.curves]
     across = min(MOST_COLUMNS, ceil(len(drawn) ** 0.5)) if len(drawn) > MOST_COLUMNS else max(1, len(drawn))
     panel_width = max([LEAST_WIDTH / across, *(panels.width(panels.margins(panel, language)) for panel in drawn)])
@@ -152,7 +152,7 @@ def _sheet(figure: Figure, language: Language) -> Drawing:
 def _place(
     drawing: Drawing, panel: Panel, place: tuple[float, float, float], language: Language, *, is_page: bool
 ) -> None:
-    """Draw a panel whose axes begin at *place* (from the left, from below) and are so wide; in inches."""
+    """Draw a panel at *place*: the left, bottom and width of its axes, in inches."""
     width, height = drawing.get_size_inches()
     left, bottom, across = place
     axes = drawing.add_axes((left / width, bottom / height, across / width, panels.axes_height(panel) / height))
@@ -160,7 +160,7 @@ def _place(
 
 
 def _lines(words: Message, width: float, character: float, language: Language) -> Sequence[str]:
-    """The text in lines that fit *width* inches."""
+    """Return the text in lines that fit into *width* inches."""
     return wrap(language.text(words), int((width - 2 * EDGE) / character), break_on_hyphens=False)
 
 
@@ -172,7 +172,7 @@ def _draw(figure: Figure, language: Language) -> Drawn | Failure:
 
 
 def main() -> None:
-    """Draw the figures that stdin holds, for Drawings. Without any, the process that started this one has ended."""
+    """Draw the figures that class Drawings sends on stdin. Exit if stdin is empty, because the parent has ended."""
     if asked := sys.stdin.buffer.read():
         figures, name = pickle.loads(asked)
         drawn = {figure.key: _draw(figure, language(name)) for figure in figures}

@@ -1,4 +1,4 @@
-"""One panel of a figure on matplotlib's axes, whoever it is for."""
+"""The drawing of one panel of a figure on matplotlib's axes, for the page and for the files of plots/."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -19,13 +19,13 @@ from rich.cells import cell_len
 from core.languages import Language
 from reports.document.drawing import COUNT, LIGHT, Axis, Curve, Look, Panel, Span, look
 
-WIDTH, HEIGHT = 4.6, 2.9  # inches, of a panel; a point is a CSS pixel where the page shows it at its own width
+WIDTH, HEIGHT = 4.6, 2.9  # of a panel, in inches; at full width on the page, a point is a CSS pixel
 BAR_INCHES, BELOW_INCHES = 0.22, 0.5
 LEFT_INCHES, RIGHT_INCHES, CHARACTER_INCHES = 0.75, 0.85, 0.077
 NAME_GAP = 0.062
-ABOVE_ROWS_INCHES, ABOVE_SCALE_INCHES = 0.08, 0.26  # where the scale's label stands
+ABOVE_ROWS_INCHES, ABOVE_SCALE_INCHES = 0.08, 0.26  # the second leaves room for the label of the scale
 LINK = "#cells:"
-BARS = "bars-"  # the id of bars on a page, which fills them with a pattern of its own
+BARS = "bars-"  # prefix of the ids of bars, which the page fills with its own patterns
 LATIN = "DejaVu Sans"
 CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei")
 STYLE: dict[Any, Any] = {
@@ -40,32 +40,32 @@ STYLE: dict[Any, Any] = {
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Within it, figures are drawn and saved in the one style of all."""
+    """Return a context in which figures are drawn and saved in the common style."""
     with matplotlib.rc_context({**STYLE, "font.family": [LATIN, *chinese_fonts()]}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # a page is read where there are fonts
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # the reader's browser may have the fonts
         yield
 
 
 @cache
 def chinese_fonts() -> list[str]:
-    """Those of CHINESE that are here."""
+    """Return the fonts of CHINESE that are installed."""
     return [name for name in CHINESE if name in get_font_names()]
 
 
 def panel_height(panel: Panel) -> float:
-    """In inches: so much as the bars or rows take, where it has such; else room for a name beside each line."""
+    """Return the height of a panel in inches, by its number of bars or rows, or by its number of line names."""
     if not _has_rows(panel):
         return max(HEIGHT, 0.8 + NAME_GAP * HEIGHT * sum(bool(curve.line) for curve in panel.curves))
     return ABOVE_ROWS_INCHES + BELOW_INCHES + BAR_INCHES * max(2.0, abs(panel.up.high - panel.up.low))
 
 
 def _has_rows(panel: Panel) -> bool:
-    """Whether things stand below one another in it, at whole numbers, and not on a scale."""
+    """Return whether the vertical axis has rows at whole numbers instead of a scale."""
     return panel.upright or any(curve.spans for curve in panel.curves)
 
 
 def margins(panel: Panel, language: Language) -> tuple[float, float]:
-    """Inches on the left for the texts of the ticks, and on the right for names and for what stands behind bars."""
+    """Return the margins in inches: left for the texts of ticks, right for names and for texts beside bars."""
     ticks = [language.text(text) for _, text in panel.up.ticks]
     beside = [language.text(curve.name) for curve in panel.curves]
     beside += [language.text(span.text) for curve in panel.curves for span in curve.spans]
@@ -74,18 +74,18 @@ def margins(panel: Panel, language: Language) -> tuple[float, float]:
 
 
 def width(margins: tuple[float, float]) -> float:
-    """Of a panel, in inches: where names take more, the plot takes less, down to two thirds."""
+    """Return the width of a panel in inches. Wide margins shrink the plot to at least 65 % of its normal width."""
     plot = WIDTH - LEFT_INCHES - RIGHT_INCHES
     return sum(margins) + max(0.65 * plot, WIDTH - sum(margins))
 
 
 def axes_height(panel: Panel) -> float:
-    """Inches from the foot of the axes, which is BELOW_INCHES above that of the panel, to their top."""
+    """Return the height of a panel's axes in inches. The axes begin BELOW_INCHES above the bottom of the panel."""
     return panel_height(panel) - BELOW_INCHES - (ABOVE_ROWS_INCHES if _has_rows(panel) else ABOVE_SCALE_INCHES)
 
 
 def description(panel: Panel, language: Language) -> str:
-    """The axes, and where each line begins and ends, for those who do not see it."""
+    """Return a description for a screen reader: the axes, and the first and last value of each line."""
     ends = [
         f"{language.text(curve.name)}: {curve.line[0][1]:,.4g} - {curve.line[-1][1]:,.4g}"
         for curve in panel.curves
@@ -95,7 +95,7 @@ def description(panel: Panel, language: Language) -> str:
 
 
 def draw(axes: Axes, panel: Panel, language: Language, *, is_page: bool) -> None:
-    """A panel. is_page: whether bars are hatched by the page"""
+    """Draw a panel. is_page: whether the page fills the bars with its patterns"""
     _scale(axes, panel, language)
     if panel.level is not None:
         (axes.axvline if panel.upright else axes.axhline)(panel.level, color=LIGHT["soft"], linestyle=":", linewidth=1)
@@ -141,7 +141,7 @@ def _locator(of: Axis) -> MaxNLocator | LogLocator:
 
 
 def _spans(axes: Axes, curve: Curve, language: Language, *, is_page: bool) -> None:
-    """Bars; those that lead to the same cells, or to none, are one outline."""
+    """Draw the bars of a curve. Bars with the same link are one outline."""
     sign = look(curve.look)
     alike: dict[tuple[bool, bool, str | None], list[Span]] = {}
     for span in curve.spans:
@@ -166,7 +166,7 @@ def _spans(axes: Axes, curve: Curve, language: Language, *, is_page: bool) -> No
 
 
 def _url(cells: str, tip: str) -> str | None:
-    """Without signs that a link could not hold."""
+    """Return the link of a mark, with its cells and its quoted tooltip; None without cells."""
     return f"{LINK}{cells}|{quote(tip.replace('|', '/'))}" if cells else None
 
 
@@ -197,7 +197,7 @@ def _area(sign: Look) -> float:
 
 
 def _legend(axes: Axes, panel: Panel, language: Language) -> None:
-    """The signs of named curves without a line, beside the plot."""
+    """Draw a legend beside the plot, with the markers of named curves."""
     named = {language.text(curve.name): look(curve.look) for curve in panel.curves if curve.name}
     if named:
         signs = [
@@ -210,7 +210,7 @@ def _legend(axes: Axes, panel: Panel, language: Language) -> None:
 
 
 def _names(axes: Axes, panel: Panel, language: Language) -> None:
-    """Each arm's name beside the end of its line, moved so far that none covers another."""
+    """Draw each arm's name beside the end of its line. Names are moved so that they do not overlap."""
     to_axes = axes.transData + axes.transAxes.inverted()
     named = [curve for curve in panel.curves if curve.line]
     ends = {id(curve): float(to_axes.transform(curve.line[-1])[1]) for curve in named}
@@ -224,7 +224,7 @@ def _names(axes: Axes, panel: Panel, language: Language) -> None:
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
-    """Rising places from 0 to 1, none nearer than *gap* to the next, and moved as little as that takes."""
+    """Return ascending *places*, moved as little as possible to be at least *gap* apart and between 0 and 1."""
     moved: list[float] = []
     for place in places:
         moved.append(max(place, moved[-1] + gap) if moved else max(0.0, place))

@@ -1,4 +1,4 @@
-"""Drawings within the lines of a table, as SVG as wide as its place: across in per cent, down in pixels. Pure."""
+"""Strips: drawings within the lines of a table, as SVG. Widths are in percent and heights in pixels. Pure."""
 
 from collections.abc import Sequence
 from math import ceil, floor, log10
@@ -13,7 +13,7 @@ STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def place(strip: Strip, value: float) -> float:
-    """Where *value* stands, in per cent; values beyond the ends stand at the ends."""
+    """Return the position of *value* in percent. Values beyond the scale are moved to its ends."""
     held = min(max(value, strip.low), strip.high)
     if strip.high <= strip.low:
         return 50.0
@@ -23,7 +23,7 @@ def place(strip: Strip, value: float) -> float:
 
 
 def drawn(strip: Strip) -> Markup:
-    """The strip of a line; or the labels of its scale, where it has ticks."""
+    """Return a strip as SVG, or the labels of its scale if it has ticks."""
     if strip.ticks:
         return _svg(14, strip.tip, _ticks(strip))
     parts = [_rect(strip, *strip.band, "band", 0, HEIGHT)] if strip.band else []
@@ -56,7 +56,7 @@ def _svg(height: int, label: str, parts: Sequence[Markup]) -> Markup:
 
 
 def _ticks(strip: Strip) -> list[Markup]:
-    """Every second one is spare, to be left out where there is little room; 1 is none of these."""
+    """Return the labels of a scale. Every second label, but never 1, is hidden on narrow screens."""
     kept = next((index for index, (_, text) in enumerate(strip.ticks) if text == "1"), 0) % 2
     return [
         Markup('<text x="{:.2f}%" y="11" class="{}">{}</text>').format(
@@ -83,7 +83,7 @@ def _line(left: float, right: float, top: int, bottom: int, kind: str) -> Markup
 
 
 def round_values(low: float, high: float, most: int = 6) -> list[float]:
-    """Round values between *low* and *high*, *most* or about as many, for the ticks of a linear scale."""
+    """Return about *most* round values between *low* and *high*, for the ticks of a linear scale."""
     if high <= low:
         return [low]
     rough = (high - low) / most
