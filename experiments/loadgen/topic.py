@@ -8,7 +8,7 @@ from typing import Any
 
 from core.messages import NOTHING, SEMICOLON, Message, listed, message
 from reports.document.model import Section
-from reports.document.shapes import Col, Shown, col
+from reports.document.shapes import CellValue, Col, col
 from reports.document.values import hundredths, microseconds, whole
 from reports.facts.builds import client_version
 from reports.facts.cells import Row
@@ -98,7 +98,7 @@ def _client_cpu_share(row: Row, base: Row) -> Estimate | None:
 def _percentile_col(key: str, rank: int) -> Col[Standing]:
     """Return ours of all blocks together; of another generator the median over the blocks of what it printed."""
 
-    def read(standing: Standing) -> Shown:
+    def read(standing: Standing) -> CellValue:
         row = standing.row
         if row.latency.count:
             return row.latency.quantile(int(key.removeprefix("p")) / 100)

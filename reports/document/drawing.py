@@ -28,7 +28,7 @@ _HATCHES = ("", "////", "....", "xxxx", "----", "||||", "\\\\\\\\", "++++")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class ArmStyle:
     """The style in which an arm is drawn. Arms that share a colour differ in dash and hatch."""
 
     colour: str
@@ -37,10 +37,10 @@ class Look:
     hatch: str
 
 
-def look(place: int) -> Look:
+def arm_style(place: int) -> ArmStyle:
     """Return the style of the arm at *place* in the order of arms."""
     sign = place + place // COUNT
-    return Look(
+    return ArmStyle(
         colour=LIGHT[f"r{place % COUNT}"],
         marker=_MARKERS[sign % COUNT],
         dash=_DASHES[sign % len(_DASHES)],

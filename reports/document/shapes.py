@@ -11,7 +11,7 @@ from reports.document.model import Column, Datum, Form, Group, Table, arm, estim
 from reports.statistics.stats import Estimate
 
 Item = TypeVar("Item")
-Shown = Datum | Message | str | float | Estimate | None
+CellValue = Datum | Message | str | float | Estimate | None
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Col(Generic[Item]):
 
 def col(
     head: Message,
-    read: Callable[[Item], Shown],
+    read: Callable[[Item], CellValue],
     form: Form | None = None,
     cells: Callable[[Item], str] = lambda item: "",
     figure: str = "",

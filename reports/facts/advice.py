@@ -8,7 +8,17 @@ from typing import Any, NamedTuple
 
 from core.messages import Message, message
 from core.program import PROGRAM
-from reports.facts.causes import LOCKS, Collecting, Cost, Fact, LockWait, SharedCounts, SlowRelease, Stops, Stressed
+from reports.facts.causes import (
+    LOCKS,
+    Collecting,
+    CostlyFact,
+    Fact,
+    LockWait,
+    SharedCounts,
+    SlowRelease,
+    Stops,
+    Stressed,
+)
 
 HOWTO = "https://docs.python.org/3/howto/free-threading-python.html"
 LIBRARY = "https://docs.python.org/3/library"
@@ -221,6 +231,6 @@ def _is_notable(fact: Fact) -> bool:
             return fact.holds_up or fact.share >= MUCH_COLLECTING
         case Stops():
             return fact.share >= NOTABLE_SHARE and fact.per_request >= OFTEN
-        case Cost():
+        case CostlyFact():
             return fact.share >= NOTABLE_SHARE
     return True

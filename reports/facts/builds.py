@@ -36,8 +36,8 @@ def build_flags(flags: Mapping[str, Any]) -> Message:
 def build_facts(facts: Mapping[str, Any]) -> Facts:
     """Return the version, the compiler and the flags of an interpreter as words, by label."""
     flags = facts.get("flags", {})
-    told = {label: UNKNOWN if name not in flags else YES if flags[name] else NO for name, label in FLAGS.items()}
-    return known(facts, NAMED) | told
+    flag_words = {label: UNKNOWN if name not in flags else YES if flags[name] else NO for name, label in FLAGS.items()}
+    return known(facts, NAMED) | flag_words
 
 
 def known(facts: Mapping[str, Any], labels: Mapping[str, Message]) -> dict[Message, Message]:

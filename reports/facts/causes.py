@@ -53,14 +53,14 @@ class Fact:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cost(Fact):
+class CostlyFact(Fact):
     """A finding about something that takes a *share* of time, 0..1."""
 
     share: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class Collecting(Cost):
+class Collecting(CostlyFact):
     """Garbage collections of a service. share: of the time of the service's processes
 
     holds_up: whether the collections were found to delay slow requests (reports.topics.pauses)
@@ -71,7 +71,7 @@ class Collecting(Cost):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LockWait(Cost):
+class LockWait(CostlyFact):
     """Threads that wait for a contended lock at a line of code. share: of request time, or of threads' working time
 
     owner:     type of the object that has the lock, or [FILE] if the lock is a C variable; "" if unknown
@@ -86,7 +86,7 @@ class LockWait(Cost):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stops(Cost):
+class Stops(CostlyFact):
     """Stop-the-world pauses that a line of code causes. share: of request time; function: contains the line"""
 
     runtime: str
@@ -95,7 +95,7 @@ class Stops(Cost):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SharedCounts(Cost):
+class SharedCounts(CostlyFact):
     """Reference counts that several threads change. share: a lower bound of their share of CPU time"""
 
 

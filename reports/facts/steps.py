@@ -32,7 +32,7 @@ INCREMENTAL_GC = (((14, (0, "a", 1)), (14, (5, "release", 0))), ((15, (0, "a", 1
 CAUSES: Mapping[StepName, str] = {
     "version": "version", "patch": "patch", "build": "free_threaded", "lock": "gil_enabled", "jit": "jit_enabled"
 }  # fmt: skip
-Pair: TypeAlias = tuple[RuntimeName, RuntimeName]
+Edge: TypeAlias = tuple[RuntimeName, RuntimeName]
 ON, OFF, MISSING = message("on"), message("off"), message("missing")
 
 
@@ -105,7 +105,7 @@ def _place(name: RuntimeName) -> tuple[Any, ...]:
     return name.free_threaded, name.minor, name.release, not name.gil_enabled, name.jit_enabled
 
 
-def _neighbours(chain: Sequence[RuntimeName]) -> list[Pair]:
+def _neighbours(chain: Sequence[RuntimeName]) -> list[Edge]:
     """Return the pairs of runtimes that differ in one cause: build or GIL, JIT, or successive releases."""
     groups: dict[Any, list[RuntimeName]] = defaultdict(list)
     for name in chain:
@@ -115,7 +115,7 @@ def _neighbours(chain: Sequence[RuntimeName]) -> list[Pair]:
     return [pair for group in groups.values() for pair in itertools.pairwise(group)]
 
 
-def _joined(chain: Sequence[RuntimeName], pairs: Sequence[Pair]) -> list[Pair]:
+def _joined(chain: Sequence[RuntimeName], pairs: Sequence[Edge]) -> list[Edge]:
     """Return *pairs*, and pairs of neighbours in *chain* that no chain of other pairs connects."""
     joined, reached = list(pairs), {name: {name} for name in chain}
     for one, other in (*pairs, *itertools.pairwise(chain)):

@@ -22,7 +22,7 @@ def shape_text(shape: Shape) -> str:
     return f"{shape[0]} x {shape[1]}"
 
 
-def ran(cells: Sequence[CellResult]) -> Shape | None:
+def measured_shape(cells: Sequence[CellResult]) -> Shape | None:
     """Return the shape in which the services of *cells* really ran, as medians; None if no cell reports it."""
     counted = [
         served for cell in cells if (served := [one for each in cell.services for one in each.get("workers", ())])
@@ -49,7 +49,7 @@ def differ(one: Shape, other: Shape) -> bool:
 
 def shape_confounds(arms: tuple[str, str], cells: tuple[Sequence[CellResult], Sequence[CellResult]]) -> list[Message]:
     """Return a confound if the two arms of a comparison ran in different shapes; else an empty list."""
-    one, other = map(ran, cells)
+    one, other = map(measured_shape, cells)
     if one is None or other is None or not differ(one, other):
         return []
     return [
@@ -66,7 +66,7 @@ NO_LOAD = -1
 
 
 @dataclass(frozen=True)
-class Tried:
+class MeasuredShape:
     """A measured shape: a number of processes with a number of threads each, under one arm.
 
     cells: one cell per block
@@ -104,10 +104,10 @@ class Topology:
 
     label: Message
     series: Series
-    places: Mapping[int, Sequence[Tried]]
+    places: Mapping[int, Sequence[MeasuredShape]]
 
     @property
-    def all_places(self) -> list[Tried]:
+    def all_places(self) -> list[MeasuredShape]:
         """The measured shapes of all loads."""
         return [*chain.from_iterable(self.places.values())]
 
@@ -127,9 +127,9 @@ class Claim:
     label: Message
     load: int
     clients: int
-    threaded: Tried
-    one: Tried
-    many: Tried
+    threaded: MeasuredShape
+    one: MeasuredShape
+    many: MeasuredShape
     over_one: Estimate | None
     over_many: Estimate | None
     memory: Estimate | None
@@ -146,7 +146,7 @@ class Claim:
         return RuntimeName.parse(self.threaded.arm).version == RuntimeName.parse(self.one.arm).version
 
     @property
-    def leader(self) -> Tried | None:
+    def leader(self) -> MeasuredShape | None:
         """The one of *threaded* and *many* that serves more, by interval and p; None if that is undecided."""
         if self.over_many is None or self.p > ALPHA or self.over_many.low <= 1 <= self.over_many.high:
             return None
@@ -163,7 +163,7 @@ def topologies(run: Run) -> list[Topology]:
     return [Topology(label, each, _places(each)) for label, each in zip(labels(kept), kept, strict=True)]
 
 
-def _places(swept: Series) -> dict[int, list[Tried]]:
+def _places(swept: Series) -> dict[int, list[MeasuredShape]]:
     """Return the measured shapes by load. A shape that differs from the requested shape is the one that ran."""
     arms = swept.arms
 
@@ -171,11 +171,12 @@ def _places(swept: Series) -> dict[int, list[Tried]]:
         load = number(cell, LOAD) if LOAD in cell.params else NO_LOAD
         return load, arms.index(cell.arm), -number(cell, SERVICES), number(cell, WORKERS)
 
-    places: dict[int, list[Tried]] = {}
+    places: dict[int, list[MeasuredShape]] = {}
     for (load, arm, fewer, threads), group in groupby(sorted(swept.cells, key=order), order):
         cells, asked = tuple(group), (-fewer, threads)
-        counted = ran(cells) or asked
-        place = Tried(arms[arm], *counted, cells, asked) if differ(asked, counted) else Tried(arms[arm], *asked, cells)
+        counted = measured_shape(cells) or asked
+        shape, requested = (counted, asked) if differ(asked, counted) else (asked, None)
+        place = MeasuredShape(arms[arm], *shape, cells, requested)
         places.setdefault(load, []).append(place)
     return places
 
@@ -217,7 +218,7 @@ def _claims(topology: Topology, free: str, default: str, cores: int) -> Iterator
     for load, places in topology.places.items():
         measured = {(place.arm, place.processes, place.threads): place for place in places}
         wanted = ((free, 1, threads), (default, 1, threads), (default, *shape))
-        threaded, one, many = (measured.get(each, Tried(*each)) for each in wanted)
+        threaded, one, many = (measured.get(each, MeasuredShape(*each)) for each in wanted)
         yield Claim(
             label=topology.label,
             load=load,
@@ -236,7 +237,7 @@ def _ratio(below: Mapping[int, float], above: Mapping[int, float]) -> Estimate |
     return log_ratio.ratio if log_ratio else None
 
 
-def _taken_bytes(place: Tried) -> dict[int, int]:
+def _taken_bytes(place: MeasuredShape) -> dict[int, int]:
     """Return the memory of all services, in bytes, by block."""
     return {cell.block: taken for cell in place.cells if (taken := memory_bytes(cell.services))}
 

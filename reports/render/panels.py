@@ -17,7 +17,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 from rich.cells import cell_len
 
 from core.languages import Language
-from reports.document.drawing import COUNT, LIGHT, Axis, Curve, Look, Panel, Span, look
+from reports.document.drawing import COUNT, LIGHT, ArmStyle, Axis, Curve, Panel, Span, arm_style
 
 WIDTH, HEIGHT = 4.6, 2.9  # of a panel, in inches; at full width on the page, a point is a CSS pixel
 BAR_INCHES, BELOW_INCHES = 0.22, 0.5
@@ -102,7 +102,7 @@ def draw(axes: Axes, panel: Panel, language: Language, *, is_page: bool) -> None
     for curve in panel.curves:
         _spans(axes, curve, language, is_page=is_page)
         if len(curve.line) > 1:
-            sign = look(curve.look)
+            sign = arm_style(curve.look)
             axes.plot(*zip(*curve.line, strict=True), color=sign.colour, linestyle=sign.dash, clip_on=False, zorder=2)
         _marks(axes, curve, language)
     if any(curve.line for curve in panel.curves):
@@ -142,7 +142,7 @@ def _locator(of: Axis) -> MaxNLocator | LogLocator:
 
 def _spans(axes: Axes, curve: Curve, language: Language, *, is_page: bool) -> None:
     """Draw the bars of a curve. Bars with the same link are one outline."""
-    sign = look(curve.look)
+    sign = arm_style(curve.look)
     alike: dict[tuple[bool, bool, str | None], list[Span]] = {}
     for span in curve.spans:
         url = _url(span.cells, language.text(span.tip))
@@ -177,7 +177,7 @@ def _rectangle(span: Span) -> Outline:
 
 
 def _marks(axes: Axes, curve: Curve, language: Language) -> None:
-    sign = look(curve.look)
+    sign = arm_style(curve.look)
     for mark in curve.marks:
         if mark.low is not None and mark.high is not None:
             axes.plot([mark.x, mark.x], [mark.low, mark.high], color=sign.colour, linewidth=1.4)
@@ -192,13 +192,13 @@ def _marks(axes: Axes, curve: Curve, language: Language) -> None:
         points.set_urls([_url(mark.cells, language.text(mark.tip)) for mark in curve.marks])
 
 
-def _area(sign: Look) -> float:
+def _area(sign: ArmStyle) -> float:
     return 48.0 if sign.marker in ("*", "P", "X") else 32.0
 
 
 def _legend(axes: Axes, panel: Panel, language: Language) -> None:
     """Draw a legend beside the plot, with the markers of named curves."""
-    named = {language.text(curve.name): look(curve.look) for curve in panel.curves if curve.name}
+    named = {language.text(curve.name): arm_style(curve.look) for curve in panel.curves if curve.name}
     if named:
         signs = [
             Line2D([], [], color=sign.colour, marker=sign.marker, linestyle="", markersize=5) for sign in named.values()

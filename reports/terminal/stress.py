@@ -23,7 +23,7 @@ RULE_OF_THREE = 3  # n tries without an event exclude p > 3/n with 95 % confiden
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen(Stressed):
+class StressFinding(Stressed):
     """A kind of finding of a stress test.
 
     counts: number of occurrences by runtime
@@ -79,7 +79,7 @@ KINDS: Mapping[str, tuple[Message, Callable[[Round], int]]] = {
 }
 
 
-def findings(stress: Stress) -> list[Seen]:
+def findings(stress: Stress) -> list[StressFinding]:
     """Return the findings by kind, the most severe kind first."""
     is_compared = any(one.gil_enabled and one.answered for one in stress.rounds)
     found = []
@@ -89,7 +89,7 @@ def findings(stress: Stress) -> list[Seen]:
         codes = sum((Counter(one.failures) for one in rounds), Counter[str]())
         lines = notices if kind == "notice" else (f"{number} x {code}" for code, number in sorted(codes.items()))
         if rounds:
-            seen = Seen(
+            seen = StressFinding(
                 found=name,
                 kind=kind,
                 counts=by_runtime(stress, count),
@@ -154,7 +154,7 @@ def _about(stress: Stress) -> Message:
     )
 
 
-def _sentences(seen: Seen, stress: Stress) -> Iterator[Message]:
+def _sentences(seen: StressFinding, stress: Stress) -> Iterator[Message]:
     """Yield sentences about a finding: where it occurred, then its first example."""
     where, lines = listed(_where(seen, stress)), listed(seen.lines)
     reason = next((one.reason for one in seen.rounds if one.reason), NOTHING)
@@ -171,7 +171,7 @@ def _sentences(seen: Seen, stress: Stress) -> Iterator[Message]:
         yield message("First example: {request} was answered with {got}, but {expected} was expected.", **example)
 
 
-def _where(seen: Seen, stress: Stress) -> Iterator[Message]:
+def _where(seen: StressFinding, stress: Stress) -> Iterator[Message]:
     """Yield the number of occurrences under each runtime; for wrong answers and crashes also the total."""
     rounds, totals = by_runtime(stress, lambda one: 1), answered(stress)
     for name, count in seen.counts.items():
@@ -183,7 +183,7 @@ def _where(seen: Seen, stress: Stress) -> Iterator[Message]:
         }.get(seen.kind, message("{count:,} under {runtime}", count=count, runtime=name))
 
 
-def _notes(stress: Stress, seen: Sequence[Seen]) -> Iterator[Message]:
+def _notes(stress: Stress, seen: Sequence[StressFinding]) -> Iterator[Message]:
     """Yield notes on the limits of the findings: what the stress test does not prove."""
     wrong = [one for one in seen if one.kind == "wrong"]
     if any(not one.only_without_gil for one in wrong):
@@ -207,7 +207,7 @@ def _notes(stress: Stress, seen: Sequence[Seen]) -> Iterator[Message]:
             )
 
 
-def _rounds(stress: Stress, seen: Sequence[Seen]) -> Table:
+def _rounds(stress: Stress, seen: Sequence[StressFinding]) -> Table:
     """Return the table of rounds, with a line for each runtime."""
     started, answers = by_runtime(stress, lambda one: int(one.ready)), answered(stress)
     cols: list[Col[str]] = [
@@ -219,7 +219,7 @@ def _rounds(stress: Stress, seen: Sequence[Seen]) -> Table:
     return table(message("Rounds"), cols, [(NOTHING, answers)])
 
 
-def _traces(seen: Sequence[Seen]) -> Iterator[Section]:
+def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
     """Yield sections with the first tracebacks of crashes and of hanging threads."""
     titles = {
         "crash": message("Trace of the crash"),

@@ -20,12 +20,12 @@ from reports.facts.topologies import (
     LOAD,
     NO_LOAD,
     Claim,
+    MeasuredShape,
     Topology,
-    Tried,
     claims,
     crossings,
     loop_share,
-    ran,
+    measured_shape,
     shape_text,
     topologies,
 )
@@ -102,7 +102,7 @@ def _load_text(load: int) -> str:
     return "" if load == NO_LOAD else f"{LOAD} {load}"
 
 
-def _place_words(place: Tried) -> Message:
+def _place_words(place: MeasuredShape) -> Message:
     """Return '2 processes of 4 threads on 3.14t'. A single thread is not named."""
     if place.threads == 1:
         return plural("{count} process on {arm}", "{count} processes on {arm}", count=place.processes, arm=place.arm)
@@ -137,7 +137,7 @@ def _claim_clause(claim: Claim) -> Message:
         return message("{place} was not measured, so there is nothing to compare", place=threaded)
     sides = [(many, many, claim.over_many)]
     if claim.load != NO_LOAD:  # the notes say that the single process has as many threads
-        sides = [(_place_words(Tried(claim.one.arm, 1, 1)), _place_words(claim.one), claim.over_one), *sides]
+        sides = [(_place_words(MeasuredShape(claim.one.arm, 1, 1)), _place_words(claim.one), claim.over_one), *sides]
     ratios = [
         message("{ratio} times that of {place}", ratio=estimate(ratio, hundredths), place=brief)
         for brief, _, ratio in sides
@@ -244,7 +244,7 @@ def _across(label: Message, names: Sequence[str]) -> Axis:
     return Axis(label=label, low=-MARGIN, high=len(names) - 1 + MARGIN, ticks=ticks)
 
 
-def _cells(place: Tried) -> str:
+def _cells(place: MeasuredShape) -> str:
     return of_cells(place.cells)
 
 
@@ -253,7 +253,7 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
     ordered = sorted(topology.all_places, key=lambda place: (-place.processes, place.threads))
     shapes = list(dict.fromkeys(place.shape for place in ordered))
 
-    def curve(arm: str, places: Sequence[Tried]) -> Curve:
+    def curve(arm: str, places: Sequence[MeasuredShape]) -> Curve:
         spots = [
             Spot(shapes.index(place.shape), [*map(requests_per_s, place.cells)], _cells(place), f"{arm}, {place.shape}")
             for place in places
@@ -284,7 +284,7 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
 
 def _table(topology: Topology, view: View) -> Table:
     """Return all places by load. What ran, p99 and CPU time are shown if the processes were counted."""
-    cols: list[Col[Tried]] = [
+    cols: list[Col[MeasuredShape]] = [
         arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
         col(SHAPES, lambda place: shape_text(place.asked) if place.asked else place.shape, whole),
         col(RUNS_AS, _ran_as, whole),
@@ -300,8 +300,8 @@ def _table(topology: Topology, view: View) -> Table:
     return table(message("Topologies"), cols, groups)
 
 
-def _ran_as(place: Tried) -> str:
-    counted = ran(place.cells)
+def _ran_as(place: MeasuredShape) -> str:
+    counted = measured_shape(place.cells)
     return shape_text(counted) if counted else ""
 
 
