@@ -1,4 +1,4 @@
-"""The experiment record, shaped like the seed's: environment, then of each system description, settings, results."""
+"""The experiment record of a run, in the form of the original record: environment, then a chapter per system."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from reports.seed import (
     SeedSystem,
     SeedTable,
     covers_the_seed,
-    ours,
+    matching_row,
     size_warning,
     times,
 )
@@ -24,13 +24,13 @@ from reports.view import View
 __all__ = ["covers_the_seed", "record"]
 
 NOT_MEASURED = STATES["not measured"]
-HERE, THEIRS = message("here"), message("the seed's")
+HERE, THEIRS = message("this run"), message("original record")
 
 
 def record(view: View) -> Document:
-    """Return the record of a run."""
+    """Return the experiment record of a run as a document."""
     run = view.run
-    time = message("begun {start}, not finished", start=run.started_at)
+    time = message("started {start}, not finished", start=run.started_at)
     if run.finished_at:
         time = message("{start} to {end}", start=run.started_at, end=run.finished_at)
     about = message(
@@ -42,46 +42,40 @@ def record(view: View) -> Document:
         title=message("All figures"),
         figures=(completion.figure(view),) if any(row.figures for row in view.rows) else (),
         tables=(results.table(view),),
-        notes=results.readings(view),
+        notes=results.table_notes(view),
+    )
+    interpreters = Section(
+        key="interpreters",
+        title=message("Interpreters"),
+        sentences=results.missing_runtimes(view),
+        tables=(machine.runtime_table(run.runtimes),),
     )
     chapters = (_chapter(system, view) for system in published.SYSTEMS)
     return Document(
         name=f"record: {run.run_id}",
         title=message("Experiment record"),
         about=(about, size_warning(view)),
-        sections=(_environment(view), _interpreters(view), _legend(view), *chapters, figures),
+        sections=(_environment(view), interpreters, _legend(view), *chapters, figures),
     )
 
 
 def _environment(view: View) -> Section:
-    theirs = {
-        message("System"): published.SYSTEM,
-        message("CPU"): published.CPU,
-        message("Memory"): published.MEMORY,
-        message("ulimit -n (open files)"): published.OPEN_FILES,
-        message("ulimit -u (processes)"): published.PROCESSES,
-    }
     here = machine.machine_facts(view.machine)
-    lines = [(name, fact or ABSENT, theirs.get(name, ABSENT)) for name, fact in here.items()]
-    return _listed("environment", message("Environment"), (NOTHING, HERE, THEIRS), lines)
+    lines = [(name, fact or ABSENT, published.FACTS.get(name, ABSENT)) for name, fact in here.items()]
+    return _table_section("environment", message("Environment"), (NOTHING, HERE, THEIRS), lines)
 
 
-def _listed(key: str, title: Message, heads: tuple[Message, ...], lines: Any, *sentences: Message) -> Section:
+def _table_section(key: str, title: Message, heads: tuple[Message, ...], lines: Any, *sentences: Message) -> Section:
     return Section(key=key, title=title, sentences=sentences, tables=(plain_table(title, heads, lines),))
-
-
-def _interpreters(view: View) -> Section:
-    builds = machine.runtime_table(view.run.runtimes)
-    missing = results.missing_runtimes(view)
-    return Section(key="interpreters", title=message("Interpreters"), sentences=missing, tables=(builds,))
 
 
 def _legend(view: View) -> Section:
     how = message(
-        "The seed is the record that this experiment follows. Every time is in seconds. Ours: the median over the "
-        "blocks of the median over the clients, in brackets of the slowest client; {blocks}, every response checked. "
-        "The seed's: one run on another machine, an {machine}, under {gil} and {nogil} where its record says which. "
-        "They stand beside ours for orientation and are no target: another processor, other builds.",
+        "This run repeats an experiment whose original record is called the seed. All times are in seconds. A time of "
+        "this run is the median over the clients, then over the blocks, with the slowest client in parentheses; "
+        "{blocks}, and every response was checked. An original time comes from one run on another machine "
+        "({machine}), under {gil} or {nogil} if the record names the interpreter. The original times are not a "
+        "target, because the processor and the builds differ.",
         blocks=plural("{count} block", "{count} blocks", count=view.plan.blocks),
         machine=published.MACHINE,
         gil=published.GIL,
@@ -91,7 +85,7 @@ def _legend(view: View) -> Section:
 
 
 def _chapter(system: SeedSystem, view: View) -> Section:
-    tables = tuple(_results(table, system.system, view) for table in system.tables)
+    tables = tuple(_result_table(table, system.system, view) for table in system.tables)
     remarks = (system.remark,) if system.remark else ()
     seconds = Section(key=f"results-{system.system}", title=message("Results"), sentences=remarks, tables=tables)
     return Section(
@@ -103,38 +97,37 @@ def _chapter(system: SeedSystem, view: View) -> Section:
 
 
 def _settings(system: SeedSystem, view: View) -> Section:
-    """Return our settings, with all values that they have, beside the seed's."""
+    """Return the settings of a system: the values in this run beside the values in the original record."""
     rows = [row for row in view.rows if row.system == system.system]
     names = {*system.settings, *(name for row in rows for name in row.params)}
-    absent = message("This run has no system {system}: not measured.", system=system.system)
+    absent = message("System {system} was not measured in this run.", system=system.system)
     lines = []
     for name in filter(names.__contains__, PARAMETERS):
         values = listed(dict.fromkeys(value_text(row.params[name]) for row in rows if name in row.params))
         lines.append((name, values or NOT_MEASURED, system.settings.get(name, ABSENT), PARAMETERS[name].help))
     heads = (message("name"), HERE, THEIRS, message("meaning"))
-    return _listed("settings", message("Settings"), heads, lines, *[absent] * (not names))
+    return _table_section("settings", message("Settings"), heads, lines, *[absent] * (not names))
 
 
-def _results(table: SeedTable, system: str, view: View) -> Table:
-    present = runtimes(view.run)
-    names = [name for name in view.plan.runtimes if name in present or name in view.run.missing]
+def _result_table(table: SeedTable, system: str, view: View) -> Table:
+    names = [name for name in view.plan.runtimes if name in {*runtimes(view.run), *view.run.missing}]
     heads = [listed([name]) for name in names]
-    for name in table.interpreters:
+    for name in table.rows[0].seconds:
         interpreter, other = INTERPRETERS[name], published.MACHINE
-        heads.append(message("another machine's: {machine}, {interpreter}", machine=other, interpreter=interpreter))
+        heads.append(message("original record: {machine}, {interpreter}", machine=other, interpreter=interpreter))
     lines = [
         (
             wanted.what,
-            *(_ours(view, system, wanted, name) for name in names),
-            *(f"{wanted.seconds[name]} s" for name in table.interpreters),
+            *(_our_time(view, system, wanted, name) for name in names),
+            *(f"{seconds} s" for seconds in wanted.seconds.values()),
         )
         for wanted in table.rows
     ]
     return plain_table(table.heading, (NOTHING,), lines, heads, titled=True)
 
 
-def _ours(view: View, system: str, wanted: SeedRow, runtime: str) -> Message | str:
-    row = ours(view.rows, system, wanted, runtime)
+def _our_time(view: View, system: str, wanted: SeedRow, runtime: str) -> Message | str:
+    row = matching_row(view.rows, system, wanted, runtime)
     if row is None:
         return NOT_MEASURED
     return times(row, " s") if row.figures else row.trouble or STATES[row.state]

@@ -1,6 +1,7 @@
-"""What the seed's experiment record (seed 003) published: settings and seconds, as data; our rows beside them.
+"""The original experiment record (seed 003) as data, and tables that show our rows beside its figures.
 
-Its figures are another machine's, one run per row. One of them (10.3) has no unit there; all are seconds.
+The original figures come from another machine, with one run per row. The figure 10.3 has no unit in the record; all
+figures are in seconds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +15,14 @@ from reports.facts.cells import Row, runtimes
 from reports.facts.traces import of_row
 from reports.view import View
 
-CPU = "13th Gen Intel(R) Core(TM) i9-13900K"
 MACHINE = "i9-13900K"
-SYSTEM = "Ubuntu 22.04.2 LTS"
-MEMORY = "32GB"
-PROCESSES = "127740"
-OPEN_FILES = "1048576"
+FACTS = {  # by the labels of reports.topics.machine
+    message("System"): "Ubuntu 22.04.2 LTS",
+    message("CPU"): f"13th Gen Intel(R) Core(TM) {MACHINE}",
+    message("Memory"): "32GB",
+    message("ulimit -n (open files)"): "1048576",
+    message("ulimit -u (processes)"): "127740",
+}
 REQUESTS = 400_000
 
 GIL = "Python 3.11.5"
@@ -34,9 +37,10 @@ INTERPRETERS: Mapping[str, Message] = {
 
 @dataclass(frozen=True)
 class SeedRow:
-    """One row of a result table. params: what makes a cell this row
+    """One row of a result table in the original record.
 
-    seconds: what each interpreter took, as the seed prints it, without the unit
+    params: parameter values of our cells that correspond to the row
+    seconds: time per interpreter as printed in the record, without the unit
     """
 
     what: Message
@@ -46,16 +50,23 @@ class SeedRow:
 
 @dataclass(frozen=True)
 class SeedTable:
-    """A result table and the line above it. interpreters: those that it has figures of."""
+    """A result table of the original record.
+
+    heading: the line above the table
+    rows: all with figures for the same interpreters
+    """
 
     heading: Message
-    interpreters: tuple[str, ...]
     rows: tuple[SeedRow, ...]
 
 
 @dataclass(frozen=True)
 class SeedSystem:
-    """A system's chapter: description, settings by parameter as printed, tables, and a remark of ours or the seed's."""
+    """The chapter of one system in the original record.
+
+    settings: values by parameter, as printed
+    remark: a remark of the record, or of ours on the record
+    """
 
     system: str
     description: Message
@@ -75,7 +86,10 @@ _TIME = message("Time that each client takes to send all of its requests.")
 
 
 def _sockets(select_mode: str, client_binding: str, seconds: Mapping[int, str]) -> tuple[SeedRow, ...]:
-    """Return rows that differ in NUM_MULTI_SOCKET. seconds: by its values"""
+    """Return one row per value of NUM_MULTI_SOCKET.
+
+    seconds: time by value of NUM_MULTI_SOCKET
+    """
     return tuple(
         SeedRow(
             verbatim(f"NUM_MULTI_SOCKET = {sockets}"),
@@ -91,8 +105,8 @@ SYSTEMS = (
         "1",
         message("A service has a single socket and no connection cache."),
         {},
-        (SeedTable(_TIME, (), (SeedRow(message("a connection for every request"), {}, {}),)),),
-        message("The seed describes system 1 and publishes no settings and no figure for it."),
+        (SeedTable(_TIME, (SeedRow(message("a connection for every request"), {}, {}),)),),
+        message("The original record describes system 1 but publishes no settings or figures for it."),
     ),
     SeedSystem(
         "2",
@@ -101,7 +115,6 @@ SYSTEMS = (
         (
             SeedTable(
                 _TIME,
-                (GIL, NOGIL),
                 (
                     SeedRow(message("client reuses connections"), {"REUSE_CLIENT": True}, {GIL: "5.5", NOGIL: "5.0"}),
                     SeedRow(
@@ -117,8 +130,8 @@ SYSTEMS = (
         "3",
         message("A Tornado service."),
         _COMMON,
-        (SeedTable(_TIME, (GIL, NOGIL), (SeedRow(message("Tornado"), {}, {GIL: "16.1", NOGIL: "17.2"}),)),),
-        message('The seed says of its second figure: "even slower".'),
+        (SeedTable(_TIME, (SeedRow(message("Tornado"), {}, {GIL: "16.1", NOGIL: "17.2"}),)),),
+        message('The original record says about its second figure: "even slower".'),
     ),
     SeedSystem(
         "4",
@@ -127,7 +140,6 @@ SYSTEMS = (
         (
             SeedTable(
                 _TIME,
-                (UNNAMED,),
                 (
                     SeedRow(
                         message("select on all connections"),
@@ -142,13 +154,11 @@ SYSTEMS = (
                 ),
             ),
             SeedTable(
-                message("Select on all connections, with another NUM_MULTI_SOCKET."),
-                (UNNAMED,),
+                message("Select on all connections, by NUM_MULTI_SOCKET."),
                 _sockets("all", "random", {1: "2.35", 5: "2.60", 10: "3.03"}),
             ),
             SeedTable(
-                message("Select on single connections, each client bound to one, with another NUM_MULTI_SOCKET."),
-                (UNNAMED,),
+                message("Select on single connections, with each client bound to one connection, by NUM_MULTI_SOCKET."),
                 _sockets("single", "pinned", {1: "2.44", 5: "2.47", 10: "2.60"}),
             ),
         ),
@@ -160,13 +170,20 @@ RANGE = message("{start} to {end}")
 
 
 def covers_the_seed(rows: Sequence[Row]) -> bool:
-    """Return whether *rows* hold every row that the seed has a table for."""
-    published = [(system.system, wanted) for system in SYSTEMS for table in system.tables for wanted in table.rows]
-    return all(any(_fits(row, system, wanted) for row in rows) for system, wanted in published)
+    """Return whether *rows* include every row of the original record's tables."""
+    return all(
+        any(_fits(row, system.system, wanted) for row in rows)
+        for system in SYSTEMS
+        for table in system.tables
+        for wanted in table.rows
+    )
 
 
-def ours(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Row | None:
-    """Return the row that fits the seed's, and is most like its settings, which are the defaults; None if none fits."""
+def matching_row(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Row | None:
+    """Return our row that matches the original row *wanted*; None without a match.
+
+    Of several matches, the row with the most default values is returned, because the record used the defaults.
+    """
 
     def likeness(row: Row) -> int:
         return sum(value == PARAMETERS[name].default for name, value in row.params.items() if name in PARAMETERS)
@@ -180,42 +197,49 @@ def _fits(row: Row, system: str, wanted: SeedRow) -> bool:
 
 
 def size_warning(view: View) -> Message:
-    """Return that our cells are not of the seed's size; nothing if they are, or none was measured."""
+    """Return a warning if our cells have another number of requests than the original cells, else NOTHING."""
     sizes = sorted({cell.requests for row in view.rows for cell in row.cells})
     if view.plan.scale == 1 and sizes in ([], [REQUESTS]):
         return NOTHING
     ends = [f"{size:,}" for size in dict.fromkeys((*sizes[:1], *sizes[-1:]))]
     return message(
-        "A cell here has {ours} requests, one of the seed's {theirs:,}: the seconds cannot be compared.",
+        "A cell of this run has {ours} requests and a cell of the original record has {theirs:,}, so the times cannot "
+        "be compared.",
         ours=listed(ends, RANGE) or message("fewer"),
         theirs=REQUESTS,
     )
 
 
-def beside_the_seed(view: View) -> Section:
-    """Return every table of the seed of which the run has a row."""
+def seed_comparison(view: View) -> Section:
+    """Return the section with the original tables that the run has rows for."""
     tables = tuple(filter(None, (_table(system, table, view) for system in SYSTEMS for table in system.tables)))
     if not tables:
         return Section(key="seed", title=NOTHING)
     note = message(
-        "Ours: the median over the clients, in brackets the slowest client, in seconds; {blocks}. The seed's figures "
-        "are another machine's ({machine}), one run for each, and no target.",
+        "Times of this run are the median over the clients, in seconds, with the slowest client in parentheses; "
+        "{blocks}. Each original figure comes from one run on another machine ({machine}) and is not a target.",
         blocks=plural("{count} block", "{count} blocks", count=view.plan.blocks),
         machine=MACHINE,
     )
-    sentences = tuple(filter(None, (note, size_warning(view))))
-    return Section(key="seed", title=message("Beside the seed's record"), sentences=sentences, tables=tables)
+    return Section(
+        key="seed",
+        title=message("Comparison with the original experiment record (the seed)"),
+        sentences=tuple(filter(None, (note, size_warning(view)))),
+        tables=tables,
+    )
 
 
 def _table(system: SeedSystem, table: SeedTable, view: View) -> Table:
     arms = runtimes(view.run)
     lines = []
     for wanted in table.rows:
-        rows = [ours(view.rows, system.system, wanted, arm) for arm in arms]
+        rows = [matching_row(view.rows, system.system, wanted, arm) for arm in arms]
         if any(row and row.figures for row in rows):
             figures = (words(figure, state="theirs") for figure in wanted.seconds.values())
             lines.append((wanted.what, *map(_times, rows), *figures))
-    theirs = [message("seed: {interpreter}", interpreter=INTERPRETERS[name]) for name in table.interpreters]
+    theirs = [
+        message("original record: {interpreter}", interpreter=INTERPRETERS[name]) for name in table.rows[0].seconds
+    ]
     name = message("{system}. {table}", system=view.settings.head(system.system), table=table.heading)
     return plain_table(name, (NOTHING,), lines, [*map(verbatim, arms), *theirs], kind="seed", titled=True)
 
@@ -225,7 +249,7 @@ def _times(row: Row | None) -> Datum | str:
 
 
 def times(row: Row, unit: str = "") -> str:
-    """Return the completion time of a row with figures, and in brackets the slowest client's."""
+    """Return the completion time of a row as '5.51 (5.60)', with the slowest client in parentheses."""
     assert row.figures is not None
     middle, most = (seconds(row.figures[name]) for name in ("completion_median_ns", "completion_max_ns"))
     return f"{middle}{unit} ({most})"

@@ -1,4 +1,4 @@
-"""Several runs in one document: what may be compared between them, the steps and times that they have in common."""
+"""A document of several runs side by side: what may be compared, and their common steps and times."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
@@ -30,13 +30,13 @@ Entry = tuple[Member, Row]
 
 
 def side_by_side(views: Sequence[View]) -> Document:
-    """Return the document of several runs, in the order of *views*; the first is A.
+    """Return the document that shows several runs side by side. The first run is named A.
 
-    Raises BadInput for 1, or more than 26.
+    Raises BadInput if there are fewer than 2 runs or more than 26.
     """
     if not LEAST <= len(views) <= MOST:
         raise BadInput(
-            "{count} runs were named for one page; it takes {least} to {most}.",
+            "{count} runs were named, but one page compares {least} to {most} runs. Name more or fewer runs.",
             count=len(views),
             least=LEAST,
             most=MOST,
@@ -46,76 +46,86 @@ def side_by_side(views: Sequence[View]) -> Document:
         name=f"gilscope: {', '.join(run.name for run in runs)}",
         title=message("Runs side by side"),
         about=(),
-        sections=(runs_section(runs), _verdicts(runs), _apart(runs), _steps(runs), _times(runs)),
-        foot=message("Every figure here comes from the {file} of its run, which has its own page.", file="result.json"),
+        sections=(
+            runs_section(runs),
+            _verdicts_section(runs),
+            _limits_section(runs),
+            _steps_section(runs),
+            _times_section(runs),
+        ),
+        foot=message(
+            "Every figure comes from the {file} of its run. Each run also has its own page.", file="result.json"
+        ),
         has_cells=False,
     )
 
 
-def _verdicts(runs: Sequence[Member]) -> Section:
+def _verdicts_section(runs: Sequence[Member]) -> Section:
     parts = []
     for run in runs:
-        answers = (_own(answer, run) for section in sections(run.view) for answer in section.answer)
+        answers = (_with_own_cells(answer, run) for section in sections(run.view) for answer in section.answer)
         parts.append(Section(key=f"verdict-{run.letter}", title=verbatim(run.name), sentences=tuple(answers)))
     return Section(key="verdict", title=message("Verdict"), parts=tuple(parts))
 
 
-def _own(text: Message, run: Member) -> Message:
-    """Return *text* with the cells that it comes from as those of *run*."""
-    args = {name: _own(value, run) if isinstance(value, Message) else value for name, value in text.args.items()}
+def _with_own_cells(text: Message, run: Member) -> Message:
+    """Return *text* with its cells named as cells of *run*."""
+    args = {
+        name: _with_own_cells(value, run) if isinstance(value, Message) else value for name, value in text.args.items()
+    }
     made = replace(text, args=args)
     return replace(made, cells=run.cells(made.cells)) if isinstance(made, Traced) else made
 
 
-def _comparable(runs: Sequence[Member]) -> Message:
-    """Return which of the runs may be compared with which."""
+def _comparable_sentence(runs: Sequence[Member]) -> Message:
+    """Return the sentence on which runs may be compared with each other."""
     together = list(dict.fromkeys(", ".join(other.letter for other in runs if run.is_like(other)) for run in runs))
     if len(together) == 1:
         return message(
             "These runs were measured on machines of one kind and in the same way, so their completion times may be "
             "compared."
         )
-    own = message("Ratios and verdicts hold for their own run.")
+    own = message("Each ratio and verdict holds only for its own run.")
     if len(together) == len(runs):
         return message(
-            "No completion time of one run may be compared with one of another: machine or method differ. {own}",
+            "Completion times of different runs must not be compared, because machine or method differ. {own}",
             own=own,
         )
     several = (letters for letters in together if len(letters) > 1)
     return message(
-        "Completion times may be compared within these runs only: {groups}. Between others machine or method differ. "
-        "{own}",
+        "Completion times may be compared only within these groups of runs: {groups}. Between other runs, machine or "
+        "method differ. {own}",
         groups=listed(several, SEMICOLON), own=own,
     )  # fmt: skip
 
 
-def _apart(runs: Sequence[Member]) -> Section:
+def _limits_section(runs: Sequence[Member]) -> Section:
     may = Section(key="may-differ", title=DIFFERENT, sentences=tuple(differences(runs)))
     how = message(
-        "Runs at different times have no block in common, so a difference between two of them may be the state of the "
-        "machine at the time. Whether one is faster than another, with an interval, is answered by: {command}",
+        "Runs at different times have no block in common, so a difference between two runs may come from the state of "
+        "the machine at the time. To find out whether one run is faster, with an interval, use: {command}",
         command=f"{PROGRAM} compare RUN_A RUN_B",
     )
-    sentences = (_comparable(runs), *obstacles(runs))
+    sentences = (_comparable_sentence(runs), *obstacles(runs))
     return Section(
         key="apart", title=message("What must not be compared"), sentences=sentences, parts=(may,), notes=(how,)
     )
 
 
-def _in_several(items: Iterable[tuple[Key, Member, Value]]) -> dict[Key, list[tuple[Member, Value]]]:
-    """Return what has the same key in at least two runs, in the order of its first run."""
+def _shared(items: Iterable[tuple[Key, Member, Value]]) -> dict[Key, list[tuple[Member, Value]]]:
+    """Return the items by key, for keys that at least two runs have, in the order of the first run."""
     by_key = {key: [entry[1:] for entry in found] for key, found in grouped(items, itemgetter(0)).items()}
     return {key: found for key, found in by_key.items() if len({run.letter for run, _ in found}) > 1}
 
 
-def _steps(runs: Sequence[Member]) -> Section:
-    """Return a group for each step of each setting that at least two runs have, a line for each of these runs."""
+def _steps_section(runs: Sequence[Member]) -> Section:
+    """Return the section of steps that at least two runs have: a group per step and setting, a line per run."""
     items = (
         ((*_setting(one), one.step, one.denominator, one.numerator), run, one)
         for run in runs
         for one in run.view.compared
     )
-    shared = sorted(_in_several(items).values(), key=lambda group: group[0][1].system != OVER_ALL)
+    shared = sorted(_shared(items).values(), key=lambda group: group[0][1].system != OVER_ALL)
 
     def named(run: Member) -> Datum:
         return arm(f"{run.letter} {run.view.run.started_at[:10]}", run.look)
@@ -130,29 +140,24 @@ def _steps(runs: Sequence[Member]) -> Section:
         [(head(*group[0]), group) for group in shared],
         lambda entry: entry[1],
         lambda entry: entry[0].cells(entry[0].view.traces.of(entry[1])),
-        [
-            col(
-                message("Run"),
-                lambda entry: arm(f"{entry[0].letter} {entry[0].view.run.started_at[:10]}", entry[0].look),
-            )
-        ],
+        [col(message("Run"), lambda entry: named(entry[0]))],
     )
-    none = message("No step of a setting is in two of these runs.")
+    none = message("No two of these runs measured the same step of the same setting.")
     return Section(key="comparisons", title=name, sentences=() if shown else (none,), tables=(shown,))
 
 
 def _setting(one: Comparison) -> tuple[str, str]:
-    """Return what a comparison is about. One over all settings is about these: others may have other settings."""
+    """Return a key for the setting of a comparison. For a comparison over all settings, the key lists the settings."""
     if one.system != OVER_ALL:
         return setting_key(one.system, one.params)
     return OVER_ALL, str(sorted(setting_key(some["system"], some["params"]) for some in one.settings))
 
 
-def _times(runs: Sequence[Member]) -> Section:
-    """Return a group for each setting that at least two runs have, a line for each runtime of each of these runs."""
+def _times_section(runs: Sequence[Member]) -> Section:
+    """Return the section of completion times: a group per setting that two runs have, a line per run and runtime."""
     items = (((*_key(row), row.runtime), run, row) for run in runs for row in run.view.rows if row.figures)
     settings: dict[tuple[str, ...], list[Entry]] = {}
-    for (*setting, _), entries in _in_several(items).items():
+    for (*setting, _), entries in _shared(items).items():
         settings.setdefault(tuple(setting), []).extend(entries)
     how = measure(is_timed=any(run.view.is_timed for run in runs))
     most = {key: how.most([row for _, row in entries]) for key, entries in settings.items()}
@@ -177,12 +182,16 @@ def _times(runs: Sequence[Member]) -> Section:
     bars = table(
         title, cols, zip(heads, settings.values(), strict=True), kind="bars", key="bars",
         caption=message(
-            "Settings that at least two runs have, with the same parameters: median over the clients, median over the "
-            "blocks. Marks: each block. Each setting has its own scale."
+            "Settings that at least two runs measured with the same parameters. Bars: median over the clients, then "
+            "over the blocks. Marks: each block. Each setting has its own scale."
         ),
     )  # fmt: skip
-    none = message("No setting is in two of these runs with the same parameters, so there are no times to compare.")
-    return Section(key="completion", title=title, sentences=(_comparable(runs) if bars else none,), tables=(bars,))
+    none = message(
+        "No two of these runs measured a setting with the same parameters, so there are no times to compare."
+    )
+    return Section(
+        key="completion", title=title, sentences=(_comparable_sentence(runs) if bars else none,), tables=(bars,)
+    )
 
 
 def _key(row: Row) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from reports.facts.best import BEST
 from reports.facts.comparisons import Comparison
 from reports.render.console import wrapped
 from reports.topics.answer import headline
-from reports.topics.verdict import answered
+from reports.topics.verdict import verdict_comparisons
 
 NO_VERDICT = message("no comparison is saved")
 HEADS = (message("when"), message("plan"), message("blocks"), message("cells ok"), message("not ok"), message("run"))
@@ -70,7 +70,7 @@ def _read(folder: Path) -> SavedRun:
     except BadInput as error:
         return SavedRun(folder=str(folder), trouble=str(error))
     compared = [Comparison.from_json(stored) for stored in run.comparisons if stored.get("step") != BEST]
-    sentences = answered(compared)
+    sentences = verdict_comparisons(compared)
     return SavedRun(
         folder=str(folder),
         when=run.started_at,

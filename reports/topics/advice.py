@@ -22,7 +22,7 @@ from reports.facts.causes import (
     row_of,
 )
 from reports.topics.locks import profiles_of, share_of_time, stops_per_request
-from reports.topics.pauses import HELD_UP, pauses
+from reports.topics.pauses import DELAYED, pauses
 from reports.topics.waits import Profile, settings, waits
 from reports.view import View
 
@@ -125,7 +125,7 @@ def _collecting(view: View) -> Iterator[Fact]:
             bound=bound(each.row, view.run, each.share, None, slow.estimate if slow else None),
             share=each.share,
             longest_ns=each.longest_ns,
-            holds_up=HELD_UP in each.findings,
+            holds_up=DELAYED in each.findings,
         )
 
 

@@ -8,7 +8,7 @@ from reports.document.model import Figure, Section
 from reports.document.shapes import Spot, bar, named_axis
 from reports.facts.cells import STATES, Row
 from reports.facts.traces import of_row
-from reports.seed import beside_the_seed
+from reports.seed import seed_comparison
 from reports.view import View
 
 PLACE = 50
@@ -17,7 +17,7 @@ ROOM = 1.04
 
 def section(view: View) -> Section:
     """Return the bars; none if an experiment has a view of its own, which draws its contestants."""
-    seed = () if view.is_timed else (beside_the_seed(view),)
+    seed = () if view.is_timed else (seed_comparison(view),)
     drawn = () if view.plan.view or not any(row.figures for row in view.rows) else (figure(view),)
     return Section(key="completion", title=_title(view), figures=drawn, parts=seed)
 

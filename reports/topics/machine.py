@@ -1,8 +1,7 @@
-"""Where and how it was measured: machine, runtimes with their builds, plan, seed, command and parameters."""
+"""The section "Machine and runtimes" of a report: machine, hosts, runtimes, plan, command and parameters."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import starmap
 from typing import Any
 
 from core.cell import PARAMETERS, Value
@@ -14,23 +13,21 @@ from reports.facts.builds import build_flags, packages
 from reports.facts.cells import Row
 from reports.facts.commands import repeat_command
 from reports.facts.hosts import contributions
-from reports.facts.settings import value_text
+from reports.facts.settings import parameter_names, value_text, varying
 from reports.view import View
 
 PLACE = 210
-SIZES = {  # what a reader asks first
+SIZES = {  # parameters that the page shows above the verdict
     "NUM_API_SERVICES": message("services: {values}"),
     "NUM_CLIENTS": message("clients: {values}"),
-    "NUM_WORKERS_PER_API_SERVICE": message("worker threads of a service: {values}"),
-    "NUM_THREADS_PER_CLIENT": message("threads of a client: {values}"),
-    "NUM_CONNECTIONS_PER_CLIENT": message("connections of a client: {values}"),
-    "NUM_REQUESTS_PER_CLIENT": message("requests of a client to a service: {values}"),
+    "NUM_WORKERS_PER_API_SERVICE": message("worker threads per service: {values}"),
+    "NUM_THREADS_PER_CLIENT": message("threads per client: {values}"),
+    "NUM_CONNECTIONS_PER_CLIENT": message("connections per client: {values}"),
+    "NUM_REQUESTS_PER_CLIENT": message("requests from each client to each service: {values}"),
     "CALC_TARGET": message("CALC_TARGET {values}"),
     "DISPATCH": message("DISPATCH {values}"),
-    "MESSAGE_BYTES": message("message: {values} bytes"),
-    "KEEP_AWAKE": message(
-        "idle cores held awake: {values} (CPU time of services and clients is their own all the same)"
-    ),
+    "MESSAGE_BYTES": message("message size: {values} bytes"),
+    "KEEP_AWAKE": message("idle cores kept awake: {values} (not part of the CPU time of services and clients)"),
 }
 MOST_VALUES = 4
 DOT = message("{start} · {end}")
@@ -39,25 +36,25 @@ Fact = Message | str | None
 
 
 def section(view: View) -> Section:
-    """Return everything about a run that is no measurement."""
+    """Return the section with the machine, hosts, runtimes, plan and parameters of a run."""
     return Section(
         key="machine",
         title=message("Machine and runtimes"),
         tables=(
-            _facts(message("The machine"), machine_facts(view.machine)),
-            *_hosts(view),
-            *_contributions(view),
+            _facts_table(message("The machine"), machine_facts(view.machine)),
+            *_hosts_tables(view),
+            *_contribution_tables(view),
             runtime_table(view.run.runtimes),
         ),
         parts=(
-            Section(key="plan", title=PLAN, tables=(_plan(view),)),
-            Section(key="parameters", title=message("Parameters"), tables=_parameters(view)),
+            Section(key="plan", title=PLAN, tables=(_plan_table(view),)),
+            Section(key="parameters", title=message("Parameters"), tables=_parameter_tables(view)),
         ),
     )
 
 
 def size_line(view: View) -> Message:
-    """Return 'services: 4 · clients: 4 · CALC_TARGET 1,000'; several values of one parameter with strokes between."""
+    """Return the sizes of a run in one line: 'services: 4 · clients: 4 / 8 · CALC_TARGET 1,000'."""
     duration_s, parts = view.plan.method.duration_s, []
     for name, template in SIZES.items():
         texts = [_value_text(value) for value in _values(view.rows, name)]
@@ -68,59 +65,50 @@ def size_line(view: View) -> Message:
             values = message("{least} to {most} ({count} values)", least=texts[0], most=texts[-1], count=len(texts))
         parts.append(replace(template, args={"values": values}))
     if duration_s:
-        parts.append(message("each cell for {seconds:g} s", seconds=duration_s))
+        parts.append(message("each cell runs for {seconds:g} s", seconds=duration_s))
     return listed(parts, DOT)
 
 
 def _values(rows: Sequence[Row], name: str) -> list[Value]:
-    """Return the values of a parameter in all rows that have it, each once, in order."""
+    """Return the distinct values of the parameter *name* in all rows that have it, sorted."""
     values = dict.fromkeys(row.params[name] for row in rows if name in row.params)
     return sorted(values, key=lambda value: (value is None, value if isinstance(value, int) else 0))
 
 
 def _value_text(value: Value, name: str = "") -> str:
-    """Return a value for people, with the unit of the parameter *name*."""
+    """Return a parameter value as text, followed by the unit of the parameter *name*."""
     text = f"{value:,}" if type(value) is int else value_text(value)
     unit = PARAMETERS[name].unit if name in PARAMETERS and value is not None else ""
     return f"{text} {unit}".rstrip()
 
 
-def _facts(name: Message, facts: Mapping[Message, Fact]) -> Table:
-    """Return a line for each fact; a dash if it is not known."""
+def _facts_table(name: Message, facts: Mapping[Message, Fact]) -> Table:
+    """Return a table with one line per fact. A dash stands for a fact that is not known."""
     return plain_table(name, (NOTHING, NOTHING), [(label, fact or ABSENT) for label, fact in facts.items()])
 
 
 def machine_facts(machine: Machine) -> dict[Message, Fact]:
-    """Return what is known of the machine, by label."""
+    """Return the facts about the machine, by label. A fact is None or empty if it is not known.
+
+    Cores are shown as '2 / 8' if the run could use only 2 of 8.
+    """
+    cores = dict.fromkeys((machine.cores_usable, machine.cores))
     return {
         message("CPU"): machine.cpu,
-        message("Cores"): _cores_text(machine),
-        message("Memory"): _memory_text(machine),
+        message("Cores"): " / ".join(str(count) for count in cores if count),
+        message("Memory"): f"{machine.memory_bytes / 2**30:.1f} GiB" if machine.memory_bytes else None,
         message("System"): machine.os,
         message("Kernel"): machine.kernel,
-        message("Load (1, 5, 15 min)"): ", ".join(f"{mean:.2f}" for mean in machine.load or ()),
-        message("Governor"): machine.governor,
+        message("Load average (1, 5, 15 min)"): ", ".join(f"{mean:.2f}" for mean in machine.load or ()),
+        message("CPU frequency governor"): machine.governor,
         message("gilscope's commit"): machine.commit,
         message("ulimit -n (open files)"): str(machine.limits.get("nofile_soft", "")),
         message("ulimit -u (processes)"): str(machine.limits.get("nproc_soft", "")),
     }
 
 
-def _memory_text(machine: Machine) -> str | None:
-    """Return '15.6 GiB'; None if it is not known."""
-    return f"{machine.memory_bytes / 2**30:.1f} GiB" if machine.memory_bytes else None
-
-
-def _cores_text(machine: Machine) -> str | None:
-    """Return how many cores there are, and how many the run could use if these are fewer; None if not known."""
-    if machine.cores is None:
-        return None
-    are_all = machine.cores_usable in (None, machine.cores)
-    return str(machine.cores) if are_all else f"{machine.cores_usable} / {machine.cores}"
-
-
-def _hosts(view: View) -> tuple[Table, ...]:
-    """Return a line for each host of several; no table for a run of one machine."""
+def _hosts_tables(view: View) -> tuple[Table, ...]:
+    """Return a table with one line per host; no table if the run used one machine."""
     layout, lines = view.plan.layout, []
     if not layout or not view.machine.hosts:
         return ()
@@ -138,14 +126,20 @@ def _hosts(view: View) -> tuple[Table, ...]:
             )
         )
     heads = (
-        *(message("Host"), message("Role"), message("CPU"), message("Cores"), message("Kernel")),
-        *(message("Runtimes"), message("Round trip to the services"), message("Bandwidth to the services")),
+        message("Host"),
+        message("Role"),
+        message("CPU"),
+        message("Cores"),
+        message("Kernel"),
+        message("Runtimes"),
+        message("Round trip to the services"),
+        message("Bandwidth to the services"),
     )
     return (plain_table(message("Hosts"), heads, lines, kind="facts"),)
 
 
-def _contributions(view: View) -> tuple[Table, ...]:
-    """Return what each of several hosts did in all cells together; no table for a run of one machine."""
+def _contribution_tables(view: View) -> tuple[Table, ...]:
+    """Return a table of what each host did over all cells; no table if the run used one machine."""
     lines = [
         (
             name,
@@ -161,31 +155,45 @@ def _contributions(view: View) -> tuple[Table, ...]:
         for name, one in contributions(view.run).items()
     ]
     heads = (
-        *(message("Host"), message("Services"), message("Clients"), message("Requests answered")),
-        *(message("Share"), message("CPU time"), message("Began late by at most"), message("Clock known within")),
+        message("Host"),
+        message("Services"),
+        message("Clients"),
+        message("Requests answered"),
+        message("Share"),
+        message("CPU time"),
+        message("Latest start after the common start"),
+        message("Clock error at most"),
     )
     return (plain_table(message("What each host contributed"), heads, lines, kind="facts"),) if lines else ()
 
 
 def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
-    """Return every interpreter, and how it was built."""
+    """Return a table of all runtimes: version, build, compiler, flags and packages."""
     heads = (
-        *(message("Runtime"), message("Version"), message("Build")),
-        *(message("Compiler"), message("Flags"), message("Packages")),
+        message("Runtime"),
+        message("Version"),
+        message("Build"),
+        message("Compiler"),
+        message("Flags"),
+        message("Packages"),
     )
-    return plain_table(message("Runtimes"), heads, starmap(_runtime_line, runtimes.items()), kind="facts")
+    builds = {True: message("free-threaded"), False: message("default")}
+    lines = [
+        (
+            name,
+            facts.get("version") or ABSENT,
+            builds[bool(facts.get("gil_disabled_build"))] if facts.get("version") else ABSENT,
+            facts.get("compiler") or ABSENT,
+            build_flags(facts.get("flags", {})) or ABSENT,
+            ", ".join(f"{package} {version}" for package, version in packages(facts).items()),
+        )
+        for name, facts in runtimes.items()
+    ]
+    return plain_table(message("Runtimes"), heads, lines, kind="facts")
 
 
-def _runtime_line(name: str, facts: Mapping[str, Any]) -> tuple[Message | str, ...]:
-    version = facts.get("version") or ABSENT
-    build = message("free-threaded") if facts.get("gil_disabled_build") else message("default")
-    installed = ", ".join(f"{package} {version}" for package, version in packages(facts).items())
-    flags = build_flags(facts.get("flags", {})) or ABSENT
-    return name, version, ABSENT if version == ABSENT else build, facts.get("compiler") or ABSENT, flags, installed
-
-
-def _plan(view: View) -> Table:
-    """Return what was to be measured, and how to measure it again."""
+def _plan_table(view: View) -> Table:
+    """Return a table of the plan, the seed, the method and the command that repeats the run."""
     run, plan = view.run, view.plan
     facts: dict[Message, Fact] = {
         message("Run"): run.run_id,
@@ -193,16 +201,19 @@ def _plan(view: View) -> Table:
         message("Plan"): f"{plan.name}: {plan.description}".rstrip(": "),
         message("Blocks"): str(plan.blocks),
         message("Seed"): str(run.seed),
-        message("Scale"): f"{plan.scale:g}",
+        message("Scale of the number of requests"): f"{plan.scale:g}",
         message("Method"): method_words(plan.method, is_known=bool(run.plan.get("method"))),
-        **({message("Order"): order} if (order := order_words(view)) else {}),
-        message("To repeat it"): repeat_command(run),
+        **({message("Order of measurement"): order} if (order := order_words(view)) else {}),
+        message("Command to repeat the run"): repeat_command(run),
     }
-    return _facts(PLAN, facts)
+    return _facts_table(PLAN, facts)
 
 
 def method_words(method: Method, *, is_known: bool = True) -> Message:
-    """Return how cells were measured, by what was chosen: warm-up, duration, whose runtime clients have, CPUs."""
+    """Return the chosen method in words: warm-up, duration, the clients' runtime and pinned CPUs.
+
+    is_known: whether the run has recorded its method
+    """
     client = message("clients run under the service's runtime")
     if method.client_runtime != SAME:
         client = message("clients run under {runtime}", runtime=method.client_runtime)
@@ -210,16 +221,19 @@ def method_words(method: Method, *, is_known: bool = True) -> Message:
     choices = (
         (method.warmup.share, message("warm-up of {share:.0%} of the requests", share=method.warmup.share)),
         (method.warmup.seconds, message("warm-up of {seconds:g} s", seconds=method.warmup.seconds)),
-        (method.duration_s, message("each cell for {seconds:g} s", seconds=method.duration_s)),
+        (method.duration_s, message("each cell runs for {seconds:g} s", seconds=method.duration_s)),
         (is_known, client),
-        (services, message("services on CPU {cpus}", cpus=services)),
-        (clients, message("clients on CPU {cpus}", cpus=clients)),
+        (services, message("services pinned to CPU {cpus}", cpus=services)),
+        (clients, message("clients pinned to CPU {cpus}", cpus=clients)),
     )
     return listed(words for is_chosen, words in choices if is_chosen)
 
 
 def order_words(view: View) -> Message:
-    """Return whether arms took turns in slices of time, and if they did not, why; NOTHING if the run does not say."""
+    """Return the order of measurement in words: in turns, or one arm after the other and why.
+
+    NOTHING if the run has not recorded the order.
+    """
     plan, lengths = view.plan, sorted({cell.turns["length_ns"] for cell in view.run.cells if cell.turns})
     if plan.method.slices and lengths:
         ends = [f"{length_ns / 1e9:.2f}" for length_ns in dict.fromkeys((lengths[0], lengths[-1]))]
@@ -228,12 +242,9 @@ def order_words(view: View) -> Message:
     return message("one arm after the other: {reason}", reason=reason) if reason else NOTHING
 
 
-def _parameters(view: View) -> tuple[Table, Table]:
-    """Return a line for each setting, with what differs; and one for each parameter that all of them share."""
-    there = {name for row in view.rows for name in row.params}
-    names = [*(name for name in PARAMETERS if name in there), *sorted(there - set(PARAMETERS))]
-    values = {name: _values(view.rows, name) for name in names}
-    differing = [name for name in names if len(values[name]) > 1]
+def _parameter_tables(view: View) -> tuple[Table, Table]:
+    """Return two tables: parameters that differ between settings, and parameters with one value in all settings."""
+    differing = varying(view.rows)
     settings = [
         (
             row.title or view.settings.head(row.system),
@@ -243,13 +254,18 @@ def _parameters(view: View) -> tuple[Table, Table]:
         if differing
     ]
     same = [
-        (name, _value_text(some[0], name), PARAMETERS[name].help if name in PARAMETERS else NOTHING)
-        for name, some in values.items()
-        if len(some) == 1
+        (name, _value_text(_values(view.rows, name)[0], name), PARAMETERS[name].help if name in PARAMETERS else NOTHING)
+        for name in parameter_names(row.params for row in view.rows)
+        if name not in differing
     ]
-    of_each, in_all = message("Of each setting"), message("The same in every setting that reads it")
-    heads = (message("Parameter"), message("Value"), message("Meaning"))
+    title, heads = message("Parameters that differ between settings"), (message("Setting"),)
     return (
-        plain_table(of_each, (message("Setting"),), settings, map(verbatim, differing), kind="settings", titled=True),
-        plain_table(in_all, heads, same, kind="parameters", titled=True),
+        plain_table(title, heads, settings, map(verbatim, differing), kind="settings", titled=True),
+        plain_table(
+            message("Parameters with the same value in all settings"),
+            (message("Parameter"), message("Value"), message("Meaning")),
+            same,
+            kind="parameters",
+            titled=True,
+        ),
     )

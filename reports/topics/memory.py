@@ -1,4 +1,4 @@
-"""Memory: of every setting and arm, against the number of clients if that was swept, and what it is made of."""
+"""The section "Memory" of a report: memory of each setting and arm, growth with the number of clients, and parts."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,59 +25,62 @@ from reports.statistics.stats import Estimate, least_squares
 from reports.view import View
 
 PLACE = 110
-WANTED = message("Memory against the number of clients")
+WANTED = message("How memory grows with the number of clients")
 COMMAND = f"{PROGRAM} --experiment memory"
-HOW = message(
-    "Memory is the proportional set size at the end of a cell, with all connections open, or the peak resident set "
-    "size where the system does not report that. The slope is fitted to all cells, one point each, with its 95 % "
-    "interval; what ends with the first clients (pages shared among more processes, first buffers) is fitted apart."
+NOTE = message(
+    "Memory is the proportional set size (PSS) at the end of a cell, while all connections are open. If the system "
+    "does not report the PSS, memory is the peak resident set size. The slope is fitted to all cells, with one point "
+    "per cell, and has a 95 % interval. A separate term of the fit covers effects that fade after the first clients: "
+    "shared pages and first buffers."
 )
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS, FEWEST_POINTS = 3, 5
 CURVE_POINTS = 60
-LEAST_BYTES = 2**20  # and LEAST_SHARE of the other runtime's: a smaller difference is not worth a sentence
+LEAST_BYTES = (
+    2**20
+)  # a difference gets a sentence from here on, if it is LEAST_SHARE of the other runtime's memory, too
 LEAST_SHARE = 0.05
 LEAST_PART_BYTES = 2**17
-FEWEST_CONNECTIONS = 10  # memory comes in pages
+FEWEST_CONNECTIONS = 10  # for fewer connections, the size of a page would dominate the memory per connection
 RUNTIME = message("Runtime")
 SIDES: Mapping[str, Message] = {"services": message("services"), "clients": message("clients")}
 PARTS: Mapping[str, Message] = {
-    "objects": message("objects"),
+    "objects": message("Python objects"),
     "c_heap": message("malloc"),
     "stacks": message("thread stacks"),
     "files": message("programs and libraries"),
 }
 MOMENTS: Mapping[str, Message] = {
-    "start": message("interpreter started"),
-    "listening": message("before any client"),
-    "before": message("before the load"),
+    "start": message("after the interpreter started"),
+    "listening": message("before any client connected"),
+    "before": message("connected, before the load"),
     "after": message("after the load"),
-    "idle": message("2 s later"),
+    "idle": message("2 s after the load"),
 }
-Sizes = Counter[str]  # of the first service of a cell, at one moment: bytes by part, and what else is counted
+Sizes = Counter[str]  # the first service of a cell at one moment: bytes by part, and numbers of threads and sockets
 Profiled = dict[Message, list[tuple[str, Mapping[str, Sizes]]]]
 
 
 def is_measured(view: View) -> bool:
-    """Return whether the number of clients was swept."""
+    """Return whether the run swept the number of clients."""
     return bool(growths(view.run))
 
 
 def section(view: View) -> Section:
-    """Return the sizes of every row, the slope of each sweep of clients, and what a profile says of memory."""
-    swept, profiled = growths(view.run), _profiled(view)
+    """Return the section with memory per row, growth per client, and the parts of memory from profiles."""
+    swept, profiled = growths(view.run), _profiles(view)
     sentences = (
-        *(_growth_words(*subject, [*sides]) for subject, sides in groupby(swept, attrgetter("label", "arm"))),
-        *_differences(profiled),
-        *_connections(profiled),
+        *(_growth_sentence(*subject, [*sides]) for subject, sides in groupby(swept, attrgetter("label", "arm"))),
+        *_difference_sentences(profiled),
+        *_connection_sentences(profiled),
     )
     return Section(
         key="memory",
         title=message("Memory"),
         sentences=sentences,
         figures=tuple(_figure(side, swept, view) for side in SIDES if swept),
-        tables=(_sizes(view), _parts(profiled, view)),
-        notes=(HOW,) if swept else (),
+        tables=(_size_table(view), _parts_table(profiled, view)),
+        notes=(NOTE,) if swept else (),
         terminal=sentences,
     )
 
@@ -85,27 +88,27 @@ def section(view: View) -> Section:
 # ---- every row -----------------------------------------------------------------------------------------------------
 
 
-def _taken(row: Row, side: str) -> float:
-    """Return the memory of all processes of a side, the median over the blocks that say it; 0 if none does."""
+def _side_bytes(row: Row, side: str) -> float:
+    """Return the memory of all services or all clients in bytes: median over the blocks that recorded it, else 0."""
     sizes = (memory_bytes(getattr(cell, side)) for cell in row.good)
     return median([*filter(None, sizes)] or [0])
 
 
-def _sizes(view: View) -> Table:
-    """Return the memory of all services and of all clients of every row, with a bar for the services."""
-    groups = [(head, [row for row in rows if _taken(row, "services")]) for head, rows in view.named_groups]
-    longest = {id(row): max(_taken(each, "services") for each in rows) for _, rows in groups for row in rows}
+def _size_table(view: View) -> Table:
+    """Return a table of the memory of services and clients per row, with a bar for the services."""
+    groups = [(head, [row for row in rows if _side_bytes(row, "services")]) for head, rows in view.named_groups]
+    longest = {id(row): max(_side_bytes(each, "services") for each in rows) for _, rows in groups for row in rows}
 
     def bar(row: Row) -> Datum:
-        length, look = _taken(row, "services"), view.looks[row.runtime]
+        length, look = _side_bytes(row, "services"), view.looks[row.runtime]
         drawn, shown = (0.0, length, f"bar r{look} p{look}"), f"{row.runtime}: {mib(length)} MiB"
         return Datum(strip=Strip(low=0.0, high=longest[id(row)], bars=(drawn,), tip=shown), cells=of_row(row))
 
     cols: list[Col[Row]] = [
         arm_col(RUNTIME, attrgetter("runtime"), view.looks, of_row),
         col(NOTHING, bar, is_strip=True),
-        col(message("Services [MiB]"), lambda row: _taken(row, "services"), mib, of_row, "memory services"),
-        col(message("Clients [MiB]"), lambda row: _taken(row, "clients") or None, mib, of_row, "memory clients"),
+        col(message("Services [MiB]"), lambda row: _side_bytes(row, "services"), mib, of_row, "memory services"),
+        col(message("Clients [MiB]"), lambda row: _side_bytes(row, "clients") or None, mib, of_row, "memory clients"),
     ]
     return table(
         message("Memory"),
@@ -113,7 +116,10 @@ def _sizes(view: View) -> Table:
         groups,
         kind="bars",
         key="memory-sizes",
-        caption=message("Proportional set size of each side at the end of a cell, median over the blocks."),
+        caption=message(
+            "Proportional set size (PSS) of all services and of all clients at the end of a cell, median over the "
+            "blocks."
+        ),
     )
 
 
@@ -121,8 +127,12 @@ def _sizes(view: View) -> Table:
 
 
 @dataclass(frozen=True)
-class Growth:
-    """Memory of one side, all its processes together, under one arm. cells: by number of clients"""
+class MemoryGrowth:
+    """The memory of all services, or of all clients, of one arm in a sweep of the number of clients.
+
+    side: "services" or "clients"
+    cells: by number of clients
+    """
 
     label: Message
     arm: str
@@ -131,22 +141,21 @@ class Growth:
 
     @cached_property
     def points(self) -> list[tuple[int, int]]:
-        """(clients, bytes) of each cell that says it."""
+        """Return (clients, bytes) of each cell that recorded its memory, sorted."""
         known = [(count, memory_bytes(getattr(cell, self.side))) for count, mine in self.cells.items() for cell in mine]
         return sorted((count, size_bytes) for count, size_bytes in known if size_bytes is not None)
 
     @cached_property
     def services(self) -> int:
-        """How many services a cell has."""
+        """Return the number of services in a cell."""
         return number(self.cells[self.ends[0]][0], "NUM_API_SERVICES")
 
     @cached_property
     def fit(self) -> list[Estimate]:
-        """Constant, slope, and the coefficient of 1 / (clients + services), by least squares with t intervals.
+        """Fit memory to clients: constant, slope and coefficient of 1 / (clients + services), with t intervals.
 
-        A proportional set size counts a page that n processes share as 1/n of it, so a service seems to shrink as
-        clients come: a plain line would take that for what clients cost. Memory that is not proportional has a
-        plain line.
+        A proportional set size counts 1/n of a page that n processes share, so a service seems to shrink as clients
+        are added. The third term keeps this effect out of the slope. Resident set sizes are fitted without it.
         """
         clients, sizes = np.array(self.points, dtype=np.float64).T
         has_shares = all(is_proportional(getattr(cell, self.side)) for mine in self.cells.values() for cell in mine)
@@ -155,33 +164,33 @@ class Growth:
 
     @property
     def slope(self) -> Estimate:
-        """Bytes for each further client, with pages that processes share counted once."""
+        """Return the bytes per additional client. Shared pages count once."""
         return self.fit[1]
 
     def at(self, clients: float) -> float:
-        """Return what the fit says, in bytes."""
+        """Return the fitted memory for a number of clients, in bytes."""
         terms = (1.0, clients, 1 / (clients + self.services))
         return sum(one.value * term for one, term in zip(self.fit, terms, strict=False))
 
     @property
     def ends(self) -> tuple[int, int]:
-        """The fewest clients and the most."""
+        """Return the lowest and the highest number of clients."""
         return self.points[0][0], self.points[-1][0]
 
     def measured(self, end: int) -> float:
-        """Return the median over the blocks at one of the ends, in bytes."""
+        """Return the median memory in bytes with the fewest (end 0) or the most clients (end 1)."""
         return median(size_bytes for count, size_bytes in self.points if count == self.ends[end])
 
     def traces(self, end: int) -> str:
-        """Return the groups of the cells at one of the ends."""
+        """Return the names of the cells with the fewest (end 0) or the most clients (end 1)."""
         return of_cells(self.cells[self.ends[end]])
 
 
-def growths(run: Run) -> list[Growth]:
-    """Return both sides of every series with three numbers of clients or more, arm by arm."""
+def growths(run: Run) -> list[MemoryGrowth]:
+    """Return the growth of services and of clients for each sweep of at least three numbers of clients."""
     every = [swept for swept in series(run, (CLIENTS,)) if len(swept.values(CLIENTS)) >= FEWEST_COUNTS]
     made = (
-        Growth(label, arm, side, swept.by_value(CLIENTS, arm))
+        MemoryGrowth(label, arm, side, swept.by_value(CLIENTS, arm))
         for swept, label in zip(every, labels(every), strict=True)
         for arm, side in product(swept.arms, SIDES)
     )
@@ -190,42 +199,44 @@ def growths(run: Run) -> list[Growth]:
     ]
 
 
-def _growth_words(label: Message, arm: str, sides: Sequence[Growth]) -> Message:
-    """Return what each further client costs the services of an arm, and what a client takes."""
-    sentence = message("{sizes}.", sizes=listed(map(_size_words, sides), SEMICOLON))
+def _growth_sentence(label: Message, arm: str, sides: Sequence[MemoryGrowth]) -> Message:
+    """Return a sentence on one arm: how the services' memory grows per client, and the memory of a client."""
+    sentence = message("{sizes}.", sizes=listed(map(_side_clause, sides), SEMICOLON))
     return traced(about(sentence, label, arm), together(map(_cells, sides)))
 
 
-def _cells(growth: Growth) -> str:
+def _cells(growth: MemoryGrowth) -> str:
     return of_cells(chain.from_iterable(growth.cells.values()))
 
 
-def _size_words(growth: Growth) -> Message:
+def _side_clause(growth: MemoryGrowth) -> Message:
     slope = estimate(growth.slope, size)
     if growth.side == "clients":
-        return message("a client takes {slope}", slope=slope)
+        return message("each client uses {slope}", slope=slope)
     few, many = growth.ends
     taken = message(
-        "{who} {least} at {few} and {most} at {many}",
-        who=plural("the service takes", "the {count} services together take", count=growth.services),
+        "{who} {least} with {few} and {most} with {many}",
+        who=plural("the service uses", "the {count} services together use", count=growth.services),
         least=size(growth.measured(0)),
         few=plural("{count} client", "{count} clients", count=few),
         most=size(growth.measured(1)),
         many=plural("{count} client", "{count} clients", count=many),
     )
     if growth.slope.low <= 0 <= growth.slope.high:
-        return message("{taken}: no growth is shown ({slope} for each further client)", taken=taken, slope=slope)
-    return message("{taken}: {slope} for each further client", taken=taken, slope=slope)
+        return message(
+            "{taken}: the growth is not significant ({slope} per additional client)", taken=taken, slope=slope
+        )
+    return message("{taken}: {slope} per additional client", taken=taken, slope=slope)
 
 
-def _figure(side: str, swept: Sequence[Growth], view: View) -> Figure:
-    """Return the figure of one side, a panel for each setting whose clients were swept."""
+def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
+    """Return the figure of memory by number of clients for one side, with a panel per setting."""
     mine = [growth for growth in swept if growth.side == side]
     most = max((size_bytes for growth in mine for _, size_bytes in growth.points), default=1) / MIB
     counts = [count for growth in mine for count in growth.ends] or [0, 1]
     room = 0.04 * (max(counts) - min(counts))
-    heads = (message("at fewest clients [MiB]"), message("at most clients [MiB]"))
-    cols: list[Col[Growth]] = [
+    heads = (message("with the fewest clients [MiB]"), message("with the most clients [MiB]"))
+    cols: list[Col[MemoryGrowth]] = [
         arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
         col(message("Setting"), attrgetter("label")),
         *(
@@ -236,8 +247,8 @@ def _figure(side: str, swept: Sequence[Growth], view: View) -> Figure:
     ]
     return Figure(
         key=f"memory-{side}",
-        title=message("Memory of all {side} against the number of clients", side=SIDES[side]),
-        caption=message("Marks: single cells. Line: the fit whose slope is given."),
+        title=message("Memory of all {side} by number of clients", side=SIDES[side]),
+        caption=message("Marks: single cells. Line: the fitted line whose slope the table shows."),
         panels=tuple(
             Panel(
                 title=label,
@@ -251,8 +262,8 @@ def _figure(side: str, swept: Sequence[Growth], view: View) -> Figure:
     )
 
 
-def _curve(growth: Growth, view: View) -> Curve:
-    """Return the line of the fit, and a mark for each cell."""
+def _curve(growth: MemoryGrowth, view: View) -> Curve:
+    """Return a curve with the fitted line and a mark for each cell."""
     marks = (
         Mark(x=count, y=taken / MIB, tip=tip(growth.arm, f"{mib(taken)} MiB"), cells=of_cells(growth.cells[count]))
         for count, taken in growth.points
@@ -264,8 +275,8 @@ def _curve(growth: Growth, view: View) -> Curve:
 # ---- what it is made of --------------------------------------------------------------------------------------------
 
 
-def _profiled(view: View) -> Profiled:
-    """Return what memory profiles saw of each setting: runtimes in the plan's order, and sizes at each moment."""
+def _profiles(view: View) -> Profiled:
+    """Return the memory profiles by setting: for each runtime, in the plan's order, the sizes at each moment."""
     found: Profiled = {}
     for profile in view.run.profiles:
         if profile.get("kind") == "memory" and "after" in profile.get("moments", {}):
@@ -279,8 +290,8 @@ def _total(sizes: Sizes) -> int:
     return sum(sizes[part] for part in PARTS)
 
 
-def _differences(profiled: Profiled) -> Iterator[Message]:
-    """Return what a runtime takes after the load, the one before it, and what the difference is made of if large."""
+def _difference_sentences(profiled: Profiled) -> Iterator[Message]:
+    """Yield a sentence for each pair of successive runtimes whose memory after the load differs, with the parts."""
     for setting, profiles in profiled.items():
         for (one, few), (other, many) in pairwise(profiles):
             before, after = few["after"], many["after"]
@@ -293,8 +304,8 @@ def _differences(profiled: Profiled) -> Iterator[Message]:
                 if abs(change) >= LEAST_PART_BYTES
             ]
             yield message(
-                "{setting}: after the load its first service takes {size} under {runtime} and {other_size} under "
-                "{other}: {parts}.",
+                "{setting}: after the load, the first service uses {size} under {runtime} and {other_size} under "
+                "{other}. The difference by part: {parts}.",
                 setting=setting,
                 size=size(_total(after)),
                 runtime=other,
@@ -304,8 +315,8 @@ def _differences(profiled: Profiled) -> Iterator[Message]:
             )
 
 
-def _connections(profiled: Profiled) -> Iterator[Message]:
-    """Return what connections take, divided among them, if there are enough."""
+def _connection_sentences(profiled: Profiled) -> Iterator[Message]:
+    """Yield a sentence on the memory per connection for each runtime with enough connections."""
     for setting, profiles in profiled.items():
         for runtime, moments in profiles:
             listening = moments["listening"]
@@ -314,9 +325,9 @@ def _connections(profiled: Profiled) -> Iterator[Message]:
                 continue
             beyond = {moment: size((_total(sizes) - _total(listening)) / count) for moment, sizes in moments.items()}
             yield message(
-                "{setting}, {runtime}: for each of its {count:,} connections the first service takes {open} when they "
-                "are open and idle, {after} after the load and {idle} 2 s later, beyond what it took before any "
-                "client.",
+                "{setting}, {runtime}: each of the {count:,} connections adds {open} to the memory of the first "
+                "service while the connection is open and idle. It adds {after} after the load, and {idle} 2 s later. "
+                "The baseline is the memory before any client connected.",
                 setting=setting,
                 runtime=runtime,
                 count=count,
@@ -326,9 +337,9 @@ def _connections(profiled: Profiled) -> Iterator[Message]:
             )
 
 
-def _parts(profiled: Profiled, view: View) -> Table:
-    """Return the parts of each profile at each moment."""
-    sizes = {"together": message("together [MiB]"), **PARTS, "in_use": message("in use"), "free": message("free")}
+def _parts_table(profiled: Profiled, view: View) -> Table:
+    """Return a table of the parts of memory at each moment of each profile."""
+    sizes = {"together": message("total [MiB]"), **PARTS, "in_use": message("in use"), "free": message("free")}
     counts = {"threads": message("threads"), "sockets": message("sockets")}
     cols: list[Col[Mapping[str, Any]]] = [
         arm_col(RUNTIME, itemgetter("runtime"), view.looks),
@@ -344,12 +355,13 @@ def _parts(profiled: Profiled, view: View) -> Table:
 
     groups = ((setting, chain.from_iterable(starmap(lines, profiles))) for setting, profiles in profiled.items())
     return table(
-        message("What the memory of the first service is made of"),
+        message("Memory of the first service by part"),
         cols,
         groups,
         caption=message(
-            "Of one more cell of each runtime, which is in no other figure; proportional set sizes in MiB. Objects: "
-            "all that has no file and is neither stack nor malloc's, which is Python's own allocator. In use and free: "
-            "what that says of itself; under a free-threaded build it says nothing."
+            "Measured in one extra cell per runtime, which no other figure includes. Sizes are proportional set sizes "
+            "(PSS) in MiB. Python objects: memory of Python's own allocator, which is all memory that belongs to no "
+            "file, thread stack or malloc. In use and free: statistics of Python's allocator, which a free-threaded "
+            "build does not report."
         ),
     )

@@ -1,4 +1,4 @@
-"""Pauses: garbage collections of the services, and what the slow requests waited for: these, a core, or the host."""
+"""The section "Pauses" of a report: garbage collections of the services, and the causes of slow requests."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,59 +13,65 @@ from core.messages import Message, message
 from core.result import CellResult
 from reports.document.model import Section, Table, bounds, estimate, traced
 from reports.document.shapes import Col, arm_col, col, table
-from reports.document.values import milliseconds, percent, tenths, whole_percent
+from reports.document.values import milliseconds, percent, scaled, tenths, whole_percent
 from reports.facts.cells import Row, setting_key
 from reports.facts.traces import of_row
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
 from reports.view import View
 
 PLACE = 82
-UNKEPT = 0.01
-PERCENTILES: Mapping[str, str] = {"p999": "p99.9", "p99": "p99"}  # the first that all cells of a setting have
-LEAST_HELD_UP = 0.05  # of the slow requests, or of their time: less is worth no sentence
-OVERLAPPING, HELD_UP = "overlapping", "mostly"  # shares of the slow requests, as result.json calls them
-WITHOUT_A_CORE = {  # shares of their time: threads of either were ready without a core, or the host had taken it
-    "service": message("the time of slow requests in which threads of their service had no core"),
-    "client": message("the time of slow requests in which threads of their client had no core"),
-    "steal": message("the time of slow requests in which the host had taken the cores"),
+MOST_OVERWRITTEN = 0.01
+PERCENTILES: Mapping[str, str] = {"p999": "p99.9", "p99": "p99"}  # a setting uses the first that all of its cells have
+LEAST_FINDING = 0.05  # smallest share of slow requests, or of their time, that gets a sentence
+OVERLAPPING, DELAYED = "overlapping", "mostly"  # names in result.json of two shares of the slow requests
+WITHOUT_A_CORE = {  # shares of the slow requests' time, by name in result.json
+    "service": message("slow requests' time in which runnable threads of the service had no core"),
+    "client": message("slow requests' time in which runnable threads of the client had no core"),
+    "steal": message("slow requests' time in which the host had taken the cores (steal)"),
 }
 CAUSES = ("collection", *WITHOUT_A_CORE)
-FINDINGS = {HELD_UP: message("slow requests that collections held up"), **WITHOUT_A_CORE}
+points = scaled("{:+.0%}")  # a difference of shares, in percentage points
+FINDINGS = {DELAYED: message("slow requests that garbage collections delayed"), **WITHOUT_A_CORE}
 
 
 @dataclass(frozen=True)
-class Share:
-    """A share of the slow requests of each block, or of their time; usual: that of any requests."""
+class SlowShare:
+    """A share of the slow requests in each block, or of their time.
+
+    usual: the share that is expected for requests at random times
+    """
 
     slow: Floats
     usual: Floats
 
     @property
     def estimate(self) -> Estimate:
-        """The share of slow requests; its interval ends where shares do."""
+        """Return the share over the blocks, with its interval limited to 0..1."""
         of = effect(self.slow)
         return replace(of, low=max(0.0, of.low), high=min(1.0, of.high)) if isfinite(of.low) else of
 
     @property
     def excess(self) -> Estimate:
-        """How much greater the share of slow requests is."""
+        """Return how much the share of slow requests exceeds the usual share."""
         return effect(self.slow - self.usual)
 
     @property
     def is_finding(self) -> bool:
-        """Whether it is so much greater that it matters. Of fewer than 6 blocks there is a range and no claim."""
-        return not self.excess.is_range and self.excess.low >= LEAST_HELD_UP
+        """Return whether the excess is large and significant. Fewer than 6 blocks give a range and no finding."""
+        return not self.excess.is_range and self.excess.low >= LEAST_FINDING
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pauses:
-    """The collections of one row's services in the timed window; per_s and share are medians over the blocks.
+class ArmPauses:
+    """Garbage collections of one row's services in the timed window, and what slow requests waited for.
 
-    per_s: of all services together; share: of the time of a process, mean over the processes; longest_ns: of all blocks
-    processes: how many a service had at most
-    unkept: share of the collections whose times are not known, so that slow requests may overlap more of them
-    percentile: that slow requests are slower than; "" where not every one of every block is known
-    shares: by OVERLAPPING, HELD_UP or one of CAUSES, those that are known in all blocks
+    per_s: collections of all services per second, median over the blocks
+    share: share of a process's time in collections, median over the blocks
+    longest_ns: the longest collection of all blocks
+    processes: the largest number of processes of a service
+    unkept: share of the collections whose times were overwritten
+    percentile: slow requests are slower than this percentile; "" if slow requests are not known in every block
+    shares: by OVERLAPPING, HELD_UP or a name of CAUSES; only shares that are known in all blocks
     """
 
     row: Row
@@ -76,23 +82,23 @@ class Pauses:
     processes: int
     unkept: float
     percentile: str
-    shares: Mapping[str, Share]
+    shares: Mapping[str, SlowShare]
 
     @property
     def findings(self) -> set[str]:
-        """Which shares are so great that they matter.
+        """Return the names of the shares that are findings.
 
-        Of a service with one process a collection stops all threads. Of one with several it may be another's: there
-        they must overlap more often than by chance, too.
+        If a service has several processes, a collection may belong to another process than the request. Such requests
+        must also overlap collections more often than by chance.
         """
         found = {name for name in FINDINGS if name in self.shares and self.shares[name].is_finding}
-        if HELD_UP in found and self.processes > 1 and self.shares[OVERLAPPING].excess.low <= 0:
-            found.remove(HELD_UP)
+        if DELAYED in found and self.processes > 1 and self.shares[OVERLAPPING].excess.low <= 0:
+            found.remove(DELAYED)
         return found
 
 
-def pauses(rows: Sequence[Row]) -> list[Pauses]:
-    """Return the collections of each of *rows* whose services' are known; the rows differ in the arm alone."""
+def pauses(rows: Sequence[Row]) -> list[ArmPauses]:
+    """Return the pauses of each of *rows*, which differ only in the arm. Rows without recorded pauses are left out."""
     known = [(row, cells) for row in rows if (cells := [cell for cell in row.good if _is_known(cell)])]
     every = [cell.slow for _, cells in known for cell in cells]
     common = (name for name in PERCENTILES if all(name in slow and slow[name]["requests"] for slow in every))
@@ -104,11 +110,12 @@ def _is_known(cell: CellResult) -> bool:
     return bool(cell.wall_ns and cell.services and all("pauses" in service for service in cell.services))
 
 
-def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> Pauses:
+def _pauses(row: Row, cells: Sequence[CellResult], percentile: str) -> ArmPauses:
     figures = np.array([[_figures(service["pauses"]) for service in cell.services] for cell in cells])
-    collections, spent_ns, processes, longest_ns, unkept = np.moveaxis(figures, -1, 0)  # each by cell and service
+    # Each array is indexed by cell and service.
+    collections, spent_ns, processes, longest_ns, unkept = np.moveaxis(figures, -1, 0)
     wall_ns = [cell.wall_ns for cell in cells]
-    return Pauses(
+    return ArmPauses(
         row=row,
         blocks=[cell.block for cell in cells],
         per_s=float(np.median(collections.sum(axis=1) * 1e9 / wall_ns)),
@@ -125,47 +132,52 @@ def _figures(of: record.Pauses) -> list[int]:
     return [sum(of["collections"]), sum(of["total_ns"]), of["processes"], of["longest_ns"], of["unkept"]]
 
 
-def _shares(blocks: Sequence[Any]) -> dict[str, Share]:
-    """Return the shares that are known in all blocks. blocks: the slow requests of each, as result.json has them"""
-    keys = ("requests", OVERLAPPING, "by_chance", HELD_UP)
-    requests, overlapping, by_chance, held_up = np.array([[float(slow[key]) for key in keys] for slow in blocks]).T
-    causes = [slow.get("causes", {}) for slow in blocks]
+def _shares(blocks: Sequence[Any]) -> dict[str, SlowShare]:
+    """Return the shares of slow requests that are known in all blocks.
+
+    blocks: the slow requests of each block, as in result.json
+    """
+    known = [
+        {
+            OVERLAPPING: (slow[OVERLAPPING] / slow["requests"], slow["by_chance"] / slow["requests"]),
+            DELAYED: (slow[DELAYED] / slow["requests"], 0.0),
+            **{name: (cause["share"], cause["window"]) for name, cause in slow.get("causes", {}).items()},
+        }
+        for slow in blocks
+    ]
     return {
-        OVERLAPPING: Share(overlapping / requests, by_chance / requests),
-        HELD_UP: Share(held_up / requests, 0 * requests),
-        **{
-            name: Share(*np.array([(each[name]["share"], each[name]["window"]) for each in causes]).T)
-            for name in CAUSES
-            if all(name in each for each in causes)
-        },
+        name: SlowShare(*np.array([shares[name] for shares in known]).T)
+        for name in (OVERLAPPING, DELAYED, *CAUSES)
+        if all(name in shares for shares in known)
     }
 
 
 def section(view: View) -> Section:
-    """Return a sentence for each arm whose slow requests collections held up, and the figures of all."""
+    """Return the section with sentences on the causes of slow requests, and a table of all arms."""
     named = [(head, pauses(rows)) for head, rows in view.named_groups]
     every = [each for _, of_setting in named for each in of_setting]
     return Section(
         key="pauses",
         title=message("Pauses"),
         sentences=(
-            *(_held_up(each, view) for each in every if HELD_UP in each.findings),
-            *(_causes(each, view) for each in every if each.findings - {HELD_UP}),
-            *_changes(every, view),
+            *(_delayed_sentence(each, view) for each in every if DELAYED in each.findings),
+            *(_causes_sentence(each, view) for each in every if each.findings - {DELAYED}),
+            *_change_sentences(every, view),
         ),
         tables=(_table(named, view),),
         notes=tuple(_notes(every)),
     )
 
 
-def _held_up(each: Pauses, view: View) -> Message:
+def _delayed_sentence(each: ArmPauses, view: View) -> Message:
     return traced(
         message(
-            "{runtime}, {setting}: garbage collections held up {held_up} of the requests slower than {percentile} for "
-            "most of their time. They take {share} of a process's time; the longest took {longest} ms.",
+            "{runtime}, {setting}: {held_up} of the requests slower than {percentile} spent at least half of their "
+            "time during garbage collections. Collections take {share} of a process's time. The longest collection "
+            "took {longest} ms.",
             runtime=each.row.runtime,
             setting=view.settings.name(each.row.system, each.row.params),
-            held_up=estimate(each.shares[HELD_UP].estimate, whole_percent),
+            held_up=estimate(each.shares[DELAYED].estimate, whole_percent),
             percentile=each.percentile,
             share=percent(each.share),
             longest=milliseconds(each.longest_ns),
@@ -174,17 +186,17 @@ def _held_up(each: Pauses, view: View) -> Message:
     )
 
 
-def _causes(each: Pauses, view: View) -> Message:
+def _causes_sentence(each: ArmPauses, view: View) -> Message:
     known = [(name, each.shares.get(name)) for name in CAUSES]
     shares: dict[str, Any] = {
         name: estimate(share.estimate, whole_percent) if share else message("not known") for name, share in known
     }
     return traced(
         message(
-            "{runtime}, {setting}: requests slower than {percentile} spent {collection} of their time under "
-            "collections. Without a core were those threads of their service that could run in {service} of it, those "
-            "of their client in {client}; the host had taken the cores (steal) in {steal}. At any time that is "
-            "{usual}.",
+            "{runtime}, {setting}: causes of requests slower than {percentile}, as shares of their time: garbage "
+            "collections {collection}, no core for runnable threads of the service {service}, no core for runnable "
+            "threads of the client {client}, cores taken by the host (steal) {steal}. Over all time, the four shares "
+            "are {usual}.",
             runtime=each.row.runtime,
             setting=view.settings.name(each.row.system, each.row.params),
             percentile=each.percentile,
@@ -195,31 +207,32 @@ def _causes(each: Pauses, view: View) -> Message:
     )
 
 
-def _changes(every: Sequence[Pauses], view: View) -> Iterator[Message]:
-    """Yield the steps at which something began, or ceased, to hold up slow requests."""
-    arms = {(*setting_key(each.row.system, each.row.params), each.row.runtime): each for each in every}
+def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Message]:
+    """Yield a sentence for each step that significantly changes a cause of slow requests."""
+    arms = {(each.row.key, each.row.runtime): each for each in every}
     for comparison in view.compared:
         setting = setting_key(comparison.system, comparison.params)
-        before, after = (arms.get((*setting, arm)) for arm in (comparison.denominator, comparison.numerator))
+        before, after = (arms.get((setting, arm)) for arm in (comparison.denominator, comparison.numerator))
         if not before or not after or comparison.step == "aa":
             continue
         for name, what in FINDINGS.items():
             by = _difference(before, after, name) if name in before.findings | after.findings else None
             if by and (by.low > 0 or by.high < 0):
                 sentence = message(
-                    "{denominator} → {numerator}, {setting}: the share of {what} changes by {change} {interval}.",
+                    "{denominator} → {numerator}, {setting}: the share of {what} changes by {change} {interval}, in "
+                    "percentage points.",
                     denominator=comparison.denominator,
                     numerator=comparison.numerator,
                     setting=view.settings.name(comparison.system, comparison.params),
                     what=what,
-                    change=_points(by.value),
-                    interval=bounds(by.low, by.high, _points),
+                    change=points(by.value),
+                    interval=bounds(by.low, by.high, points),
                 )
                 yield traced(sentence, view.traces.of(comparison))
 
 
-def _difference(before: Pauses, after: Pauses, name: str) -> Estimate | None:
-    """Return how much a share of slow requests grew, over the blocks of both; None if there is no interval."""
+def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | None:
+    """Return the change of a share of slow requests over the blocks of both; None if the blocks are too few."""
     earlier, later = (
         dict(zip(each.blocks, each.shares[name].slow, strict=True)) if name in each.shares else {}
         for each in (before, after)
@@ -228,44 +241,43 @@ def _difference(before: Pauses, after: Pauses, name: str) -> Estimate | None:
     return effect(differences) if len(differences) >= FEWEST_FOR_INTERVAL else None
 
 
-def _points(share: float) -> str:
-    """Return a difference of shares, in percentage points of the slow requests."""
-    return f"{share:+.0%}"
-
-
-def _table(named: Sequence[tuple[Message, Sequence[Pauses]]], view: View) -> Table:
-    cols: list[Col[Pauses]] = [
+def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> Table:
+    cols: list[Col[ArmPauses]] = [
         arm_col(message("Runtime"), lambda each: each.row.runtime, view.looks, _cells),
         col(message("Slower than"), attrgetter("percentile")),
         col(message("collections/s"), attrgetter("per_s"), tenths, _cells, "collections per s"),
-        col(message("share of time"), attrgetter("share"), percent, _cells, "share of time in collections"),
+        col(message("time in collections"), attrgetter("share"), percent, _cells, "share of time in collections"),
         col(message("longest [ms]"), attrgetter("longest_ns"), milliseconds, _cells, "longest collection"),
-        _col(message("overlap one"), OVERLAPPING, "slow", "slow requests"),
-        _col(message("by chance"), OVERLAPPING, "usual", "slow requests"),
-        _col(message("held up"), HELD_UP, "estimate", "slow requests held up"),
+        _col(message("overlap a collection"), OVERLAPPING, "slow", "slow requests"),
+        _col(message("overlap by chance"), OVERLAPPING, "usual", "slow requests"),
+        _col(message("delayed by collections"), DELAYED, "estimate", "slow requests held up"),
         _col(message("no core: service"), "service", "estimate", "time without a core, service"),
-        _col(message("any time"), "service", "usual", "time without a core, any"),
+        _col(message("no core: service, all time"), "service", "usual", "time without a core, any"),
         _col(message("no core: client"), "client", "estimate", "time without a core, client"),
         _col(message("steal"), "steal", "estimate", "time stolen"),
     ]
     return table(
-        message("Garbage collections, and what slow requests waited for"),
+        message("Garbage collections, and causes of slow requests"),
         cols,
         [(head, of_setting) for head, of_setting in named if of_setting],
         folded=True,
         caption=message(
-            "Of all services in the timed window, medians over the blocks; the longest of all. Share of time: of a "
-            "process. Of the requests slower than the percentile: those during which their service collected, how many "
-            "would be at other times, and those that spent at least half of their time under collections. No core: "
-            "share of their time in which a thread that could run had none, and of all time at their service."
+            "All services in the timed window: medians over the blocks, except for the longest collection. Time in "
+            "collections: share of a process's time. The next columns describe requests slower than the percentile. "
+            "Overlap a collection: the service collected garbage during the request. Overlap by chance: the share to "
+            "expect at random times. Delayed by collections: at least half of the request's time overlaps "
+            "collections. No core: share of the time in which a runnable thread had no core."
         ),
     )
 
 
-def _col(head: Message, name: str, what: str, figure: str) -> Col[Pauses]:
-    """Return the column of a share of slow requests: its estimate, or the median of what is known of each block."""
+def _col(head: Message, name: str, what: str, figure: str) -> Col[ArmPauses]:
+    """Return the table column of one share of slow requests.
 
-    def value(each: Pauses) -> float | Estimate | None:
+    what: "estimate", or the field of Share whose median over the blocks is shown
+    """
+
+    def value(each: ArmPauses) -> float | Estimate | None:
         if name not in each.shares:
             return None
         share = each.shares[name]
@@ -274,22 +286,23 @@ def _col(head: Message, name: str, what: str, figure: str) -> Col[Pauses]:
     return col(head, value, whole_percent, _cells, figure)
 
 
-def _cells(each: Pauses) -> str:
+def _cells(each: ArmPauses) -> str:
     return of_row(each.row)
 
 
-def _notes(every: Sequence[Pauses]) -> Iterator[Message]:
-    """Yield how to read it, where there is anything to read."""
+def _notes(every: Sequence[ArmPauses]) -> Iterator[Message]:
+    """Yield the notes that explain the table, if any row has pauses."""
     if every:
         yield message(
-            "A collection is timed from callback to callback (gc.callbacks): without a GIL that includes waiting until "
-            "every thread has stopped. Waits for a core are the scheduler's, read while the clients call "
-            "(docs/why.md). Services without Python, and clients that keep no times of requests, are not known."
+            "A garbage collection is timed between its two calls of gc.callbacks. Without a GIL, this time includes "
+            "the wait until every thread has stopped. Waits for a core are read from the scheduler while the clients "
+            "send requests (docs/why.md). These figures are missing for services without Python, and for clients that "
+            "do not record the time of each request."
         )
     unkept = max((each.unkept for each in every), default=0.0)
-    if unkept > UNKEPT:
+    if unkept > MOST_OVERWRITTEN:
         yield message(
-            "The times of up to {share} of an arm's collections were overwritten by newer ones: more requests may "
-            "overlap.",
+            "For up to {share} of an arm's garbage collections, newer collections have overwritten the recorded "
+            "times. The true overlap with requests may be larger.",
             share=whole_percent(unkept),
         )

@@ -1,4 +1,4 @@
-"""The rows of a run: a line for each setting and arm, with all of its figures."""
+"""The section "Results" of a report: a table with one line per setting and arm, and all of their figures."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,21 +21,24 @@ MOST_TROUBLES = 4
 
 
 def section(view: View) -> Section:
-    """Return the table; a terminal has no notes, and nothing at all if the experiment has a view of its own."""
-    absent, lacking = absent_sentences(view), _lacking(view)
-    brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *_failures(view), *lacking, *absent)
+    """Return the section with the table of results. On a terminal, experiments with their own view leave it out."""
+    absent, lacking = absent_sentences(view), _unmeasured(view)
+    brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *_failure_sentences(view), *lacking, *absent)
     return Section(
         key="results",
         title=TITLE,
         sentences=(*lacking, *missing_runtimes(view), *absent),
         tables=(table(view),),
-        notes=readings(view),
+        notes=table_notes(view),
         terminal=() if view.plan.view else brief,
     )
 
 
 def table(view: View, *, is_brief: bool = False) -> Table:
-    """Return a group for each setting. is_brief: with no more than the state of a row that has no figures"""
+    """Return the table of results, with one group per setting.
+
+    is_brief: for the terminal; a row without figures shows its state instead of the reason
+    """
     shown, how, first = _columns(view.rows), view.measure, reference(view.run)
     has_status = not is_brief and any(row.trouble and row.figures for row in view.rows)
     most = {*view.scales.values()}
@@ -72,7 +75,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
 
 
 def _columns(rows: Sequence[Row]) -> Mapping[str, Shown]:
-    """Return the columns that say something: no ratio where there is one runtime."""
+    """Return the columns of figures. The ratio is left out if there is only one runtime."""
     several = len({row.runtime for row in rows}) > 1
     return {name: one for name, one in ROW_COLUMNS.items() if several or name != "ratio_to_first_runtime"}
 
@@ -92,8 +95,8 @@ def _caption(view: View, *, is_brief: bool) -> Message:
     )
 
 
-def _failures(view: View) -> list[Message]:
-    """Return which cells of the first rows are not ok, and why."""
+def _failure_sentences(view: View) -> list[Message]:
+    """Return sentences on the first MOST_TROUBLES rows with failed or invalid cells, with the reasons."""
     rows = [row for row in view.rows if row.trouble]
     lines = [
         message(
@@ -107,51 +110,53 @@ def _failures(view: View) -> list[Message]:
     return [*lines, *[left] * bool(more)]
 
 
-def _lacking(view: View) -> list[Message]:
+def _unmeasured(view: View) -> list[Message]:
     planned = blocks = view.plan.blocks
-    if view.plan.until:  # it may end after any block
+    if view.plan.until:  # with --until, a run may end after any block
         blocks = max((cell.block for cell in view.run.cells), default=0)
     count = sum(max(0, row.planned * blocks // planned - len(row.cells)) for row in view.rows)
     lacking = plural(
-        "{count} cell of the plan is not measured; --resume goes on with it.",
-        "{count} cells of the plan are not measured; --resume goes on with them.",
+        "{count} cell of the plan has not been measured. Use --resume to measure it.",
+        "{count} cells of the plan have not been measured. Use --resume to measure them.",
         count=count,
     )
     return [lacking] * bool(count)
 
 
 def missing_runtimes(view: View) -> tuple[Message, ...]:
-    """Return which runtimes of the plan are not on the machine, and what to do."""
+    """Return a sentence for each runtime of the plan that is not on this machine, with the reason."""
     return tuple(
         message("{runtime}: not measured. {reason}", runtime=runtime, reason=reason)
         for runtime, reason in view.run.missing.items()
     )
 
 
-def readings(view: View) -> tuple[Message, ...]:
-    """Return what the columns mean, which way the ratio goes, how it was measured, and what confounds it."""
+def table_notes(view: View) -> tuple[Message, ...]:
+    """Return the notes under the table of results: meaning of columns, direction of ratios, method, confounds."""
     counts = {len(row.good) for row in view.rows if row.good}
     blocks = plural("{count} block", "{count} blocks", count=max(counts, default=0))
     if len(counts) > 1:
         blocks = message("{least} to {most} blocks", least=min(counts), most=max(counts))
     figures = message(
-        "Completion: what a client process takes for all of its requests, the median over the clients, and of the "
-        "slowest client; medians of {blocks}. Latency (p50, p99): of all requests of all blocks. CPU: user and "
-        "system time per request. No figure includes cells that failed or are invalid.",
+        "Completion: the time in which a client process finishes all of its requests, for the median client and for "
+        "the slowest client; medians of {blocks}. Latency (p50, p99): percentiles over all requests of all blocks. "
+        "CPU: user and system time per request. Figures leave out cells that failed or are invalid.",
         blocks=blocks,
     )
-    unlike = message("Cells differ in their number of requests: compare systems and settings by requests/s.")
+    unlike = message("Cells have different numbers of requests, so compare systems and settings by requests/s.")
     several = len({row.runtime for row in view.rows}) > 1
     ratios = (
         message(
-            "Ratio: requests/s of the row over those under {runtime}, paired by block; above 1 it is faster.",
+            "Ratio: requests/s of the row divided by requests/s under {runtime}, paired by block. Above 1, the row is "
+            "faster.",
             runtime=first,
         )
         for first in reference(view.run)
     )
     confounds = confounds_of(view.comparisons)
     apart = message(
-        "More than the step differs, and a ratio cannot tell these causes apart: {confounds}.",
+        "The two sides of a comparison also differ in other ways, and the ratio cannot separate these causes: "
+        "{confounds}.",
         confounds=listed(confounds, SEMICOLON),
     )
     return (

@@ -1,4 +1,4 @@
-"""How speed gets from the first runtime to the last, step by step, for each system."""
+"""The section "Throughput step by step": how throughput changes from the first runtime to the last, per system."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,22 +21,30 @@ from reports.topics.comparisons import STEP
 from reports.view import View
 
 PLACE = 40
-WANTED = message("The steps of a system, each with a ratio")
+WANTED = message("The throughput ratio of each step: version, build, GIL")
 COMMAND = of_run(all_runtimes_command)
-TITLE, SPEED = message("Step by step"), message("Speed")
+TITLE, SPEED = message("Throughput step by step"), message("Relative throughput")
 MOST_TICKS = 6
 
 
-class Step(NamedTuple):
-    """A step of a system. one: the step in its first setting; factor: the mean ratio over its settings"""
+class WaterfallStep(NamedTuple):
+    """One step of a system, such as removing the GIL.
+
+    one: the comparison in the first setting
+    factor: geometric mean of the throughput ratios over the settings
+    """
 
     one: Comparison
     factor: float
     cells: str
 
 
-class Bar(NamedTuple):
-    """A bar of a system. start, end: speeds, where 1 is the first runtime's; end_cells: what the end comes from"""
+class WaterfallBar(NamedTuple):
+    """One bar of the waterfall chart.
+
+    start, end: throughput relative to the first runtime
+    cells, end_cells: names of the cells that the factor and the end are computed from
+    """
 
     label: Message
     kind: str
@@ -48,14 +56,14 @@ class Bar(NamedTuple):
 
 
 def section(view: View) -> Section:
-    """Return a group of bars for each system whose steps all have a ratio."""
+    """Return the section with a waterfall chart for each system whose steps all have a ratio."""
     compared = [one for one in view.compared if one.system != OVER_ALL and not one.between_services]
-    ways = {system: _steps(some, view) for system, some in grouped(compared, attrgetter("system")).items()}
-    groups = [(view.settings.head(system), _bars(steps)) for system, steps in ways.items() if steps]
+    steps_of = {system: _steps(some, view) for system, some in grouped(compared, attrgetter("system")).items()}
+    groups = [(view.settings.head(system), _bars(steps)) for system, steps in steps_of.items() if steps]
     most = max((speed for _, bars in groups for bar in bars for speed in (bar.start, bar.end)), default=1.0)
     scale = Strip(low=0.0, high=1.05 * most, lines=((1.0, "unity"),))
     ticks = tuple((value, f"{value:g}") for value in round_values(scale.low, scale.high, MOST_TICKS))
-    cols: list[Col[Bar]] = [
+    cols: list[Col[WaterfallBar]] = [
         col(STEP, lambda bar: words(bar.label, cells=bar.cells, leads=bool(bar.cells))),
         Col(
             Column(head=SPEED, is_strip=True, strip=replace(scale, ticks=ticks)),
@@ -65,64 +73,68 @@ def section(view: View) -> Section:
         col(SPEED, lambda bar: number(bar.end, ratio, bar.end_cells, "speed" if bar.cells else ""), ratio),
     ]
     caption = message(
-        "How speed gets from the first runtime to the last, step by step: each bar begins at the speed of the "
-        "runtime that the step starts from. 1 is the speed under the first runtime; the last bar is the whole way "
-        "as it was measured. A system of several settings shows their geometric mean."
+        "How throughput changes from the first runtime to the last. 1 is the throughput under the first runtime. Each "
+        "bar starts at the throughput of the runtime that the step starts from. The last bar is the measured "
+        "comparison of the first runtime with the last. For a system with several settings, bars show the geometric "
+        "mean."
     )
     shown = table(TITLE, cols, groups, kind="waterfall", key="waterfalls", caption=caption)
     return Section(key="waterfall", title=TITLE, tables=(shown,))
 
 
-def _steps(mine: Sequence[Comparison], view: View) -> list[Step]:
-    """Return the steps in order, the whole way last if it was compared; none if a step lacks a ratio everywhere.
+def _steps(mine: Sequence[Comparison], view: View) -> list[WaterfallStep]:
+    """Return the steps of a system in order, with the comparison of first and last runtime at the end.
 
-    Settings in which a step lacks its ratio are left out, so that every bar is the mean over the same settings.
+    Settings in which a step has no ratio are left out, because every bar must be the mean over the same settings.
+    Returns no steps if a step has a ratio in none of the settings.
     """
     compared = [one for one in mine if one.step != "aa"]
     broken = [one.params for one in compared if not one.ratio]
     every = grouped(compared, attrgetter("step", "denominator", "numerator")).values()
-    ways = [[one for one in way if one.params not in broken] for way in every]
-    if not all(ways):
+    steps_of = [[one for one in way if one.params not in broken] for way in every]
+    if not all(steps_of):
         return []
     steps = [
-        Step(way[0], geometric_mean(one.ratio or 1.0 for one in way), together(map(view.traces.of, way)))
-        for way in ways
+        WaterfallStep(way[0], geometric_mean(one.ratio or 1.0 for one in way), together(map(view.traces.of, way)))
+        for way in steps_of
     ]
-    return sorted(steps, key=_is_whole)
+    return sorted(steps, key=_is_overall)
 
 
-def _is_whole(step: Step) -> bool:
+def _is_overall(step: WaterfallStep) -> bool:
     return step.one.step == "whole"
 
 
-def _bars(steps: Sequence[Step]) -> list[Bar]:
-    """Return a bar for the first runtime, and one for each step."""
-    single = [step for step in steps if not _is_whole(step)]
-    first = [*(step for step in steps if _is_whole(step)), *steps][0].one.denominator
-    levels = {first: (1.0, "")}  # the speed under each arm, by the first steps that lead there, and its cells
-    for one, factor, cells in single * len(single):  # some lead to where others begin, or from there
+def _bars(steps: Sequence[WaterfallStep]) -> list[WaterfallBar]:
+    """Return the bars of a system: one for the first runtime, and one for each step."""
+    single = [step for step in steps if not _is_overall(step)]
+    first = [*(step for step in steps if _is_overall(step)), *steps][0].one.denominator
+    levels = {first: (1.0, "")}  # relative throughput under each arm, and the names of its cells
+    for one, factor, cells in single * len(
+        single
+    ):  # repeated, because a step may need the level that a later step sets
         if one.denominator in levels:
-            levels.setdefault(one.numerator, _beyond(levels[one.denominator], factor, cells))
+            levels.setdefault(one.numerator, _next_level(levels[one.denominator], factor, cells))
         elif one.numerator in levels:
-            levels[one.denominator] = _beyond(levels[one.numerator], 1 / factor, cells)
-    bars = [Bar(verbatim(first), "total", 0.0, 1.0)]
+            levels[one.denominator] = _next_level(levels[one.numerator], 1 / factor, cells)
+    bars = [WaterfallBar(verbatim(first), "total", 0.0, 1.0)]
     for one, factor, cells in steps:
         start, _ = before = levels[one.denominator]
-        end, end_cells = _beyond(before, factor, cells)
+        end, end_cells = _next_level(before, factor, cells)
         kind = "gain" if end >= start else "loss"
         if one.step == "whole":
             kind, start = "total", 0.0
-        bars.append(Bar(one.label, kind, start, end, factor, cells, end_cells))
+        bars.append(WaterfallBar(one.label, kind, start, end, factor, cells, end_cells))
     return bars
 
 
-def _beyond(level: tuple[float, str], factor: float, cells: str) -> tuple[float, str]:
-    """Return where a step leads from a level."""
+def _next_level(level: tuple[float, str], factor: float, cells: str) -> tuple[float, str]:
+    """Return the level after a step: *level* multiplied by *factor*, with the cells of both."""
     speed, before = level
     return speed * factor, together([before, cells])
 
 
-def _strip(bar: Bar, scale: Strip) -> Strip:
+def _strip(bar: WaterfallBar, scale: Strip) -> Strip:
     ends = tuple((end, "level") for end in (bar.start, bar.end) if end)
     return replace(
         scale,

@@ -1,4 +1,4 @@
-"""Sweeps: charts of completion time or throughput against a parameter, and whether throughput falls at the end."""
+"""The section "Sweeps" of a report: charts of throughput or completion time by parameter, and falls at the end."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -31,8 +31,8 @@ MOST_TICKS = 9
 
 
 def section(view: View) -> Section:
-    """Return a figure for each parameter and system, and whether throughput falls, for each long sweep."""
-    sentences = tuple(_endings(view.run))
+    """Return the section with a figure per parameter and system, and a sentence on the end of each long sweep."""
+    sentences = tuple(_end_sentences(view.run))
     measured = by_system(row for row in view.rows if row.figures)
     return Section(
         key="sweeps",
@@ -44,14 +44,14 @@ def section(view: View) -> Section:
 
 
 def is_measured(view: View) -> bool:
-    """Return whether any sweep is long enough to show how throughput grows."""
-    return bool(_endings(view.run))
+    """Return whether a sweep has enough values to show how throughput grows."""
+    return bool(_end_sentences(view.run))
 
 
-def _endings(run: Run) -> list[Message]:
-    """Return whether throughput falls again, for each arm and sweep of at least 6 values with clients.
+def _end_sentences(run: Run) -> list[Message]:
+    """Return a sentence for each arm and sweep of at least 6 values: whether throughput falls at the end.
 
-    All comparisons with the last value of a sweep are one family.
+    The p values of all comparisons with the largest value of a sweep are adjusted together.
     """
     swept = {}
     for name in GROWING:
@@ -67,20 +67,24 @@ def _endings(run: Run) -> list[Message]:
     }
     found = falls(rates, anytime=is_anytime(run), seed=run.seed)
     return [
-        traced(about(_ending(max(cells), found.get(key)), *key), of_cells(chain.from_iterable(cells.values())))
+        traced(about(_end_sentence(max(cells), found.get(key)), *key), of_cells(chain.from_iterable(cells.values())))
         for key, cells in swept.items()
     ]
 
 
-def _ending(last: int, fall: tuple[int, Verdict] | None) -> Message:
-    """fall: the value at which throughput is most above that at the last one, and the verdict."""
+def _end_sentence(last: int, fall: tuple[int, Verdict] | None) -> Message:
+    """Return the sentence on the end of a sweep.
+
+    fall: the value with the largest excess over the throughput at *last*, and the verdict; None without a fall
+    """
     if fall is None:
         return message(
-            "throughput at the largest value, {last}, is not shown to be lower than at any smaller value.", last=last
+            "throughput at the largest value, {last}, is not significantly lower than at any smaller value.", last=last
         )
     most, verdict = fall
     return message(
-        "throughput falls again: at the largest value, {last}, it is {share} of the throughput at {most}.",
+        "throughput falls at the end of the sweep: throughput at the largest value, {last}, is {share} times the "
+        "throughput at {most}.",
         last=last,
         share=interval(verdict.ratio or 0.0, verdict.low or 0.0, verdict.high or 0.0, ratio),
         most=most,
@@ -88,7 +92,7 @@ def _ending(last: int, fall: tuple[int, Verdict] | None) -> Message:
 
 
 def _figures(system: str, rows: Sequence[Row], view: View) -> Iterator[Figure]:
-    """Return a figure for each numeric parameter that takes several values while the others stay as they are."""
+    """Yield a figure for each integer parameter that varies while the other parameters stay the same."""
     names = varying(rows)
     for place, name in enumerate(names):
         follows = [other for other in names if other != name and _determines(name, other, rows)]
@@ -105,13 +109,17 @@ def _figures(system: str, rows: Sequence[Row], view: View) -> Iterator[Figure]:
 
 
 def _determines(name: str, other: str, rows: Sequence[Row]) -> bool:
-    """Return whether *other* has one value for each value of *name*, as if NUM_CLIENTS follows NUM_API_SERVICES."""
+    """Return whether each value of *name* has one value of *other*: NUM_CLIENTS may follow NUM_API_SERVICES."""
     pairs = {tuple(shown(row, (name, other)).items()) for row in rows}
     return len(pairs) == len({pair[0] for pair in pairs if pair})
 
 
 def _figure(system: str, name: str, follows: Sequence[str], panels: Mapping[str, Sequence[Row]], view: View) -> Figure:
-    """Return the figure of a parameter. follows: those that change with it; panels: rows by what they share."""
+    """Return the figure of one parameter.
+
+    follows: parameters that change together with *name*
+    panels: rows by the values of their other parameters
+    """
     how = view.measure
     rows = [row for panel in panels.values() for row in panel]
     places = places_of(row.params[name] for row in rows)
@@ -120,7 +128,7 @@ def _figure(system: str, name: str, follows: Sequence[str], panels: Mapping[str,
     def label(parameter: str) -> Message:
         if not follows:
             return verbatim(parameter)
-        return message("{parameter} (with {others})", parameter=parameter, others=listed(follows))
+        return message("{parameter} (together with {others})", parameter=parameter, others=listed(follows))
 
     def curve(runtime: str, panel: Sequence[Row]) -> Curve:
         spots = [
@@ -156,7 +164,7 @@ def _figure(system: str, name: str, follows: Sequence[str], panels: Mapping[str,
 
 
 def places_of(values: Iterable[Value]) -> dict[Value, float]:
-    """Return where each value stands: at itself, or, if `none` is among them, one after the other."""
+    """Return the x position of each value: the value itself, or the index if `none` is one of the values."""
     different = set(values)
     numbers = sorted(value for value in different if isinstance(value, int))
     if None in different:
@@ -165,7 +173,7 @@ def places_of(values: Iterable[Value]) -> dict[Value, float]:
 
 
 def swept_axis(places: Mapping[Value, float], label: Message) -> Axis:
-    """Return the axis of a parameter: logarithmic if its values span much, with a label at each if they are few."""
+    """Return the x axis of a parameter: logarithmic for a wide range, with a tick per value if there are few."""
     low, high = min(places.values()), max(places.values())
     ticks = tuple((place, value_text(value)) for value, place in places.items()) if len(places) <= MOST_TICKS else ()
     if None not in places and low > 0 and high >= LOG_FROM_RATIO * low:

@@ -1,4 +1,4 @@
-"""The experiment targets: services that already run, each beside the first one, paired by block."""
+"""The section "Running services" of the experiment targets: each service that already runs, against the first."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,27 +22,32 @@ from reports.view import View
 
 PLACE = 12
 VIEW = "targets"
-HOW = message(
-    "Requests/s are medians over the blocks. Shares are of the first arm's, paired by block, with their 95 % interval; "
-    "a verdict takes the p of all comparisons together into account (docs/evidence.md). The processes of a running "
-    "service are measured where they are on this machine and may be read; a dash is what is not known of them."
+NOTE = message(
+    "Requests/s are medians over the blocks. Throughput is compared with the first arm, paired by block, and has a 95 "
+    "% interval. Verdicts are adjusted for the number of comparisons (docs/evidence.md). The processes of a running "
+    "service are measured if they run on this machine and may be read. A dash means that the figure is not known."
 )
 
 
 def section(view: View) -> Section:
-    """Return what the arms serve, each beside the first one, and what could not be measured."""
-    own = [row for row in view.rows if row.runtime == NATIVE]  # others took part again
+    """Return the section that compares each running service with the first one."""
+    first_measured = [
+        row for row in view.rows if row.runtime == NATIVE
+    ]  # rows of other runtimes are second measurements of a service
     first = view.rows[0].system if view.rows else ""  # rows are in the plan's order, measured or not
-    ranked = contests(own, {}, reference=[first])
+    ranked = contests(first_measured, {}, reference=[first])
     title, sentences = message("Running services"), _sentences(ranked, view)
-    made = shared.contest_section(title, ranked, _columns(first), HOW, sentences, view)
-    where = message("Where they run")
+    made = shared.contest_section(title, ranked, _columns(first), NOTE, sentences, view)
+    where = message("Addresses of the services")
     table = plain_table(where, (message("arm"), message("address")), addresses(view.run).items())
     return replace(made, parts=(*made.parts, Section(key="addresses", title=where, tables=(table,))))
 
 
 def _columns(first: str) -> list[Col[Standing]]:
-    """Return the columns. first: the arm that shares are of, if it has figures"""
+    """Return the columns of the table.
+
+    first: the arm that throughput is compared with, if it has figures
+    """
 
     def share(standing: Standing) -> Estimate | None:
         return standing.share if standing.base.system == first else None
@@ -50,7 +55,7 @@ def _columns(first: str) -> list[Col[Standing]]:
     return [
         shared.name_col(message("arm")),
         shared.RATES,
-        shared.number_col(message("of the first's"), share, hundredths),
+        shared.number_col(message("throughput / first arm"), share, hundredths),
         *shared.median_cols(p50_ns=4, p99_ns=3, client_cpu_ns_per_request=5, service_cpu_ns_per_request=6),
         shared.number_col(message("memory [MiB]"), _memory_bytes, mib, rank=7),
         col(message("GIL"), _gil, rank=8),
@@ -63,7 +68,7 @@ def _memory_bytes(standing: Standing) -> float | None:
 
 
 def _gil(standing: Standing) -> Message | str:
-    """Return whether the GIL of the service was on, in every block and at both ends; a dash if that is not known."""
+    """Return the state of the service's GIL over all blocks, or a dash if the state is not known."""
     services = [service for cell in standing.row.good for service in cell.services]
     if not services or not all(service.get("gil_known") for service in services):
         return ABSENT
@@ -74,9 +79,9 @@ def _gil(standing: Standing) -> Message | str:
 
 
 def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
-    """Return what each arm serves of what the first does, with the verdict; and why others have no figures."""
+    """Return sentences: arms without figures, then the ratio and verdict of each arm against the first."""
     dead = [
-        message("{arm} has no figures ({reason}).", arm=row.system, reason=row.trouble or STATES[row.state])
+        message("{arm} has no figures: {reason}.", arm=row.system, reason=row.trouble or STATES[row.state])
         for row in view.rows
         if not row.figures
     ]
@@ -86,7 +91,7 @@ def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
         if one.denominator in measured and (one.step == "aa" or one.numerator in measured):
             is_over_all = one.system == OVER_ALL
             where = view.settings.short(OVER_ALL, {}) if is_over_all else view.settings.values(one.system, one.params)
-            compared.append(about(_compared(one, view), where))
+            compared.append(about(_comparison_sentence(one, view), where))
     alone = [
         about(message("{name} serves {rate} requests/s.", **shared.named_rate(standing)), contest.label)
         for contest in ranked
@@ -95,14 +100,14 @@ def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
     return [*dead, *(compared or alone)]
 
 
-def _compared(comparison: Comparison, view: View) -> Message:
+def _comparison_sentence(comparison: Comparison, view: View) -> Message:
     arms = {"arm": comparison.numerator, "first": comparison.denominator}
     if comparison.ratio is None:
-        return message("{arm} and {first} are not compared ({reason}).", **arms, reason=comparison.why)
+        return message("{arm} and {first} cannot be compared: {reason}.", **arms, reason=comparison.why)
     ratio = traced(ratio_text(comparison), view.traces.of(comparison), "ratio")
-    serves = message("{arm} serves {ratio} what {first} does", **arms, ratio=ratio)
+    serves = message("{arm} serves {ratio} the requests of {first}", **arms, ratio=ratio)
     if comparison.step == "aa":
-        return message("{serves}: the same service twice, so that is noise.", serves=serves)
+        return message("{serves}. Both arms are the same service, so the difference is noise.", serves=serves)
     if comparison.verdict == "inconclusive":
-        return message("{serves}, which is inconclusive: {why}.", serves=serves, why=comparison.why)
+        return message("{serves}. The comparison is inconclusive: {why}.", serves=serves, why=comparison.why)
     return message("{serves}: {verdict}.", serves=serves, verdict=WORDS[comparison.verdict])

@@ -1,4 +1,4 @@
-"""Processes against threads: throughput of every shape, and where one process overtakes the many."""
+"""The section "Processes compared with threads": throughput by processes x threads, and where threads overtake."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -34,30 +34,30 @@ from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.view import View
 
 PLACE = 100
-WANTED = message("Processes against threads, and where they cross")
+WANTED = message("How many processes compare with one process of many threads")
 COMMAND = f"{PROGRAM} --experiment topology"
 MARGIN = 0.3
-UNEVEN = 1.3  # times an equal share
+UNEVEN = 1.3  # an event loop gets a sentence above this multiple of an equal share of connections
 RUNTIME, SHAPES, RATE = message("Runtime"), message("processes x threads"), message("requests/s")
-RUNS_AS, P99, CPU = message("runs as"), message("p99 [us]"), message("service CPU [us/request]")
+RUNS_AS, P99, CPU = message("actually ran as"), message("p99 [us]"), message("service CPU [us/request]")
 MEMORY = message("memory [MiB]")
 
 
 def section(view: View) -> Section:
-    """Return what people look for, per load; where the one process overtakes the many; what is missing for that."""
+    """Return the section that compares one process of many threads with many processes, per load."""
     every = topologies(view.run)
     claimed = claims(view.run, every, view.machine.available_cores)
     crossed = crossings(claimed)
     lines = (
-        *([_not_compared(every)] if every and not claimed else []),
-        *(traced(_claim_words(claim), of_cells(claim.cells)) for claim in claimed),
-        *(traced(about(_crossing_words(swept), swept[0].label), _cells_of(swept)) for swept in crossed),
-        *_lower_bound(claimed, view.machine.available_cores),
-        *_ran_otherwise(every),
+        *([_not_compared_sentence(every)] if every and not claimed else []),
+        *(traced(_claim_sentence(claim), of_cells(claim.cells)) for claim in claimed),
+        *(traced(about(_crossing_sentence(swept), swept[0].label), _cells_of(swept)) for swept in crossed),
+        *_lower_bound_sentences(claimed, view.machine.available_cores),
+        *_shape_sentences(every),
     )
     return Section(
         key="topology",
-        title=message("Topology and crossover"),
+        title=message("Processes compared with threads"),
         sentences=lines,
         figures=(
             *(_figure(f"topology-{place}", topology, view) for place, topology in enumerate(every)),
@@ -71,17 +71,17 @@ def section(view: View) -> Section:
 def _notes(view: View) -> tuple[Message, ...]:
     client = view.plan.method.client_runtime
     shared = message(
-        "Memory of several processes: those of gunicorn are forks that share the loaded application (--preload); those "
-        "of other servers share nothing of it."
+        "Memory of several processes: gunicorn's processes are forks that share the loaded application (--preload). "
+        "The processes of other servers do not share the application."
     )
     return (
         message(
-            "Throughput is answered requests over wall time, median over the blocks; ratios are paired by block. A "
-            "single process that is compared with another has as many threads as that."
+            "Throughput is the number of answered requests divided by wall time, median over the blocks. Ratios are "
+            "paired by block. If two single processes are compared, both have the same number of threads."
         ),
         message(
-            "Memory is that of all services together at the end of a cell: proportional set size, or peak resident set "
-            "size where the system does not report that."
+            "Memory is the total of all services at the end of a cell. It is the proportional set size (PSS), or the "
+            "peak resident set size if the system does not report the PSS."
         ),
         *([shared] if view.run.plan.get("own") else []),
         message("Clients ran under the service's runtime.")
@@ -98,12 +98,12 @@ def _cells_of(claimed: Sequence[Claim]) -> str:
 
 
 def _load_text(load: int) -> str:
-    """Return 'CALC_TARGET 1000', or nothing for NO_LOAD."""
+    """Return the load as 'CALC_TARGET 1000'; empty for NO_LOAD."""
     return "" if load == NO_LOAD else f"{LOAD} {load}"
 
 
 def _place_words(place: MeasuredShape) -> Message:
-    """Return '2 processes of 4 threads on 3.14t'. A single thread is not named."""
+    """Return a place in words: '2 processes of 4 threads on 3.14t', or '2 processes on 3.14' for single threads."""
     if place.threads == 1:
         return plural("{count} process on {arm}", "{count} processes on {arm}", count=place.processes, arm=place.arm)
     return plural(
@@ -115,19 +115,19 @@ def _place_words(place: MeasuredShape) -> Message:
     )
 
 
-def _not_compared(every: Sequence[Topology]) -> Message:
-    """Return what a comparison would take."""
+def _not_compared_sentence(every: Sequence[Topology]) -> Message:
+    """Return the sentence on the runtimes that are missing for a comparison of processes and threads."""
     arms = dict.fromkeys(arm for topology in every for arm in topology.series.arms)
     sentence = message(
-        "Processes and threads are not compared: that takes a free-threaded runtime and one of the default build, such "
-        "as 3.14t and 3.14; measured are {arms}.",
+        "Processes and threads cannot be compared, because this run measured only {arms}. The comparison needs a "
+        "free-threaded runtime and a default build, such as 3.14t and 3.14.",
         arms=", ".join(arms),
     )
     return traced(sentence, of_cells(cell for topology in every for cell in topology.series.cells))
 
 
-def _claim_words(claim: Claim) -> Message:
-    """Return the ratios of throughput and memory, and what is missing for them."""
+def _claim_sentence(claim: Claim) -> Message:
+    """Return the sentence of a claim: ratios of throughput and memory, and places that were not measured."""
     return about(message("{clause}.", clause=_claim_clause(claim)), claim.label, _load_text(claim.load))
 
 
@@ -136,7 +136,7 @@ def _claim_clause(claim: Claim) -> Message:
     if not claim.threaded.cells:
         return message("{place} was not measured, so there is nothing to compare", place=threaded)
     sides = [(many, many, claim.over_many)]
-    if claim.load != NO_LOAD:  # the notes say that the single process has as many threads
+    if claim.load != NO_LOAD:  # the notes say that both single processes have the same number of threads
         sides = [(_place_words(MeasuredShape(claim.one.arm, 1, 1)), _place_words(claim.one), claim.over_one), *sides]
     ratios = [
         message("{ratio} times that of {place}", ratio=estimate(ratio, hundredths), place=brief)
@@ -144,14 +144,16 @@ def _claim_clause(claim: Claim) -> Message:
         if ratio
     ]
     absent = [place for _, place, ratio in sides if not ratio]
-    clause = message("nothing can be compared with {place}", place=threaded)
+    clause = message("no other measurement can be compared with {place}", place=threaded)
     if ratios:
         clause = message("the throughput of {place} is {ratios}", place=threaded, ratios=listed(ratios, last=AND))
     if claim.over_many and claim.memory:
         memory = estimate(claim.memory, hundredths)
-        clause = message("{clause}, with {ratio} times their memory", clause=clause, ratio=memory)
+        clause = message(
+            "{clause}, and the memory is {ratio} times that of the several processes", clause=clause, ratio=memory
+        )
     if not claim.is_same_version:
-        clause = message("{clause} (another version: this is version and lock together)", clause=clause)
+        clause = message("{clause} (the ratio includes the effect of different Python versions)", clause=clause)
     if absent:
         clause = message("{clause}; not measured in the same blocks: {places}", clause=clause, places=listed(absent))
     return clause
@@ -161,8 +163,8 @@ def _sides(claim: Claim) -> dict[str, Any]:
     return {"threaded": _place_words(claim.threaded), "many": _place_words(claim.many)}
 
 
-def _crossing_words(swept: Sequence[Claim]) -> Message:
-    """Return from which load on the one process serves more than the many."""
+def _crossing_sentence(swept: Sequence[Claim]) -> Message:
+    """Return the sentence on the loads at which one process serves more than many processes."""
     sides = _sides(swept[0])
     loads = [claim.load for claim in swept]
     ahead = [claim.load for claim in swept if claim.leader is claim.threaded]
@@ -170,16 +172,18 @@ def _crossing_words(swept: Sequence[Claim]) -> Message:
     best, load = max((ratio.value, load) for ratio, load in ratios)
     if all(ratio.is_range for ratio, _ in ratios):
         few = FEWEST_FOR_INTERVAL
-        return message("fewer than {count} blocks cannot show whether {threaded} overtakes {many}.", count=few, **sides)
+        return message(
+            "at least {count} blocks are needed to show whether {threaded} serves more than {many}.", count=few, **sides
+        )
     if all(claim.leader is claim.many for claim in swept):
         return message(
-            "{threaded} never overtakes {many} within the sweep; at best it serves {ratio:.2f} times as much, at "
-            "CALC_TARGET {load}.", **sides, ratio=best, load=load,
+            "{threaded} serves less than {many} at every CALC_TARGET of the sweep. The highest ratio is {ratio:.2f}, "
+            "at CALC_TARGET {load}.", **sides, ratio=best, load=load,
         )  # fmt: skip
     if not ahead:
         return message(
-            "{threaded} is not shown to overtake {many} within the sweep; at best it serves {ratio:.2f} times as much, "
-            "at CALC_TARGET {load}.", **sides, ratio=best, load=load,
+            "{threaded} does not serve significantly more than {many} at any CALC_TARGET of the sweep. The highest "
+            "ratio is {ratio:.2f}, at CALC_TARGET {load}.", **sides, ratio=best, load=load,
         )  # fmt: skip
     if ahead == loads:
         return message(
@@ -192,21 +196,24 @@ def _crossing_words(swept: Sequence[Claim]) -> Message:
             **sides, low=loads[-len(ahead) - 1], high=ahead[0],
         )  # fmt: skip
     return message(
-        "{threaded} serves more than {many} at CALC_TARGET {ahead} of {swept}.",
+        "{threaded} serves more than {many} at CALC_TARGET {ahead}. The sweep has CALC_TARGET {swept}.",
         **sides, ahead=listed(ahead), swept=listed(loads),
     )  # fmt: skip
 
 
-def _lower_bound(claimed: Sequence[Claim], cores: int) -> list[Message]:
-    """Return that clients are too few, if so: a process has no more requests under way than there are clients."""
+def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message]:
+    """Return a warning if clients are too few.
+
+    A process has at most as many requests in flight as there are clients.
+    """
     few = [claim for claim in claimed if claim.clients < min(claim.threaded.threads, cores)][:1]
     return [
         traced(
             plural(
-                "{count} client keeps no more than {count} request under way at one process, fewer than it could serve "
-                "at once: the figures of {shape} are a lower bound. Raise NUM_CLIENTS.",
-                "{count} clients keep no more than {count} requests under way at one process, fewer than it could "
-                "serve at once: the figures of {shape} are a lower bound. Raise NUM_CLIENTS.",
+                "{count} client has at most {count} request in flight at one process, and the process could serve "
+                "more at once. The figures of {shape} are therefore a lower bound. Raise NUM_CLIENTS.",
+                "{count} clients have at most {count} requests in flight at one process, and the process could serve "
+                "more at once. The figures of {shape} are therefore a lower bound. Raise NUM_CLIENTS.",
                 count=claim.clients,
                 shape=claim.threaded.shape,
             ),
@@ -216,8 +223,8 @@ def _lower_bound(claimed: Sequence[Claim], cores: int) -> list[Message]:
     ]
 
 
-def _ran_otherwise(every: Sequence[Topology]) -> list[Message]:
-    """Return what ran of each place that did not run as it was told, and the shares of uneven event loops."""
+def _shape_sentences(every: Sequence[Topology]) -> list[Message]:
+    """Return sentences on uneven event loops, and on services that ran as another shape than configured."""
     places = [place for topology in every for place in topology.all_places]
     uneven = [
         (place, message("{arm}, {shape}: one of {count} event loops had {share:.0%} of the connections.",
@@ -226,20 +233,21 @@ def _ran_otherwise(every: Sequence[Topology]) -> list[Message]:
         for count, share in [loop_share(place.cells)]
         if count > 1 and share * count > UNEVEN
     ]  # fmt: skip
-    otherwise = [
-        (place, message("{arm}: asked for {asked} (processes x threads), runs as {shape}, and is compared as that.",
+    reshaped = [
+        (place, message("{arm}: the service was configured as {asked} (processes x threads) but ran as {shape}. "
+                        "Comparisons use {shape}.",
                         arm=place.arm, asked=shape_text(place.asked), shape=place.shape))
         for place in places
         if place.asked
     ]  # fmt: skip
-    return [traced(sentence, of_cells(place.cells)) for place, sentence in uneven + otherwise]
+    return [traced(sentence, of_cells(place.cells)) for place, sentence in uneven + reshaped]
 
 
 # ---- figures -------------------------------------------------------------------------------------------------------
 
 
 def _across(label: Message, names: Sequence[str]) -> Axis:
-    """Return an axis with these names, one after the other."""
+    """Return an x axis with one tick per name, at equal distances."""
     ticks = tuple((float(x), name) for x, name in enumerate(names))
     return Axis(label=label, low=-MARGIN, high=len(names) - 1 + MARGIN, ticks=ticks)
 
@@ -249,7 +257,7 @@ def _cells(place: MeasuredShape) -> str:
 
 
 def _figure(key: str, topology: Topology, view: View) -> Figure:
-    """Return throughput by shape, a panel for each load."""
+    """Return the figure of throughput by processes x threads, with a panel per load."""
     ordered = sorted(topology.all_places, key=lambda place: (-place.processes, place.threads))
     shapes = list(dict.fromkeys(place.shape for place in ordered))
 
@@ -264,7 +272,7 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
     return Figure(
         key=key,
         title=topology.label or message("Throughput by processes x threads"),
-        caption=message("Requests answered in a second by processes x threads. More is better."),
+        caption=message("Requests answered per second, by processes x threads. More is better."),
         panels=tuple(
             Panel(
                 title=verbatim(_load_text(load)),
@@ -283,7 +291,7 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
 
 
 def _table(topology: Topology, view: View) -> Table:
-    """Return all places by load. What ran, p99 and CPU time are shown if the processes were counted."""
+    """Return a table of all places by load. It shows the real shape, p99 and CPU time if processes were counted."""
     cols: list[Col[MeasuredShape]] = [
         arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
         col(SHAPES, lambda place: shape_text(place.asked) if place.asked else place.shape, whole),
@@ -297,7 +305,7 @@ def _table(topology: Topology, view: View) -> Table:
     if not any(map(_ran_as, topology.all_places)):
         cols = [one for one in cols if one.column.head not in (RUNS_AS, P99, CPU)]
     groups = ((verbatim(_load_text(load)), places) for load, places in topology.places.items())
-    return table(message("Topologies"), cols, groups)
+    return table(message("Results by processes x threads"), cols, groups)
 
 
 def _ran_as(place: MeasuredShape) -> str:
@@ -306,8 +314,8 @@ def _ran_as(place: MeasuredShape) -> str:
 
 
 def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
-    """Return the ratio of throughputs by load, a curve for each free-threaded arm."""
-    title = message("Crossover over CALC_TARGET")
+    """Return the figure of throughput ratios by load, with a curve per free-threaded arm."""
+    title = message("Threads compared with processes, by CALC_TARGET")
     loads = sorted({claim.load for swept in crossed for claim in swept})
     ratios = [claim.over_many for swept in crossed for claim in swept if claim.over_many]
     values = [y for ratio in ratios for y in (ratio.value, ratio.low, ratio.high) if 0 < y < inf]
@@ -315,9 +323,9 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
     cols: list[Col[Claim]] = [
         arm_col(RUNTIME, attrgetter("threaded.arm"), view.looks, _both),
         col(verbatim(LOAD), attrgetter("load"), whole),
-        col(message("of threads [requests/s]"), attrgetter("threaded.requests_per_s"), whole,
+        col(message("threads [requests/s]"), attrgetter("threaded.requests_per_s"), whole,
             lambda claim: _cells(claim.threaded), "requests_per_s"),
-        col(message("of processes [requests/s]"), attrgetter("many.requests_per_s"), whole,
+        col(message("processes [requests/s]"), attrgetter("many.requests_per_s"), whole,
             lambda claim: _cells(claim.many), "requests_per_s"),
         col(message("Ratio [95 %]"), attrgetter("over_many"), hundredths, _both, "throughput_ratio"),
         col(message("serves more"), lambda claim: claim.leader.shape if claim.leader else message("neither")),
@@ -326,7 +334,10 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
     return Figure(
         key="crossover",
         title=title,
-        caption=message("One process of many threads over many processes of one thread: throughput ratio by load."),
+        caption=message(
+            "Throughput of one process with many threads, divided by the throughput of many processes with one thread "
+            "each, by load."
+        ),
         panels=tuple(
             Panel(
                 title=label,
@@ -346,7 +357,7 @@ def _both(claim: Claim) -> str:
 
 
 def _ratio_curve(swept: Sequence[Claim], loads: Sequence[int], view: View) -> Curve:
-    """Return the ratios of one arm, with their intervals if these have ends."""
+    """Return the curve of throughput ratios of one arm, with intervals where these are finite."""
     marks = []
     for claim in swept:
         if ratio := claim.over_many:

@@ -1,4 +1,4 @@
-"""What the verdicts rest on: checks that the run passed or did not; blocks, order, noise and clients in words."""
+"""The section "Validity" of a report: the checks of a run, and what its verdicts rest on."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -44,30 +44,32 @@ from reports.view import View
 
 PLACE = 20
 TITLE = message("Validity")
-PASSED, LOOK, FAILED, UNKNOWN = "passed", "look", "failed", "unknown"
+PASSED, WARNING, FAILED, UNKNOWN = "passed", "look", "failed", "unknown"
 STATES = {
     PASSED: message("✓ passed"),
-    LOOK: message("! look"),
+    WARNING: message("! warning"),
     FAILED: message("× failed"),
     UNKNOWN: message("? not known"),
 }
-NOBODY_SAYS = message("no cell says")
+NOT_RECORDED = message("not recorded in any cell")
 MOST_NOISE = 0.10
 MOST_NAMED = 4
 MOST_DEPENDENT = 0.20
 WORTH_FINDING = 0.05
 
-Check = tuple[Datum, Datum]  # its state, and what was seen
-Used = list[tuple[float, Row]]  # rows with the share of the cores that they used
+Check = tuple[Datum, Datum]  # state and finding
+CoreUse = list[tuple[float, Row]]  # share of the cores that a row used, and the row
 
 
 def section(view: View) -> Section:
-    """Return the checks, what the verdicts rest on in words, and the gaps."""
-    heads = (message("Check"), NOTHING, message("Seen"))
-    rows = [(name, *check(view)) for name, check in CHECKS.items() if check is not _idle or view.plan.method.slices]
+    """Return the section with a table of checks, the basis of the verdicts, and what was not measured."""
+    heads = (message("Check"), NOTHING, message("Finding"))
+    rows = [
+        (name, *check(view)) for name, check in CHECKS.items() if check is not _check_idle or view.plan.method.slices
+    ]
     checks = plain_table(TITLE, heads, rows, kind="checks")
     cells = of_cells(view.run.cells)
-    sentences = tuple(traced(sentence, cells) for sentence in rests_on(view))
+    sentences = tuple(traced(sentence, cells) for sentence in verdict_basis(view))
     rest = Section(key="rests-on", title=message("What the verdicts rest on"), sentences=sentences)
     return Section(key="validity", title=TITLE, tables=(checks,), parts=(rest, missing(view), elsewhere(view)))
 
@@ -75,34 +77,40 @@ def section(view: View) -> Section:
 # ---- checks --------------------------------------------------------------------------------------------------------
 
 
-def _check(state: str, seen: Message, cells: str = "") -> Check:
-    """Return what came of a check. cells: the groups of cells that it was seen in"""
+def _result(state: str, seen: Message, cells: str = "") -> Check:
+    """Return the result of a check.
+
+    cells: names of the cells that the finding comes from
+    """
     return words(STATES[state], state=f"state {state}"), words(seen, cells=cells, leads=bool(cells))
 
 
-def _unless(bad: str, known: str, seen: Message, worst: str = LOOK) -> Check:
-    """Return that a check is passed, unless there are *bad* cells. known: all cells that it could be seen in"""
-    return _check(worst if bad else PASSED if known else UNKNOWN, seen, bad or known)
+def _cells_result(bad: str, known: str, seen: Message, worst: str = WARNING) -> Check:
+    """Return a failed check (state *worst*) if there are *bad* cells, else a passed one, or unknown without cells.
+
+    known: names of all cells that the check looked at
+    """
+    return _result(worst if bad else PASSED if known else UNKNOWN, seen, bad or known)
 
 
-def _measured(view: View) -> Check:
+def _check_cells(view: View) -> Check:
     cells, bad = view.run.cells, view.run.failed_cells
-    seen = message("{ok} of {all} ok", ok=len(cells) - len(bad), all=len(cells))
+    seen = message("{ok} of {all} cells are ok", ok=len(cells) - len(bad), all=len(cells))
     if not_tried := sum(cell.reason.code == NOT_TRIED for cell in bad):
         seen = listed([seen, plural("{count} was not tried", "{count} were not tried", count=not_tried)])
-    return _unless(of_cells(bad), of_cells(cells), seen, FAILED)
+    return _cells_result(of_cells(bad), of_cells(cells), seen, FAILED)
 
 
-def _states(view: View) -> Check:
-    """Check that all cells were measured with the same code, and each system's under a runtime in one environment."""
-    cells = [cell for cell in view.run.cells if cell.code]  # the others were not tried
+def _check_code(view: View) -> Check:
+    """Check that all cells ran the same code, and that no environment changed between cells of a system and runtime."""
+    cells = [cell for cell in view.run.cells if cell.code]  # cells without code were not tried
     if not cells:
-        return _check(UNKNOWN, NOBODY_SAYS)
+        return _result(UNKNOWN, NOT_RECORDED)
     start, first = cells[0], {(cell.system, cell.runtime): cell for cell in reversed(cells)}
     pairs = [(first[cell.system, cell.runtime], cell) for cell in cells]
     others = [(base, cell) for base, cell in pairs if (cell.code, cell.environment) != (start.code, base.environment)]
     if not others:
-        return _check(PASSED, message("all cells: code {state}", state=start.code), of_cells(cells))
+        return _result(PASSED, message("all cells were measured with code {state}", state=start.code), of_cells(cells))
     code, environments = (view.run.fingerprints.get(kind, {}) for kind in (CODE, ENVIRONMENTS))
     changes: dict[Message, None] = {}
     for base, cell in others:
@@ -110,23 +118,28 @@ def _states(view: View) -> Check:
         changes |= dict.fromkeys(code_changes(code.get(start.code, {}), code.get(cell.code, {})))
         changes |= dict.fromkeys(environment_changes(before, after, cell.runtime))
     seen = message(
-        "{count} of {all} cells with other code, packages or programs: {changes}",
+        "{count} of {all} cells were measured with different code, packages or programs: {changes}",
         count=len(others),
         all=len(view.run.cells),
-        changes=listed(changes or [NOBODY_SAYS], SEMICOLON),
+        changes=listed(changes or [NOT_RECORDED], SEMICOLON),
     )
-    return _check(LOOK, seen, of_cells(cell for _, cell in others))
+    return _result(WARNING, seen, of_cells(cell for _, cell in others))
 
 
-def _answers(view: View) -> Check:
+def _check_answers(view: View) -> Check:
     ok, wrong = view.ok_cells, sum(cell.wrong for cell in view.run.cells)
     sent, answered = sum(cell.requests for cell in ok), sum(cell.answered for cell in ok)
-    seen = message("{answered:,} of {sent:,} answered, {wrong:,} wrong", answered=answered, sent=sent, wrong=wrong)
+    seen = message(
+        "{answered:,} of {sent:,} requests were answered, {wrong:,} answers were wrong",
+        answered=answered,
+        sent=sent,
+        wrong=wrong,
+    )
     bad = [cell for cell in view.run.cells if cell.wrong or (cell.status == "ok" and cell.answered < cell.requests)]
-    return _unless(of_cells(bad), of_cells(ok if sent else []), seen, FAILED)
+    return _cells_result(of_cells(bad), of_cells(ok if sent else []), seen, FAILED)
 
 
-def _gil(view: View) -> Check:
+def _check_gil(view: View) -> Check:
     interpreted = [cell for cell in view.run.cells if cell.runtime != NATIVE]
     invalid = [cell for cell in interpreted if cell.status == "invalid"]
     reporting = [
@@ -135,226 +148,247 @@ def _gil(view: View) -> Check:
         if any(process.get("gil_enabled_end") is not None for process in (*cell.services, *cell.clients))
     ]
     seen = message(
-        "{count} of {all} cells report it, {invalid} invalid",
+        "{count} of {all} cells report the state of the GIL, {invalid} cells are invalid",
         count=len(reporting), all=len(interpreted), invalid=len(invalid),
     )  # fmt: skip
-    return _unless(of_cells(invalid), of_cells(reporting), seen, FAILED)
+    return _cells_result(of_cells(invalid), of_cells(reporting), seen, FAILED)
 
 
-def _window(view: View) -> Check:
+def _check_time(view: View) -> Check:
     timed = [row for row in _compared_rows(view) if any(cell.clients for cell in row.good)]
     short = [row for row in timed if blocks_to_time(row.good)]
-    seen = message("{short} of {all} rows are shorter", short=len(short), all=len(timed))
-    return _unless(of_rows(short), of_rows(timed), seen, FAILED)
+    seen = message("{short} of {all} result rows were timed for less than 2 s", short=len(short), all=len(timed))
+    return _cells_result(of_rows(short), of_rows(timed), seen, FAILED)
 
 
 def _compared_rows(view: View) -> list[Row]:
-    """Return the rows of arms that are compared; all rows if nothing is compared."""
+    """Return the rows of all compared arms; all rows if nothing is compared."""
     arms = {arm for comparison in view.comparisons for arm in (comparison.denominator, comparison.numerator)}
     return [row for row in view.rows if not arms or row.runtime in arms]
 
 
-def _builds(view: View) -> Check:
+def _check_builds(view: View) -> Check:
     compared = [comparison for comparison in view.comparisons if comparison.step != "aa"]
     if confounds := confounds_of(compared):
-        return _check(LOOK, listed(confounds, SEMICOLON))
+        return _result(WARNING, listed(confounds, SEMICOLON))
     facts = [view.run.runtimes.get(arm, {}) for one in compared for arm in (one.denominator, one.numerator)]
     if not facts:
-        return _check(UNKNOWN, message("nothing is compared"))
+        return _result(UNKNOWN, message("nothing is compared"))
     if not all(known.get("compiler") and known.get("flags") for known in facts):
-        return _check(UNKNOWN, message("the run does not say how all of them were built"))
-    return _check(PASSED, message("compilers, flags and versions are the same"))
+        return _result(UNKNOWN, message("the run does not record how every runtime was built"))
+    return _result(PASSED, message("compilers, flags and versions are the same"))
 
 
-def _used(view: View, share_of: Callable[[Sequence[CellResult], Run], float | None]) -> Used:
+def _core_use(view: View, share_of: Callable[[Sequence[CellResult], Run], float | None]) -> CoreUse:
     return [(share, row) for row in _compared_rows(view) if (share := share_of(row.good, view.run)) is not None]
 
 
-def _by_the_most(used: Used, above: Sequence[Row], most: float, seen: Message) -> Check:
-    """Return a check of the rows *above* a limit, or else of those that used most."""
-    return _unless(of_rows(above), of_rows(row for share, row in used if share == most), seen)
+def _use_result(used: CoreUse, above: Sequence[Row], most: float, seen: Message) -> Check:
+    """Return a check that warns about the rows *above* a limit, or names the rows that used most."""
+    return _cells_result(of_rows(above), of_rows(row for share, row in used if share == most), seen)
 
 
-def _clients(view: View) -> Check:
-    used = _used(view, median_saturation)
+def _check_clients(view: View) -> Check:
+    used = _core_use(view, median_saturation)
     if not used:
-        return _check(UNKNOWN, NOBODY_SAYS)
+        return _result(UNKNOWN, NOT_RECORDED)
     most, above = max(share for share, _ in used), [row for share, row in used if share > MOST_SATURATION]
     seen = message(
-        "at most {most:.0%} of the cores they could have had; above {limit:.0%} in {count} of {all} rows",
+        "clients used at most {most:.0%} of the cores available to them, and more than {limit:.0%} in {count} of "
+        "{all} result rows",
         most=most, limit=MOST_SATURATION, count=len(above), all=len(used),
     )  # fmt: skip
-    return _by_the_most(used, above, most, seen)
+    return _use_result(used, above, most, seen)
 
 
-def _spare(view: View) -> Check:
-    used = _used(view, cores_in_use)
+def _check_cores(view: View) -> Check:
+    used = _core_use(view, cores_in_use)
     if not used:
-        return _check(UNKNOWN, NOBODY_SAYS)
+        return _result(UNKNOWN, NOT_RECORDED)
     most, above = max(share for share, _ in used), [row for share, row in used if share >= MOST_IN_USE]
-    seen = message("services and clients together used at most {most:.0%} of them", most=most)
+    seen = message("services and clients together used at most {most:.0%} of the cores", most=most)
     if above:
-        seen = message("{seen}: ratios are those of the pair, not of the service alone", seen=seen)
-    return _by_the_most(used, above, most, seen)
+        seen = message("{seen}, so ratios describe services and clients together, not the services alone", seen=seen)
+    return _use_result(used, above, most, seen)
 
 
-def _idle(view: View) -> Check:
-    """Check that arms did nothing while the others had their turns."""
+def _check_idle(view: View) -> Check:
+    """Check that arms were idle while other arms had their turns."""
     used = idle_cores(view.run.cells)
     if not used:
-        return _check(UNKNOWN, NOBODY_SAYS)
+        return _result(UNKNOWN, NOT_RECORDED)
     seen = listed(background(view.run.cells), SEMICOLON) or message(
-        "between its slices no arm used more than {share:.1%} of a core", share=max(used.values())
+        "while it had no requests, no arm used more than {share:.1%} of a core", share=max(used.values())
     )
-    return _check(LOOK if background(view.run.cells) else PASSED, seen, of_cells(view.run.cells))
+    return _result(WARNING if background(view.run.cells) else PASSED, seen, of_cells(view.run.cells))
 
 
-def _quiet(view: View) -> Check:
+def _check_quiet(view: View) -> Check:
     cells, seen = view.run.cells, view.others
     disturbed = otherwise_disturbed(cells)
     if disturbed or seen:
         shares = [len(disturbed) / len(cells), *(comparison.disturbed or 0.0 for comparison in view.comparisons)]
-        state = LOOK if (disturbed and max(shares) > MOST_DISTURBED) or (seen and seen.is_busy) else PASSED
+        state = WARNING if (disturbed and max(shares) > MOST_DISTURBED) or (seen and seen.is_busy) else PASSED
         others = seen.blocks if seen else NOTHING
-        return _check(
+        return _result(
             state,
             chained([others, not_quiet(cells, disturbed) if disturbed else NOTHING]),
             of_cells(disturbed or cells),
         )
     if view.machine.quiet is None or not cells:
-        return _check(UNKNOWN, NOBODY_SAYS)
-    return _check(PASSED, message("no cell was disturbed"), of_cells(cells))
+        return _result(UNKNOWN, NOT_RECORDED)
+    return _result(PASSED, message("no cell was disturbed"), of_cells(cells))
 
 
-def _independent(view: View) -> Check:
-    """Check the comparisons with blocks enough; of many, a few look dependent by chance."""
+def _check_independence(view: View) -> Check:
+    """Check that blocks are independent. A few of many comparisons look dependent by chance."""
     known = [one for one in view.compared if one.step != "aa" and one.dependence is not None]
     if not known:
-        return _check(UNKNOWN, message("too few blocks"))
+        return _result(UNKNOWN, message("too few blocks"))
     dependent = [one for one in known if depends(one.dependence)]
     cells = together(map(view.traces.of, dependent or known))
     if not dependent and not all(independence_is_known(one.dependence, one.blocks) for one in known):
         seen = message(
-            "none looks dependent, but fewer than {blocks} blocks often do not show a ratio that wanders from block to "
-            "block; then intervals are too narrow. What the machine does to both arms is balanced.",
+            "no comparison looks dependent, but with fewer than {blocks} blocks a ratio that drifts from block to "
+            "block often goes unnoticed. Intervals are too narrow if a ratio drifts. The machine's effects on both "
+            "arms are balanced.",
             blocks=ENOUGH,
         )
-        return _check(UNKNOWN, seen, cells)
-    seen = message("{count} of {all} comparisons look as if they were not", count=len(dependent), all=len(known))
-    state = LOOK if len(dependent) > MOST_DEPENDENT * len(known) else PASSED
-    return _check(state, chained([seen, DEPENDENT if dependent else NOTHING]), cells)
+        return _result(UNKNOWN, seen, cells)
+    seen = message(
+        "{count} of {all} comparisons look dependent from block to block", count=len(dependent), all=len(known)
+    )
+    state = WARNING if len(dependent) > MOST_DEPENDENT * len(known) else PASSED
+    return _result(state, chained([seen, DEPENDENT if dependent else NOTHING]), cells)
 
 
-def _steady(view: View) -> Check:
+def _check_warmup(view: View) -> Check:
     known, uneven = known_starts(view.rows), uneven_starts(view.rows)
     if not known:
-        return _check(UNKNOWN, message("too few blocks, or too short cells"))
+        return _result(UNKNOWN, message("too few blocks, or cells that are too short"))
     if not uneven:
-        return _check(PASSED, message("cells begin as they go on"), of_rows(known))
+        return _result(PASSED, message("throughput is steady from the start of each cell"), of_rows(known))
     most = max(uneven, key=lambda start: abs(start.loss))
     seen = message(
-        "the first {seconds:.2f} s cost {loss:.1%} of a cell's answers, in {count} of {all} rows: a longer --warmup",
+        "the first {seconds:.2f} s were uneven and cost {loss:.1%} of a cell's answers, in {count} of {all} result "
+        "rows: use a longer --warmup",
         seconds=most.seconds, loss=most.loss, count=len(uneven), all=len(known),
     )  # fmt: skip
-    return _check(LOOK, seen, of_rows(start.row for start in uneven))
+    return _result(WARNING, seen, of_rows(start.row for start in uneven))
 
 
-def _awake(view: View) -> Check:
-    """Check the rows with few requests under way whose cores are not held awake."""
+def _check_awake(view: View) -> Check:
+    """Check that cores do not sleep during requests, in rows with few requests in flight and without KEEP_AWAKE."""
     cores = cores_of(view.run, SERVICE, CLIENT)
     asleep = [row for row in view.rows if not row.params.get("KEEP_AWAKE")]
     if view.rows and not asleep:
-        return _check(PASSED, message("cores were held awake"))
+        return _result(PASSED, message("idle cores were kept awake (KEEP_AWAKE)"))
     known = [(share, row) for row in asleep if cores and (share := idle_share(row, cores)) is not None]
     if not known:
-        return _check(UNKNOWN, message("no row has as few requests under way as there are cores"))
+        return _result(UNKNOWN, message("no result row has so few requests in flight that cores could sleep"))
     slept = [row for share, row in known if share > MOST_IDLE]
     most = max(0.0, *(share for share, _ in known))
-    seen = message("idle for at most {most:.0%} of what the requests could have used", most=most)
+    seen = message("cores were idle for at most {most:.0%} of the time that requests could have used", most=most)
     if slept:
         names = [about(verbatim(row.runtime), view.settings.name(row.system, row.params)) for row in slept[:MOST_NAMED]]
-        seen = message("{seen}; waking up counts in {rows}: see KEEP_AWAKE", seen=seen, rows=listed(names, SEMICOLON))
-    return _unless(of_rows(slept), of_rows(row for _, row in known), seen)
+        seen = message(
+            "{seen}; wake-up latency affects {rows}: see KEEP_AWAKE", seen=seen, rows=listed(names, SEMICOLON)
+        )
+    return _cells_result(of_rows(slept), of_rows(row for _, row in known), seen)
 
 
-def _noise(view: View) -> Check:
-    known = _floors(view)
+def _check_noise(view: View) -> Check:
+    known = _noise_floors(view)
     if not known:
-        return _check(UNKNOWN, message("not measured"))
+        return _result(UNKNOWN, message("not measured"))
     differs = [one for _, one in known if one.verdict in ("faster", "slower")]
     cells = together(map(view.traces.of, differs or [one for _, one in known]))
     if differs:
-        return _check(FAILED, message("{arm} differs from itself", arm=differs[0].denominator), cells)
+        return _result(
+            FAILED,
+            message("{arm} was measured twice, and the two results differ significantly", arm=differs[0].denominator),
+            cells,
+        )
     most = max(floor for floor, _ in known)
-    return _check(PASSED if most <= MOST_NOISE else LOOK, _range(known), cells)
+    return _result(PASSED if most <= MOST_NOISE else WARNING, _noise_range(known), cells)
 
 
-def _floors(view: View) -> list[tuple[float, Comparison]]:
-    """Return the A/A comparisons that have a noise floor, with it."""
+def _noise_floors(view: View) -> list[tuple[float, Comparison]]:
+    """Return (noise floor, comparison) of each A/A comparison with a noise floor."""
     same = (one for one in view.comparisons if one.step == "aa")
     return [(one.noise_floor, one) for one in same if one.noise_floor is not None]
 
 
-def _range(known: Sequence[tuple[float, Comparison]]) -> Message:
+def _noise_range(known: Sequence[tuple[float, Comparison]]) -> Message:
     floors = [floor for floor, _ in known]
     least, most = percent(min(floors)), percent(max(floors))
     return verbatim(least) if least == most else message("{least} to {most}", least=least, most=most)
 
 
 CHECKS = {
-    message("Cells measured"): _measured,
-    message("Code and packages are the same"): _states,
-    message("Answers"): _answers,
-    message("GIL as the runtime's name says"): _gil,
-    message("Timed for at least 2 s in all blocks"): _window,
-    message("Builds differ only in the step"): _builds,
-    message("Clients are not the bottleneck"): _clients,
-    message("Cores to spare"): _spare,
-    message("Cores awake while a request was under way"): _awake,
-    message("The machine was quiet"): _quiet,
-    message("Arms without requests are idle"): _idle,
-    message("The warm-up was long enough"): _steady,
-    message("Blocks are independent"): _independent,
-    message("Noise floor (A/A)"): _noise,
+    message("All cells were measured"): _check_cells,
+    message("All cells ran the same code and packages"): _check_code,
+    message("All requests were answered correctly"): _check_answers,
+    message("The state of the GIL matches the runtime's name"): _check_gil,
+    message("Each result row was timed for at least 2 s over all blocks"): _check_time,
+    message("Compared builds have no unintended differences"): _check_builds,
+    message("Clients are not the bottleneck"): _check_clients,
+    message("Cores are not fully used"): _check_cores,
+    message("Cores stay awake while requests are in flight"): _check_awake,
+    message("The machine was quiet"): _check_quiet,
+    message("Arms without requests are idle"): _check_idle,
+    message("The warm-up was long enough"): _check_warmup,
+    message("Blocks are independent"): _check_independence,
+    message("Noise floor (A/A: the same runtime twice)"): _check_noise,
 }
 
 
 # ---- in words ------------------------------------------------------------------------------------------------------
 
 
-def rests_on(view: View) -> Iterator[Message]:
-    """Yield blocks and order, the noise floor, the clients, and what cannot be told apart."""
+def verdict_basis(view: View) -> Iterator[Message]:
+    """Yield sentences on the basis of the verdicts: blocks, order, noise floor, clients, pinning and mixed steps."""
     run, plan, cores = view.run, view.plan, view.machine.available_cores
     blocks = plural("{count} block", "{count} blocks", count=len({cell.block for cell in run.cells}))
-    yield message("{blocks}, cells in balanced random order (seed {seed}).", blocks=blocks, seed=run.seed)
+    yield message(
+        "The run has {blocks}, and its cells ran in balanced random order (seed {seed}).", blocks=blocks, seed=run.seed
+    )
     if is_anytime(run):
         yield message(
-            "The number of blocks depends on what the first ones showed. Verdicts allow for that, as for a look after "
-            "every block; intervals do not, and are a little too narrow."
+            "The number of blocks depends on the results of the first blocks. Verdicts are corrected for this, as if "
+            "someone checked after every block. Intervals are not corrected, so they are slightly too narrow."
         )
-    if known := _floors(view):
-        yield message("Noise floor (the same runtime twice): {floor}.", floor=_range(known))
+    if known := _noise_floors(view):
+        yield message("Noise floor (the same runtime twice): {floor}.", floor=_noise_range(known))
     elif not any(one.step == "aa" for one in view.comparisons):
-        yield message("No A/A arm was measured, so the noise floor is not known: add --aa.")
-    yield from scatter(view)
+        yield message("The noise floor is not known, because no runtime was measured twice. Add --aa.")
+    yield from noise_sentences(view)
     if (client := plan.method.client_runtime) == SAME:
-        yield message("Clients run under the service's runtime, so both sides change: --client-runtime holds them.")
+        yield message(
+            "Clients run under the service's runtime, so services and clients change together. Use --client-runtime "
+            "to keep the clients' runtime the same."
+        )
     else:
-        yield message("Clients run under {runtime} in every cell: only the service changes.", runtime=client)
+        yield message("Clients run under {runtime} in every cell, so only the service changes.", runtime=client)
     is_pinned = plan.method.is_pinned or plan.layout or plan.user_service or plan.view
     if cores >= FEWEST_TO_PIN and not is_pinned:
-        yield message("Nothing was pinned on {cores} cores: {advice}.", cores=cores, advice=placement(cores))
+        yield message(
+            "Services and clients were not pinned, although the machine has {cores} cores: {advice}.",
+            cores=cores,
+            advice=placement(cores),
+        )
     yield from not_separated(steps(runtimes(run), {}, run.runtimes))
 
 
-def scatter(view: View) -> Iterator[Message]:
-    """Yield where the noise of a typical ratio comes from, and what would find 5 % in spite of it, if it is known."""
+def noise_sentences(view: View) -> Iterator[Message]:
+    """Yield the sources of noise in a typical ratio, and a design that would find a difference of 5 %, if known."""
     noise, design = typical_noise(view.comparisons), design_of(view.run, view.comparisons, WORTH_FINDING)
     if noise is None:
         return
     yield message(
-        "A ratio scatters by {sd} from block to block (sd): by {between} between processes, which only more blocks "
-        "average out, and by {within} within cells of {seconds:.1f} s, which longer ones do too.",
+        "The standard deviation of a ratio from block to block is {sd}. Differences between processes contribute "
+        "{between}, which only more blocks reduce. Variation within cells of {seconds:.1f} s contributes {within}, "
+        "which longer cells reduce, too.",
         sd=percent(noise.sd()), between=percent(noise.between), within=percent(noise.within), seconds=noise.seconds,
     )  # fmt: skip
     if design and not view.plan.view:

@@ -1,4 +1,4 @@
-"""Lines that wait: what a service's threads do, and where they wait for a lock, by `--profile python`."""
+"""The section "Lines of code that wait": where a service's threads wait for locks, by `--profile python`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -22,7 +22,7 @@ LEAST_SHARE = 0.02
 LOCK = "lock"
 STATES = {
     "run": message("run"),
-    "ready": message("ready, no core"),
+    "ready": message("runnable, no core"),
     "gil": message("GIL"),
     LOCK: message("lock"),
     "io": message("I/O"),
@@ -31,8 +31,11 @@ STATES = {
 Profile = Mapping[str, Any]
 
 
-class Wait(NamedTuple):
-    """That a line waits for a lock in a share of the time at work. caller: the user's own line that led there."""
+class WaitingLine(NamedTuple):
+    """A line of code that waits for a lock, with the share of the threads' time at work.
+
+    caller: the line of the user's own code that called the function
+    """
 
     runtime: str
     function: str
@@ -43,7 +46,7 @@ class Wait(NamedTuple):
 
 
 def section(view: View) -> Section:
-    """Return what each setting's threads wait for, line by line, and how that differs between its runtimes."""
+    """Return the section on what threads wait for, by line of code and runtime."""
     profiled = settings(view.run)
     sentences = (
         *(sentence for profiles in profiled for sentence in _sentences(profiles, view)),
@@ -57,22 +60,22 @@ def section(view: View) -> Section:
     shares = [_share_col(state) for state in STATES]
     runtime: Col[Profile] = arm_col(message("Runtime"), itemgetter("runtime"), view.looks)
     states = table(
-        message("What threads do at work"),
+        message("What threads do during their time at work"),
         [
             runtime,
             *shares,
-            col(message("idle, of all"), itemgetter("idle_share"), whole_percent),
+            col(message("idle [share of all time]"), itemgetter("idle_share"), whole_percent),
             col(message("samples"), itemgetter("samples"), whole),
-            col(message("missed"), itemgetter("missed_share"), whole_percent),
+            col(message("missed samples"), itemgetter("missed_share"), whole_percent),
         ],
         named,
     )
     lines = table(
-        message("Lines by their waits"),
+        message("Lines of code by time spent waiting"),
         [
             runtime,
             col(message("Function"), itemgetter("function")),
-            col(message("Line"), lambda line: _place(line) or message("over before it was read")),
+            col(message("Line"), lambda line: _place(line) or message("ended before the line was read")),
             col(message("Called from"), lambda line: str(line.get("caller", ""))),
             *shares,
         ],
@@ -81,11 +84,11 @@ def section(view: View) -> Section:
     )
     return Section(
         key="waits",
-        title=message("Lines that wait"),
+        title=message("Lines of code that wait"),
         sentences=sentences,
         tables=(states, lines),
         flames=tuple(flame for number, (head, mine) in enumerate(named) for flame in _flames(mine, number, head)),
-        notes=tuple(_how(profiled)),
+        notes=tuple(_notes(profiled)),
         terminal=(*sentences, *([states] if profiled else [])),
     )
 
@@ -100,15 +103,18 @@ def _lines(profiles: Iterable[Profile]) -> Iterator[Profile]:
 
 
 def settings(run: Run) -> list[list[Profile]]:
-    """Return profiles by python that hold something: of each setting those of its runtimes, in the plan's order."""
+    """Return the profiles of `--profile python` that have lines, grouped by setting, in the plan's order."""
     found: list[Profile] = [one for one in run.profiles if one.get("kind") == "python" and "lines" in one]
     return [*grouped(found, lambda profile: f"{profile['system']} {profile['params']}").values()]
 
 
-def waits(profile: Profile, profiles: Iterable[Profile]) -> list[Wait]:
-    """Return lines that are shown to wait for a lock, those that wait most first. profiles: all that are looked at"""
+def waits(profile: Profile, profiles: Iterable[Profile]) -> list[WaitingLine]:
+    """Return the lines of *profile* that wait significantly for a lock, longest wait first.
+
+    profiles: all profiles whose lines are tested together
+    """
     tests = sum(len(_waiting(each)) for each in profiles)
-    shown = (_wait(profile, line, tests) for line in _waiting(profile))
+    shown = (_waiting_line(profile, line, tests) for line in _waiting(profile))
     return sorted((wait for wait in shown if wait.share.low > LEAST_SHARE), key=lambda wait: -wait.share.value)
 
 
@@ -116,39 +122,41 @@ def _waiting(profile: Profile) -> list[Profile]:
     return [line for line in profile["lines"] if line["file"] and LOCK in line.get("waits", ())]
 
 
-def _wait(profile: Profile, line: Profile, tests: int = 1) -> Wait:
+def _waiting_line(profile: Profile, line: Profile, tests: int = 1) -> WaitingLine:
     waiting = share(line["waits"][LOCK], profile["batches"], tests)
     caller = line.get("caller", "")
-    return Wait(profile["runtime"], line["function"], line["file"], _place(line), caller, waiting)
+    return WaitingLine(profile["runtime"], line["function"], line["file"], _place(line), caller, waiting)
 
 
 def _place(line: Profile) -> str:
-    """Return file:line; the file alone where an instruction has no line."""
+    """Return 'file:line', or the file alone if the line number is not known."""
     return f"{line['file']}:{line['line']}" if line["line"] else str(line["file"])
 
 
 def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
-    """Yield which lines wait more under one runtime, then which wait most; last those that cannot gain much."""
+    """Yield sentences on lines that wait: changes between runtimes, longest waits, then waits with little to gain."""
     found = _changes(profiles, view.run)[:MOST_SENTENCES]
     named = {(wait.runtime, wait.function, wait.place) for wait, _ in found}
     most = (wait for profile in profiles for wait in waits(profile, profiles)[:1])
     others = (wait for wait in most if (wait.runtime, wait.function, wait.place) not in named)
-    found += [(same[0], _waits(same)) for same in grouped(others, attrgetter("function", "place")).values()]
+    found += [(same[0], _line_sentence(same)) for same in grouped(others, attrgetter("function", "place")).values()]
     if not found:
-        yield message("No line is shown to wait for a lock.")
-    little = []
-    for wait, said in found:
+        yield message("No line of code waits significantly for a lock.")
+    minor = []
+    for wait, sentence in found:
         profile = next(one for one in profiles if one["runtime"] == wait.runtime)
         more = bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high)).little
         if more:
-            little.append(message("{said} Without that, throughput would gain at most {more}.", said=said, more=more))
+            minor.append(
+                message("{said} Without this wait, throughput would rise by at most {more}.", said=sentence, more=more)
+            )
         else:
-            yield said
-    yield from little
+            yield sentence
+    yield from minor
 
 
-def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[Wait, Message]]:
-    """Return lines that are shown to wait more under one of two successive runtimes, the greatest difference first."""
+def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[WaitingLine, Message]]:
+    """Return the lines that wait significantly more under one of two successive runtimes, largest difference first."""
     pairs = [pair for one, other in pairwise(profiles) for pair in ((one, other), (other, one))]
     tests = sum(len(_waiting(profile)) for profile, _ in pairs)
     found = []
@@ -156,45 +164,48 @@ def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[Wait, Message]
         versions = [run.runtimes.get(one["runtime"], {}).get("version", "") for one in (profile, other)]
         is_alike = len({tuple(version.split(".")[:2]) for version in versions}) == 1
         for line in _waiting(profile):
-            there = _counts(other, line, is_alike=is_alike)
-            by = difference(line["waits"][LOCK], profile["batches"], there, other["batches"], tests)
+            other_waits = _same_line_waits(other, line, is_alike=is_alike)
+            by = difference(line["waits"][LOCK], profile["batches"], other_waits, other["batches"], tests)
             if by.low > LEAST_SHARE:
-                wait = _wait(profile, line)
-                said = message(
-                    "Under {runtime}, {share} of the threads' time at work is spent waiting for a lock at {line}; "
-                    "under {other}, {other_share}. Difference: {by}.",
+                wait = _waiting_line(profile, line)
+                sentence = message(
+                    "Under {runtime}, threads spend {share} of their time at work waiting for a lock at {line}. Under "
+                    "{other}, the share is {other_share}. Difference: {by}.",
                     runtime=wait.runtime,
-                    line=_named(wait),
+                    line=_line_text(wait),
                     share=whole_percent(wait.share.value),
                     other=other["runtime"],
-                    other_share=whole_percent(sum(there) / max(1, sum(other["batches"]))),
+                    other_share=whole_percent(sum(other_waits) / max(1, sum(other["batches"]))),
                     by=estimate(by, whole_percent),
                 )
-                found.append((by.value, wait, said))
-    return [(wait, said) for _, wait, said in sorted(found, key=lambda one: -one[0])]
+                found.append((by.value, wait, sentence))
+    return [(wait, sentence) for _, wait, sentence in sorted(found, key=lambda one: -one[0])]
 
 
-def _counts(profile: Profile, line: Profile, *, is_alike: bool) -> list[int]:
-    """Return waits of the same line; where a library may be another version, of the same function."""
+def _same_line_waits(profile: Profile, line: Profile, *, is_alike: bool) -> list[int]:
+    """Return the lock waits of the same line in *profile*, by batch.
+
+    is_alike: False if library versions may differ; lines of libraries are then matched by function
+    """
     names = ("function", "file", "line") if is_alike or not line.get("is_library") else ("function", "file")
-    same = [there["waits"][LOCK] for there in _waiting(profile) if all(there[name] == line[name] for name in names)]
+    same = [place["waits"][LOCK] for place in _waiting(profile) if all(place[name] == line[name] for name in names)]
     return list(map(sum, zip(*same, strict=True))) or [0] * len(profile["batches"])
 
 
-def _waits(same: Sequence[Wait]) -> Message:
-    """Return the sentence on the same line under one runtime or several."""
+def _line_sentence(same: Sequence[WaitingLine]) -> Message:
+    """Return the sentence on one line's waits, under one or several runtimes."""
     shares = [
         message("{share} under {runtime}", share=estimate(wait.share, whole_percent), runtime=wait.runtime)
         for wait in same
     ]
     return message(
-        "The most waiting for a lock, of the threads' time at work, is at {line}: {shares}.",
-        line=_named(same[0]),
+        "Threads wait most for a lock at {line}. The share of their time at work: {shares}.",
+        line=_line_text(same[0]),
         shares=listed(shares),
     )
 
 
-def _named(wait: Wait) -> Message:
+def _line_text(wait: WaitingLine) -> Message:
     if not wait.caller:
         return verbatim(f"{wait.function} ({wait.place})")
     return message(
@@ -202,14 +213,15 @@ def _named(wait: Wait) -> Message:
     )
 
 
-def _how(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
+def _notes(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
     profiles = [profile for of_setting in profiled for profile in of_setting]
     if profiles:
         yield message(
-            "From one more cell of each, in no other figure: stacks and states of all threads of the services' Python "
-            "processes, {rate_hz} times a second, read by {readers}. It used up to {cores} cores. Shares are of the "
-            "time at work: all but that of threads parked for work. A line is named where the 95 % interval of its "
-            "share, for all lines together, is above 2 %. The folder profiles/ has the stacks, collapsed and for "
+            "Measured in one extra cell per runtime and setting, which no other figure includes. A profiler "
+            "({readers}) read the call stack and state of every thread of the services' Python processes, {rate_hz} "
+            "times a second. The profiler used up to {cores} cores. Shares are of the time at work, which leaves out "
+            "threads that are parked until work arrives. A sentence names a line if the 95 % interval of its share, "
+            "adjusted for all lines, is above 2 %. The folder profiles/ has the call stacks, collapsed and for "
             "speedscope.",
             rate_hz=profiles[0]["rate_hz"],
             readers=verbatim(", ".join(dict.fromkeys(profile["reader"] for profile in profiles))),
@@ -218,23 +230,27 @@ def _how(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
 
 
 def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Iterator[Flame]:
-    """Yield the stacks under the last runtime, and how they differ from those under the one before."""
+    """Yield a flame graph of the last runtime, and its difference from the runtime before."""
     before, last = ([None, None, *(profile for profile in profiles if "tree" in profile)])[-2:]
     if last:
         yield Flame(
             key=f"flame-{number}",
-            title=message("Stacks at work under {runtime}, {setting}", runtime=last["runtime"], setting=setting),
-            caption=message("Wide: much time. The innermost cell is what the thread did. Click to zoom."),
+            title=message(
+                "Call stacks of threads at work under {runtime}, {setting}", runtime=last["runtime"], setting=setting
+            ),
+            caption=message(
+                "The width shows the share of time. The innermost box shows the state of the thread. Click to zoom."
+            ),
             tree=last["tree"],
         )
     if last and before:
         names = {"runtime": last["runtime"], "other": before["runtime"]}
         yield Flame(
             key=f"flame-difference-{number}",
-            title=message("{runtime} less {other}, {setting}", **names, setting=setting),
+            title=message("Call stacks under {runtime} compared with {other}, {setting}", **names, setting=setting),
             caption=message(
-                "The stacks under {runtime}; red where their share of the time at work is greater than under {other}, "
-                "blue where it is less.",
+                "Call stacks under {runtime}. Red: the share of the time at work is greater than under {other}. Blue: "
+                "the share is smaller.",
                 **names,
             ),
             tree=_with_delta(last["tree"], before["tree"], last["tree"]["value"], before["tree"]["value"]),
@@ -243,7 +259,7 @@ def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Itera
 
 
 def _with_delta(tree: Profile, other: Profile, total: int, other_total: int) -> dict[str, Any]:
-    """Return *tree* with the difference of each part's share."""
+    """Return *tree* with a delta for each frame: its share of the time less its share in *other*."""
     others = {child["name"]: child for child in other.get("children", ())}
     delta = tree["value"] / max(1, total) - other.get("value", 0) / max(1, other_total)
     children = [

@@ -10,7 +10,7 @@ from pathlib import Path
 from core.result import Run, load
 from lab.places import REPOSITORY
 from lab.python.interpreters import find
-from reports.topics.waits import Wait, settings, waits
+from reports.topics.waits import WaitingLine, settings, waits
 
 APPS = Path(__file__).parent / "apps"
 RUN_DEADLINE_S = 300
@@ -90,7 +90,7 @@ def first(run: Run) -> dict[str, str]:
     return {runtime: max(waiting)[1] for runtime, waiting in shares.items()}
 
 
-def named(run: Run) -> dict[str, Wait | None]:
+def named(run: Run) -> dict[str, WaitingLine | None]:
     """The line that is said to wait most for a lock under each runtime; None where none is named."""
     (profiles,) = settings(run)
     return {profile["runtime"]: next(iter(waits(profile, profiles)), None) for profile in profiles}

@@ -12,7 +12,7 @@ from core.cell import Value
 from core.result import Run, RunFile
 from reports.facts.comparisons import compare
 from reports.facts.inside import design_of, typical_noise
-from reports.topics.validity import scatter, section
+from reports.topics.validity import noise_sentences, section
 from reports.view import View
 from tests.reports.sample import MS, cell_of, measured, run_of
 
@@ -48,9 +48,11 @@ def test_the_page_the_terminal_and_plan_give_the_same_design(
     view, design = View(run), design_of(run, compare(run), 0.05)
     assert design
     assert design.blocks == pytest.approx(11, abs=3)  # (2.9 x 0.052 / 0.049) ** 2 = 9.5, and the power that it lacks
-    _, advice = map(str, scatter(view))
+    _, advice = map(str, noise_sentences(view))
     assert advice.endswith(f"python runner.py {design.flags}")
-    assert set(map(str, scatter(view))) <= {str(line) for part in section(view).parts for line in part.sentences}
+    assert set(map(str, noise_sentences(view))) <= {
+        str(line) for part in section(view).parts for line in part.sentences
+    }
     RunFile(tmp_path).save(run)
     assert plan_command(["--power", "5%", "--from", str(tmp_path)]) == 0
     assert " ".join(capsys.readouterr().out.split()) == advice.replace("python runner.py ", "")

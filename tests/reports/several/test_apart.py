@@ -25,8 +25,8 @@ def of_runs(*runs: Run) -> tuple[str, list[str], list[str]]:
 
 def test_which_runs_may_be_compared_is_said_first() -> None:
     assert of_trio(0, 1)[0].endswith("their completion times may be compared.")
-    assert "within these runs only: A, B." in of_trio(0, 1, 2)[0]
-    assert of_trio(0, 2)[0].startswith("No completion time of one run may be compared with one of another")
+    assert "only within these groups of runs: A, B." in of_trio(0, 1, 2)[0]
+    assert of_trio(0, 2)[0].startswith("Completion times of different runs must not be compared")
 
 
 def test_kernel_commit_and_builds_differ_without_forbidding_it() -> None:

@@ -77,10 +77,10 @@ def old() -> Run:
 @pytest.mark.parametrize(
     ("run", "says"),
     [
-        (run_of([], runtimes=["3.14"]), "No setting is in two of these runs"),
+        (run_of([], runtimes=["3.14"]), "No two of these runs measured a setting"),
         (timed(), "the duration in seconds: 1.0 (A); none (B)"),
         (old(), "the CPU: unknown (A); Sample CPU (B)"),
-        (contest_run(blocks_of("echo-libuv", 20_000), view="echo"), "No step of a setting is in two of these runs."),
+        (contest_run(blocks_of("echo-libuv", 20_000), view="echo"), "No two of these runs measured the same step"),
     ],
     ids=["nothing measured", "timed", "of an old version", "of another kind"],
 )

@@ -70,7 +70,7 @@ def test_without_proportional_sizes_it_is_the_plain_line() -> None:
 def test_no_growth_is_claimed_where_the_interval_includes_0() -> None:
     rng = np.random.default_rng(2)
     run = memory_run(size=lambda count: 10 * MIB + MIB * rng.standard_normal())
-    assert "no growth is shown (" in sentences(run)[0]
+    assert "the growth is not significant (" in sentences(run)[0]
 
 
 def profile(runtime: str, objects_mib: float, **more: int) -> dict[str, Any]:
@@ -88,12 +88,14 @@ def test_what_a_runtime_takes_beyond_its_twin_is_told_by_kind() -> None:
     run.profiles = [profile("3.14", 6, in_use=5 * MIB, free=MIB), profile("3.14t", 16.5)]
     run.profiles += [{**profile("3.14", 1), "kind": "perf"}, {**profile("3.14", 1), "moments": {}}]
     said = made(run)
-    assert [str(sentence).partition(": ")[2] for sentence in said.sentences] == [
-        "after the load its first service takes 19.5 MiB under 3.14t and 9.0 MiB under 3.14: objects +10.5 MiB."
-    ]
+    (difference,) = map(str, said.sentences)
+    assert difference.endswith(
+        "after the load, the first service uses 19.5 MiB under 3.14t and 9.0 MiB under 3.14. The difference by part: "
+        "Python objects +10.5 MiB."
+    )
     lines = said.tables[1].lines
     assert [str(line[1].words) for line in lines[:4]] == [
-        *("interpreter started", "before the load", "after the load", "2 s later"),
+        *("after the interpreter started", "connected, before the load", "after the load", "2 s after the load"),
     ]
     assert [datum.value for datum in lines[2][2:]] == [9 * MIB, 6 * MIB, 0, MIB, 2 * MIB, 5 * MIB, MIB, 9, None]
     assert [datum.value for datum in lines[6][7:9]] == [None, None]
@@ -109,7 +111,8 @@ def test_memory_beyond_that_before_any_client_is_divided_among_connections_that_
     run.profiles = [of_one]
     said = [str(sentence).partition(": ")[2] for sentence in made(run).sentences]
     divided = (
-        "for each of its 16 connections the first service takes 64.0 KiB when they are open and idle, 192.0 KiB after "
-        "the load and 192.0 KiB 2 s later, beyond what it took before any client."
+        "each of the 16 connections adds 64.0 KiB to the memory of the first service while the connection is open and "
+        "idle. It adds 192.0 KiB after the load, and 192.0 KiB 2 s later. The baseline is the memory before any client "
+        "connected."
     )
     assert said == ([divided] if is_divided else [])

@@ -14,5 +14,5 @@ def test_a_run_that_ended_by_its_until_lacks_nothing_of_the_blocks_that_it_did_n
     assert not section(View(run)).sentences
     run.cells.pop()
     assert [str(line) for line in section(View(run)).sentences] == [
-        "1 cell of the plan is not measured; --resume goes on with it."
+        "1 cell of the plan has not been measured. Use --resume to measure it."
     ]

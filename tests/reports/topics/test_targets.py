@@ -42,9 +42,13 @@ def dead(name: str) -> list[CellResult]:
 @pytest.mark.parametrize(
     ("rate", "blocks", "start"),
     [
-        (500, SIX, "0.50x [0.50, 0.50] what {first} does: slower."),
-        (1120, (1, 2, 3), "1.12x (1.12 - 1.12) what {first} does, which is inconclusive: 3 blocks cannot"),
-        (1120, (1, 2), "1.12x what {first} does, which is inconclusive: 2 blocks cannot"),
+        (500, SIX, "0.50x [0.50, 0.50] the requests of {first}: slower."),
+        (
+            1120,
+            (1, 2, 3),
+            "1.12x (1.12 - 1.12) the requests of {first}. The comparison is inconclusive: 3 blocks cannot",
+        ),
+        (1120, (1, 2), "1.12x the requests of {first}. The comparison is inconclusive: 2 blocks cannot"),
     ],
 )
 def test_the_first_arm_is_the_reference_and_few_blocks_are_never_enough(
@@ -60,14 +64,14 @@ def test_an_arm_that_took_part_again_is_the_noise_floor() -> None:
     same, other = compare(run)
     assert (same.step, same.numerator, same.ratio) == ("aa", f"{OLD} again", 1.0)
     assert other.noise_floor == 0.0
-    assert told(run)[0].endswith("the same service twice, so that is noise.")
+    assert told(run)[0].endswith("Both arms are the same service, so the difference is noise.")
     assert len(lines_of(table_of(run))) == 2
 
 
 def test_arms_that_share_no_block_are_not_compared() -> None:
     run = a_run(blocks_of(OLD, 1000, blocks=(1,)), blocks_of(NEW, 1120, blocks=(2,)))
     (line,) = told(run)
-    assert line.startswith(f"{NEW} and {OLD} are not compared (no block measured both arms")
+    assert line.startswith(f"{NEW} and {OLD} cannot be compared: no block measured both arms")
 
 
 def test_settings_are_told_apart() -> None:

@@ -21,7 +21,8 @@ Rates = Mapping[tuple[str, int, int], float]
 RATES: Rates = {("3.14t", 1, 2): 1900, ("3.14", 1, 2): 1000, ("3.14", 2, 1): 2000, ("3.14t", 2, 1): 1800}
 SENTENCE = (
     "CALC_TARGET 0: the throughput of 1 process of 2 threads on 3.14t is 1.90 (1.90 - 1.90) times that of 1 process on "
-    "3.14 and 0.95 (0.95 - 0.95) times that of 2 processes on 3.14, with 0.60 (0.60 - 0.60) times their memory."
+    "3.14 and 0.95 (0.95 - 0.95) times that of 2 processes on 3.14, and the memory is 0.60 (0.60 - 0.60) times that of "
+    "the several processes."
 )
 
 
@@ -84,7 +85,7 @@ def test_the_sentence_people_look_for_has_its_ratios_by_hand() -> None:
     ("absent", "end"),
     [
         (("3.14", 2, 1), "on 3.14; not measured in the same blocks: 2 processes on 3.14."),
-        (("3.14", 1, 2), "their memory; not measured in the same blocks: 1 process of 2 threads on 3.14."),
+        (("3.14", 1, 2), "the several processes; not measured in the same blocks: 1 process of 2 threads on 3.14."),
         (("3.14t", 1, 2), "1 process of 2 threads on 3.14t was not measured, so there is nothing to compare."),
     ],
 )
@@ -100,14 +101,14 @@ def test_another_version_is_named_as_what_is_mixed_in() -> None:
     other = {"3.14": "3.11", "3.14t": "3.14t"}
     rates = {(other[runtime], processes, threads): rate for (runtime, processes, threads), rate in RATES.items()}
     (sentence,) = sentences(topology_run(*measured_cells(rates)))
-    assert sentence.endswith("their memory (another version: this is version and lock together).")
+    assert sentence.endswith("the several processes (the ratio includes the effect of different Python versions).")
 
 
 def test_fewer_clients_than_threads_and_cores_make_a_lower_bound() -> None:
     rates = {("3.14t", 1, 8): 1000.0, ("3.14", 8, 1): 1000.0, ("3.14", 1, 8): 1000.0}
     lines = sentences(topology_run(*measured_cells(rates), cores=8))
-    assert lines[-1].startswith("4 clients keep no more than 4 requests under way at one process, fewer than it could")
-    assert lines[-1].endswith("the figures of 1 x 8 are a lower bound. Raise NUM_CLIENTS.")
+    assert lines[-1].startswith("4 clients have at most 4 requests in flight at one process")
+    assert lines[-1].endswith("The figures of 1 x 8 are therefore a lower bound. Raise NUM_CLIENTS.")
     assert len(sentences(topology_run(*measured_cells(rates, clients=8), cores=8))) == 1
 
 
@@ -115,13 +116,19 @@ def test_fewer_clients_than_threads_and_cores_make_a_lower_bound() -> None:
     ("over_many", "says"),
     [
         (([0.8] * 8, [0.9] * 8, [1.1] * 8), "overtakes 2 processes on 3.14 between CALC_TARGET 1 and 2."),
-        (([0.8] * 8, [0.9] * 8), "never overtakes 2 processes on 3.14 within the sweep; at best it serves 0.90 tim"),
+        (
+            ([0.8] * 8, [0.9] * 8),
+            "serves less than 2 processes on 3.14 at every CALC_TARGET of the sweep. The highest ratio is 0.90",
+        ),
         (
             ([0.8] * 8, [0.9, 1.1, 1.2, 1.2] * 2),
-            "is not shown to overtake 2 processes on 3.14 within the sweep; at best it se",
+            "does not serve significantly more than 2 processes on 3.14 at any CALC_TARGET",
         ),
         (([1.2] * 8, [1.1] * 8), "serves more than 2 processes on 3.14 at every CALC_TARGET of the sweep, 0 to 1."),
-        (([1.2] * 8, [0.9] * 8), "serves more than 2 processes on 3.14 at CALC_TARGET 0 of 0, 1."),
+        (
+            ([1.2] * 8, [0.9] * 8),
+            "serves more than 2 processes on 3.14 at CALC_TARGET 0. The sweep has CALC_TARGET 0, 1.",
+        ),
     ],
 )
 def test_where_the_one_process_overtakes_the_many(over_many: Sequence[Sequence[float]], says: str) -> None:
@@ -140,5 +147,8 @@ def test_a_place_that_ran_as_another_shape_is_shown_and_compared_as_that() -> No
         for cell in measured_cells({**RATES, ("3.14t", 1, 2): 1850})
     ]
     run = run_of(cells)
-    assert "3.14t: asked for 2 x 1 (processes x threads), runs as 1 x 2, and is compared as that." in sentences(run)
+    assert (
+        "3.14t: the service was configured as 2 x 1 (processes x threads) but ran as 1 x 2. Comparisons use 1 x 2."
+        in sentences(run)
+    )
     assert [line[1:3] for line in tables(run)[0] if "3.14t" in line[0]] == [["2 x 1", "1 x 2"], ["1 x 2", "1 x 2"]]
