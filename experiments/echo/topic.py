@@ -49,7 +49,11 @@ def section(view: View) -> Section:
     awake = {id(row): held[_key(row)] for row in asleep if _key(row) in held}
     every, ranked = contests(view.rows, view.titles), contests(asleep or view.rows, view.titles)
     overtaken = partial(_overtaking, awake=awake)
-    sentences = [*shared.told(ranked, _sentence), *shared.told(ranked, overtaken), _delayed(every)]
+    sentences = [
+        *shared.label_sentences(ranked, _sentence),
+        *shared.label_sentences(ranked, overtaken),
+        _delayed(every),
+    ]
     columns = _columns(view, awake)
     made = shared.contest_section(message("Echo servers"), ranked, columns, NOTHING, sentences, view)
     made = replace(made, parts=(*made.parts, _blocks(every), _seeds()))

@@ -49,7 +49,7 @@ def section(view: View) -> Section:
         view.rows, view.titles, reference=OURS, kind=lambda row: message("runtime {runtime}", runtime=row.runtime)
     )
     every = _challenges(ranked, view.run.seed)
-    sentences = [*shared.told(ranked, partial(_sentence, every=every)), *_too_few(every)]
+    sentences = [*shared.label_sentences(ranked, partial(_sentence, every=every)), *_too_few(every)]
     return shared.contest_section(message("League"), ranked, _columns(), HOW, sentences, view)
 
 

@@ -41,7 +41,7 @@ def section(view: View) -> Section:
     """Return the generators that keep connections, and those that do not, each against ours."""
     rows = sorted(view.rows, key=_is_kept, reverse=True)
     ranked = contests(rows, view.titles, reference=[OWN], kind=lambda row: KEPT if _is_kept(row) else FRESH)
-    sentences = shared.told(ranked, _sentence)
+    sentences = shared.label_sentences(ranked, _sentence)
     measured = {(row.system, _is_kept(row)): row for row in reversed(rows) if row.figures}
     own, ab = measured.get((OWN, True)), measured.get((AB, False))
     if own and ab:  # what the seed compared

@@ -1,1 +1,1 @@
-"""Two saved runs against each other."""
+"""Compare two saved runs."""

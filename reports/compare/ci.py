@@ -1,4 +1,4 @@
-"""A comparison for tools of continuous integration: JUnit XML, GitHub's annotations and the summary of its job.
+"""Write a comparison for continuous integration: JUnit XML, GitHub's annotations and GitHub's job summary.
 
 Sources of the formats: the schema of Ant's JUnit task, as GitLab, Jenkins and GitHub's reporters read it; GitHub's
 documentation, "Workflow commands for GitHub Actions".
@@ -20,7 +20,7 @@ from reports.statistics.verdict import WORDS
 
 SUITE = "gilscope compare"
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
-KINDS = {  # level and title of an annotation, and the element of a test case
+KINDS = {  # by outcome: level and title of an annotation, and element of a test case
     "slower": ("error", message("Slower"), "failure"),
     "open": ("error", message("No verdict"), "error"),
     "passed": ("notice", message("Compared"), "system-out"),
@@ -29,10 +29,10 @@ _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def sentence(one: ComparedCell) -> Message:
-    """Return what came out of a cell, and why."""
+    """Return a sentence with the verdict on a cell, its times and the reason."""
     seen, times = one.comparison, " -> ".join(map(time_text, one.medians_fs))
     if one.outcome == "open":
-        return message("no verdict to pass or fail by ({times}): {why}.", times=times, why=one.open_why)
+        return message("cannot pass or fail ({times}): {why}.", times=times, why=one.open_why)
     if seen.ratio is None:
         return message("{word}: {times}; {why}.", word=WORDS[seen.verdict], times=times, why=seen.why)
     ratio = number(seen.ratio, thousandths, low=seen.low, high=seen.high).text(ENGLISH)
@@ -42,7 +42,7 @@ def sentence(one: ComparedCell) -> Message:
 
 
 def annotations(cells: Sequence[ComparedCell], language: Language) -> list[str]:
-    """Return a workflow command for each cell: an error if the threshold is missed or says nothing, else a notice."""
+    """Return a workflow command for each cell: a notice if the cell passes the threshold, else an error."""
     lines = []
     for one in cells:
         level, kind, _ = KINDS[one.outcome]
@@ -52,11 +52,15 @@ def annotations(cells: Sequence[ComparedCell], language: Language) -> list[str]:
 
 
 def _escaped(text: str) -> str:
+    """Return *text* with the characters escaped that end a workflow command."""
     return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def add_summary(page: str, environment: Mapping[str, str]) -> None:
-    """Add *page*, the comparison as Markdown, to the job's summary if *environment* names its file. Raises BadInput."""
+    """Add *page*, the comparison as Markdown, to the job's summary. Do nothing if *environment* does not name its file.
+
+    Raises BadInput if the file cannot be written.
+    """
     path = environment.get(SUMMARY_VARIABLE)
     if not path:
         return
@@ -65,13 +69,17 @@ def add_summary(page: str, environment: Mapping[str, str]) -> None:
             file.write(f"{page}\n")
     except OSError as error:
         raise BadInput(
-            "{variable} is {path}, which cannot be written: {cause}.",
+            "{variable} names {path}, but this file cannot be written: {cause}. Make the file writable, or unset "
+            "{variable}.",
             variable=SUMMARY_VARIABLE, path=path, cause=str(error.strerror),
         ) from error  # fmt: skip
 
 
 def junit(compared: Compared, language: Language) -> str:
-    """Return a test case for each cell: a failure if B is slower, an error if it is open. Its time is B's median, s."""
+    """Return JUnit XML with a test case for each cell. The time of a test case is B's median in seconds.
+
+    A test case is a failure if B is slower, and an error if the cell cannot pass or fail.
+    """
     outcomes, times_s = [one.outcome for one in compared.cells], [_time_s(one) for one in compared.cells]
     counts = {"tests": len(outcomes), "failures": outcomes.count("slower"), "errors": outcomes.count("open")}
     about = {"name": SUITE, **{name: str(count) for name, count in counts.items()}, "skipped": "0"}
@@ -81,7 +89,8 @@ def junit(compared: Compared, language: Language) -> str:
     for run in compared.runs:
         ET.SubElement(properties, "property", name=run.letter, value=_clean(run.title))
     for one, time_s in zip(compared.cells, times_s, strict=True):
-        system = compared.runs[0].settings.number(one.comparison.system)  # in English: the name of a class is no text
+        # always in English, because a class name is an identifier
+        system = compared.runs[0].settings.number(one.comparison.system)
         case = ET.SubElement(
             suite, "testcase", classname=_clean(f"gilscope.{system}"), name=_clean(language.text(one.name)),
             time=f"{time_s:.6f}",
@@ -102,5 +111,5 @@ def _time_s(one: ComparedCell) -> float:
 
 
 def _clean(text: str) -> str:
-    """Return *text* without the characters that XML cannot hold, or that would steer whoever prints it."""
+    """Return *text* without control characters and characters that XML does not allow."""
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", printable(text))

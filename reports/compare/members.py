@@ -1,4 +1,4 @@
-"""The runs that one document is about: their letters, what they must have in common, and what else differs. Pure."""
+"""Describe the runs that are compared: their letters, the conditions that must be equal, and other differences."""
 
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,7 +18,7 @@ from reports.facts.settings import Settings
 from reports.topics.machine import runtime_table
 from reports.view import View
 
-# What was measured elsewhere, or in another way, says nothing about the services.
+# Runs with another machine or method cannot be compared: a difference may not be due to the services.
 MACHINE = {
     "cpu": message("the CPU"),
     "cores": message("the number of cores"),
@@ -30,10 +30,10 @@ SURROUNDINGS = {
     "kernel": message("the kernel"),
     "governor": message("the frequency governor"),
 }
-METHOD = {  # neighbours change what is said of a run, and nothing of what is measured
+METHOD = {
     "warmup": message("the warm-up"),
     "duration_s": message("the duration in seconds"),
-    "slices": message("whether runtimes take turns in slices of time"),
+    "slices": message("whether runtimes take turns in time slices"),
     "client_runtime": message("the clients' runtime"),
     "pin_services": message("the services' CPUs"),
     "pin_clients": message("the clients' CPUs"),
@@ -46,8 +46,10 @@ DIFFERENT = message("What else differs")
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """One of the runs. title: what people call it; look: the sign and the colour of its letter everywhere on a page.
+    """One of the compared runs.
 
+    title:    the name that people see
+    look:     number of the sign and colour of the run on a page
     settings: the names of the settings of all runs
     """
 
@@ -59,18 +61,18 @@ class Member:
 
     @property
     def name(self) -> str:
-        """Letter and run: 'A: 20260801T101500-quick-3f2a'."""
+        """Letter and title, such as 'A: 20260801T101500-quick-3f2a'."""
         return f"{self.letter}: {self.title}"
 
     @cached_property
     def conditions(self) -> Mapping[Message, Message]:
-        """What runs must have in common to be compared: {the CPU: EPYC, the warm-up: none, ...}."""
+        """The conditions that must be equal in compared runs: {the CPU: EPYC, the warm-up: none, ...}."""
         known = {**self.view.run.machine, **vars(self.view.plan.method)}
         return {label: _value(known.get(name)) for name, label in {**MACHINE, **METHOD}.items()}
 
     @property
     def facts(self) -> Mapping[Message, Message]:
-        """What may differ: surroundings, the commit of gilscope, and builds and packages of the runtimes."""
+        """The facts that may differ: surroundings, commit of gilscope, builds and packages of the runtimes."""
         machine, labels = self.view.run.machine, {**SURROUNDINGS, "commit": message("the commit of gilscope")}
         facts = {label: verbatim(_fact(machine.get(name))) for name, label in labels.items()}
         for runtime, known in self.view.run.runtimes.items():
@@ -82,51 +84,51 @@ class Member:
 
     @cached_property
     def timed(self) -> list[Row]:
-        """The rows that have cells, but for services without clients, which take up memory and not time."""
+        """The rows that have times or failed. Services without clients have no times."""
         return [row for row in self.view.rows if row.bad or times_fs(row)]
 
     def is_like(self, other: "Member") -> bool:
-        """Whether the two may be compared."""
+        """Return whether the two runs have the same conditions, so that they can be compared."""
         return self.conditions == other.conditions
 
     def cells(self, groups: str) -> str:
-        """Return *groups* of its cells with its letter before each: 'A/3.14t-4-3.14t-1a2b3c4d'."""
+        """Return *groups* of cells of this run with its letter before each: 'A/3.14t-4-3.14t-1a2b3c4d'."""
         return " ".join(f"{self.letter}/{group}" for group in groups.split())
 
 
 def times_fs(row: Row) -> dict[int, int]:
-    """Return what a request took by block, in femtoseconds: whole numbers for the shortest benchmarks too."""
+    """Return a row's time per request by block, in femtoseconds: these are whole numbers for short benchmarks, too."""
     return {
         cell.block: cell.wall_ns * FS_PER_NS // cell.answered for cell in row.good if cell.answered and cell.wall_ns
     }
 
 
 def members(views: Sequence[View], titles: Sequence[str] = ()) -> list[Member]:
-    """Return the runs in their order; the first is A. titles: what people call them, if not by their ids"""
+    """Return the runs to compare, with letters from A on. titles: their names on the page; by default their ids"""
     titles = titles or [view.run.run_id for view in views]
     settings = Settings([row for view in views for row in view.rows], ChainMap(*(view.titles for view in views)))
     return [Member(*one, settings) for one in zip(ascii_uppercase, titles, range(MOST), views, strict=False)]
 
 
 def obstacles(runs: Iterable[Member]) -> list[Message]:
-    """Return what forbids to compare times: 'the CPU: EPYC (A, B); Xeon (C)'; empty if nothing does."""
-    return _unlike({one.letter: one.conditions for one in runs})
+    """Return the differing conditions that forbid a comparison, such as 'the CPU: EPYC (A, B); Xeon (C)'."""
+    return _differing({one.letter: one.conditions for one in runs})
 
 
 def differences(runs: Iterable[Member]) -> list[Message]:
-    """Return what differs and may, in the order of the alphabet."""
-    return sorted(_unlike({one.letter: one.facts for one in runs}), key=str)
+    """Return the differences among runs that do not forbid a comparison, in alphabetical order."""
+    return sorted(_differing({one.letter: one.facts for one in runs}), key=str)
 
 
-def _unlike(facts: Mapping[str, Mapping[Message, Message]]) -> list[Message]:
-    """Return where the runs that have a fact do not have the same. facts: by the letter of the run"""
+def _differing(facts: Mapping[str, Mapping[Message, Message]]) -> list[Message]:
+    """Return the facts that have different values in different runs. facts: by the letter of the run"""
     labels = dict.fromkeys(chain(*facts.values()))
     values = {label: {letter: known[label] for letter, known in facts.items() if label in known} for label in labels}
     return unlike(values, SEMICOLON)
 
 
 def runs_section(runs: Sequence[Member]) -> Section:
-    """Return a line for each run, and their runtimes, folded."""
+    """Return a section with a line for each run, and with their runtimes in a folded part."""
     cols: list[Col[Member]] = [
         col(message("Run"), lambda one: arm(one.name, one.look)),
         col(message("Time (UTC)"), lambda one: one.view.run.started_at[:16].replace("T", " ")),
@@ -143,13 +145,16 @@ def runs_section(runs: Sequence[Member]) -> Section:
         Section(key=f"runtimes-{one.letter}", title=verbatim(one.name), tables=(runtime_table(one.view.run.runtimes),))
         for one in runs
     )
-    folded = Section(key="builds", title=message("Their runtimes, with versions and builds"), parts=builds, folded=True)
+    folded = Section(
+        key="builds", title=message("Runtimes of each run, with versions and builds"), parts=builds, folded=True
+    )
     return Section(
         key="runs", title=name, tables=(table(name, cols, [(NOTHING, runs)], kind="facts"),), parts=(folded,)
     )
 
 
 def _machine_col(head: Message, name: str) -> Col[Member]:
+    """Return the column of a fact about the machine."""
     return col(head, lambda one: _fact(getattr(one.view.machine, name)))
 
 
@@ -158,6 +163,7 @@ def _fact(value: Any) -> str:
 
 
 def _value(value: Any) -> Message:
+    """Return the value of a condition as text."""
     if isinstance(value, Warmup):
         value = f"{100 * value.share:g} %" if value.share else f"{value.seconds:g} s" if value.seconds else 0
     if isinstance(value, tuple):

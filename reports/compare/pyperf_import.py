@@ -1,4 +1,4 @@
-"""pyperf's JSON files, its own and ours, read as a run that can be compared.
+"""Read a JSON file of pyperf, written by pyperf or by gilscope, as a run that can be compared.
 
 Source of the format: pyperf 2.10, _bench.py (versions 6 and 1.0) and _collect_metadata.py.
 """
@@ -28,10 +28,10 @@ Metadata = Mapping[str, Any]
 
 
 def saved_at(path: Path) -> Run:
-    """Return what is saved there: a run (its folder or its result.json) or a pyperf file (.json or .json.gz).
+    """Return the run that is saved at *path*: its folder, its result.json, or a pyperf file (.json or .json.gz).
 
-    Each benchmark of a file is a system with a cell for each of its processes. Only times are read; benchmarks of
-    memory or of counts are left out, and named. Raises BadInput.
+    Each benchmark of a pyperf file becomes a system, with a cell for each of its processes. Benchmarks that measure
+    memory or counts are left out and listed as damaged. Raises BadInput if there is no run at *path*.
     """
     is_run = path.is_dir() or path.name == FILE_NAME or not path.exists()
     stored = None if is_run else _read(path)
@@ -39,15 +39,19 @@ def saved_at(path: Path) -> Run:
         return load(path)
     if stored.get("version") not in VERSIONS:
         raise BadInput(
-            "{path} has version {version} of pyperf's format; accepted are 6 and 1.0. Convert it with: "
-            "python -m pyperf convert --output NEW.json",
+            "{path} has version {version} of pyperf's format, but only 6 and 1.0 are supported. Convert the file with: "
+            "python -m pyperf convert {path} --output NEW.json",
             path=str(path),
             version=str(stored.get("version")),
         )
     try:
         return _run(stored, path.name)
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, Misfit) as error:
-        raise BadInput("{path} is not a complete pyperf file: {cause}.", path=str(path), cause=str(error)) from error
+        raise BadInput(
+            "{path} is not a complete pyperf file: {cause}. Write the file again with pyperf.",
+            path=str(path),
+            cause=str(error),
+        ) from error
 
 
 def _read(path: Path) -> Any:
@@ -59,13 +63,14 @@ def _read(path: Path) -> Any:
         raise BadInput("{path} cannot be read: {cause}.", path=str(path), cause=cause) from error
     except (ValueError, RecursionError) as error:
         raise BadInput(
-            "{path} is not JSON ({cause}); it must be a file that pyperf or gilscope wrote.",
+            "{path} is not JSON: {cause}. Name a file that pyperf or gilscope wrote.",
             path=str(path),
             cause=str(error),
         ) from error
 
 
 def _run(stored: Metadata, name: str) -> Run:
+    """Return a pyperf file as a run. name: of the file"""
     known = _metadata(stored["benchmarks"][0], stored) if stored["benchmarks"] else {}
     method = Method.from_json(json.loads(known["gilscope_method"])) if "gilscope_method" in known else Method()
     machine = {"cpu": known.get("cpu_model_name"), "cores": known.get("cpu_count"), "kernel": known.get("platform")}
@@ -95,7 +100,7 @@ def _run(stored: Metadata, name: str) -> Run:
 
 
 def _cells(stored: Metadata) -> tuple[list[CellResult], list[Message]]:
-    """Return a cell for each process of each benchmark that has times, and a line for each other benchmark."""
+    """Return a cell for each process of each benchmark with times, and the reason why each other one is left out."""
     cells: dict[str, list[CellResult]] = {}
     left_out: list[Message] = []
     for benchmark in stored["benchmarks"]:
@@ -116,14 +121,14 @@ def _cells(stored: Metadata) -> tuple[list[CellResult], list[Message]]:
 
 
 def _metadata(benchmark: Metadata, file: Metadata) -> Metadata:
-    """Return all that is known of a benchmark: of its first process, its own, and of the file."""
+    """Return the metadata of a benchmark: those of its first process, its own, and those of the file."""
     return ChainMap(*(one.get("metadata") or {} for one in (*benchmark["runs"][:1], benchmark, file)))
 
 
 def _cell(system: str, block: int, values: list[float]) -> CellResult:
-    """Return one process: its values are draws of one memory layout and one hash seed, so they count once.
+    """Return one process as one cell, because all its values share one memory layout and one hash seed.
 
-    So many requests make a whole number of ns of the shortest times.
+    The number of requests is so large that the shortest times still are whole nanoseconds.
     """
     for value in values:
         if type(value) not in (int, float) or not 1 / FS_PER_S <= value <= MOST_S:

@@ -1,4 +1,4 @@
-"""Two saved runs, cell by cell: is B faster than A? Rows and forest plot are those of the report of one run. Pure."""
+"""Compare two saved runs cell by cell, and show the result as a forest plot: is B faster than A?"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,8 +23,8 @@ from reports.statistics.verdict import MARGIN, judge_runs, slower_beyond
 from reports.topics.comparisons import forest
 
 PER_REQUEST = message("Time per request: wall time over requests.")
-PER_PROCESS = message("A run of pyperf (one process) counts as one block: the median of its values.")
-PYPERF = "pyperf"  # name of the plan of a run that was read from a pyperf file
+PER_PROCESS = message("Each process of a pyperf file counts as one block, with the median of its values.")
+PYPERF = "pyperf"  # the name of the plan if a run was read from a pyperf file
 SHOWN_CELLS = 8
 UNITS = (("s", 10**15), ("ms", 10**12), ("us", 10**9), ("ns", 10**6))
 Outcome = Literal["passed", "slower", "open"]
@@ -33,11 +33,11 @@ Pair = tuple[Row, Row]
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedCell:
-    """A cell that both runs have. A is the denominator: a ratio above 1 says that B, the numerator, is faster.
+    """A cell that both runs have, with its comparison. If the ratio of times A / B is above 1, B is faster.
 
-    rows:     of the cell in A and in B; they differ in parameters only where that was allowed
-    outcome:  what the threshold says; without a threshold every cell passes
-    open_why: why a threshold cannot be said to be kept, however fast B seems; empty where it can
+    rows:     the cell in A and in B; their parameters differ only if --anyway allowed it
+    outcome:  passed, slower or open by the threshold; every cell passes if there is no threshold
+    open_why: why the cell can neither pass nor fail; empty if it can
     """
 
     rows: Pair
@@ -48,20 +48,21 @@ class ComparedCell:
 
     @property
     def medians_fs(self) -> list[float | None]:
-        """The median times in A and in B; None where no block is ok."""
+        """The median times in A and in B, in femtoseconds; None if no block is ok."""
         return [median(times.values()) if (times := times_fs(row)) else None for row in self.rows]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the comparison as an element of comparisons in result.json, with the runtime and the arm."""
+        """Return the comparison in the form of result.json, with the runtime and the arm."""
         arm = {"runtime": self.rows[0].cells[0].runtime, "arm": self.rows[0].runtime}
         return self.comparison.to_json() | arm
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """Every cell that both runs have, in the order of A, and what must be said with it.
+    """The comparison of two runs: every cell that both have, in the order of A.
 
-    troubles: what was not used, or should not have been compared; notes: how to read it
+    troubles: cells that were not used, and differences that --anyway overruled
+    notes:    how to read the comparison
     """
 
     runs: Sequence[Member]
@@ -71,18 +72,19 @@ class Compared:
 
 
 def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float | None = None) -> Compared:
-    """Compare every cell that both of two runs have; A is the baseline.
+    """Compare every cell that both of two runs have. The first run, A, is the baseline.
 
-    anyway: compare also what must not be: another machine, another method, and cells whose parameters differ,
-            where either run has just one such of that system and arm
-    share:  the threshold, 0.05 for 5 %: a cell fails if B takes so much more time; nothing larger is equivalent
-    Raises BadInput for what must not be compared, and if there is nothing to compare.
+    anyway: compare runs of different machines and methods, too. Also compare cells with different parameters, if each
+            run has only one such cell of the system and arm
+    share:  the threshold, 0.05 for 5 %. A cell fails if B takes more additional time than this. It also limits which
+            differences are equivalent
+    Raises BadInput if the runs must not be compared, or have no cell in common.
     """
     a, b = runs
     against, pairs = obstacles(runs), _pairs(a.timed, b.timed, loose=anyway)
     if against and not anyway:
         raise BadInput(
-            "{a} (A) and {b} (B) must not be compared: {obstacles}. --anyway compares them all the same.",
+            "{a} (A) and {b} (B) were measured under different conditions: {obstacles}. Use --anyway to compare them.",
             a=a.title, b=b.title, obstacles=listed(against, SEMICOLON),
         )  # fmt: skip
     if not pairs:
@@ -90,7 +92,7 @@ def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float |
     cells = _judged(pairs, runs, share)
     overruled = [
         message("Compared only because of --anyway: {obstacle}.", obstacle=obstacle)
-        for obstacle in (*against, *_unlike_cells(pairs, a.settings))
+        for obstacle in (*against, *_differing_cells(pairs, a.settings))
     ]
     unused = [line for run, used in zip(runs, zip(*pairs, strict=True), strict=True) for line in _unused(run, used)]
     differing = [message("{label}: {values}", label=DIFFERENT, values=line) for line in differences(runs)]
@@ -98,31 +100,31 @@ def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float |
 
 
 def _key(row: Row) -> tuple[str, ...]:
-    """Return what a cell has in common with the same cell of another run."""
+    """Return the key of a cell, which is the same in every run: its setting and arm."""
     return (*setting_key(row.system, row.params), row.runtime)
 
 
 def _pairs(a: Sequence[Row], b: Sequence[Row], *, loose: bool) -> list[Pair]:
-    """Return cells of the same system, parameters and arm, in the order of A.
+    """Return pairs of cells with the same system, parameters and arm, in the order of A.
 
-    loose: also those whose parameters differ, where either run has just one more of that system and arm
+    loose: pair cells with different parameters, too, if each run has only one unpaired cell of the system and arm
     """
     in_a, in_b = ({_key(row): row for row in rows} for rows in (a, b))
     partners = {key: in_b[key] for key in in_a if key in in_b}
     if loose:
-        rest_a, rest_b = (_single([row for row in rows if _key(row) not in partners]) for rows in (a, b))
+        rest_a, rest_b = (_unique_rows([row for row in rows if _key(row) not in partners]) for rows in (a, b))
         partners |= {_key(row): rest_b[kind] for kind, row in rest_a.items() if kind in rest_b}
     return [(row, partners[key]) for key, row in in_a.items() if key in partners]
 
 
-def _single(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
-    """Return the rows that are the only one of their system and arm."""
+def _unique_rows(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
+    """Return the rows whose system and arm no other row has, by system and arm."""
     count = Counter((row.system, row.runtime) for row in rows)
     return {kind: row for row in rows if count[kind := (row.system, row.runtime)] == 1}
 
 
-def _unlike(a: Row, b: Row) -> Message:
-    """Return the parameters that differ, or nothing."""
+def _differences(a: Row, b: Row) -> Message:
+    """Return the parameters that differ between two rows, or nothing."""
     of_a, of_b = ({name: value_text(value) for name, value in row.params.items()} for row in (a, b))
     return listed(
         message("{name} is {a} in A and {b} in B", name=name, a=of_a.get(name, "unset"), b=of_b.get(name, "unset"))
@@ -132,50 +134,54 @@ def _unlike(a: Row, b: Row) -> Message:
 
 
 def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) -> list[ComparedCell]:
+    """Return a comparison of each pair, with its verdict and its outcome by the threshold *share*."""
     times = {place: ([*times_fs(a).values()], [*times_fs(b).values()]) for place, (a, b) in enumerate(pairs)}
-    gates = {place: _in_runs(map(_gate, pair)) for place, pair in enumerate(pairs) if any(map(_gate, pair))}
+    gates = {place: _in_runs(map(_obstacle, pair)) for place, pair in enumerate(pairs) if any(map(_obstacle, pair))}
     margin = MARGIN if share is None else min(MARGIN, share)
-    verdicts = judge_runs(times, margin=margin, gates=gates)  # of times in any unit: only ratios count
+    # The unit of the times does not matter, because only ratios count.
+    verdicts = judge_runs(times, margin=margin, gates=gates)
     fewest = fewest_blocks_unpaired(max(1, len(pairs) - len(gates)))
     cells = []
     for place, (a, b) in enumerate(pairs):
         verdict, (in_a, in_b) = verdicts[place], map(len, times[place])
         comparison = Comparison(
-            **vars(verdict) | {"why": chained([verdict.why, _unlike(a, b)])}, system=a.system, params=dict(a.params),
+            **vars(verdict) | {"why": chained([verdict.why, _differences(a, b)])},
+            system=a.system, params=dict(a.params),
             denominator=runs[0].title, numerator=runs[1].title, step="other", blocks=min(in_a, in_b),
         )  # fmt: skip
         open_why = gates.get(place) or _in_runs([NOTHING, b.trouble])
         if not open_why and min(in_a, in_b) < fewest and verdict.verdict == "inconclusive":
             open_why = message(
-                "A has {in_a} and B {in_b} blocks; `slower` takes {fewest} in each for so many cells",
+                "A has {in_a} blocks and B has {in_b}; for this number of cells, `slower` needs {fewest} blocks in "
+                "each",
                 in_a=in_a, in_b=in_b, fewest=fewest,
             )  # fmt: skip
         is_slower = share is not None and slower_beyond(verdict, share)
         outcome: Outcome = "slower" if is_slower else "open" if open_why and share is not None else "passed"
-        name = _named([a], runs[0].settings.where)
+        name = _cell_names([a], runs[0].settings.where)
         cells.append(ComparedCell(rows=(a, b), name=name, comparison=comparison, outcome=outcome, open_why=open_why))
     return cells
 
 
 def _in_runs(said: Iterable[Message]) -> Message:
-    """Return what is said of A and of B: 'in A it failed; in B it failed'."""
+    """Return the texts for A and B as one text, such as 'in A it failed; in B it failed'."""
     return chained(message("in {run} {what}", run=run, what=what) for run, what in zip("AB", said, strict=True) if what)
 
 
-def _gate(row: Row) -> Message:
-    """Return why no verdict can rest on *row*, or nothing."""
+def _obstacle(row: Row) -> Message:
+    """Return the reason why *row* allows no verdict, or nothing."""
     if not row.good:
         return row.trouble
     if not (blocks := blocks_to_time(row.good)):
         return NOTHING
     return message(
-        "it was timed for less than {least_s:g} s in all: --blocks {blocks}, or a longer --duration",
+        "it was timed for less than {least_s:g} s in all (use --blocks {blocks}, or a longer --duration)",
         least_s=LEAST_TIMED_NS / 1e9, blocks=blocks,
     )  # fmt: skip
 
 
-def _named(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Message]) -> Message:
-    """Return the names of cells, arms of the same cell together: 'System 4, NUM_MULTI_SOCKET 5 (3.11, 3.14t)'."""
+def _cell_names(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Message]) -> Message:
+    """Return the names of cells, such as 'System 4, NUM_MULTI_SOCKET 5 (3.11, 3.14t)' with all arms of a cell."""
     cells = []
     for alike in groups(rows):
         cell, arms = name(alike[0].system, alike[0].params), ", ".join(row.runtime for row in alike)
@@ -184,8 +190,8 @@ def _named(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Message
 
 
 def _nothing_in_common(a: Member, b: Member) -> Message:
-    """Return the error for two runs without a pair: why, and what to do."""
-    unlike = _unlike_cells(_pairs(a.timed, b.timed, loose=True), a.settings)
+    """Return the error for two runs that have no cell in common: the reason, and what to do."""
+    unlike = _differing_cells(_pairs(a.timed, b.timed, loose=True), a.settings)
     if unlike:
         return message(
             "{a} (A) and {b} (B) have no cell in common: {unlike}. Measure the same cells in both, or compare them "
@@ -194,61 +200,65 @@ def _nothing_in_common(a: Member, b: Member) -> Message:
         )  # fmt: skip
     return message(
         "{a} (A) and {b} (B) have no cell in common: A has {in_a}; B has {in_b}. Measure the same cells in both.",
-        a=a.title, b=b.title, in_a=_few(a), in_b=_few(b),
+        a=a.title, b=b.title, in_a=_first_cells(a), in_b=_first_cells(b),
     )  # fmt: skip
 
 
-def _few(run: Member) -> Message:
-    cells, more = _named(run.timed[:SHOWN_CELLS], run.settings.where) or NONE, len(run.timed) - SHOWN_CELLS
+def _first_cells(run: Member) -> Message:
+    """Return the first SHOWN_CELLS cells of a run, and the number of other cells."""
+    cells, more = _cell_names(run.timed[:SHOWN_CELLS], run.settings.where) or NONE, len(run.timed) - SHOWN_CELLS
     if more <= 0:
         return cells
     return plural("{cells} and {count} more", "{cells} and {count} more", count=more, cells=cells)
 
 
-def _unlike_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:
-    """Return the pairs with unlike parameters: 'NUM_CLIENTS is 2 in A and 4 in B for System 1 (3.11, 3.14)'."""
+def _differing_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:
+    """Return the differing parameters of pairs: 'NUM_CLIENTS is 2 in A and 4 in B for System 1 (3.11, 3.14)'."""
     return [
         message(
             "{unlike} for {cells}",
             unlike=unlike,
-            cells=_named([row for row, _ in some], lambda system, _: settings.number(system)),
+            cells=_cell_names([row for row, _ in some], lambda system, _: settings.number(system)),
         )
-        for unlike, some in grouped(pairs, lambda pair: _unlike(*pair)).items()
+        for unlike, some in grouped(pairs, lambda pair: _differences(*pair)).items()
         if unlike
     ]
 
 
 def _unused(run: Member, used: Sequence[Row]) -> Iterator[Message]:
-    """Yield the cells that only *run* has, and what is wrong with others. used: those that were compared"""
+    """Yield the cells that only *run* has, and the cells that failed. used: the rows that were compared"""
     keys, name = set(map(_key, used)), run.settings.where
-    if alone := _named([row for row in run.timed if _key(row) not in keys], name):
-        yield message("Only in {run}, so not compared: {cells}.", run=run.letter, cells=alone)
+    if alone := _cell_names([row for row in run.timed if _key(row) not in keys], name):
+        yield message("Only {run} has these cells, so they are not compared: {cells}.", run=run.letter, cells=alone)
     failed = [
-        message("{cell}: {trouble}", cell=_named([row], name), trouble=row.trouble) for row in run.timed if row.trouble
+        message("{cell}: {trouble}", cell=_cell_names([row], name), trouble=row.trouble)
+        for row in run.timed
+        if row.trouble
     ]
     for what in (*failed, *run.view.run.damaged):
-        yield message("Not used of {run}: {what}.", run=run.letter, what=what)
+        yield message("Not used from {run}: {what}.", run=run.letter, what=what)
 
 
 def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Message]:
-    """Return which times were compared, of how many blocks, and which way the ratio goes."""
+    """Return how to read the comparison: the times, the number of blocks, and the direction of the ratio."""
     times = dict.fromkeys(_reading(run.view.plan) for run in runs)
     blocks = dict.fromkeys(_blocks([len(times_fs(one.rows[side])) for one in cells]) for side in range(len(runs)))
-    medians = message("A, B: medians of {blocks}.", blocks=listed(blocks, last=AND))
-    ratio = message("Ratio: time of A / time of B, with its 95 % interval. Above 1 B is faster, below 1 slower.")
+    medians = message("The times of A and B are medians of {blocks}.", blocks=listed(blocks, last=AND))
+    ratio = message("Ratio: time of A / time of B, with its 95 % interval. Above 1, B is faster. Below 1, B is slower.")
     judged = sum(one.comparison.verdict != "invalid" for one in cells)
     adjusted = [plural("p is adjusted for {count} cell.", "p is adjusted for {count} cells.", count=judged)]
     return [*times, medians, ratio, *(adjusted if judged > 1 else [])]
 
 
 def _reading(plan: SavedPlan) -> Message:
-    """Return how the times of a run were made, which a pyperf file that gilscope exported has as its description."""
+    """Return how the times of a run were measured. A pyperf file that gilscope wrote has this as its description."""
     if plan.name != PYPERF:
         return PER_REQUEST
     return verbatim(plan.description) if plan.description else PER_PROCESS
 
 
 def _blocks(counts: Sequence[int]) -> Message:
+    """Return a number of blocks as text, or the range of several numbers."""
     if min(counts) == max(counts):
         return plural("{count} block", "{count} blocks", count=counts[0])
     return message("{least} to {most} blocks", least=min(counts), most=max(counts))
@@ -258,7 +268,7 @@ def _blocks(counts: Sequence[int]) -> Message:
 
 
 def time_text(time_fs: float | None) -> str:
-    """Return femtoseconds for people, with four digits: '1.600 s', '84.21 us'; '-' for none."""
+    """Return a time with four digits and a unit, such as '1.600 s' or '84.21 us'; '-' for None."""
     if time_fs is None:
         return ABSENT
     unit, size = next((unit for unit in UNITS if time_fs >= unit[1]), UNITS[-1])
@@ -266,7 +276,7 @@ def time_text(time_fs: float | None) -> str:
 
 
 def document(compared: Compared) -> Document:
-    """Return the runs, and the comparison of every cell that both have."""
+    """Return the document of a comparison: the runs, and every cell that both have."""
     about = tuple(message("{letter}: {name}", letter=run.letter, name=run.title) for run in compared.runs)
     whys = dict.fromkeys(
         one.comparison.why for one in compared.cells if one.comparison.verdict in ("inconclusive", "invalid")
@@ -283,7 +293,7 @@ def document(compared: Compared) -> Document:
 
 
 def _table(compared: Compared) -> Table:
-    """Return a line for each cell, those of a setting together, with the reason last."""
+    """Return a table with a line for each cell, grouped by setting. The last column is the reason."""
 
     def head(one: ComparedCell) -> Message:
         return compared.runs[0].settings.name(one.comparison.system, one.comparison.params)

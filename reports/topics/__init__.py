@@ -1,14 +1,14 @@
-"""The topics of a report: a file each. A file that is put here, or topic.py of an experiment, is part of every report.
+"""Find the topics of a report. Every module in this folder, and topic.py of every experiment, is a topic.
 
 A topic has
-    PLACE: int                            its order in a report
-    section(view: View) -> Section        what the run has to say on it; empty where that is nothing
-and, if it is of one experiment alone,
+    PLACE: int                            its position in a report; smaller numbers come first
+    section(view: View) -> Section        the facts of the run on this topic; empty if there are none
+If the topic belongs to one experiment, it also has
     VIEW: str                             the view of that experiment's plan
-and, where the report of a run without it shall say how to measure it,
-    WANTED: Message                       what it would show
-    COMMAND: str | Callable[[View], str]  the command that would measure it
-    is_measured(view: View) -> bool       whether the run has it; without this: whether the section is not empty
+If reports of runs without these facts should say how to measure them, it also has
+    WANTED: Message                       what the section would show
+    COMMAND: str | Callable[[View], str]  the command that measures it
+    is_measured(view: View) -> bool       whether the run has the facts; by default, whether the section is not empty
 """
 
 import pkgutil
@@ -26,20 +26,20 @@ from reports.view import View
 
 @cache
 def topics() -> tuple[ModuleType, ...]:
-    """Return the modules of all topics, in the order of a report."""
+    """Return the modules of all topics, ordered by PLACE."""
     names = (f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__))
     modules = [import_module(name) for name in (*names, *experiments.modules(experiments.TOPIC))]
     return tuple(sorted((module for module in modules if hasattr(module, "PLACE")), key=lambda module: module.PLACE))
 
 
 def sections(view: View) -> list[Section]:
-    """Return the sections of the topics that the run has something to say on."""
-    mine = [topic for topic in topics() if getattr(topic, "VIEW", view.plan.view) == view.plan.view]
-    return [section for topic in mine if (section := _section(topic, view))]
+    """Return the sections of all topics that have facts, without those of other experiments."""
+    shown = [topic for topic in topics() if getattr(topic, "VIEW", view.plan.view) == view.plan.view]
+    return [section for topic in shown if (section := _section(topic, view))]
 
 
 def lacking(view: View) -> list[tuple[Message, str]]:
-    """Return what reports can show and the run does not have, with the command that would measure it."""
+    """Return what the run did not measure although reports can show it, each with the command that measures it."""
     return [
         (topic.WANTED, topic.COMMAND if isinstance(topic.COMMAND, str) else topic.COMMAND(view))
         for topic in topics()
@@ -48,12 +48,12 @@ def lacking(view: View) -> list[tuple[Message, str]]:
 
 
 def of_run(command: Callable[[Run], str]) -> Callable[[View], str]:
-    """Return a topic's COMMAND that is made of the run."""
+    """Return a topic's COMMAND, made from a function that takes the run instead of the view."""
     return lambda view: command(view.run)
 
 
 def _section(topic: ModuleType, view: View) -> Section:
-    """Return the section of a topic, made once."""
+    """Return the section of a topic. It is made at the first call, and kept in *view*."""
     if topic.__name__ not in view.sections:
         view.sections[topic.__name__] = topic.section(view)
     return view.sections[topic.__name__]

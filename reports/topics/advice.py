@@ -1,4 +1,4 @@
-"""What is known to help against what a run shows of its services, each piece with the page that says so."""
+"""Give advice for the causes of lost time that a run found. Each piece names the page that it comes from."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -31,21 +31,21 @@ MOST_FACTS = 3
 MOST_LINES = 3
 LEAST_SAMPLES = 20
 NOTE = message(
-    "Each is true in general, and of the pages named. Whether it helps here, another run shows: change one thing, and "
-    "compare."
+    "This advice holds in general and comes from the pages named. To see whether it helps here, change one thing, "
+    "run again and compare the two runs."
 )
 HOW = message(
-    "At most: a wait costs throughput only while a core is idle, so its end cannot gain more than the idle cores, nor "
-    "more than its own share of a request. p99 cannot fall by more than the share of slow requests' time."
+    "The gains are upper bounds. Removing a wait cannot gain more throughput than the idle cores allow, nor more than "
+    "the wait's share of a request's time. p99 cannot fall by more than the wait's share of the time of slow requests."
 )
 
 
 def section(view: View) -> Section:
-    """Return a line for each piece; empty where nothing was found."""
+    """Return the section of advice, with a line for each piece. It is empty if nothing was found."""
     found = facts(view)
     found += [*_slow_releases(found, view)]
     useful, little = (advise(fact for fact in found if fact.is_little == is_little) for is_little in (False, True))
-    cannot = table(message("Cannot gain 3 %"), [FOUND, *BOUNDS], [(NOTHING, little)])
+    cannot = table(message("Findings that would gain less than 3 %"), [FOUND, *BOUNDS], [(NOTHING, little)])
     return Section(
         key="advice",
         title=message("What helps"),
@@ -55,7 +55,7 @@ def section(view: View) -> Section:
             *map(_sentence, useful),
             *(
                 message(
-                    "{found}. Without that, throughput would gain at most {more}.",
+                    "{found}. Without this, throughput would rise by at most {more}.",
                     found=_found(piece),
                     more=_bound(piece, "throughput"),
                 )
@@ -66,7 +66,7 @@ def section(view: View) -> Section:
 
 
 def advice_table(advice: Iterable[Advice]) -> Table:
-    """Return what was found, what helps, how much at most, and the page that says so."""
+    """Return a table of findings: what helps, the most that it can gain, and the page that says so."""
     helps: Col[Advice] = col(message("What helps"), lambda piece: piece.rule.advice)
     return table(
         message("What helps"),
@@ -76,48 +76,51 @@ def advice_table(advice: Iterable[Advice]) -> Table:
 
 
 def _found(piece: Advice) -> Message:
-    """Return the facts, as many as are worth a line."""
+    """Return the first MOST_FACTS facts as one text."""
     return listed([fact.found for fact in piece.facts[:MOST_FACTS]], last=AND)
 
 
 def _bound(piece: Advice, name: str) -> Message:
-    """Return how much the fact that can gain most gains of throughput, or takes from p99."""
+    """Return the largest bound of a piece's facts. name: throughput, or p99"""
     known = [one for fact in piece.facts if fact.bound and (one := getattr(fact.bound, name))]
     return verbatim(estimate(max(known, key=most), percent) if known else ABSENT)
 
 
 FOUND: Col[Advice] = col(message("Found"), _found)
 BOUNDS: tuple[Col[Advice], ...] = (
-    col(message("throughput: at most"), lambda piece: _bound(piece, "throughput")),
-    col(message("p99: at most"), lambda piece: _bound(piece, "p99")),
+    col(message("throughput rises at most"), lambda piece: _bound(piece, "throughput")),
+    col(message("p99 falls at most"), lambda piece: _bound(piece, "p99")),
 )
 
 
 def _sentence(piece: Advice) -> Message:
+    """Return a piece of advice with its findings, its source and what it gains at most."""
     said = message(
         "{found}. {advice} ({source})", found=_found(piece), advice=piece.rule.advice, source=piece.rule.source
     )
     more, less = _bound(piece, "throughput"), _bound(piece, "p99")
     if str(more) == ABSENT:
         return said
-    gain = message("At most, throughput gains {more}.", more=more)
+    gain = message("Throughput would rise by at most {more}.", more=more)
     if str(less) != ABSENT:
-        gain = message("At most, throughput gains {more} and p99 falls by {less}.", more=more, less=less)
+        gain = message(
+            "Throughput would rise by at most {more}, and p99 would fall by at most {less}.", more=more, less=less
+        )
     return listed([said, gain], SENTENCES)
 
 
 def facts(view: View) -> list[Fact]:
-    """Return what the cells and profiles of a run are evidence of, with what each can gain."""
+    """Return the causes of lost time in the cells and profiles of a run, each with the most that its end can gain."""
     return [*_collecting(view), *_waiting(view), *_of_locks(view)]
 
 
 def _collecting(view: View) -> Iterator[Fact]:
-    """Yield what collections take. It is bounded by their share, for they may take as much CPU time as that."""
+    """Yield the share of time that garbage collections take. Their CPU time cannot be more than this share."""
     for each in (each for rows in view.groups for each in pauses(rows)):
         slow = each.shares.get("collection")
         yield Collecting(
             found=message(
-                "{runtime}: {share} of the time goes into garbage collections, for up to {longest} ms",
+                "{runtime}: garbage collections take {share} of the time, and up to {longest} ms each",
                 runtime=each.row.runtime,
                 share=percent(each.share),
                 longest=milliseconds(each.longest_ns),
@@ -130,12 +133,12 @@ def _collecting(view: View) -> Iterator[Fact]:
 
 
 def _waiting(view: View) -> Iterator[Fact]:
-    """Yield the lines that are shown to wait for a lock in profiles by python, those that wait most."""
+    """Yield the lines that wait longest for a lock, from profiles of kind `python`."""
     for profile, profiles in ((profile, of_setting) for of_setting in settings(view.run) for profile in of_setting):
         for wait in waits(profile, profiles)[:MOST_LINES]:
             yield LockWait(
                 found=message(
-                    "{runtime}: {share} of the time waits for a lock at {place}",
+                    "{runtime}: threads wait for a lock at {place} for {share} of the time",
                     runtime=wait.runtime,
                     share=percent(wait.share.value),
                     place=f"{wait.place} in {wait.function}",
@@ -149,15 +152,15 @@ def _waiting(view: View) -> Iterator[Fact]:
 
 
 def _of_locks(view: View) -> Iterator[Fact]:
-    """Yield what is contended in each profile of locks, what stops all threads, and shared counts."""
+    """Yield the contended locks, the stop-the-world pauses and the shared reference counts in profiles of locks."""
     for profile in profiles_of(view.run):
         runtime = profile["runtime"]
         for line in _sampled(profile["contended"]):
             where = {"runtime": runtime, "share": percent(line["share"]), "place": _place(line)}
-            found = message("{runtime}: {share} of the time waits for a lock at {place}", **where)
+            found = message("{runtime}: threads wait for a lock at {place} for {share} of the time", **where)
             if line["owner"]:
                 found = message(
-                    "{runtime}: {share} of the time waits for the lock of {owner} at {place}",
+                    "{runtime}: threads wait for the lock of {owner} at {place} for {share} of the time",
                     owner=line["owner"],
                     **where,
                 )
@@ -170,10 +173,10 @@ def _of_locks(view: View) -> Iterator[Fact]:
             )
         for line in _sampled(profile["stopping"])[:1]:
             per_request, share = stops_per_request(profile), share_of_time(profile, "stopping_ns")
-            stood = profile["stood_ns"] / max(1, profile["watched_ns"])  # all threads stand besides
+            stood = profile["stood_ns"] / max(1, profile["watched_ns"])  # the other threads are paused
             yield Stops(
                 found=message(
-                    "{runtime}: a request stops all threads {times} times, most of all at {place}",
+                    "{runtime}: each request causes {times} stop-the-world pauses, most of them at {place}",
                     runtime=runtime,
                     times=tenths(per_request),
                     place=_place(line),
@@ -184,26 +187,29 @@ def _of_locks(view: View) -> Iterator[Fact]:
                 share=share,
                 function=next((frame["function"] for frame in line.get("stack", ())), ""),
             )
-        counted = profile["count_share"]  # a lower bound, so that what it can gain is not known
+        counted = profile["count_share"]  # a lower bound, so the possible gain is unknown
         if profile["cpu_samples"] * counted >= LEAST_SAMPLES:
-            found = message("{runtime}: {share} of CPU time counts references", runtime=runtime, share=percent(counted))
+            found = message(
+                "{runtime}: counting references to shared objects takes at least {share} of CPU time",
+                runtime=runtime, share=percent(counted),
+            )  # fmt: skip
             yield SharedCounts(found=found, share=counted)
 
 
 def _sampled(lines: Sequence[Profile]) -> list[Profile]:
-    """Return those that were seen so often that they mean something."""
+    """Return the lines that have enough samples to be reported."""
     return [line for line in lines if line["samples"] >= LEAST_SAMPLES]
 
 
 def _place(line: Profile) -> str:
-    """Return the innermost frame; "" outside of Python."""
+    """Return the innermost Python frame of a line, or "" if the line is not in Python code."""
     return next(("{file}:{line} in {function}".format(**frame) for frame in line.get("stack", ())), "")
 
 
 def _slow_releases(found: Iterable[Fact], view: View) -> Iterator[Fact]:
-    """Yield the free-threaded patch releases with a verdict of slower that are *found* to stop all threads.
+    """Yield the free-threaded patch releases that are slower than another runtime and have stop-the-world pauses.
 
-    None where patch releases were compared: that verdict says it.
+    found: the facts of the run. If the run compares patch releases, yield nothing, because its verdict says it.
     """
     if any(one.step == "patch" for one in view.comparisons):
         return
@@ -214,7 +220,8 @@ def _slow_releases(found: Iterable[Fact], view: View) -> Iterator[Fact]:
         if name.free_threaded and name.patch.isdecimal() and int(name.patch):
             yield SlowRelease(
                 found=message(
-                    "{release} is slower than {than} and stops all threads; measure --runtime {before},{release}",
+                    "{release} is slower than {than} and has stop-the-world pauses; compare patch releases: --runtime "
+                    "{before},{release}",
                     release=str(name),
                     than=slower[runtime],
                     before=str(replace(name, patch=str(int(name.patch) - 1))),

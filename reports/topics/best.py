@@ -1,4 +1,4 @@
-"""The best service under each runtime, and what that of the last runtime serves against each other one's."""
+"""Compare the best service under the last runtime with the best service under each other runtime."""
 
 from collections.abc import Callable, Mapping
 from statistics import median
@@ -20,25 +20,27 @@ from reports.topics.comparisons import FLOOR, RATIO, VERDICT, P, ratio_datum, st
 from reports.view import View
 
 PLACE = 32
-WANTED = message("The best service under each runtime, one against another")
+WANTED = message("The best service under each runtime, compared with each other")
 COMMAND = "python runner.py --experiment best"
 TITLE = message("The best of each runtime")
 JUDGED = "of judging blocks"
 HOW = message(
-    "The best is, of all services that do the same work and speak the same frames (systems, DISPATCH and other "
-    "settings, alternatives), the one that took least time per request in the blocks with an even number. Figures and "
-    "verdicts are of the other blocks alone, so that luck in being picked counts for nothing. Verdicts are adjusted "
-    "for all steps between bests."
+    "The best service under a runtime took the least time per request in the blocks with even numbers. It is chosen "
+    "among all services that do the same work and use the same frame format: systems, DISPATCH and other settings, "
+    "alternatives. Figures and verdicts use only the blocks with odd numbers, so luck in the choice cannot influence "
+    "the result. p values are adjusted for the number of comparisons in this table."
 )
 
 
 def section(view: View) -> Section:
-    """Return a sentence for each step between two bests, and who they are."""
+    """Return the best services of all runtimes, and a sentence for each comparison of two of them."""
     sentences = tuple(_sentence(step, view) for step in view.between_bests)
     works = {str(best.work): best.work for best in view.bests}.values()
     groups = [(_work(work, view), [best for best in view.bests if best.work == work]) for work in works]
     bests = table(TITLE, _bests(view), groups, titled=True)
-    steps = table(message("Steps between bests"), _steps(view), [(NOTHING, view.between_bests)], folded=True)
+    steps = table(
+        message("Comparisons of the best services"), _steps(view), [(NOTHING, view.between_bests)], folded=True
+    )
     return Section(
         key="best",
         title=TITLE,
@@ -50,13 +52,15 @@ def section(view: View) -> Section:
 
 
 def _bests(view: View) -> list[Col[Best]]:
+    """Return the columns of the table of best services."""
+
     def of(best: Best) -> str:
         return of_row(best.row)
 
     return [
         arm_col(message("Runtime"), lambda best: best.row.runtime, view.looks, of),
         col(message("Best service"), lambda best: view.settings.where(best.row.system, best.row.params)),
-        col(message("of"), lambda best: words(str(best.of)), whole, rank=2),
+        col(message("candidates"), lambda best: words(str(best.of)), whole, rank=2),
         col(message("requests/s"), _judged(requests_per_s), whole, of, JUDGED),
         col(
             message("service CPU [us/request]"),
@@ -67,7 +71,7 @@ def _bests(view: View) -> list[Col[Best]]:
 
 
 def _judged(figure: Callable[[CellResult], float]) -> Callable[[Best], float | None]:
-    """Return what reads the median over the blocks that judge; None if it is 0, or nothing is known."""
+    """Return a function that reads the median of *figure* over the blocks with odd numbers; None if it is 0."""
 
     def read(best: Best) -> float | None:
         values = [figure(cell) for cell in best.judged.values() if cell.status == "ok"]
@@ -77,6 +81,7 @@ def _judged(figure: Callable[[CellResult], float]) -> Callable[[Best], float | N
 
 
 def _steps(view: View) -> list[Col[Comparison]]:
+    """Return the columns of the table of comparisons."""
     of = view.traces.of
     return [
         step_col(view),
@@ -89,18 +94,19 @@ def _steps(view: View) -> list[Col[Comparison]]:
 
 
 def _work(work: Mapping[str, Any], view: View) -> Message:
-    """Return what tells a work from the others of the run; nothing if it is the only one."""
+    """Return the parameters that tell a kind of work from the others of the run; nothing if there is only one kind."""
     return verbatim(parameter_values(work, varying([best.row for best in view.bests])))
 
 
 def _sentence(step: Comparison, view: View) -> Message:
+    """Return a sentence with the ratio, the verdict and the names of the two services."""
     below, above = (view.settings.where(side["system"], side["params"]) for side in step.settings)
     verdict = WORDS[step.verdict]
     if step.obstacle:
-        verdict = message("{verdict}, for {why}", verdict=verdict, why=step.obstacle)
+        verdict = message("{verdict} ({why})", verdict=verdict, why=step.obstacle)
     sentence = message(
-        "{numerator} at its best ({above}) serves {ratio} times what {denominator} does at its best ({below}): "
-        "{verdict}.",
+        "The best service on {numerator} ({above}) has {ratio} times the throughput of the best service on "
+        "{denominator} ({below}): {verdict}.",
         numerator=step.numerator,
         above=above,
         ratio=ratio_datum(step).text(ENGLISH),

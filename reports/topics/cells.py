@@ -1,4 +1,4 @@
-"""Every cell of every block as a line of one table, which a reader sorts and filters."""
+"""Show every cell of every block as a line of one table, which can be sorted and filtered."""
 
 from dataclasses import replace
 from itertools import starmap
@@ -19,7 +19,7 @@ TITLE = message("Every cell")
 
 
 def section(view: View) -> Section:
-    """Return all cells, in the order in which they ran."""
+    """Return a table of all cells, in the order in which they ran."""
     names = varying(view.rows)
     cols = [
         col(message("Runtime"), lambda cell: replace(arm(cell.arm, view.looks[cell.arm]), anchor=line_id(cell))),
@@ -32,19 +32,23 @@ def section(view: View) -> Section:
         col(message("Cell"), lambda cell: cell.cell_id),
     ]
     filters = (("system", 1), ("arm", 0), ("status", 3 + len(names)))
-    how = message("Each line is one cell in one block, as result.json has it. Figures above lead here.")
+    how = message(
+        "Each line is one cell in one block, with the figures of result.json. Figures elsewhere on this page link to "
+        "these lines."
+    )
     cells = table(TITLE, cols, [(NOTHING, view.run.cells)], filters=filters)
     return Section(key="cells", title=TITLE, sentences=(how,), tables=(cells,))
 
 
 def _parameter(name: str, view: View) -> Col[CellResult]:
+    """Return the column of a parameter's values."""
     is_numeric = all(type(row.params.get(name, 0)) is int for row in view.rows)
     form = whole if is_numeric else None
     return col(verbatim(name), lambda cell: value_text(cell.params[name]) if name in cell.params else "", form)
 
 
 def _figure(one: Figure, shown: Shown) -> Col[CellResult]:
-    """Return the column of a figure, with what it is sorted by; empty for a cell that has none."""
+    """Return the column of a figure and the raw values to sort it by. Cells without the figure are empty."""
 
     def read(cell: CellResult) -> Datum:
         value = one.read(cell)

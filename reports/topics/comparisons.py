@@ -1,4 +1,4 @@
-"""All comparisons as one plot: ratio and interval of each, the band of A/A, one scale; and why each is what it is."""
+"""Show all comparisons as one forest plot, with a table of the reason for each verdict."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -21,13 +21,13 @@ from reports.topics import of_run
 from reports.view import View
 
 PLACE = 30
-WANTED = message("Comparisons: version, build and lock")
+WANTED = message("The effects of version, build and GIL")
 COMMAND = of_run(all_runtimes_command)
 Item = TypeVar("Item")
 
-BEYOND = 2.5
+BEYOND = 2.5  # how far beyond the outermost ratio the scale reaches at most, as a factor
 MOST_TICKS = 5
-TICKS = (  # the finest of these that has no more than MOST_TICKS on the scale
+TICKS = (  # a scale has the first of these that puts at most MOST_TICKS on it
     (0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3),
     (0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0),
     (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0),
@@ -44,24 +44,29 @@ SIGNS = {
 }
 DECIDED = ("faster", "slower", "equivalent")
 TITLE, STEP, RATIO, VERDICT = message("All comparisons"), message("Step"), message("Ratio [95 %]"), message("Verdict")
-P, FLOOR, SCATTER = message("p"), message("Noise floor"), message("Scatter of a block (sd)")
+P, FLOOR, DEVIATION = message("p"), message("Noise floor"), message("Standard deviation of a block's ratio")
+DEVIATION_BETWEEN = message("Standard deviation between processes")
 
 
 def section(view: View) -> Section:
-    """Return the forest plot, and the reasons, folded."""
+    """Return the forest plot, and a folded table of reasons."""
     settings = of_settings(means_first(view.compared), view)
     shown = forest(TITLE, settings, lambda one: one, view.traces.of, [step_col(view)])
     return Section(key="comparisons", title=TITLE, tables=(shown, _reasons(view)))
 
 
 def _caption() -> Message:
-    """Return how to read a forest plot, and what the signs of the verdicts mean."""
+    """Return how to read a forest plot and the signs of the verdicts."""
     reading = message(
-        "Ratio of throughputs with its interval (95 %); right of 1 the newer side is faster. Grey band: A/A, the "
-        "same runtime twice. Filled marks have a verdict, hollow ones have none. One scale, logarithmic, for all rows."
+        "Ratio of throughputs with its 95 % interval. To the right of 1, the newer side is faster. The grey band is "
+        "A/A: the same runtime measured twice. Filled marks have a verdict, hollow marks have none. All rows share one "
+        "logarithmic scale."
     )
-    few = message("In parentheses: the range of fewer than {count} blocks.", count=FEWEST_FOR_INTERVAL)
-    signs = listed(_signed(verdict) for verdict in SIGNS)
+    few = message(
+        "Parentheses show the range of the blocks, because fewer than {count} blocks allow no interval.",
+        count=FEWEST_FOR_INTERVAL,
+    )
+    signs = listed(_sign_and_word(verdict) for verdict in SIGNS)
     return listed([reading, few, message("{signs}.", signs=signs)], SENTENCES)
 
 
@@ -73,9 +78,10 @@ def forest(
     first: Sequence[Col[Item]],
     last: Sequence[Col[Item]] = (),
 ) -> Table:
-    """Return a forest plot with a line for each item: its interval drawn and written, and its verdict.
+    """Return a forest plot with a line for each item: its interval as a drawing and in figures, and its verdict.
 
-    first, last: the columns before these and after them
+    comparison, cells: return the comparison of an item, and the cells that it comes from
+    first, last: the columns before and after these
     """
     by_head = [*grouped_items]
     scale = ratio_scale([comparison(item) for _, items in by_head for item in items])
@@ -83,7 +89,7 @@ def forest(
 
     def word(item: Item) -> Datum:
         one = comparison(item)
-        return words(_signed(one.verdict), state=f"word {one.verdict}", hint=one.why)
+        return words(_sign_and_word(one.verdict), state=f"word {one.verdict}", hint=one.why)
 
     cols = [
         *first,
@@ -99,7 +105,7 @@ def forest(
 
 
 def ratio_scale(compared: Sequence[Comparison]) -> Strip:
-    """Return a scale as wide as the intervals need; a very wide interval does not squeeze the others."""
+    """Return a scale that shows all ratios and, up to a limit, their intervals. The limit keeps the scale readable."""
     ratios = [1.0, *(one.ratio for one in compared if one.ratio)]
     ends = [end for one in compared for end in (one.low, one.high) if end is not None and isfinite(end)]
     scale = Strip(
@@ -111,22 +117,24 @@ def ratio_scale(compared: Sequence[Comparison]) -> Strip:
 
 
 def _ticks(scale: Strip) -> list[float]:
-    """Return round ratios, as many as there is room for."""
+    """Return round ratios for the ticks of a scale, at most MOST_TICKS if possible."""
     shown = [[value for value in values if scale.low <= value <= scale.high] for values in TICKS]
     return next((values for values in shown if len(values) <= MOST_TICKS), shown[-1])
 
 
-def _signed(verdict: str) -> Message:
+def _sign_and_word(verdict: str) -> Message:
+    """Return a verdict with its sign, such as '▲ faster'."""
     return message("{sign} {word}", sign=SIGNS[verdict], word=WORDS[verdict])
 
 
 def ratio_datum(comparison: Comparison, cells: str = "", figure: str = "ratio") -> Datum:
-    """Return the ratio of a comparison with its interval, or its range."""
+    """Return the ratio of a comparison with its interval. If there are few blocks, the range replaces the interval."""
     low, high, is_range = comparison.low, comparison.high, comparison.is_range
     return number(comparison.ratio, ratio, cells, figure, low=low, high=high, is_range=is_range)
 
 
 def _strip(comparison: Comparison, scale: Strip) -> Strip:
+    """Return the drawing of a ratio and its interval on a scale, with the band of A/A."""
     value, low, high, floor = comparison.ratio, comparison.low, comparison.high, comparison.noise_floor
     state = comparison.verdict if comparison.verdict in DECIDED else "open"
     return replace(
@@ -139,37 +147,37 @@ def _strip(comparison: Comparison, scale: Strip) -> Strip:
 
 
 def means_first(compared: Iterable[Comparison]) -> list[Comparison]:
-    """Return the comparisons over all settings, then the others."""
+    """Return *compared* with the comparisons over all settings first."""
     return sorted(compared, key=lambda one: one.system != OVER_ALL)
 
 
 def more_blocks(compared: Iterable[Comparison]) -> list[int]:
-    """Return how many more blocks each comparison takes that has no verdict yet."""
+    """Return how many more blocks each comparison without a verdict needs."""
     return [one.blocks_needed - one.blocks for one in compared if one.blocks_needed]
 
 
 def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:
-    """Return the comparisons of each setting, with its name, in the order of *compared*."""
+    """Return the name of each setting and its comparisons, in the order of *compared*."""
     return [*grouped(compared, lambda one: view.settings.name(one.system, one.params)).items()]
 
 
 def step_col(view: View) -> Col[Comparison]:
-    """Return the column of steps; each leads to its cells."""
+    """Return the column of steps. Each step links to its cells."""
     return col(STEP, lambda one: words(one.label, cells=view.traces.of(one), leads=True))
 
 
 def why_col() -> Col[Comparison]:
-    """Return the column that says why a verdict is what it is, and what limits the figures."""
+    """Return the column with the reason for a verdict, and with what limits its figures."""
     return col(message("Why"), lambda one: listed([one.why, *one.limits], SEMICOLON))
 
 
 def _reasons(view: View) -> Table:
-    """Return why each verdict is what it is, with p and noise floor; for those who ask."""
+    """Return a table with the reason, p value, noise floor and standard deviation of each comparison."""
     of = view.traces.of
     floors = {setting_key(one.system, one.params): of(one) for one in view.compared if one.step == "aa"}
 
     def of_floor(one: Comparison) -> str:
-        """Return the cells of the A/A comparison in the same setting."""
+        """Return the cells of the A/A comparison in the same setting as *one*."""
         return floors.get(setting_key(one.system, one.params), "")
 
     cols = [
@@ -177,9 +185,9 @@ def _reasons(view: View) -> Table:
         col(STEP, lambda one: one.label, cells=of),
         col(P, lambda one: one.p, probability, of, "p"),
         col(FLOOR, lambda one: one.noise_floor, percent, of_floor),
-        col(SCATTER, lambda one: Noise(**one.noise).sd() if one.noise else None, percent, of, "noise"),
-        col(message("between processes"), lambda one: one.noise.get("between"), percent, of, "noise"),
+        col(DEVIATION, lambda one: Noise(**one.noise).sd() if one.noise else None, percent, of, "noise"),
+        col(DEVIATION_BETWEEN, lambda one: one.noise.get("between"), percent, of, "noise"),
         why_col(),
     ]
-    name = message("Reasons, p and noise floor of each comparison")
+    name = message("Reason, p value and noise floor of each comparison")
     return table(name, cols, [(NOTHING, view.compared)], kind="reasons", folded=True)

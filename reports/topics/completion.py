@@ -1,4 +1,7 @@
-"""Completion time, or throughput, of every setting and arm: bars with a mark for each block; the seed's tables."""
+"""Show completion time or throughput of every setting and arm as bars, with a mark for each block.
+
+The results of the seed project stand beside them.
+"""
 
 from collections.abc import Sequence
 
@@ -16,7 +19,7 @@ ROOM = 1.04
 
 
 def section(view: View) -> Section:
-    """Return the bars; none if an experiment has a view of its own, which draws its contestants."""
+    """Return the bars. An experiment with its own view draws its contestants itself, so it has no bars here."""
     seed = () if view.is_timed else (seed_comparison(view),)
     drawn = () if view.plan.view or not any(row.figures for row in view.rows) else (figure(view),)
     return Section(key="completion", title=_title(view), figures=drawn, parts=seed)
@@ -27,14 +30,16 @@ def _title(view: View) -> Message:
 
 
 def figure(view: View) -> Figure:
-    """Return a panel for each setting, a bar for each arm; one scale for settings of the same work."""
+    """Return a panel for each setting, with a bar for each arm. Settings of the same work share one scale."""
     how = view.measure
     caption = message(
-        "What a client process takes for all of its requests: median over the clients, median over the blocks. "
-        "Marks: each block. Less is better."
+        "Time that a client process needs for all its requests: median over the clients, then over the blocks. Marks "
+        "show single blocks. Less is better."
     )
     if view.is_timed:
-        caption = message("Requests answered in a second: median over the blocks. Marks: each block. More is better.")
+        caption = message(
+            "Requests answered per second: median over the blocks. Marks show single blocks. More is better."
+        )
     panels = tuple(
         Panel(
             title=view.settings.short(rows[0].system, rows[0].params),
@@ -49,7 +54,7 @@ def figure(view: View) -> Figure:
 
 
 def _bars(rows: Sequence[Row], view: View) -> tuple[Curve, ...]:
-    """Return a bar to each median; a row without figures has its state instead."""
+    """Return a bar for the median of each row. A row without figures shows its state instead."""
     how, bars = view.measure, []
     for place, row in enumerate(rows):
         look, state = view.looks[row.runtime], Span(y=place, start=0.0, end=0.0, text=STATES[row.state])

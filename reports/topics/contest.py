@@ -1,4 +1,4 @@
-"""What the topics of experiments that rank systems share: the answer, tables, bars, sweeps, and what is absent."""
+"""Build the sections of experiments that rank systems, the contestants, by requests per second."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ REQUESTS_S = message("requests/s")
 ANSWERED = message("answered requests/s")
 NOTHING_MEASURED = message("Nothing was measured.")
 CPU = message("CPU [us]")
-MEDIANS: dict[str, tuple[Message, dict[str, Any]]] = {  # of a row: the head of the column, and other fields of it
+MEDIANS: dict[str, tuple[Message, dict[str, Any]]] = {  # by figure of a row: head and other fields of its column
     "p50_ns": (message("p50 [us]"), {}),
     "p99_ns": (message("p99 [us]"), {}),
     "service_cpu_ns_per_request": (message("service CPU [us/request]"), {"over": message("service"), "brief": CPU}),
@@ -40,10 +40,11 @@ MEDIANS: dict[str, tuple[Message, dict[str, Any]]] = {  # of a row: the head of 
 }
 PLACES = (message("First"), message("Second"), message("Last"))
 ANSWERS = {  # by the number of contestants that are named
-    1: message("{first} is first with {rate} requests/s."),
-    2: message("{first} is first with {rate} requests/s, then {second} with {second_rate}."),
+    1: message("{first} serves {rate} requests/s."),
+    2: message("{first} is fastest with {rate} requests/s. {second} follows with {second_rate}."),
     3: message(
-        "{first} is first with {rate} requests/s, then {second} with {second_rate}; {last} is last with {last_rate}."
+        "{first} is fastest with {rate} requests/s. {second} follows with {second_rate}, and {last} is last with "
+        "{last_rate}."
     ),
 }
 NAMED = (("first", "rate"), ("second", "second_rate"), ("last", "last_rate"))  # arguments of ANSWERS
@@ -59,7 +60,7 @@ def contest_section(
     sentences: Iterable[Message],
     view: View,
 ) -> Section:
-    """Return the topic of contestants that are ranked: the first of them, sentences, figures, and a table."""
+    """Return a section that ranks contestants: the fastest of them, sentences, figures, and a table of all."""
     every = (*sentences, *absent_sentences(view))
     name, groups = message("All contestants"), [(contest.label, contest.standings) for contest in contests]
     bars = bar_col(attrgetter("rate"), [standing for contest in contests for standing in contest.standings])
@@ -81,14 +82,14 @@ def contest_section(
 
 
 def name_col(head: Message, name: Callable[[Standing], Message] = attrgetter("name")) -> Col[Standing]:
-    """Return the column of the contestants' names, which lead to their cells."""
+    """Return the column of the contestants' names, which link to their cells."""
     return col(head, lambda standing: words(name(standing), cells=standing.cells, leads=True))
 
 
 def number_col(
     head: Message, read: Callable[[Standing], CellValue], form: Form, figure: str = "", **more: Any
 ) -> Col[Standing]:
-    """Return a column of numbers of contestants; '-' stands for None and 0. more: other fields of Column"""
+    """Return a column of numbers of contestants, with '-' for None and 0. more: other fields of Column"""
     return col(head, lambda standing: read(standing) or None, form, attrgetter("cells"), figure, **more)
 
 
@@ -96,7 +97,7 @@ RATES = number_col(REQUESTS_S, attrgetter("rate"), whole, RATE)
 
 
 def median_cols(**ranks: int) -> Iterator[Col[Standing]]:
-    """Yield the columns of those MEDIANS that have a rank."""
+    """Yield the columns of the given MEDIANS. ranks: which columns a narrow terminal leaves out first, by key"""
     for key, rank in ranks.items():
         head, more = MEDIANS[key]
         yield number_col(head, partial(_median, key), microseconds, rank=rank, **more)
@@ -107,13 +108,13 @@ def _median(key: str, standing: Standing) -> float | None:
 
 
 def mean_ns(histograms: Iterable[Mapping[str, Any]]) -> float | None:
-    """Return the median over the blocks of a mean. histograms: one of each block, as the record has them"""
+    """Return the median over the blocks of the mean latency. histograms: one for each block, as result.json has them"""
     means = [histogram["mean_ns"] for histogram in histograms if histogram.get("count")]
     return median(means) if means else None
 
 
 def bar_col(read: Callable[[Item], float], items: Iterable[Item]) -> Col[Item]:
-    """Return the column of bars that a table has on a terminal, with one scale for all *items*."""
+    """Return a column of bars for a table on a terminal, with one scale for all *items*."""
     most = max(map(read, items), default=1.0)
     return col(
         NOTHING,
@@ -123,27 +124,27 @@ def bar_col(read: Callable[[Item], float], items: Iterable[Item]) -> Col[Item]:
 
 
 def rate_words(row: Row) -> Message:
-    """Return the requests/s of a row as an argument of a sentence."""
+    """Return the requests/s of a row, as an argument for a sentence."""
     return traced(whole(rate(row)), of_row(row), RATE)
 
 
 def share_words(share: Estimate | None, row: Row) -> Message:
-    """Return a share with its interval as an argument of a sentence."""
+    """Return a share with its interval, as an argument for a sentence."""
     return traced(estimate(share, hundredths) if share else ABSENT, of_row(row))
 
 
 def named_rate(standing: Standing) -> dict[str, Any]:
-    """Return a contestant's name and requests/s as arguments of a sentence."""
+    """Return a contestant's name and requests/s, as arguments for a sentence."""
     return {"name": standing.name, "rate": rate_words(standing.row)}
 
 
-def told(contests: Iterable[Contest], sentence: Callable[[Contest], Message]) -> list[Message]:
-    """Return what *sentence* says of each contest, with the contest's label before it."""
+def label_sentences(contests: Iterable[Contest], sentence: Callable[[Contest], Message]) -> list[Message]:
+    """Return the sentence that *sentence* makes of each contest, after the contest's label."""
     return [about(text, contest.label) for contest in contests if (text := sentence(contest))]
 
 
 def answer(contest: Contest) -> Message:
-    """Return the first, the second and the last contestant with their requests/s."""
+    """Return a sentence that names the fastest, the second and the last contestant with their requests/s."""
     named = _podium(contest)
     args: dict[str, Any] = {}
     for (who, how_fast), standing in zip(NAMED, named, strict=False):
@@ -152,13 +153,13 @@ def answer(contest: Contest) -> Message:
 
 
 def podiums(contests: Sequence[Contest]) -> Table:
-    """Return the same for several contests: a group for each."""
+    """Return a table of the fastest, the second and the last contestant of each contest."""
     places = {
         id(standing): place for contest in contests for place, standing in zip(PLACES, _podium(contest), strict=False)
     }
-    columns = [col(message("Place"), lambda standing: places[id(standing)]), name_col(message("Who")), RATES]
+    columns = [col(message("Place"), lambda standing: places[id(standing)]), name_col(message("Contestant")), RATES]
     groups = [(contest.label, _podium(contest)) for contest in contests]
-    return table(message("Who serves most"), columns, groups, kind="standings")
+    return table(message("Highest throughput"), columns, groups, kind="standings")
 
 
 def _podium(contest: Contest) -> Sequence[Standing]:
@@ -169,7 +170,7 @@ def throughput(contests: Iterable[Contest], view: View) -> Figure:
     """Return bars of requests/s, with a panel for each contest."""
     panels = []
     for contest in contests:
-        most = 1.04 * _most([contest])
+        most = 1.04 * _highest_rate([contest])
         curves = [
             bar(view.looks[standing.row.runtime], _spot(place, standing), whole)
             for place, standing in enumerate(contest.standings)
@@ -180,14 +181,14 @@ def throughput(contests: Iterable[Contest], view: View) -> Figure:
         panels.append(Panel(title=contest.label, across=across, up=up, curves=tuple(curves)))
     return Figure(
         key="throughput",
-        title=message("Requests a second"),
-        caption=message("Bar: median over the blocks. Marks: each block. More is better."),
+        title=message("Requests per second"),
+        caption=message("Bars show the median over the blocks, marks show single blocks. More is better."),
         panels=tuple(panels),
     )
 
 
-def _most(contests: Iterable[Contest]) -> float:
-    """Return the most requests/s of any block."""
+def _highest_rate(contests: Iterable[Contest]) -> float:
+    """Return the highest requests/s of any block."""
     return max(
         requests_per_s(cell) for contest in contests for standing in contest.standings for cell in standing.row.good
     )
@@ -198,14 +199,14 @@ def _spot(place: float, standing: Standing) -> Spot:
 
 
 def sweeps(contests: Sequence[Contest], view: View) -> Iterator[Figure]:
-    """Yield a figure for each numeric parameter that varies while the other parameters stay as they are."""
+    """Yield a figure for each numeric parameter that varies while the other parameters stay the same."""
     for name in dict.fromkeys(name for contest in contests for name in contest.setting):
         if name in PARAMETERS and PARAMETERS[name].kind is int:
             yield from _sweep(name, [contest for contest in contests if name in contest.setting], view)
 
 
 def _sweep(parameter: str, contests: Sequence[Contest], view: View) -> Iterator[Figure]:
-    """Yield a panel for each set of the other parameters that has several values, with a line for each contestant."""
+    """Yield the figure of one parameter: a panel for each set of the others, and a line for each contestant."""
     groups = grouped(contests, lambda contest: contest.label_without(parameter))
     panels = {label: along for label, along in groups.items() if len(along) > 1}
     if not panels:
@@ -215,7 +216,7 @@ def _sweep(parameter: str, contests: Sequence[Contest], view: View) -> Iterator[
     names = {id(standing.row): standing.name for contest in shown for standing in contest.standings}
     contestants = dict.fromkeys(names[id(row)] for row in view.rows if id(row) in names)
     across = swept_axis(places, verbatim(PARAMETERS[parameter].label))
-    up = Axis(label=ANSWERED, low=0.0, high=1.05 * _most(shown))
+    up = Axis(label=ANSWERED, low=0.0, high=1.05 * _highest_rate(shown))
     made = []
     for label, along in panels.items():
         spots = [
@@ -229,16 +230,17 @@ def _sweep(parameter: str, contests: Sequence[Contest], view: View) -> Iterator[
         made.append(Panel(title=label, across=across, up=up, curves=tuple(curves)))
     yield Figure(
         key=f"throughput-{parameter.lower()}",
-        title=message("Requests a second against {parameter}", parameter=parameter),
-        caption=message("Line: median over the blocks. Marks: each block. More is better."),
+        title=message("Requests per second by {parameter}", parameter=parameter),
+        caption=message("Lines show the median over the blocks, marks show single blocks. More is better."),
         panels=tuple(made),
     )
 
 
 def published(name: Message, text: str, **more: Any) -> Table:
-    """Return a table that somebody else printed. text: its heads, then its lines, with two blanks between columns
+    """Return a table from published figures. The head of the first column is translated, other heads are not.
 
-    more: other fields of Table. The head of the first column is translated; other heads stay as they were printed.
+    text: a line of heads, then the lines of the table, with two or more spaces between columns
+    more: other fields of Table
     """
     (first, *heads), *lines = (re.split(" {2,}", line) for line in text.strip().splitlines())
     columns = [
@@ -249,15 +251,15 @@ def published(name: Message, text: str, **more: Any) -> Table:
 
 
 def absent_sentences(view: View) -> list[Message]:
-    """Return a sentence for each reason that kept systems of the plan from being measured."""
+    """Return a sentence for each reason why systems of the plan were not measured."""
     return [
-        message("Not measured: {systems} - {reason}", systems=places(systems, view), reason=reason)
+        message("Not measured: {systems}. Reason: {reason}", systems=places(systems, view), reason=reason)
         for reason, systems in by_reason(view.plan.absent).items()
     ]
 
 
 def by_reason(absences: Iterable[Absent]) -> dict[Message, dict[str, list[str]]]:
-    """Return {reason: {system: runtimes}}: each reason with all that it keeps away."""
+    """Return {reason: {system: runtimes}} of everything in the plan that was not measured."""
     reasons: dict[Message, dict[str, list[str]]] = {}
     for absence in absences:
         reasons.setdefault(absence.reason, {}).setdefault(absence.system, []).append(absence.runtime)
@@ -265,7 +267,7 @@ def by_reason(absences: Iterable[Absent]) -> dict[Message, dict[str, list[str]]]
 
 
 def places(systems: Mapping[str, Sequence[str]], view: View) -> Message:
-    """Return systems and their runtimes: 'Netty (Java); uvloop under 3.11, 3.14t'."""
+    """Return systems with their runtimes, such as 'Netty (Java); uvloop under 3.11, 3.14t'."""
     named = []
     for system, runtimes in systems.items():
         title = message("system {system}", system=system) if system.isdigit() else titled(system, view.titles)

@@ -1,4 +1,4 @@
-"""Where the time of a request goes: calc, the rest of user time, kernel and waiting, one after the other."""
+"""Show where the time of a request goes: calculation, other user time, kernel time and waiting."""
 
 from itertools import accumulate, pairwise
 from operator import attrgetter
@@ -15,12 +15,12 @@ from reports.view import View
 
 PLACE = 80
 WANTED = message("Where the time of a request goes")
-COMMAND = of_run(command_line)  # once more: what an older version did not measure, this one does
-LEAST_US = 0.5  # a smaller change is not worth a sentence
+COMMAND = of_run(command_line)  # the same run again: older versions did not measure this
+LEAST_US = 0.5  # smaller changes are not reported
 
 
 def section(view: View) -> Section:
-    """Return the costs of every row, what moved most at each step, and what perf saw."""
+    """Return the costs of every row, the largest changes at each step, and the profiles by perf."""
     arm: Col[Row] = arm_col(message("Runtime"), attrgetter("runtime"), view.looks, of_row)
     more = table(
         message("Waiting for a core, context switches and memory"),
@@ -28,12 +28,13 @@ def section(view: View) -> Section:
         [(head, [row for row in rows if row.good]) for head, rows in view.named_groups],
         folded=True,
         caption=message(
-            "Core wait: ready to run, without a core, in us per request. Switches (voluntary, involuntary): of the "
-            "service, per request. Memory: of all processes of a side together. Medians over the blocks."
+            "Core wait is the time in which threads were ready to run but had no core, in us per request. Switches are "
+            "voluntary and involuntary context switches of the service, per request. Memory is the sum of all "
+            "processes of a side. All figures are medians over the blocks."
         ),
     )
-    profiles = tuple(  # perf's own figures are of no cell: they come from services that were started once more
-        message("perf, {profile}", profile=view.settings.profiled(profile))
+    profiles = tuple(  # perf ran in extra cells, which the other figures do not include
+        message("perf: {profile}", profile=view.settings.profiled(profile))
         for profile in view.run.profiles
         if profile.get("kind", "perf") == "perf"
     )
@@ -41,17 +42,18 @@ def section(view: View) -> Section:
         key="costs",
         title=message("Where the time goes"),
         sentences=profiles,
-        tables=(_times(arm, view), more, _moved(view)),
+        tables=(_times(arm, view), more, _largest_changes(view)),
         terminal=profiles,
     )
 
 
 def _col(cost: Cost) -> Col[Row]:
+    """Return the column of a cost."""
     return col(cost.head, lambda row: cost.of(row.good), cost.form, of_row, cost.name)
 
 
 def _times(arm: Col[Row], view: View) -> Table:
-    """Return a bar for each arm. Each setting has its own scale."""
+    """Return a table with a stacked bar for each arm. Each setting has its own scale."""
     timed = [(head, [row for row in rows if row.figures]) for head, rows in view.named_groups]
     longest = {id(row): max(sum(_parts(each).values()) for each in rows) or 1.0 for _, rows in timed for row in rows}
 
@@ -71,32 +73,33 @@ def _times(arm: Col[Row], view: View) -> Table:
         key="stacks",
         keys=(
             ("s0", message("calc")),
-            ("s1", message("user, rest")),
+            ("s1", message("other user time")),
             ("s2", message("kernel")),
             ("s3", message("waiting")),
         ),
         caption=message(
-            "Per request, in us, medians over the blocks: the calc loop and the rest of the service's user time, its "
-            "kernel time, and waiting, from sending until the handler began (one request in 64 is asked). Calc and "
-            "waiting are wall time, user and kernel are CPU time: the sum is not a latency."
+            "Time per request in us, as medians over the blocks. Calc is the calculation loop. User and kernel are "
+            "the service's user and kernel time; in the bars, user time is without calc. Waiting is the time from "
+            "sending a request until its handler starts, sampled from one request in 64. Calc and waiting are wall "
+            "time, user and kernel are CPU time, so the sum is not a latency."
         ),
     )
 
 
 def _parts(row: Row) -> dict[str, float]:
-    """Return us per request. The calc loop is a part of user time, so the rest of it follows."""
+    """Return the time per request in us, by part. User time includes the calc loop, so only the rest is `user`."""
     calc, user, kernel, waiting = (cost.of(row.good) or 0.0 for cost in (CALC, USER, KERNEL, WAITING))
     return {"calc": calc, "user": max(0.0, user - calc), "kernel": kernel, "waiting": waiting}
 
 
-def _moved(view: View) -> Table:
-    """Return the two parts that changed most between the arms of each comparison of a setting."""
+def _largest_changes(view: View) -> Table:
+    """Return a table with the two times that changed most at each step of a setting."""
     rows = {(*row.key, row.runtime): row for row in view.rows}
     lines = []
     for comparison in view.compared:
         setting = setting_key(comparison.system, comparison.params)
         before, after = (rows.get((*setting, arm)) for arm in (comparison.denominator, comparison.numerator))
-        if before and after and (moved := _what_moved(before, after)):
+        if before and after and (moved := _changes_of_row(before, after)):
             name = view.settings.name(comparison.system, comparison.params)
             step = f"{comparison.denominator} → {comparison.numerator}"
             lines.append((name, step, words(moved, cells=view.traces.of(comparison))))
@@ -106,8 +109,8 @@ def _moved(view: View) -> Table:
     )
 
 
-def _what_moved(before: Row, after: Row) -> Message:
-    """Return which two times of a request changed most from *before* to *after*; nothing if none did."""
+def _changes_of_row(before: Row, after: Row) -> Message:
+    """Return the two times of a request that changed most from *before* to *after*, or nothing if none changed."""
     both = [(cost.time, cost.of(before.good), cost.of(after.good)) for cost in (*TIMES, *MORE) if cost.time]
     changes = [
         (abs(new - old), message("{time} {before:.1f} → {after:.1f} us", time=time, before=old, after=new))

@@ -1,4 +1,4 @@
-"""What a step's ratio is made of: cores in use and CPU time per request; and what the services could do alone."""
+"""Show the two factors of a step's ratio, and the throughput that the services could reach without clients."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -13,23 +13,25 @@ from reports.topics.comparisons import RATIO, means_first, of_settings, step_col
 from reports.view import View
 
 PLACE = 45
-STEPS = ("lock", "jit", "other", "whole", "build", "version", "patch")  # a setting's sentence is on the first it has
-FACTORS = {"cores_used": message("Cores used"), "cpu_per_request": message("CPU per request")}
+# The sentence of a setting is about the first of these steps that the setting has.
+STEPS = ("lock", "jit", "other", "whole", "build", "version", "patch")
+FACTORS = {"cores_used": message("Cores used"), "cpu_per_request": message("Requests per CPU second")}
 SIDES = {"": message("both sides"), "service": message("service"), "client": message("client")}
 ARMS = {"denominator": message("before [requests/s]"), "numerator": message("after [requests/s]")}
-HOW = {
-    True: message("Measured: native clients on cores of their own, which had room."),
+HOW = {  # whether the capacity of the services was measured
+    True: message("Measured: the native clients had cores of their own and did not use them fully."),
     False: message(
-        "Estimated, as if a request took this CPU time on every core that the services can use: one a process under a "
-        "GIL, else one a worker thread (--pin and --client-runtime native measure it)."
+        "Estimated for all cores that the services can use, with the measured CPU time per request. With a GIL, each "
+        "process can use one core. Without a GIL, each worker thread can use one core. Use --pin and --client-runtime "
+        "native to measure it."
     ),
 }
 
 
 def section(view: View) -> Section:
-    """Return a line for each step of each setting, and what the services of each setting could serve alone."""
+    """Return the factors of each step, and the throughput that the services of each setting could reach alone."""
     steps = [one for one in view.compared if one.step != "aa"]
-    parted = means_first(one for one in steps if one.factors)
+    factored = means_first(one for one in steps if one.factors)
     alone = of_settings((one for one in steps if one.capacity), view)
     shown = [min(some, key=lambda one: STEPS.index(one.step)) for _, some in alone]
     parts = [step_col(view), *(_factor_col(side, name, view) for side in SIDES for name in FACTORS)]
@@ -45,27 +47,30 @@ def section(view: View) -> Section:
         title=message("What the ratio is made of"),
         sentences=(*(_sentence(one, view) for one in shown), *_how(shown)),
         tables=(
-            table(message("Factors of each step"), parts, of_settings(parted, view)),
-            table(message("What the services could serve alone"), rates, alone, caption=caption),
+            table(message("Factors of each step"), parts, of_settings(factored, view)),
+            table(message("Throughput that the services could reach alone"), rates, alone, caption=caption),
         ),
         notes=(
             message(
-                "Throughput = cores used / CPU time per request, so the ratio of a step is the product of two: above 1 "
-                "more cores were in use, or a request took less CPU time. Paired by block, with 95 percent intervals."
+                "Throughput = cores used x requests per CPU second, so the ratio of a step is the product of these "
+                "two ratios. Above 1, more cores were in use, or a request took less CPU time. The ratios are paired "
+                "by block and have 95 % intervals."
             ),
         ),
     )
 
 
 def _how(known: Iterable[Comparison]) -> list[Message]:
+    """Return whether the capacities were measured or estimated, and how."""
     return [HOW[measured] for measured in dict.fromkeys(one.capacity["measured"] for one in known)]
 
 
 def _sentence(one: Comparison, view: View) -> Message:
+    """Return the throughput that the services could reach alone on both sides of a step."""
     before, after = (whole(one.capacity[arm]["requests_per_s"]) for arm in ARMS)
     sentence = message(
-        "{setting}: the services alone could serve {after} requests/s on {numerator} and {before} on {denominator}, "
-        "{ratio} x.",
+        "{setting}: without clients on the same cores, the services could serve {after} requests/s on {numerator} and "
+        "{before} requests/s on {denominator}, a ratio of {ratio}.",
         setting=view.settings.short(one.system, one.params),
         after=after,
         before=before,
@@ -77,6 +82,8 @@ def _sentence(one: Comparison, view: View) -> Message:
 
 
 def _factor_col(side: str, name: str, view: View) -> Col[Comparison]:
+    """Return the column of one factor of one side."""
+
     def read(one: Comparison) -> Datum:
         factors = one.factors[side] if side else one.factors
         return _datum(factors[name], one, view.traces.of(one), f"{name} {side}".strip())
@@ -85,7 +92,7 @@ def _factor_col(side: str, name: str, view: View) -> Col[Comparison]:
 
 
 def _arm_cols(arm: str, view: View) -> list[Col[Comparison]]:
-    """Return the columns of what the services of an arm could serve by themselves, and on how many cores."""
+    """Return the columns of the throughput that the services of an arm could reach alone, and of their cores."""
     of = view.traces.of
 
     def rate(one: Comparison) -> Datum:
@@ -105,5 +112,6 @@ def _datum(
     name: str = "ratio",
     form: Form = ratio,
 ) -> Datum:
+    """Return the figure called *name* in *known*, with its interval."""
     low, high = known["low"], known["high"]
     return number(known[name], form, cells, figure, low=low, high=high, is_range=one.is_range)

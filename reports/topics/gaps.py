@@ -1,4 +1,4 @@
-"""What was not measured, and the command that would: runtimes, cells, noise, blocks; what other topics have."""
+"""List what was not measured: runtimes, cells, noise and blocks of the plan, and other topics. Each has a command."""
 
 from collections.abc import Iterator
 
@@ -20,28 +20,30 @@ BUILD = f"{PROGRAM} native"
 
 
 def missing(view: View) -> Section:
-    """Return what the plan asks for and the run does not have."""
+    """Return a section of what the plan asks for but the run did not measure."""
     gaps = [*_gaps(view)]
-    none = message("Nothing that the plan asks for is missing.")
+    none = message("Everything in the plan was measured.")
     return Section(key="gaps", title=TITLE, sentences=() if gaps else (none,), tables=(_table(gaps),))
 
 
 def elsewhere(view: View) -> Section:
-    """Return what reports can show and this run does not have at all; folded."""
+    """Return a folded section of topics that this run did not measure although reports can show them."""
     gaps = lacking(view)
-    title = message("What other runs measure, each with its command ({count})", count=len(gaps))
+    title = message("What other runs can measure, with the commands ({count})", count=len(gaps))
     return Section(key="elsewhere", title=title, tables=(_table(gaps),), folded=True)
 
 
 def _table(gaps: list[Gap]) -> Table:
-    heads = (message("What"), message("The command that would measure it"))
+    """Return a table of gaps with their commands."""
+    heads = (message("What"), message("Command that measures it"))
     return plain_table(TITLE, heads, [(what, words(command, code=True)) for what, command in gaps], kind="gaps")
 
 
 def _gaps(view: View) -> Iterator[Gap]:
+    """Yield what the plan asks for but the run did not measure, with the command that measures it."""
     run, again = view.run, command_line(view.run)
     for name in run.missing:
-        yield message("Runtime {runtime}, which was not found", runtime=name), _installation(name, again)
+        yield message("Runtime {runtime}: not found", runtime=name), _installation(name, again)
     yield from _absent([one for one in view.plan.absent if one.runtime == NATIVE], BUILD, view)
     yield from _absent([one for one in view.plan.absent if one.runtime != NATIVE], again, view)
     unfinished = sum(max(0, row.planned - len(row.cells)) for row in view.rows)
@@ -49,13 +51,14 @@ def _gaps(view: View) -> Iterator[Gap]:
         yield plural("{count} cell of the plan", "{count} cells of the plan", count=unfinished), resume_command(run)
     compared = [comparison for comparison in view.comparisons if comparison.step != "aa"]
     if compared and len(compared) == len(view.comparisons):
-        yield message("The noise floor: one runtime twice (A/A)"), f"{again} --aa"
+        yield message("The noise floor: the same runtime measured twice (A/A)"), f"{again} --aa"
     if more := more_blocks(answering(compared)):
-        blocks = message("Verdicts that are still open: about this many blocks")
+        blocks = message("More blocks for the missing verdicts; their number is an estimate")
         yield blocks, more_blocks_command(run, max(more))
 
 
 def _installation(runtime: str, again: str) -> str:
+    """Return the command that installs a runtime. again: the command of this run"""
     name = RuntimeName.parse(runtime)
     if name.jit_enabled:
         return f"{again} --interpreter {runtime}=PATH"
@@ -63,6 +66,6 @@ def _installation(runtime: str, again: str) -> str:
 
 
 def _absent(absences: list[Absent], command: str, view: View) -> Iterator[Gap]:
-    """Yield each reason with all that it keeps away."""
+    """Yield each reason for missing systems, with these systems."""
     for reason, systems in by_reason(absences).items():
         yield message("{systems}: {reason}", systems=places(systems, view), reason=reason), command

@@ -1,4 +1,4 @@
-"""Latency by percentile, HDR style: a panel for each setting, a curve for each arm."""
+"""Show latency by percentile as HDR histograms do: a panel for each setting, a curve for each arm."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil, log10
@@ -19,16 +19,16 @@ from reports.topics.comparisons import means_first, of_settings, step_col
 from reports.view import View
 
 PLACE = 70
-LEFT_EDGE = 100 / 99  # the first percentile: the few fastest requests would take half of the panel
+LEFT_EDGE = 100 / 99  # percentile 1: to its left, the few fastest requests would take half of the panel
 PERCENTILES = {"p50": 2.0, "p90": 10.0, "p99": 100.0, "p99.9": 1000.0, "p99.99": 10_000.0}
 TAILS = {"p50": "p50", "p99": "p99", "p999": "p99.9"}
-GAP = 1.1
+GAP = 1.1  # between the curves and the edge of a panel, as a factor
 TITLE = message("Latency of requests")
 Points = Sequence[tuple[float, float]]
 
 
 def section(view: View) -> Section:
-    """Return the curves, percentiles and their comparisons; nothing if too few requests were timed."""
+    """Return curves, percentiles and their comparisons. The section is empty if too few requests were timed."""
     curves = {id(row): [point for point in curve(row.latency) if point[0] >= LEFT_EDGE] for row in view.rows}
     if not any(curves.values()):
         return Section(key="latency", title=TITLE)
@@ -42,21 +42,24 @@ def section(view: View) -> Section:
 
 
 def _tails(view: View) -> Table:
-    """Return the ratios of percentiles of each step, those over all settings first."""
+    """Return a table of each step's ratios of percentiles. Steps over all settings are first."""
     known = of_settings(means_first(one for one in view.compared if one.tails), view)
     cols = [step_col(view)]
     for name, shown in TAILS.items():
         cols += _tail_cols(name, shown, view)
     return table(
-        message("Percentiles compared"),
+        message("Comparison of percentiles"),
         cols,
         known,
-        caption=message("Ratio of latencies, block by block; above 1 the newer side is faster. All are one family."),
+        caption=message(
+            "Ratio of latencies, paired by block. Above 1, the newer side has lower latency. The verdicts are "
+            "adjusted for the number of comparisons in this table."
+        ),
     )
 
 
 def _tail_cols(name: str, shown: str, view: View) -> list[Col[Comparison]]:
-    """Return the columns of a percentile's ratio and verdict."""
+    """Return the columns of a percentile's ratio and verdict. shown: the name of the percentile"""
 
     def value(one: Comparison) -> Datum:
         tail = one.tails.get(name, {})
@@ -71,7 +74,7 @@ def _tail_cols(name: str, shown: str, view: View) -> list[Col[Comparison]]:
 
 
 def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
-    """Return a figure whose panels have the same scales, so that they can be compared."""
+    """Return the figure of all curves. All panels have the same scales."""
     points = [point for points in curves.values() for point in points]
     furthest, values = max(x for x, _ in points) * GAP, [y for _, y in points]
     nines = [10.0**place for place in range(1, ceil(log10(furthest)) + 1)]
@@ -82,8 +85,8 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
         key="latency",
         title=TITLE,
         caption=message(
-            "Every further nine is as wide as the one before. A curve ends where 10 requests were slower. Marks: 50, "
-            "90, 99, ... %. Both axes are logarithmic. Less is better."
+            "Both axes are logarithmic: 90 %, 99 % and 99.9 % are equally far apart. A curve ends where only 10 "
+            "requests were slower. Marks show 50, 90, 99, ... %. Less is better."
         ),
         panels=tuple(
             Panel(
@@ -99,7 +102,7 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
 
 
 def _curve(row: Row, points: Points, view: View) -> Curve:
-    """Return the line, and a mark at 50, 90, 99, ... %."""
+    """Return the line of a row's latency, with marks at 50, 90, 99, ... %."""
     marks = (
         Mark(x=x, y=y, tip=tip(f"{row.runtime} p{100 - 100 / x:g}", f"{y:,.4g} us"), cells=of_row(row))
         for x, y in percentiles(row.latency)
@@ -108,6 +111,7 @@ def _curve(row: Row, points: Points, view: View) -> Curve:
 
 
 def _table(view: View) -> Table:
+    """Return a table of the percentiles of each row."""
     cols = [
         arm_col(message("Runtime"), attrgetter("runtime"), view.looks, of_row),
         *(_percentile_col(name, place) for name, place in PERCENTILES.items()),

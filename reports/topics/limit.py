@@ -1,4 +1,4 @@
-"""The machine's limit: what share of a native service's requests/s each Python service reaches."""
+"""Show the machine's limit: the share of a native service's requests/s that each Python service reaches."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,17 +20,18 @@ PLACE = 90
 TITLE = message("The machine's limit")
 ALWAYS_NAMED = "CALC_TARGET"
 HOW = message(
-    "The machine's limit is the same protocol and the same count in Rust, called by the native load generator. "
-    "Python clients take CPU time from the service: with --client-runtime native every service is called by that "
-    "generator, and the share is the service's alone."
+    "The machine's limit is the throughput of a Rust service with the same protocol and the same calculation, called "
+    "by the native load generator. Python clients take CPU time from the service. With --client-runtime native, the "
+    "native load generator calls every service, so the share depends on the service alone."
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Share:
-    """A row, and its share of the requests/s that the native service, *limit*, reaches at the same setting.
+    """A row, and its share of the requests/s that the native service reaches at the same setting.
 
-    setting: CALC_TARGET and whatever else varies
+    limit: the row of the native service
+    setting: CALC_TARGET and the parameters that vary
     has_native_client: whether the native load generator calls the Python service, as it calls the limit
     """
 
@@ -42,12 +43,12 @@ class Share:
 
     @property
     def cells(self) -> str:
-        """The groups of cells of both."""
+        """The groups of cells of both rows."""
         return of_rows([self.limit, self.row])
 
 
 def section(view: View) -> Section:
-    """Return a sentence for each setting, on its last runtime in the plan's order, and every row's share."""
+    """Return the shares of all rows, and a sentence on each setting's last runtime in the order of the plan."""
     shares = [*_shares(view)]
     named = [share for share in shares if share.row.runtime in view.run.runtimes]
     last = {setting_key(share.row.system, share.row.params): share for share in named}
@@ -70,7 +71,7 @@ def section(view: View) -> Section:
 
 
 def _shares(view: View) -> Iterator[Share]:
-    """Yield each Python row whose setting was measured natively too."""
+    """Yield the share of each Python row whose setting was measured with the native service, too."""
     limits = {setting_key(row.system, row.params): row for row in view.rows if row.runtime == NATIVE and row.figures}
     names = dict.fromkeys([ALWAYS_NAMED, *varying(view.rows)])
     for row in view.rows:
@@ -81,10 +82,12 @@ def _shares(view: View) -> Iterator[Share]:
 
 
 def _rate(row: Row) -> Datum:
+    """Return the requests/s of a row."""
     return number(THROUGHPUT.median(row), whole, of_row(row), THROUGHPUT.figure)
 
 
 def _sentence(share: Share, view: View) -> Message:
+    """Return a sentence that states a share."""
     sentence = message(
         "{system} on {runtime}, called by {clients}, reaches {share} of the machine's limit at {setting}.",
         system=view.settings.number(share.row.system),

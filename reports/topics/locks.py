@@ -1,4 +1,4 @@
-"""Whose lock: contended mutexes by the type of their object and line, stops of all threads, by `--profile locks`."""
+"""Show what `--profile locks` found: contended mutexes by type of object and line, and stop-the-world pauses."""
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
@@ -15,32 +15,32 @@ from reports.view import View
 PLACE = 83
 MOST_LINES = 8
 HOW = message(
-    "From one more cell of each, in no other figure. Shares are of the time that requests took, divided among "
-    "lines by samples of Python stacks that were taken while threads waited. Counting of references, of CPU time, "
-    "is a lower bound: most of it is inlined and cannot be seen."
+    "These figures come from extra cells, which no other figure includes. Shares refer to the time that requests "
+    "took. Samples of the Python stacks of waiting threads divide this time among lines. The share of CPU time for "
+    "reference counting is a lower bound, because most of the counting is inlined and cannot be seen."
 )
 Profile = Mapping[str, Any]
 
 
 def section(view: View) -> Section:
-    """Return the sentence of each profile; sums; the lines that stop all threads, and those that wait for a lock."""
+    """Return a sentence and the sums of each profile, and the lines that wait for a lock or pause all threads."""
     sentences = tuple(_sentence(profile, view) for profile in view.run.profiles if profile.get("kind") == "locks")
     profiles = profiles_of(view.run)
     runtime: Col[Profile] = arm_col(message("Runtime"), itemgetter("runtime"), view.looks)
     sums = table(
-        message("Locks and stops"),
+        message("Locks and stop-the-world pauses"),
         [
             runtime,
             col(message("System"), itemgetter("system")),
-            col(message("stops of all threads per request"), stops_per_request, hundredths),
-            col(message("time spent on stops"), lambda one: share_of_time(one, "stopping_ns"), percent),
+            col(message("stop-the-world pauses per request"), stops_per_request, hundredths),
+            col(message("time spent on stop-the-world pauses"), lambda one: share_of_time(one, "stopping_ns"), percent),
             col(message("time waiting for contended locks"), lambda one: share_of_time(one, "waiting_ns"), percent),
-            col(message("CPU time counting shared references"), itemgetter("count_share"), percent),
+            col(message("CPU time counting references to shared objects"), itemgetter("count_share"), percent),
         ],
         [(NOTHING, profiles)],
     )
     lines = table(
-        message("Lines that wait for whose lock"),
+        message("Lines that wait, and the locks that they wait for"),
         [
             runtime,
             col(message("Lock"), itemgetter("lock")),
@@ -52,7 +52,7 @@ def section(view: View) -> Section:
     )
     return Section(
         key="locks",
-        title=message("Whose lock"),
+        title=message("Contended locks"),
         sentences=sentences,
         tables=(sums, lines),
         notes=(HOW,) if profiles else (),
@@ -61,42 +61,44 @@ def section(view: View) -> Section:
 
 
 def profiles_of(run: Run) -> list[Profile]:
-    """Return the profiles of locks that saw something."""
+    """Return the profiles of locks that have figures."""
     return [one for one in run.profiles if one.get("kind") == "locks" and "contended" in one]
 
 
 def stops_per_request(profile: Profile) -> float:
-    """Return how often a request stops all threads."""
+    """Return the number of stop-the-world pauses per request."""
     return float(profile["stops"] / max(1, profile["requests"]))
 
 
 def share_of_time(profile: Profile, name: str) -> float:
-    """Return the share of the time of requests that *name*, such as waiting_ns, takes."""
+    """Return the time called *name*, such as waiting_ns, as a share of the time that requests took."""
     return float(min(1.0, profile[name] / max(1, profile["in_flight_ns"])))
 
 
 def _sentence(profile: Profile, view: View) -> Message:
-    """Return what was seen, and whether that may be the reason of anything."""
+    """Return the result of a profile. If less waiting can hardly raise throughput, add this bound."""
     said = view.settings.profiled(profile)
     if "contended" not in profile:
         return said
     owners = [line["owner"] for line in profile["contended"]]
     more = bound_of_lock(view.run, view.rows, profile, share_of_time(profile, "waiting_ns"), owners).little
-    remark = message("Without waiting for locks, throughput would gain at most {more}.", more=more)
+    remark = message("Without waiting for locks, throughput would rise by at most {more}.", more=more)
     return listed([said, remark], SENTENCES) if more else said
 
 
 def _lines(profile: Profile) -> list[Profile]:
-    """Return the lines that stop all threads, or wait for a lock, for most of the time."""
+    """Return the lines that wait for a lock or pause all threads, the longest times first."""
     waits = [{**line, "lock": Message.from_json(line["lock"])} for line in profile["contended"]]
-    stops = [{**line, "lock": message("a stop of all threads")} for line in profile["stopping"]]
+    stops = [{**line, "lock": message("a stop-the-world pause")} for line in profile["stopping"]]
     lines = sorted([*stops, *waits], key=itemgetter("share"), reverse=True)[:MOST_LINES]
     return [{"stack": [], **line, "runtime": profile["runtime"]} for line in lines]
 
 
 def _callers(stack: Sequence[Profile]) -> list[Profile]:
+    """Return the frames outside of the file of the innermost frame."""
     return [frame for frame in stack if frame["file"] != stack[0]["file"]]
 
 
 def _place(frames: Sequence[Profile], otherwise: Message) -> Message:
+    """Return the innermost frame as text, or *otherwise* if there is none."""
     return message("{file}:{line} in {function}", **frames[0]) if frames else otherwise

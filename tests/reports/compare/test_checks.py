@@ -49,7 +49,7 @@ def compared(a: Run, b: Run) -> Compared:
         (cells(spread=30), cells(1.01, spread=30), "passed", "inconclusive"),
         (cells(), [*cells(0.5), faulty(CELL, 11, "failed", "why")], "open", "in B 1 of 11 blocks failed: why."),
         (cells(), [faulty(CELL, 1, "invalid", "why")], "open", "(2.002 ms -> -): in B 1 of 1 block invalid: why."),
-        (cells(blocks=3, spread=30), cells(1.2, blocks=3, spread=30), "open", "3 blocks; `slower` takes 6 in each"),
+        (cells(blocks=3, spread=30), cells(1.2, blocks=3, spread=30), "open", "`slower` needs 6 blocks in each"),
         (cells(0.09), cells(0.09), "open", "it was timed for"),
     ],
 )
@@ -106,5 +106,5 @@ def test_the_table_is_added_to_the_summary_of_the_job(example: Compared, tmp_pat
     words = [word.strip() for word in row.split("|")]
     assert words[2:6] == ["2.002 ms", "2.402 ms", "0.83 \\[0.83, 0.84]", "▼ slower"]
     assert words[7].startswith("the interval ")
-    with pytest.raises(BadInput, match="GITHUB_STEP_SUMMARY is"):
+    with pytest.raises(BadInput, match="GITHUB_STEP_SUMMARY names"):
         add_summary(page, {SUMMARY_VARIABLE: str(tmp_path)})

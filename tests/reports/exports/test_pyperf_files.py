@@ -111,7 +111,7 @@ def test_a_process_of_pyperf_counts_once_with_the_median_of_its_values_and_what_
     ]
     both = compared(saved, saved)
     assert PER_PROCESS in both.notes
-    assert "Not used of B: nothing: it has no values." in map(str, both.troubles)
+    assert "Not used from B: nothing: it has no values." in map(str, both.troubles)
 
 
 def with_runs(runs: Any, **metadata: Any) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def with_runs(runs: Any, **metadata: Any) -> dict[str, Any]:
     ("content", "why"),
     [
         ("[" * 100_000, "is not JSON"),
-        ({"version": 5, "benchmarks": []}, "has version 5 of pyperf's format; accepted are 6 and 1.0"),
+        ({"version": 5, "benchmarks": []}, "has version 5 of pyperf's format, but only 6 and 1.0 are supported"),
         ({"version": "1.0", "benchmarks": [{"runs": [{"values": [1.0]}]}]}, "is not a complete pyperf file: 'name'"),
         (with_runs([]), r"no benchmark in it has times \(x: it has no values\)"),
         ({"version": "1.0", "benchmarks": 3}, "is not a complete pyperf file"),

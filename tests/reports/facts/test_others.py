@@ -14,7 +14,7 @@ from reports.topics.validity import section
 from reports.view import View
 from tests.reports.sample import cell_of, measured, run_of
 
-BUSY = "On a busy machine, where other processes used 4% of the cores: "
+BUSY = "Other processes used 4% of the cores during the measurement. "
 IDLE: Others = {"cores": 2, "window_ns": 10**9, "share": 0.0, "busiest": {}, "neighbours": {}}
 
 

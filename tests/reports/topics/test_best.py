@@ -8,6 +8,6 @@ from tests.reports.facts.test_best import a_run
 def test_a_step_names_both_services_and_the_ratio_between_them() -> None:
     (sentence,) = section(View(a_run())).sentences
     assert str(sentence) == (
-        "3.14t at its best (System 4, DISPATCH owned) serves 1.50 [1.50, 1.50] times what 3.14 does at its best "
-        "(System 4, DISPATCH leader): faster."
+        "The best service on 3.14t (System 4, DISPATCH owned) has 1.50 [1.50, 1.50] times the throughput of the best "
+        "service on 3.14 (System 4, DISPATCH leader): faster."
     )

@@ -81,8 +81,10 @@ def test_what_services_could_serve_alone_is_estimated_from_their_cpu_time() -> N
     assert known["numerator"]["requests_per_s"] == pytest.approx(400 / 3.6)
     assert known["ratio"] == pytest.approx(8 / 3.6)
     sentences = [str(sentence) for sentence in section(View(run)).sentences]
-    assert sentences[0].endswith("could serve 111 requests/s on 3.14t and 50 on 3.14t+gil, 2.22 [2.22, 2.22] x.")
-    assert sentences[1].startswith("Estimated, as if a request took this CPU time on every core")
+    assert sentences[0].endswith(
+        "111 requests/s on 3.14t and 50 requests/s on 3.14t+gil, a ratio of 2.22 [2.22, 2.22]."
+    )
+    assert sentences[1].startswith("Estimated for all cores that the services can use")
 
 
 def test_with_native_clients_on_cores_of_their_own_it_is_measured() -> None:
