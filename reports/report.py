@@ -13,7 +13,7 @@ def report(view: View) -> Document:
     begun = run.started_at[:16].replace("T", " ")
     return Document(
         name=f"{plan.name}: {run.run_id}",
-        title=message("What the runtimes do"),
+        title=message("Benchmark report"),
         about=(
             verbatim((plan.description or plan.name).replace("`", "")),
             size_line(view),

@@ -24,7 +24,7 @@ from reports.facts.traces import of_cells, of_row, together
 from reports.statistics.stats import Estimate, least_squares
 from reports.view import View
 
-PLACE = 110
+PLACE = 80
 WANTED = message("How memory grows with the number of clients")
 COMMAND = f"{PROGRAM} --experiment memory"
 NOTE = message(
@@ -76,6 +76,7 @@ def section(view: View) -> Section:
     )
     return Section(
         key="memory",
+        folded=True,
         title=message("Memory"),
         sentences=sentences,
         figures=tuple(_figure(side, swept, view) for side in SIDES if swept),

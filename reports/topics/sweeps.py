@@ -20,7 +20,7 @@ from reports.facts.traces import of_cells, of_row
 from reports.statistics.verdict import Verdict, falls
 from reports.view import View
 
-PLACE = 60
+PLACE = 45
 WANTED = message("How throughput grows with workers and clients")
 COMMAND = f"{PROGRAM} --experiment scaling"
 GROWING = ("NUM_WORKERS_PER_API_SERVICE", "NUM_CLIENTS", "NUM_MULTI_SOCKET")

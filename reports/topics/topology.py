@@ -33,7 +33,7 @@ from reports.facts.traces import of_cells
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.view import View
 
-PLACE = 100
+PLACE = 46
 WANTED = message("How many processes compare with one process of many threads")
 COMMAND = f"{PROGRAM} --experiment topology"
 MARGIN = 0.3
