@@ -116,5 +116,5 @@ class View:
 
     @cached_property
     def ok_cells(self) -> list[CellResult]:
-        """The cells that are ok."""
+        """The cells of the run that are ok."""
         return [cell for cell in self.run.cells if cell.status == "ok"]

@@ -29,7 +29,7 @@ class Traced(Message):
 
 
 def traced(words: Message | str, cells: str, figure: str = "") -> Message:
-    """Return *words* with the cells that they come from; unchanged if *cells* is empty."""
+    """Return *words* as Traced, with the measured cells that they come from; unchanged if *cells* is empty."""
     text = verbatim(words) if isinstance(words, str) else words
     return Traced(**{**vars(text), "cells": cells, "figure": figure}) if cells else text
 
@@ -118,7 +118,7 @@ class Datum:
     anchor: str = ""
 
     def text(self, language: Language) -> str:
-        """Return the text of the datum in *language*; empty for a strip."""
+        """Return the text of the table cell in *language*; empty for a strip."""
         if self.form is None:
             return language.text(self.words) if self.words else ""
         if self.value is None:
@@ -175,7 +175,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table. The first datum of a line is the head of the line.
+    """A table of a report. The first datum of a line is the head of the line.
 
     name:    its name, also for a screen reader; titled: whether the name stands above the table
     kind:    CSS class; key: id on the page; caption: text below the table
@@ -200,7 +200,7 @@ class Table:
 
     @property
     def lines(self) -> list[Line]:
-        """The lines of all groups."""
+        """The lines of all groups of the table."""
         return [line for group in self.groups for line in group.lines]
 
 
@@ -254,24 +254,24 @@ class Document:
 
 
 def words(text: Message | str, **more: Any) -> Datum:
-    """Return a datum of words. more: other fields of Datum"""
+    """Return a table cell (Datum) that shows words. more: other fields of Datum"""
     return Datum(words=verbatim(text) if isinstance(text, str) else text, **more)
 
 
 def number(value: float | None, form: Form, cells: str = "", figure: str = "", **more: Any) -> Datum:
-    """Return a datum of a number; it is shown as '-' if *value* is None."""
+    """Return a table cell (Datum) that shows a number, or '-' if *value* is None."""
     return Datum(value=value, form=form, cells=cells, figure=figure if value is not None else "", **more)
 
 
 def estimated(of: Estimate | None, form: Form, cells: str = "", figure: str = "") -> Datum:
-    """Return a datum of an estimate with its interval; it is shown as '-' if the estimate is None."""
+    """Return a table cell (Datum) that shows an estimate with its interval, or '-' if the estimate is None."""
     if of is None:
         return number(None, form, cells)
     return number(of.value, form, cells, figure, low=of.low, high=of.high, is_range=of.is_range)
 
 
 def arm(name: str, look: int | None, cells: str = "") -> Datum:
-    """Return a datum of an arm's name with its marker, which links to its cells."""
+    """Return a table cell (Datum) that shows an arm's name with its marker, and links to the arm's measured cells."""
     return Datum(words=verbatim(name), look=look, cells=cells, leads=bool(cells), state="runtime")
 
 

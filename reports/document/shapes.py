@@ -16,7 +16,7 @@ CellValue = Datum | Message | str | float | Estimate | None
 
 @dataclass(frozen=True)
 class Col(Generic[Item]):
-    """A column of a table, with the function that makes its datum from the item of a line."""
+    """A column of a table, with the function that makes the column's table cell from the item of a line."""
 
     column: Column
     datum: Callable[[Item], Datum]
@@ -110,5 +110,5 @@ def named_axis(names: Sequence[str | Message], label: Message = NOTHING, room: f
 
 
 def tip(name: str | Message, value: str) -> Message:
-    """Return the tooltip of a mark."""
+    """Return the tooltip of a mark: 'name: value'."""
     return message("{name}: {value}", name=name, value=value)

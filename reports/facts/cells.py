@@ -43,7 +43,7 @@ def setting_key(system: str, params: Mapping[str, Value]) -> Key:
 
 @dataclass(frozen=True, kw_only=True)
 class Row(SavedRow):
-    """A row of the plan under one arm, over all blocks.
+    """The cells of one row of the plan under one arm, over all blocks.
 
     cells:   the measured cells, in the order in which they ran
     planned: the number of blocks in the plan
@@ -234,7 +234,7 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Same]) -> dict[Same, li
 
 
 def groups(all_rows: Iterable[Row]) -> list[list[Row]]:
-    """Return the rows in groups: successive rows that differ only in the arm."""
+    """Return groups of successive rows that differ only in the arm."""
     return [list(group) for _, group in groupby(all_rows, lambda row: row.key)]
 
 

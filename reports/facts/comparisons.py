@@ -91,7 +91,7 @@ class Comparison(Verdict):
 
     @property
     def label(self) -> Message:
-        """'lock: 3.14t+gil → 3.14t'."""
+        """The step and its arms as text: 'GIL: 3.14t+gil → 3.14t'."""
         return message(
             "{step}: {denominator} → {numerator}",
             step=NAMES[self.step], denominator=self.denominator, numerator=self.numerator,

@@ -41,7 +41,7 @@ def _interval(seen: Estimate, name: str = "ratio", moved: float = 0.0) -> dict[s
 
 
 def factors(pair: Pair) -> dict[str, Any]:
-    """Return the two factors that multiply to the ratio, for both sides together and for `service` and `client`.
+    """Return the two factors whose product is the ratio, for both sides together and for `service` and `client`.
 
     cores_used:      ratio of the cores in use
     cpu_per_request: inverted ratio of CPU time per request; above 1, a request takes less CPU time

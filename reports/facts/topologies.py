@@ -91,7 +91,7 @@ class MeasuredShape:
 
     @property
     def requests_per_s(self) -> float | None:
-        """The median throughput over the blocks."""
+        """The throughput of the shape, the median over its blocks."""
         return self.middle(requests_per_s)
 
 
@@ -137,7 +137,7 @@ class Claim:
 
     @property
     def cells(self) -> tuple[CellResult, ...]:
-        """The cells of all three shapes."""
+        """The cells of all three compared shapes."""
         return (*self.threaded.cells, *self.one.cells, *self.many.cells)
 
     @property

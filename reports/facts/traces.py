@@ -19,7 +19,7 @@ def slug(arm: str) -> str:
 
 
 def group(cell: CellResult) -> str:
-    """Return the group that names all blocks of one cell."""
+    """Return the group of a cell: the part of its lines' ids that is the same in all blocks."""
     return f"{slug(cell.arm)}-{cell.cell_id}"
 
 
@@ -29,7 +29,7 @@ def line_id(cell: CellResult) -> str:
 
 
 def of_cells(cells: Iterable[CellResult]) -> str:
-    """Return the groups of *cells*, separated by spaces."""
+    """Return the groups of *cells* as one text, separated by spaces."""
     return together(map(group, cells))
 
 

@@ -84,15 +84,15 @@ class _Words:
         self.figures: list[Figure] = []
 
     def text(self, words: Message) -> Markup:
-        """Return words as mark-up without links. Long names may break after an underscore."""
+        """Return a message as mark-up without links. Long names may break after an underscore."""
         return soft(self.language.text(words))
 
     def plain(self, words: Message) -> str:
-        """Return words as plain text, for an attribute."""
+        """Return a message as plain text, for an HTML attribute."""
         return self.language.text(words)
 
     def linked(self, words: Message) -> Markup:
-        """Return words as mark-up, in which parts that come from cells are links to these cells."""
+        """Return a message as mark-up, in which parts that come from cells are links to these cells."""
         return _links(self._linking.text(words), is_linked=self._has_cells)
 
     def cell(self, datum: Datum, tag: str, column: Column | None = None, more: str = "") -> Markup:

@@ -80,7 +80,7 @@ class Evidence:
     fewest: int = fewest_blocks(1)
 
     def holds(self, of: Estimate | None) -> bool:
-        """Return whether the whole interval of *of* lies within the margin; True if *of* is None."""
+        """Return whether the whole interval of an estimate lies within the margin; True if there is no estimate."""
         reach = log1p(self.margin)
         return of is None or (of.count >= FEWEST_FOR_INTERVAL and -reach <= of.low and of.high <= reach)
 
@@ -139,7 +139,7 @@ def judge(evidence: Evidence) -> Verdict:
 
 
 def _word(evidence: Evidence) -> Word:
-    """Return the word of the verdict that follows from *evidence*.
+    """Return the verdict that follows from *evidence* as one word, such as faster.
 
     A difference that is significant but lies wholly inside the margin is called equivalent.
     """

@@ -37,7 +37,7 @@ class StressFinding(Stressed):
 
 
 def by_runtime(stress: Stress, count: Callable[[Round], int]) -> dict[str, int]:
-    """Return the sum of *count* over all rounds, by runtime."""
+    """Return the sum of *count* over all rounds of a stress test, by runtime."""
     counts = dict.fromkeys((one.runtime for one in stress.rounds), 0)
     for one in stress.rounds:
         counts[one.runtime] += count(one)
@@ -45,7 +45,7 @@ def by_runtime(stress: Stress, count: Callable[[Round], int]) -> dict[str, int]:
 
 
 def answered(stress: Stress) -> dict[str, int]:
-    """Return the number of checked answers, by runtime."""
+    """Return the number of answers that a stress test checked, by runtime."""
     return by_runtime(stress, lambda one: one.answered)
 
 
