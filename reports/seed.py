@@ -5,7 +5,7 @@ figures are in seconds.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
@@ -35,8 +35,7 @@ INTERPRETERS: Mapping[str, Message] = {
 }
 
 
-@dataclass(frozen=True)
-class SeedRow:
+class SeedRow(NamedTuple):
     """One row of a result table in the original record.
 
     params: parameter values of our cells that correspond to the row
@@ -48,8 +47,7 @@ class SeedRow:
     seconds: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class SeedTable:
+class SeedTable(NamedTuple):
     """A result table of the original record.
 
     heading: the line above the table
@@ -60,8 +58,7 @@ class SeedTable:
     rows: tuple[SeedRow, ...]
 
 
-@dataclass(frozen=True)
-class SeedSystem:
+class SeedSystem(NamedTuple):
     """The chapter of one system in the original record.
 
     settings: values by parameter, as printed
@@ -170,7 +167,7 @@ RANGE = message("{start} to {end}")
 
 
 def covers_the_seed(rows: Sequence[Row]) -> bool:
-    """Return whether *rows* include every row of the original record's tables."""
+    """Return whether *rows* of this run match every row in the tables of the original record."""
     return all(
         any(_fits(row, system.system, wanted) for row in rows)
         for system in SYSTEMS
@@ -180,7 +177,7 @@ def covers_the_seed(rows: Sequence[Row]) -> bool:
 
 
 def matching_row(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Row | None:
-    """Return our row that matches the original row *wanted*; None without a match.
+    """Return the row of this run that matches the original row *wanted*; None without a match.
 
     Of several matches, the row with the most default values is returned, because the record used the defaults.
     """
@@ -197,7 +194,7 @@ def _fits(row: Row, system: str, wanted: SeedRow) -> bool:
 
 
 def size_warning(view: View) -> Message:
-    """Return a warning if our cells have another number of requests than the original cells, else NOTHING."""
+    """Return a warning if cells of this run have another number of requests than the original cells, else NOTHING."""
     sizes = sorted({cell.requests for row in view.rows for cell in row.cells})
     if view.plan.scale == 1 and sizes in ([], [REQUESTS]):
         return NOTHING
@@ -211,7 +208,7 @@ def size_warning(view: View) -> Message:
 
 
 def seed_comparison(view: View) -> Section:
-    """Return the section with the original tables that the run has rows for."""
+    """Return the report's section that compares the run with the tables of the original record."""
     tables = tuple(filter(None, (_table(system, table, view) for system in SYSTEMS for table in system.tables)))
     if not tables:
         return Section(key="seed", title=NOTHING)

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 from operator import itemgetter
 from typing import TypeVar
 
@@ -113,7 +114,7 @@ def _limits_section(runs: Sequence[Member]) -> Section:
 
 
 def _shared(items: Iterable[tuple[Key, Member, Value]]) -> dict[Key, list[tuple[Member, Value]]]:
-    """Return the items by key, for keys that at least two runs have, in the order of the first run."""
+    """Return the items that at least two runs have, by key, in the order of the first run."""
     by_key = {key: [entry[1:] for entry in found] for key, found in grouped(items, itemgetter(0)).items()}
     return {key: found for key, found in by_key.items() if len({run.letter for run, _ in found}) > 1}
 
@@ -155,20 +156,18 @@ def _setting(one: Comparison) -> tuple[str, str]:
 
 def _times_section(runs: Sequence[Member]) -> Section:
     """Return the section of completion times: a group per setting that two runs have, a line per run and runtime."""
-    items = (((*_key(row), row.runtime), run, row) for run in runs for row in run.view.rows if row.figures)
-    settings: dict[tuple[str, ...], list[Entry]] = {}
-    for (*setting, _), entries in _shared(items).items():
-        settings.setdefault(tuple(setting), []).extend(entries)
+    items = (((row.key, row.runtime), run, row) for run in runs for row in run.view.rows if row.figures)
+    settings = grouped(chain.from_iterable(_shared(items).values()), lambda entry: entry[1].key)
     how = measure(is_timed=any(run.view.is_timed for run in runs))
     most = {key: how.most([row for _, row in entries]) for key, entries in settings.items()}
 
     def bar(entry: Entry) -> Datum:
         run, row = entry
-        return Datum(strip=how.strip(row, most[_key(row)], run.look, _name(entry)), cells=_cells(entry))
+        return Datum(strip=how.strip(row, most[row.key], run.look, _name(entry)), cells=_cells(entry))
 
     def others(entry: Entry) -> Message:
         run, row = entry
-        letters = {other.letter for other, _ in settings[_key(row)] if other is not run and other.is_like(run)}
+        letters = {other.letter for other, _ in settings[row.key] if other is not run and other.is_like(run)}
         return verbatim(", ".join(sorted(letters))) or NONE
 
     title = message("Completion time")
@@ -192,10 +191,6 @@ def _times_section(runs: Sequence[Member]) -> Section:
     return Section(
         key="completion", title=title, sentences=(_comparable_sentence(runs) if bars else none,), tables=(bars,)
     )
-
-
-def _key(row: Row) -> tuple[str, ...]:
-    return setting_key(row.system, row.params)
 
 
 def _name(entry: Entry) -> str:

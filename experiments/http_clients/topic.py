@@ -11,8 +11,8 @@ from core.runtime import NATIVE, RuntimeName
 from experiments.http_clients import topic_workers as workers
 from experiments.http_clients.topic_workers import BEAST, HELD, RELEASED, UNDECLARED, bench_ratio, serialisation
 from reports.document.drawing import Axis, Curve, Mark, Panel, Span
-from reports.document.model import ABSENT, Figure, Form, Section, Table, bounds, estimate, traced, words
-from reports.document.shapes import Col, arm_col, col, table, tip
+from reports.document.model import ABSENT, Figure, Form, Section, Table, arm, bounds, estimate, traced, words
+from reports.document.shapes import Col, col, table, tip
 from reports.document.values import hundredths, milliseconds, tenths
 from reports.facts.cells import Row, grouped
 from reports.facts.settings import about
@@ -187,7 +187,7 @@ def _columns(view: View) -> list[Col[Row]]:
 
     return [
         col(message("client"), lambda row: words(titled(row.system, view.titles), cells=of_row(row), leads=True)),
-        arm_col(message("runtime"), attrgetter("runtime"), view.looks, of_row),
+        col(message("runtime"), lambda row: arm(row.runtime, view.looks.get(row.runtime), of_row(row))),
         col(message("async/sync"), lambda row: KINDS.get(row.good[-1].clients[0].get("worker", ""), ABSENT), rank=9),
         *_latencies(),
         col(message("[95 %]"), interval, str, of_row, rank=7),

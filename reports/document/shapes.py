@@ -51,10 +51,10 @@ def col(
 
 
 def arm_col(
-    head: Message, name: Callable[[Item], str], looks: Mapping[str, int], cells: Callable[[Item], str] = lambda item: ""
+    name: Callable[[Item], str], looks: Mapping[str, int], cells: Callable[[Item], str] = lambda item: ""
 ) -> Col[Item]:
     """Return a column of arm names with their markers, which link to the arm's cells. looks: as in View.looks"""
-    return Col(Column(head=head), lambda item: arm(name(item), looks.get(name(item)), cells(item)))
+    return Col(Column(head=message("Runtime")), lambda item: arm(name(item), looks.get(name(item)), cells(item)))
 
 
 def table(
@@ -90,6 +90,16 @@ def line(name: str | Message, look: int, spots: Iterable[Spot], form: Form) -> C
             for spot in spots
             for value in spot.values
         ),
+    )
+
+
+def arm_lines(spots: Iterable[tuple[str, Spot]], looks: Mapping[str, int], form: Form) -> tuple[Curve, ...]:
+    """Return a line per arm through its spots, in the order of their places. spots: (arm, spot)"""
+    by_arm: dict[str, list[Spot]] = {}
+    for name, spot in spots:
+        by_arm.setdefault(name, []).append(spot)
+    return tuple(
+        line(name, looks[name], sorted(some, key=lambda spot: spot.place), form) for name, some in by_arm.items()
     )
 
 

@@ -58,7 +58,7 @@ def _bests(view: View) -> list[Col[Best]]:
         return of_row(best.row)
 
     return [
-        arm_col(message("Runtime"), lambda best: best.row.runtime, view.looks, of),
+        arm_col(lambda best: best.row.runtime, view.looks, of),
         col(message("Best service"), lambda best: view.settings.where(best.row.system, best.row.params)),
         col(message("candidates"), lambda best: words(str(best.of)), whole, rank=2),
         col(message("requests/s"), _judged(requests_per_s), whole, of, JUDGED),

@@ -20,8 +20,8 @@ LEAST_US = 0.5  # smaller changes are not reported
 
 
 def section(view: View) -> Section:
-    """Return the costs of every row, the largest changes at each step, and the profiles by perf."""
-    arm: Col[Row] = arm_col(message("Runtime"), attrgetter("runtime"), view.looks, of_row)
+    """Return the costs of every row, what moved most at each step, and what perf saw."""
+    arm: Col[Row] = arm_col(attrgetter("runtime"), view.looks, of_row)
     more = table(
         message("Waiting for a core, context switches and memory"),
         [arm, *map(_col, MORE)],

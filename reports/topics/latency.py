@@ -113,7 +113,7 @@ def _curve(row: Row, points: Points, view: View) -> Curve:
 def _table(view: View) -> Table:
     """Return a table of the percentiles of each row."""
     cols = [
-        arm_col(message("Runtime"), attrgetter("runtime"), view.looks, of_row),
+        arm_col(attrgetter("runtime"), view.looks, of_row),
         *(_percentile_col(name, place) for name, place in PERCENTILES.items()),
         col(message("Requests"), attrgetter("latency.count"), whole, of_row, "latency count"),
     ]

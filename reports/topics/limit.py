@@ -53,7 +53,7 @@ def section(view: View) -> Section:
     named = [share for share in shares if share.row.runtime in view.run.runtimes]
     last = {setting_key(share.row.system, share.row.params): share for share in named}
     cols: list[Col[Share]] = [
-        arm_col(message("Runtime"), lambda one: one.row.runtime, view.looks, lambda one: of_row(one.row)),
+        arm_col(lambda one: one.row.runtime, view.looks, lambda one: of_row(one.row)),
         col(message("System"), lambda one: one.row.system),
         col(message("Setting"), lambda one: one.setting),
         col(message("Clients"), lambda one: message("native") if one.has_native_client else message("Python")),

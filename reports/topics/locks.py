@@ -26,7 +26,7 @@ def section(view: View) -> Section:
     """Return a sentence and the sums of each profile, and the lines that wait for a lock or pause all threads."""
     sentences = tuple(_sentence(profile, view) for profile in view.run.profiles if profile.get("kind") == "locks")
     profiles = profiles_of(view.run)
-    runtime: Col[Profile] = arm_col(message("Runtime"), itemgetter("runtime"), view.looks)
+    runtime: Col[Profile] = arm_col(itemgetter("runtime"), view.looks)
     sums = table(
         message("Locks and stop-the-world pauses"),
         [

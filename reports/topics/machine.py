@@ -31,12 +31,12 @@ SIZES = {  # parameters that the page shows above the verdict
 }
 MOST_VALUES = 4
 DOT = message("{start} · {end}")
-PLAN = message("Plan, seed and command")
+PLAN = message("Plan, random seed and command")
 Fact = Message | str | None
 
 
 def section(view: View) -> Section:
-    """Return the section with the machine, hosts, runtimes, plan and parameters of a run."""
+    """Return the report's section on the machine, hosts, runtimes, plan and parameters of a run."""
     return Section(
         key="machine",
         folded=True,
@@ -84,7 +84,7 @@ def _value_text(value: Value, name: str = "") -> str:
 
 
 def _facts_table(name: Message, facts: Mapping[Message, Fact]) -> Table:
-    """Return a table with one line per fact. A dash stands for a fact that is not known."""
+    """Return a table with one line per fact, by label. A dash stands for a fact that is not known."""
     return plain_table(name, (NOTHING, NOTHING), [(label, fact or ABSENT) for label, fact in facts.items()])
 
 
@@ -109,7 +109,7 @@ def machine_facts(machine: Machine) -> dict[Message, Fact]:
 
 
 def _hosts_tables(view: View) -> tuple[Table, ...]:
-    """Return a table with one line per host; no table if the run used one machine."""
+    """Return a table of the hosts of a run: role, hardware and network; no table if the run used one machine."""
     layout, lines = view.plan.layout, []
     if not layout or not view.machine.hosts:
         return ()
@@ -201,7 +201,7 @@ def _plan_table(view: View) -> Table:
         message("Time (UTC)"): f"{run.started_at} - {run.finished_at or '...'}",
         message("Plan"): f"{plan.name}: {plan.description}".rstrip(": "),
         message("Blocks"): str(plan.blocks),
-        message("Seed"): str(run.seed),
+        message("Random seed"): str(run.seed),
         message("Scale of the number of requests"): f"{plan.scale:g}",
         message("Method"): method_words(plan.method, is_known=bool(run.plan.get("method"))),
         **({message("Order of measurement"): order} if (order := order_words(view)) else {}),

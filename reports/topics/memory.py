@@ -1,10 +1,10 @@
-"""The section "Memory" of a report: memory of each setting and arm, growth with the number of clients, and parts."""
+"""The section "Memory" of a report: memory by setting and arm, its growth with the number of clients, its parts."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, groupby, pairwise, product, starmap
+from itertools import chain, groupby, pairwise, product
 from operator import attrgetter, itemgetter, methodcaller
 from statistics import median
 from typing import Any
@@ -36,13 +36,10 @@ NOTE = message(
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS, FEWEST_POINTS = 3, 5
 CURVE_POINTS = 60
-LEAST_BYTES = (
-    2**20
-)  # a difference gets a sentence from here on, if it is LEAST_SHARE of the other runtime's memory, too
+LEAST_BYTES = 2**20  # a smaller difference gets no sentence, and neither does one below LEAST_SHARE
 LEAST_SHARE = 0.05
 LEAST_PART_BYTES = 2**17
 FEWEST_CONNECTIONS = 10  # for fewer connections, the size of a page would dominate the memory per connection
-RUNTIME = message("Runtime")
 SIDES: Mapping[str, Message] = {"services": message("services"), "clients": message("clients")}
 PARTS: Mapping[str, Message] = {
     "objects": message("Python objects"),
@@ -53,7 +50,7 @@ PARTS: Mapping[str, Message] = {
 MOMENTS: Mapping[str, Message] = {
     "start": message("after the interpreter started"),
     "listening": message("before any client connected"),
-    "before": message("connected, before the load"),
+    "before": message("connections open, before the load"),
     "after": message("after the load"),
     "idle": message("2 s after the load"),
 }
@@ -67,7 +64,7 @@ def is_measured(view: View) -> bool:
 
 
 def section(view: View) -> Section:
-    """Return the section with memory per row, growth per client, and the parts of memory from profiles."""
+    """Return the report's section on memory: totals per row, growth per client, and parts from profiles."""
     swept, profiled = growths(view.run), _profiles(view)
     sentences = (
         *(_growth_sentence(*subject, [*sides]) for subject, sides in groupby(swept, attrgetter("label", "arm"))),
@@ -96,7 +93,7 @@ def _side_bytes(row: Row, side: str) -> float:
 
 
 def _size_table(view: View) -> Table:
-    """Return a table of the memory of services and clients per row, with a bar for the services."""
+    """Return a table of the memory that services and clients use, with a line per setting and runtime."""
     groups = [(head, [row for row in rows if _side_bytes(row, "services")]) for head, rows in view.named_groups]
     longest = {id(row): max(_side_bytes(each, "services") for each in rows) for _, rows in groups for row in rows}
 
@@ -106,7 +103,7 @@ def _size_table(view: View) -> Table:
         return Datum(strip=Strip(low=0.0, high=longest[id(row)], bars=(drawn,), tip=shown), cells=of_row(row))
 
     cols: list[Col[Row]] = [
-        arm_col(RUNTIME, attrgetter("runtime"), view.looks, of_row),
+        arm_col(attrgetter("runtime"), view.looks, of_row),
         col(NOTHING, bar, is_strip=True),
         col(message("Services [MiB]"), lambda row: _side_bytes(row, "services"), mib, of_row, "memory services"),
         col(message("Clients [MiB]"), lambda row: _side_bytes(row, "clients") or None, mib, of_row, "memory clients"),
@@ -153,7 +150,7 @@ class MemoryGrowth:
 
     @cached_property
     def fit(self) -> list[Estimate]:
-        """Fit memory to clients: constant, slope and coefficient of 1 / (clients + services), with t intervals.
+        """Return a least-squares fit of memory: constant, slope per client, coefficient of 1 / (clients + services).
 
         A proportional set size counts 1/n of a page that n processes share, so a service seems to shrink as clients
         are added. The third term keeps this effect out of the slope. Resident set sizes are fitted without it.
@@ -179,7 +176,7 @@ class MemoryGrowth:
         return self.points[0][0], self.points[-1][0]
 
     def measured(self, end: int) -> float:
-        """Return the median memory in bytes with the fewest (end 0) or the most clients (end 1)."""
+        """Return the median memory in bytes at the fewest (end 0) or the most clients (end 1)."""
         return median(size_bytes for count, size_bytes in self.points if count == self.ends[end])
 
     def traces(self, end: int) -> str:
@@ -188,7 +185,7 @@ class MemoryGrowth:
 
 
 def growths(run: Run) -> list[MemoryGrowth]:
-    """Return the growth of services and of clients for each sweep of at least three numbers of clients."""
+    """Return how the memory of services and clients grows in each sweep of at least three numbers of clients."""
     every = [swept for swept in series(run, (CLIENTS,)) if len(swept.values(CLIENTS)) >= FEWEST_COUNTS]
     made = (
         MemoryGrowth(label, arm, side, swept.by_value(CLIENTS, arm))
@@ -238,7 +235,7 @@ def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
     room = 0.04 * (max(counts) - min(counts))
     heads = (message("with the fewest clients [MiB]"), message("with the most clients [MiB]"))
     cols: list[Col[MemoryGrowth]] = [
-        arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
+        arm_col(attrgetter("arm"), view.looks, _cells),
         col(message("Setting"), attrgetter("label")),
         *(
             col(head, methodcaller("measured", end), mib, methodcaller("traces", end), f"memory {side} at one count")
@@ -264,7 +261,7 @@ def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
 
 
 def _curve(growth: MemoryGrowth, view: View) -> Curve:
-    """Return a curve with the fitted line and a mark for each cell."""
+    """Return the curve of memory by number of clients: the fitted line, and a mark for each cell."""
     marks = (
         Mark(x=count, y=taken / MIB, tip=tip(growth.arm, f"{mib(taken)} MiB"), cells=of_cells(growth.cells[count]))
         for count, taken in growth.points
@@ -339,26 +336,29 @@ def _connection_sentences(profiled: Profiled) -> Iterator[Message]:
 
 
 def _parts_table(profiled: Profiled, view: View) -> Table:
-    """Return a table of the parts of memory at each moment of each profile."""
+    """Return a table of the first service's memory by part, at each moment of each memory profile."""
     sizes = {"together": message("total [MiB]"), **PARTS, "in_use": message("in use"), "free": message("free")}
     counts = {"threads": message("threads"), "sockets": message("sockets")}
-    cols: list[Col[Mapping[str, Any]]] = [
-        arm_col(RUNTIME, itemgetter("runtime"), view.looks),
+    cols: list[Col[dict[str, Any]]] = [
+        arm_col(itemgetter("runtime"), view.looks),
         col(message("Moment"), itemgetter("moment")),
         *(col(head, methodcaller("get", key), mib) for key, head in sizes.items()),
         *(col(head, methodcaller("get", key), whole) for key, head in counts.items()),
     ]
 
-    def lines(runtime: str, moments: Mapping[str, Sizes]) -> Iterator[Mapping[str, Any]]:
-        for moment, known in moments.items():
-            if known:
-                yield {"runtime": runtime, "moment": MOMENTS[moment], "together": _total(known), **known}
-
-    groups = ((setting, chain.from_iterable(starmap(lines, profiles))) for setting, profiles in profiled.items())
+    groups = {
+        setting: [
+            {"runtime": runtime, "moment": MOMENTS[moment], "together": _total(known), **known}
+            for runtime, moments in profiles
+            for moment, known in moments.items()
+            if known
+        ]
+        for setting, profiles in profiled.items()
+    }
     return table(
         message("Memory of the first service by part"),
         cols,
-        groups,
+        groups.items(),
         caption=message(
             "Measured in one extra cell per runtime, which no other figure includes. Sizes are proportional set sizes "
             "(PSS) in MiB. Python objects: memory of Python's own allocator, which is all memory that belongs to no "

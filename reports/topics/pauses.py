@@ -46,18 +46,21 @@ class SlowShare:
 
     @property
     def estimate(self) -> Estimate:
-        """Return the share over the blocks, with its interval limited to 0..1."""
+        """Return the estimated share of slow requests over the blocks, with its interval limited to 0..1."""
         of = effect(self.slow)
         return replace(of, low=max(0.0, of.low), high=min(1.0, of.high)) if isfinite(of.low) else of
 
     @property
     def excess(self) -> Estimate:
-        """Return how much the share of slow requests exceeds the usual share."""
+        """Return by how much the share of slow requests exceeds the usual share, over the blocks."""
         return effect(self.slow - self.usual)
 
     @property
     def is_finding(self) -> bool:
-        """Return whether the excess is large and significant. Fewer than 6 blocks give a range and no finding."""
+        """Return whether the share of slow requests exceeds the usual share by a large and significant amount.
+
+        Fewer than 6 blocks give a range and no finding.
+        """
         return not self.excess.is_range and self.excess.low >= LEAST_FINDING
 
 
@@ -71,7 +74,7 @@ class ArmPauses:
     processes: the largest number of processes of a service
     unkept: share of the collections whose times were overwritten
     percentile: slow requests are slower than this percentile; "" if slow requests are not known in every block
-    shares: by OVERLAPPING, HELD_UP or a name of CAUSES; only shares that are known in all blocks
+    shares: by OVERLAPPING, DELAYED or a name of CAUSES; only shares that are known in all blocks
     """
 
     row: Row
@@ -86,7 +89,7 @@ class ArmPauses:
 
     @property
     def findings(self) -> set[str]:
-        """Return the names of the shares that are findings.
+        """Return the names of the causes that significantly delay slow requests.
 
         If a service has several processes, a collection may belong to another process than the request. Such requests
         must also overlap collections more often than by chance.
@@ -98,7 +101,10 @@ class ArmPauses:
 
 
 def pauses(rows: Sequence[Row]) -> list[ArmPauses]:
-    """Return the pauses of each of *rows*, which differ only in the arm. Rows without recorded pauses are left out."""
+    """Return the garbage collections and slow requests of each of *rows*, which differ only in the arm.
+
+    Rows whose services recorded no collections are left out.
+    """
     known = [(row, cells) for row in rows if (cells := [cell for cell in row.good if _is_known(cell)])]
     every = [cell.slow for _, cells in known for cell in cells]
     common = (name for name in PERCENTILES if all(name in slow and slow[name]["requests"] for slow in every))
@@ -133,7 +139,7 @@ def _figures(of: record.Pauses) -> list[int]:
 
 
 def _shares(blocks: Sequence[Any]) -> dict[str, SlowShare]:
-    """Return the shares of slow requests that are known in all blocks.
+    """Return the shares of slow requests by cause, for causes that are known in all blocks.
 
     blocks: the slow requests of each block, as in result.json
     """
@@ -153,7 +159,7 @@ def _shares(blocks: Sequence[Any]) -> dict[str, SlowShare]:
 
 
 def section(view: View) -> Section:
-    """Return the section with sentences on the causes of slow requests, and a table of all arms."""
+    """Return the report's section on garbage collections and on the causes of slow requests."""
     named = [(head, pauses(rows)) for head, rows in view.named_groups]
     every = [each for _, of_setting in named for each in of_setting]
     return Section(
@@ -232,7 +238,7 @@ def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Messag
 
 
 def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | None:
-    """Return the change of a share of slow requests over the blocks of both; None if the blocks are too few."""
+    """Return the change of one share of slow requests between two arms; None if the blocks are too few."""
     earlier, later = (
         dict(zip(each.blocks, each.shares[name].slow, strict=True)) if name in each.shares else {}
         for each in (before, after)
@@ -243,7 +249,7 @@ def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | No
 
 def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> Table:
     cols: list[Col[ArmPauses]] = [
-        arm_col(message("Runtime"), lambda each: each.row.runtime, view.looks, _cells),
+        arm_col(lambda each: each.row.runtime, view.looks, _cells),
         col(message("Slower than"), attrgetter("percentile")),
         col(message("collections/s"), attrgetter("per_s"), tenths, _cells, "collections per s"),
         col(message("time in collections"), attrgetter("share"), percent, _cells, "share of time in collections"),
@@ -274,13 +280,13 @@ def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> 
 def _col(head: Message, name: str, what: str, figure: str) -> Col[ArmPauses]:
     """Return the table column of one share of slow requests.
 
-    what: "estimate", or the field of Share whose median over the blocks is shown
+    what: "estimate", or the field of SlowShare whose median over the blocks is shown
     """
 
     def value(each: ArmPauses) -> float | Estimate | None:
-        if name not in each.shares:
+        share = each.shares.get(name)
+        if share is None:
             return None
-        share = each.shares[name]
         return share.estimate if what == "estimate" else float(np.median(getattr(share, what)))
 
     return col(head, value, whole_percent, _cells, figure)

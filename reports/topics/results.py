@@ -1,12 +1,12 @@
 """The section "Results" of a report: a table with one line per setting and arm, and all of their figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
 from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, arm, number, words
 from reports.facts.cells import STATES, Row, has_same_work, reference
 from reports.facts.comparisons import confounds_of
-from reports.facts.figures import ROW_COLUMNS, Shown
+from reports.facts.figures import ROW_COLUMNS
 from reports.facts.measures import THROUGHPUT, loop_words
 from reports.facts.traces import of_row, of_rows
 from reports.render.strips import round_values
@@ -26,7 +26,7 @@ MOST_TROUBLES = 4
 
 
 def section(view: View) -> Section:
-    """Return the section with the table of results. On a terminal, experiments with their own view leave it out."""
+    """Return the report's section with the table of results. Experiments with their own view hide it on a terminal."""
     absent, lacking = absent_sentences(view), _unmeasured(view)
     brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *_failure_sentences(view), *lacking, *absent)
     return Section(
@@ -44,7 +44,8 @@ def table(view: View, *, is_brief: bool = False) -> Table:
 
     is_brief: for the terminal; a row without figures shows its state instead of the reason
     """
-    shown, first = _columns(view.rows), reference(view.run)
+    first, several = reference(view.run), _has_several_arms(view)
+    shown = {name: one for name, one in ROW_COLUMNS.items() if several or name != "ratio_to_first_runtime"}
     has_status = not is_brief and any(row.trouble and row.figures for row in view.rows)
     most = ROOM * THROUGHPUT.most(view.rows)
 
@@ -79,10 +80,9 @@ def table(view: View, *, is_brief: bool = False) -> Table:
     )
 
 
-def _columns(rows: Sequence[Row]) -> Mapping[str, Shown]:
-    """Return the columns of figures. The ratio is left out if there is only one runtime."""
-    several = len({row.runtime for row in rows}) > 1
-    return {name: one for name, one in ROW_COLUMNS.items() if several or name != "ratio_to_first_runtime"}
+def _has_several_arms(view: View) -> bool:
+    """Return whether the run has several runtimes, so that its rows have a ratio to the first one."""
+    return len({row.runtime for row in view.rows}) > 1
 
 
 def _ticks(most: float) -> Strip:
@@ -127,7 +127,7 @@ def missing_runtimes(view: View) -> tuple[Message, ...]:
 
 
 def table_notes(view: View) -> tuple[Message, ...]:
-    """Return the notes under the table of results: meaning of columns, direction of ratios, method, confounds."""
+    """Return the notes under the table of results: columns, ratios, method, and causes that are mixed."""
     counts = {len(row.good) for row in view.rows if row.good}
     blocks = plural("{count} block", "{count} blocks", count=max(counts, default=0))
     if len(counts) > 1:
@@ -139,7 +139,6 @@ def table_notes(view: View) -> tuple[Message, ...]:
         blocks=blocks,
     )
     unlike = message("Cells have different numbers of requests, so compare systems and settings by requests/s.")
-    several = len({row.runtime for row in view.rows}) > 1
     ratios = (
         message(
             "Ratio: requests/s of the row divided by requests/s under {runtime}, paired by block. Above 1, the row is "
@@ -157,7 +156,7 @@ def table_notes(view: View) -> tuple[Message, ...]:
     return (
         *[figures] * bool(counts),
         *[unlike] * (not has_same_work(view.rows)),
-        *(ratios if several else ()),
+        *(ratios if _has_several_arms(view) else ()),
         message("Method: {parts}.", parts=method_words(view.plan.method)),
         *[apart] * bool(confounds),
     )

@@ -56,19 +56,26 @@ class WaterfallBar(NamedTuple):
 
 
 def section(view: View) -> Section:
-    """Return the section with a waterfall chart for each system whose steps all have a ratio."""
+    """Return the report's section with a waterfall chart for each system whose steps all have a ratio."""
     compared = [one for one in view.compared if one.system != OVER_ALL and not one.between_services]
     steps_of = {system: _steps(some, view) for system, some in grouped(compared, attrgetter("system")).items()}
     groups = [(view.settings.head(system), _bars(steps)) for system, steps in steps_of.items() if steps]
     most = max((speed for _, bars in groups for bar in bars for speed in (bar.start, bar.end)), default=1.0)
     scale = Strip(low=0.0, high=1.05 * most, lines=((1.0, "unity"),))
     ticks = tuple((value, f"{value:g}") for value in round_values(scale.low, scale.high, MOST_TICKS))
+
+    def drawn(bar: WaterfallBar) -> Datum:
+        strip = replace(
+            scale,
+            bars=((bar.start, bar.end, f"fall {bar.kind}"),),
+            lines=(*scale.lines, *((end, "level") for end in (bar.start, bar.end) if end)),
+            tip=f"{bar.start:.2f} - {bar.end:.2f}",
+        )
+        return Datum(strip=strip, cells=bar.cells)
+
     cols: list[Col[WaterfallBar]] = [
         col(STEP, lambda bar: words(bar.label, cells=bar.cells, leads=bool(bar.cells))),
-        Col(
-            Column(head=SPEED, is_strip=True, strip=replace(scale, ticks=ticks)),
-            lambda bar: Datum(strip=_strip(bar, scale), cells=bar.cells),
-        ),
+        Col(Column(head=SPEED, is_strip=True, strip=replace(scale, ticks=ticks)), drawn),
         col(message("Ratio"), lambda bar: bar.factor or words(NOTHING), times, lambda bar: bar.cells, "mean_ratio"),
         col(SPEED, lambda bar: number(bar.end, ratio, bar.end_cells, "speed" if bar.cells else ""), ratio),
     ]
@@ -108,11 +115,10 @@ def _is_overall(step: WaterfallStep) -> bool:
 def _bars(steps: Sequence[WaterfallStep]) -> list[WaterfallBar]:
     """Return the bars of a system: one for the first runtime, and one for each step."""
     single = [step for step in steps if not _is_overall(step)]
-    first = [*(step for step in steps if _is_overall(step)), *steps][0].one.denominator
+    first = max(steps, key=_is_overall).one.denominator
     levels = {first: (1.0, "")}  # relative throughput under each arm, and the names of its cells
-    for one, factor, cells in single * len(
-        single
-    ):  # repeated, because a step may need the level that a later step sets
+    # The steps are repeated, because a step may need the level that a later step sets.
+    for one, factor, cells in single * len(single):
         if one.denominator in levels:
             levels.setdefault(one.numerator, _next_level(levels[one.denominator], factor, cells))
         elif one.numerator in levels:
@@ -129,16 +135,6 @@ def _bars(steps: Sequence[WaterfallStep]) -> list[WaterfallBar]:
 
 
 def _next_level(level: tuple[float, str], factor: float, cells: str) -> tuple[float, str]:
-    """Return the level after a step: *level* multiplied by *factor*, with the cells of both."""
+    """Return the relative throughput after a step, with the cells that it is computed from."""
     speed, before = level
     return speed * factor, together([before, cells])
-
-
-def _strip(bar: WaterfallBar, scale: Strip) -> Strip:
-    ends = tuple((end, "level") for end in (bar.start, bar.end) if end)
-    return replace(
-        scale,
-        bars=((bar.start, bar.end, f"fall {bar.kind}"),),
-        lines=(*scale.lines, *ends),
-        tip=f"{bar.start:.2f} - {bar.end:.2f}",
-    )

@@ -8,9 +8,9 @@ from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.program import PROGRAM
 from core.result import Run
-from reports.document.drawing import Axis, Curve, Panel
+from reports.document.drawing import Axis, Panel
 from reports.document.model import Figure, Section, interval, traced
-from reports.document.shapes import Col, Spot, arm_col, col, line, table
+from reports.document.shapes import Col, Spot, arm_col, arm_lines, col, table
 from reports.document.values import ratio, whole
 from reports.facts.cells import Row, by_system, grouped, series
 from reports.facts.comparisons import is_anytime
@@ -31,7 +31,7 @@ MOST_TICKS = 9
 
 
 def section(view: View) -> Section:
-    """Return the section with a figure per parameter and system, and a sentence on the end of each long sweep."""
+    """Return the report's section on sweeps: a chart per parameter and system, and whether throughput falls."""
     sentences = tuple(_end_sentences(view.run))
     measured = by_system(row for row in view.rows if row.figures)
     return Section(
@@ -73,7 +73,7 @@ def _end_sentences(run: Run) -> list[Message]:
 
 
 def _end_sentence(last: int, fall: tuple[int, Verdict] | None) -> Message:
-    """Return the sentence on the end of a sweep.
+    """Return the sentence on whether throughput falls at the end of a sweep.
 
     fall: the value with the largest excess over the throughput at *last*, and the verdict; None without a fall
     """
@@ -115,7 +115,7 @@ def _determines(name: str, other: str, rows: Sequence[Row]) -> bool:
 
 
 def _figure(system: str, name: str, follows: Sequence[str], panels: Mapping[str, Sequence[Row]], view: View) -> Figure:
-    """Return the figure of one parameter.
+    """Return the chart of throughput or completion time by one swept parameter.
 
     follows: parameters that change together with *name*
     panels: rows by the values of their other parameters
@@ -130,19 +130,14 @@ def _figure(system: str, name: str, follows: Sequence[str], panels: Mapping[str,
             return verbatim(parameter)
         return message("{parameter} (together with {others})", parameter=parameter, others=listed(follows))
 
-    def curve(runtime: str, panel: Sequence[Row]) -> Curve:
-        spots = [
-            Spot(places[row.params[name]], how.blocks(row), of_row(row), runtime)
-            for row in panel
-            if row.runtime == runtime
-        ]
-        return line(runtime, view.looks[runtime], sorted(spots, key=attrgetter("place")), how.form)
+    def spot(row: Row) -> tuple[str, Spot]:
+        return row.runtime, Spot(places[row.params[name]], how.blocks(row), of_row(row), row.runtime)
 
     across = swept_axis(places, label(PARAMETERS[name].label))
     up = Axis(label=how.label, low=0.0, high=1.05 * how.most(rows))
     title = message("{parameter} - {system}", parameter=label(name), system=view.settings.head(system))
     cols: list[Col[Row]] = [
-        arm_col(message("Runtime"), attrgetter("runtime"), view.looks, of_row),
+        arm_col(attrgetter("runtime"), view.looks, of_row),
         col(verbatim(name), lambda row: value_text(row.params[name]), whole),
         col(how.label, how.median, how.form, of_row, how.figure),
     ]
@@ -151,12 +146,7 @@ def _figure(system: str, name: str, follows: Sequence[str], panels: Mapping[str,
         title=title,
         caption=message("Line: median over the blocks. Marks: each block. {better}", better=how.better),
         panels=tuple(
-            Panel(
-                title=head,
-                across=across,
-                up=up,
-                curves=tuple(curve(runtime, panel) for runtime in dict.fromkeys(row.runtime for row in panel)),
-            )
+            Panel(title=head, across=across, up=up, curves=arm_lines(map(spot, panel), view.looks, how.form))
             for head, panel in named
         ),
         table=table(title, cols, named),

@@ -30,7 +30,7 @@ NOTE = message(
 
 
 def section(view: View) -> Section:
-    """Return the section that compares each running service with the first one."""
+    """Return the report's section that compares each running service with the first one."""
     first_measured = [
         row for row in view.rows if row.runtime == NATIVE
     ]  # rows of other runtimes are second measurements of a service
@@ -44,7 +44,7 @@ def section(view: View) -> Section:
 
 
 def _columns(first: str) -> list[Col[Standing]]:
-    """Return the columns of the table.
+    """Return the columns of the table of running services.
 
     first: the arm that throughput is compared with, if it has figures
     """
@@ -57,14 +57,10 @@ def _columns(first: str) -> list[Col[Standing]]:
         shared.RATES,
         shared.number_col(message("throughput / first arm"), share, hundredths),
         *shared.median_cols(p50_ns=4, p99_ns=3, client_cpu_ns_per_request=5, service_cpu_ns_per_request=6),
-        shared.number_col(message("memory [MiB]"), _memory_bytes, mib, rank=7),
+        shared.number_col(message("memory [MiB]"), lambda standing: SERVICE_PSS.of(standing.row.good), mib, rank=7),
         col(message("GIL"), _gil, rank=8),
         shared.number_col(message("blocks"), lambda standing: str(len(standing.row.good)), str, rank=2),
     ]
-
-
-def _memory_bytes(standing: Standing) -> float | None:
-    return SERVICE_PSS.of(standing.row.good)
 
 
 def _gil(standing: Standing) -> Message | str:
@@ -79,7 +75,7 @@ def _gil(standing: Standing) -> Message | str:
 
 
 def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
-    """Return sentences: arms without figures, then the ratio and verdict of each arm against the first."""
+    """Return sentences on running services: missing figures, then ratio and verdict against the first service."""
     dead = [
         message("{arm} has no figures: {reason}.", arm=row.system, reason=row.trouble or STATES[row.state])
         for row in view.rows

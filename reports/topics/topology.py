@@ -11,7 +11,7 @@ from core.method import SAME
 from core.program import PROGRAM
 from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Figure, Section, Table, estimate, traced
-from reports.document.shapes import Col, Spot, arm_col, col, line, table
+from reports.document.shapes import Col, Spot, arm_col, arm_lines, col, table
 from reports.document.values import hundredths, mib, microseconds, whole
 from reports.facts.cells import memory_bytes
 from reports.facts.figures import cpu_ns, per_request, requests_per_s
@@ -34,17 +34,17 @@ from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.view import View
 
 PLACE = 46
-WANTED = message("How many processes compare with one process of many threads")
+WANTED = message("Throughput of many processes compared with one process of many threads")
 COMMAND = f"{PROGRAM} --experiment topology"
 MARGIN = 0.3
 UNEVEN = 1.3  # an event loop gets a sentence above this multiple of an equal share of connections
-RUNTIME, SHAPES, RATE = message("Runtime"), message("processes x threads"), message("requests/s")
+SHAPES, RATE = message("processes x threads"), message("requests/s")
 RUNS_AS, P99, CPU = message("actually ran as"), message("p99 [us]"), message("service CPU [us/request]")
 MEMORY = message("memory [MiB]")
 
 
 def section(view: View) -> Section:
-    """Return the section that compares one process of many threads with many processes, per load."""
+    """Return the report's section that compares one process of many threads with many processes, by load."""
     every = topologies(view.run)
     claimed = claims(view.run, every, view.machine.available_cores)
     crossed = crossings(claimed)
@@ -103,7 +103,7 @@ def _load_text(load: int) -> str:
 
 
 def _place_words(place: MeasuredShape) -> Message:
-    """Return a place in words: '2 processes of 4 threads on 3.14t', or '2 processes on 3.14' for single threads."""
+    """Return processes and threads in words: '2 processes of 4 threads on 3.14t', '2 processes on 3.14'."""
     if place.threads == 1:
         return plural("{count} process on {arm}", "{count} processes on {arm}", count=place.processes, arm=place.arm)
     return plural(
@@ -127,7 +127,7 @@ def _not_compared_sentence(every: Sequence[Topology]) -> Message:
 
 
 def _claim_sentence(claim: Claim) -> Message:
-    """Return the sentence of a claim: ratios of throughput and memory, and places that were not measured."""
+    """Return a sentence that compares one process of many threads with other processes: throughput and memory."""
     return about(message("{clause}.", clause=_claim_clause(claim)), claim.label, _load_text(claim.load))
 
 
@@ -171,20 +171,24 @@ def _crossing_sentence(swept: Sequence[Claim]) -> Message:
     ratios = [(claim.over_many, claim.load) for claim in swept if claim.over_many]
     best, load = max((ratio.value, load) for ratio, load in ratios)
     if all(ratio.is_range for ratio, _ in ratios):
-        few = FEWEST_FOR_INTERVAL
         return message(
-            "at least {count} blocks are needed to show whether {threaded} serves more than {many}.", count=few, **sides
+            "at least {count} blocks are needed to show whether {threaded} serves more than {many}.",
+            count=FEWEST_FOR_INTERVAL,
+            **sides,
         )
-    if all(claim.leader is claim.many for claim in swept):
-        return message(
-            "{threaded} serves less than {many} at every CALC_TARGET of the sweep. The highest ratio is {ratio:.2f}, "
-            "at CALC_TARGET {load}.", **sides, ratio=best, load=load,
-        )  # fmt: skip
     if not ahead:
+        sides |= {"ratio": best, "load": load}
+        if all(claim.leader is claim.many for claim in swept):
+            return message(
+                "{threaded} serves less than {many} at every CALC_TARGET of the sweep. The highest ratio is "
+                "{ratio:.2f}, at CALC_TARGET {load}.",
+                **sides,
+            )
         return message(
             "{threaded} does not serve significantly more than {many} at any CALC_TARGET of the sweep. The highest "
-            "ratio is {ratio:.2f}, at CALC_TARGET {load}.", **sides, ratio=best, load=load,
-        )  # fmt: skip
+            "ratio is {ratio:.2f}, at CALC_TARGET {load}.",
+            **sides,
+        )
     if ahead == loads:
         return message(
             "{threaded} serves more than {many} at every CALC_TARGET of the sweep, {low} to {high}.",
@@ -202,11 +206,11 @@ def _crossing_sentence(swept: Sequence[Claim]) -> Message:
 
 
 def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message]:
-    """Return a warning if clients are too few.
+    """Return a warning if there are too few clients to keep one process busy.
 
     A process has at most as many requests in flight as there are clients.
     """
-    few = [claim for claim in claimed if claim.clients < min(claim.threaded.threads, cores)][:1]
+    few = [claim for claim in claimed if claim.clients < min(claim.threaded.threads, cores)]
     return [
         traced(
             plural(
@@ -219,7 +223,7 @@ def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message
             ),
             _cells_of(claimed),
         )
-        for claim in few
+        for claim in few[:1]
     ]
 
 
@@ -227,20 +231,35 @@ def _shape_sentences(every: Sequence[Topology]) -> list[Message]:
     """Return sentences on uneven event loops, and on services that ran as another shape than configured."""
     places = [place for topology in every for place in topology.all_places]
     uneven = [
-        (place, message("{arm}, {shape}: one of {count} event loops had {share:.0%} of the connections.",
-                        arm=place.arm, shape=place.shape, count=count, share=share))
+        traced(
+            message(
+                "{arm}, {shape}: one of {count} event loops had {share:.0%} of the connections.",
+                arm=place.arm,
+                shape=place.shape,
+                count=count,
+                share=share,
+            ),
+            _cells(place),
+        )
         for place in places
         for count, share in [loop_share(place.cells)]
         if count > 1 and share * count > UNEVEN
-    ]  # fmt: skip
+    ]
     reshaped = [
-        (place, message("{arm}: the service was configured as {asked} (processes x threads) but ran as {shape}. "
-                        "Comparisons use {shape}.",
-                        arm=place.arm, asked=shape_text(place.asked), shape=place.shape))
+        traced(
+            message(
+                "{arm}: the service was configured as {asked} (processes x threads) but ran as {shape}. Comparisons "
+                "use {shape}.",
+                arm=place.arm,
+                asked=shape_text(place.asked),
+                shape=place.shape,
+            ),
+            _cells(place),
+        )
         for place in places
         if place.asked
-    ]  # fmt: skip
-    return [traced(sentence, of_cells(place.cells)) for place, sentence in uneven + reshaped]
+    ]
+    return uneven + reshaped
 
 
 # ---- figures -------------------------------------------------------------------------------------------------------
@@ -261,13 +280,9 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
     ordered = sorted(topology.all_places, key=lambda place: (-place.processes, place.threads))
     shapes = list(dict.fromkeys(place.shape for place in ordered))
 
-    def curve(arm: str, places: Sequence[MeasuredShape]) -> Curve:
-        spots = [
-            Spot(shapes.index(place.shape), [*map(requests_per_s, place.cells)], _cells(place), f"{arm}, {place.shape}")
-            for place in places
-            if place.arm == arm
-        ]
-        return line(arm, view.looks[arm], sorted(spots, key=attrgetter("place")), whole)
+    def spot(place: MeasuredShape) -> tuple[str, Spot]:
+        rates, name = [*map(requests_per_s, place.cells)], f"{place.arm}, {place.shape}"
+        return place.arm, Spot(shapes.index(place.shape), rates, _cells(place), name)
 
     return Figure(
         key=key,
@@ -282,7 +297,7 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
                     low=0.0,
                     high=1.05 * max(requests_per_s(cell) for place in places for cell in place.cells),
                 ),
-                curves=tuple(curve(arm, places) for arm in dict.fromkeys(place.arm for place in places)),
+                curves=arm_lines(map(spot, places), view.looks, whole),
             )
             for load, places in topology.places.items()
         ),
@@ -291,9 +306,12 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
 
 
 def _table(topology: Topology, view: View) -> Table:
-    """Return a table of all places by load. It shows the real shape, p99 and CPU time if processes were counted."""
+    """Return the table of all measured combinations of processes and threads, by load.
+
+    The columns RUNS_AS, P99 and CPU are shown if the service's processes were counted.
+    """
     cols: list[Col[MeasuredShape]] = [
-        arm_col(RUNTIME, attrgetter("arm"), view.looks, _cells),
+        arm_col(attrgetter("arm"), view.looks, _cells),
         col(SHAPES, lambda place: shape_text(place.asked) if place.asked else place.shape, whole),
         col(RUNS_AS, _ran_as, whole),
         col(RATE, attrgetter("requests_per_s"), whole, _cells, "requests_per_s"),
@@ -316,12 +334,13 @@ def _ran_as(place: MeasuredShape) -> str:
 def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
     """Return the figure of throughput ratios by load, with a curve per free-threaded arm."""
     title = message("Threads compared with processes, by CALC_TARGET")
-    loads = sorted({claim.load for swept in crossed for claim in swept})
-    ratios = [claim.over_many for swept in crossed for claim in swept if claim.over_many]
+    every = [claim for swept in crossed for claim in swept]
+    loads = sorted({claim.load for claim in every})
+    ratios = (claim.over_many for claim in every if claim.over_many)
     values = [y for ratio in ratios for y in (ratio.value, ratio.low, ratio.high) if 0 < y < inf]
     up = Axis(label=message("Ratio"), low=min([*values, 0.9]) / 1.05, high=max([*values, 1.1]) * 1.05, is_log=True)
     cols: list[Col[Claim]] = [
-        arm_col(RUNTIME, attrgetter("threaded.arm"), view.looks, _both),
+        arm_col(attrgetter("threaded.arm"), view.looks, _both),
         col(verbatim(LOAD), attrgetter("load"), whole),
         col(message("threads [requests/s]"), attrgetter("threaded.requests_per_s"), whole,
             lambda claim: _cells(claim.threaded), "requests_per_s"),
@@ -357,12 +376,18 @@ def _both(claim: Claim) -> str:
 
 
 def _ratio_curve(swept: Sequence[Claim], loads: Sequence[int], view: View) -> Curve:
-    """Return the curve of throughput ratios of one arm, with intervals where these are finite."""
-    marks = []
-    for claim in swept:
-        if ratio := claim.over_many:
-            low, high = (ratio.low, ratio.high) if ratio.high < inf else (None, None)
-            x, shown = float(loads.index(claim.load)), hundredths(ratio.value)
-            marks.append(Mark(x=x, y=ratio.value, tip=shown, cells=_both(claim), low=low, high=high))
+    """Return the curve of one arm's throughput ratios by load, with intervals that have ends."""
+    marks = tuple(
+        Mark(
+            x=float(loads.index(claim.load)),
+            y=ratio.value,
+            tip=hundredths(ratio.value),
+            cells=_both(claim),
+            low=ratio.low if ratio.high < inf else None,
+            high=ratio.high if ratio.high < inf else None,
+        )
+        for claim in swept
+        if (ratio := claim.over_many)
+    )
     name = swept[0].threaded.arm
-    return Curve(name=name, look=view.looks[name], line=tuple((mark.x, mark.y) for mark in marks), marks=tuple(marks))
+    return Curve(name=name, look=view.looks[name], line=tuple((mark.x, mark.y) for mark in marks), marks=marks)

@@ -62,7 +62,7 @@ CoreUse = list[tuple[float, Row]]  # share of the cores that a row used, and the
 
 
 def section(view: View) -> Section:
-    """Return the section with a table of checks, the basis of the verdicts, and what was not measured."""
+    """Return the report's section on validity: checks, the basis of the verdicts, and what was not measured."""
     heads = (message("Check"), NOTHING, message("Finding"))
     checks = plain_table(TITLE, heads, checked(view), kind="checks")
     cells = of_cells(view.run.cells)
@@ -104,7 +104,7 @@ def checks_line(view: View) -> Datum:
 
 
 def _result(state: str, seen: Message, cells: str = "") -> Check:
-    """Return the result of a check.
+    """Return the state and the finding of a check as two table cells.
 
     cells: names of the cells that the finding comes from
     """
@@ -132,24 +132,25 @@ def _check_code(view: View) -> Check:
     cells = [cell for cell in view.run.cells if cell.code]  # cells without code were not tried
     if not cells:
         return _result(UNKNOWN, NOT_RECORDED)
-    start, first = cells[0], {(cell.system, cell.runtime): cell for cell in reversed(cells)}
-    pairs = [(first[cell.system, cell.runtime], cell) for cell in cells]
-    others = [(base, cell) for base, cell in pairs if (cell.code, cell.environment) != (start.code, base.environment)]
-    if not others:
-        return _result(PASSED, message("all cells were measured with code {state}", state=start.code), of_cells(cells))
-    code, environments = (view.run.fingerprints.get(kind, {}) for kind in (CODE, ENVIRONMENTS))
-    changes: dict[Message, None] = {}
-    for base, cell in others:
-        before, after = (environments.get(one.environment, {}) for one in (base, cell))
-        changes |= dict.fromkeys(code_changes(code.get(start.code, {}), code.get(cell.code, {})))
-        changes |= dict.fromkeys(environment_changes(before, after, cell.runtime))
+    code, first, changed = cells[0].code, dict[tuple[str, str], CellResult](), list[CellResult]()
+    codes, environments = (view.run.fingerprints.get(kind, {}) for kind in (CODE, ENVIRONMENTS))
+    changes = list[Message]()
+    for cell in cells:
+        base = first.setdefault((cell.system, cell.runtime), cell)
+        if (cell.code, cell.environment) != (code, base.environment):
+            changed.append(cell)
+            before, after = (environments.get(one.environment, {}) for one in (base, cell))
+            changes += code_changes(codes.get(code, {}), codes.get(cell.code, {}))
+            changes += environment_changes(before, after, cell.runtime)
+    if not changed:
+        return _result(PASSED, message("all cells were measured with code {state}", state=code), of_cells(cells))
     seen = message(
         "{count} of {all} cells were measured with different code, packages or programs: {changes}",
-        count=len(others),
+        count=len(changed),
         all=len(view.run.cells),
-        changes=listed(changes or [NOT_RECORDED], SEMICOLON),
+        changes=listed(dict.fromkeys(changes or [NOT_RECORDED]), SEMICOLON),
     )
-    return _result(WARNING, seen, of_cells(cell for _, cell in others))
+    return _result(WARNING, seen, of_cells(changed))
 
 
 def _check_answers(view: View) -> Check:
@@ -188,7 +189,7 @@ def _check_time(view: View) -> Check:
 
 
 def _compared_rows(view: View) -> list[Row]:
-    """Return the rows of all compared arms; all rows if nothing is compared."""
+    """Return the rows of arms that take part in a comparison; all rows if nothing is compared."""
     arms = {arm for comparison in view.comparisons for arm in (comparison.denominator, comparison.numerator)}
     return [row for row in view.rows if not arms or row.runtime in arms]
 
@@ -210,7 +211,7 @@ def _core_use(view: View, share_of: Callable[[Sequence[CellResult], Run], float 
 
 
 def _use_result(used: CoreUse, above: Sequence[Row], most: float, seen: Message) -> Check:
-    """Return a check that warns about the rows *above* a limit, or names the rows that used most."""
+    """Return a check of core use that warns about the rows *above* a limit, or names the rows that used most."""
     return _cells_result(of_rows(above), of_rows(row for share, row in used if share == most), seen)
 
 
@@ -240,30 +241,27 @@ def _check_cores(view: View) -> Check:
 
 def _check_idle(view: View) -> Check:
     """Check that arms were idle while other arms had their turns."""
-    used = idle_cores(view.run.cells)
+    cells = view.run.cells
+    used = idle_cores(cells)
     if not used:
         return _result(UNKNOWN, NOT_RECORDED)
-    seen = listed(background(view.run.cells), SEMICOLON) or message(
-        "while it had no requests, no arm used more than {share:.1%} of a core", share=max(used.values())
-    )
-    return _result(WARNING if background(view.run.cells) else PASSED, seen, of_cells(view.run.cells))
+    if busy := background(cells):
+        return _result(WARNING, listed(busy, SEMICOLON), of_cells(cells))
+    seen = message("while it had no requests, no arm used more than {share:.1%} of a core", share=max(used.values()))
+    return _result(PASSED, seen, of_cells(cells))
 
 
 def _check_quiet(view: View) -> Check:
     cells, seen = view.run.cells, view.others
     disturbed = otherwise_disturbed(cells)
-    if disturbed or seen:
-        shares = [len(disturbed) / len(cells), *(comparison.disturbed or 0.0 for comparison in view.comparisons)]
-        state = WARNING if (disturbed and max(shares) > MOST_DISTURBED) or (seen and seen.is_busy) else PASSED
-        others = seen.blocks if seen else NOTHING
-        return _result(
-            state,
-            chained([others, not_quiet(cells, disturbed) if disturbed else NOTHING]),
-            of_cells(disturbed or cells),
-        )
-    if view.machine.quiet is None or not cells:
-        return _result(UNKNOWN, NOT_RECORDED)
-    return _result(PASSED, message("no cell was disturbed"), of_cells(cells))
+    if not (disturbed or seen):
+        if view.machine.quiet is None or not cells:
+            return _result(UNKNOWN, NOT_RECORDED)
+        return _result(PASSED, message("no cell was disturbed"), of_cells(cells))
+    shares = [len(disturbed) / len(cells), *(comparison.disturbed or 0.0 for comparison in view.comparisons)]
+    is_bad = (disturbed and max(shares) > MOST_DISTURBED) or (seen and seen.is_busy)
+    found = [*([seen.blocks] if seen else []), *([not_quiet(cells, disturbed)] if disturbed else [])]
+    return _result(WARNING if is_bad else PASSED, listed(found, SEMICOLON), of_cells(disturbed or cells))
 
 
 def _check_independence(view: View) -> Check:
@@ -290,17 +288,17 @@ def _check_independence(view: View) -> Check:
 
 def _check_warmup(view: View) -> Check:
     known, uneven = known_starts(view.rows), uneven_starts(view.rows)
-    if not known:
-        return _result(UNKNOWN, message("too few blocks, or cells that are too short"))
-    if not uneven:
-        return _result(PASSED, message("throughput is steady from the start of each cell"), of_rows(known))
-    most = max(uneven, key=lambda start: abs(start.loss))
-    seen = message(
-        "the first {seconds:.2f} s were uneven and cost {loss:.1%} of a cell's answers, in {count} of {all} result "
-        "rows: use a longer --warmup",
-        seconds=most.seconds, loss=most.loss, count=len(uneven), all=len(known),
-    )  # fmt: skip
-    return _result(WARNING, seen, of_rows(start.row for start in uneven))
+    seen = message("too few blocks, or cells that are too short")
+    if uneven:
+        most = max(uneven, key=lambda start: abs(start.loss))
+        seen = message(
+            "the first {seconds:.2f} s were uneven and cost {loss:.1%} of a cell's answers, in {count} of {all} "
+            "result rows: use a longer --warmup",
+            seconds=most.seconds, loss=most.loss, count=len(uneven), all=len(known),
+        )  # fmt: skip
+    elif known:
+        seen = message("throughput is steady from the start of each cell")
+    return _cells_result(of_rows(start.row for start in uneven), of_rows(known), seen)
 
 
 def _check_awake(view: View) -> Check:
@@ -324,29 +322,25 @@ def _check_awake(view: View) -> Check:
 
 
 def _check_noise(view: View) -> Check:
-    known = _noise_floors(view)
+    known, floors = _noise_floors(view)
     if not known:
         return _result(UNKNOWN, message("not measured"))
-    differs = [one for _, one in known if one.verdict in ("faster", "slower")]
-    cells = together(map(view.traces.of, differs or [one for _, one in known]))
+    differs = [one for one in known if one.verdict in ("faster", "slower")]
+    cells = together(map(view.traces.of, differs or known))
     if differs:
-        return _result(
-            FAILED,
-            message("{arm} was measured twice, and the two results differ significantly", arm=differs[0].denominator),
-            cells,
-        )
-    most = max(floor for floor, _ in known)
-    return _result(PASSED if most <= MOST_NOISE else WARNING, _noise_range(known), cells)
+        arm = differs[0].denominator
+        seen = message("{arm} was measured twice, and the two results differ significantly", arm=arm)
+        return _result(FAILED, seen, cells)
+    return _result(PASSED if max(floors) <= MOST_NOISE else WARNING, _noise_range(floors), cells)
 
 
-def _noise_floors(view: View) -> list[tuple[float, Comparison]]:
-    """Return (noise floor, comparison) of each A/A comparison with a noise floor."""
-    same = (one for one in view.comparisons if one.step == "aa")
-    return [(one.noise_floor, one) for one in same if one.noise_floor is not None]
+def _noise_floors(view: View) -> tuple[list[Comparison], list[float]]:
+    """Return the A/A comparisons with a noise floor, and their noise floors."""
+    known = [one for one in view.comparisons if one.step == "aa" and one.noise_floor is not None]
+    return known, [one.noise_floor or 0.0 for one in known]
 
 
-def _noise_range(known: Sequence[tuple[float, Comparison]]) -> Message:
-    floors = [floor for floor, _ in known]
+def _noise_range(floors: Sequence[float]) -> Message:
     least, most = percent(min(floors)), percent(max(floors))
     return verbatim(least) if least == most else message("{least} to {most}", least=least, most=most)
 
@@ -384,8 +378,8 @@ def verdict_basis(view: View) -> Iterator[Message]:
             "The number of blocks depends on the results of the first blocks. Verdicts are corrected for this, as if "
             "someone checked after every block. Intervals are not corrected, so they are slightly too narrow."
         )
-    if known := _noise_floors(view):
-        yield message("Noise floor (the same runtime twice): {floor}.", floor=_noise_range(known))
+    if floors := _noise_floors(view)[1]:
+        yield message("Noise floor (the same runtime twice): {floor}.", floor=_noise_range(floors))
     elif not any(one.step == "aa" for one in view.comparisons):
         yield message("The noise floor is not known, because no runtime was measured twice. Add --aa.")
     yield from noise_sentences(view)
@@ -407,7 +401,7 @@ def verdict_basis(view: View) -> Iterator[Message]:
 
 
 def noise_sentences(view: View) -> Iterator[Message]:
-    """Yield the sources of noise in a typical ratio, and a design that would find a difference of 5 %, if known."""
+    """Yield sentences on the noise of a ratio, and on the blocks and duration that would find a 5 % difference."""
     noise, design = typical_noise(view.comparisons), design_of(view.run, view.comparisons, WORTH_FINDING)
     if noise is None:
         return

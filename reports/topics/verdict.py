@@ -109,7 +109,7 @@ def _bars(view: View) -> Table:
         return Datum(strip=THROUGHPUT.strip(row, most, view.looks[row.runtime], row.runtime), cells=of_row(row))
 
     cols: list[Col[Row]] = [
-        arm_col(message("Runtime"), lambda row: row.runtime, view.looks, of_row),
+        arm_col(lambda row: row.runtime, view.looks, of_row),
         Col(Column(head=NOTHING, is_strip=True), bar),
         col(THROUGHPUT.label, THROUGHPUT.median, whole, of_row, THROUGHPUT.figure),
     ]
@@ -149,23 +149,25 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
 
 
 def _spread_sentence(view: View) -> Message:
-    """Return the lowest and highest ratio of removing the GIL over the settings; NOTHING for fewer than two."""
+    """Return a sentence on the lowest and highest gain from removing the GIL; NOTHING for fewer than two settings."""
     known = [(one.ratio, one) for one in view.compared if one.step == "lock" and one.ratio and one.system != OVER_ALL]
     if len(known) < 2:
         return NOTHING
-    (low, least), (high, most) = min(known, key=itemgetter(0)), max(known, key=itemgetter(0))
+    ends = [end(known, key=itemgetter(0)) for end in (min, max)]
+    low, high = (traced(ratio(value), view.traces.of(one), "ratio") for value, one in ends)
+    low_where, high_where = (view.settings.short(one.system, one.params) for _, one in ends)
     return message(
         "Removing the GIL gives {low}x to {high}x the throughput, depending on the setting: the least for "
         "{low_where}, the most for {high_where}.",
-        low=traced(ratio(low), view.traces.of(least), "ratio"),
-        high=traced(ratio(high), view.traces.of(most), "ratio"),
-        low_where=view.settings.short(least.system, least.params),
-        high_where=view.settings.short(most.system, most.params),
+        low=low,
+        high=high,
+        low_where=low_where,
+        high_where=high_where,
     )
 
 
 def _open_sentences(view: View) -> Iterator[Message]:
-    """Yield the distinct reasons for open verdicts, then the number of blocks that they need."""
+    """Yield sentences on open verdicts: their reasons, and the number of blocks that they need."""
     undecided = [one for one in answering(view.compared) if one.step != "aa" and one.verdict in OPEN]
     whys: dict[Message, list[Comparison]] = {}
     for one in undecided:
@@ -175,18 +177,17 @@ def _open_sentences(view: View) -> Iterator[Message]:
     if whys:
         reasons = (traced(why, together(map(view.traces.of, about))) for why, about in whys.items())
         yield message("Why no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))
-    if needed := [one for one in undecided if one.blocks_needed]:
-        yield _more_blocks_sentence(needed, view)
-
-
-def _more_blocks_sentence(needed: Sequence[Comparison], view: View) -> Message:
-    more = more_blocks(needed)
-    first, last = amount(min(more)), amount(max(more))
-    most = traced(last, together(map(view.traces.of, needed)))
-    command = more_blocks_command(view.run, max(more))
-    if first == last:
-        return message("A verdict needs {amount} more blocks: {command}", amount=most, command=command)
-    return message(
-        "The first verdict needs {first} more blocks, and all verdicts together need {last}: {command}",
-        last=most, first=first, command=command,
-    )  # fmt: skip
+    needed = [one for one in undecided if one.blocks_needed]
+    if more := more_blocks(needed):
+        first, last = amount(min(more)), amount(max(more))
+        most = traced(last, together(map(view.traces.of, needed)))
+        command = more_blocks_command(view.run, max(more))
+        if first == last:
+            yield message("A verdict needs {amount} more blocks: {command}", amount=most, command=command)
+        else:
+            yield message(
+                "The first verdict needs {first} more blocks, and all verdicts together need {last}: {command}",
+                last=most,
+                first=first,
+                command=command,
+            )

@@ -21,7 +21,7 @@ MOST_LINES = 12
 LEAST_SHARE = 0.02
 LOCK = "lock"
 STATES = {
-    "run": message("run"),
+    "run": message("running"),
     "ready": message("runnable, no core"),
     "gil": message("GIL"),
     LOCK: message("lock"),
@@ -39,14 +39,14 @@ class WaitingLine(NamedTuple):
 
     runtime: str
     function: str
-    file: str
     place: str
+    file: str
     caller: str
     share: Estimate
 
 
 def section(view: View) -> Section:
-    """Return the section on what threads wait for, by line of code and runtime."""
+    """Return the report's section on what threads wait for, by line of code and runtime."""
     profiled = settings(view.run)
     sentences = (
         *(sentence for profiles in profiled for sentence in _sentences(profiles, view)),
@@ -57,8 +57,12 @@ def section(view: View) -> Section:
         ),
     )
     named = [(view.settings.name(mine[0]["system"], mine[0]["params"]), mine) for mine in profiled]
+    waiting: list[tuple[Message, list[Profile]]] = [
+        (head, [{**line, "runtime": one["runtime"]} for one in mine for line in one["lines"][:MOST_LINES]])
+        for head, mine in named
+    ]
     shares = [_share_col(state) for state in STATES]
-    runtime: Col[Profile] = arm_col(message("Runtime"), itemgetter("runtime"), view.looks)
+    runtime: Col[Profile] = arm_col(itemgetter("runtime"), view.looks)
     states = table(
         message("What threads do during their time at work"),
         [
@@ -79,7 +83,7 @@ def section(view: View) -> Section:
             col(message("Called from"), lambda line: str(line.get("caller", ""))),
             *shares,
         ],
-        [(head, _lines(mine)) for head, mine in named],
+        waiting,
         folded=True,
     )
     return Section(
@@ -97,11 +101,6 @@ def _share_col(state: str) -> Col[Profile]:
     return col(STATES[state], lambda item: float(item["states"].get(state, 0.0)), whole_percent)
 
 
-def _lines(profiles: Iterable[Profile]) -> Iterator[Profile]:
-    for profile in profiles:
-        yield from ({**line, "runtime": profile["runtime"]} for line in profile["lines"][:MOST_LINES])
-
-
 def settings(run: Run) -> list[list[Profile]]:
     """Return the profiles of `--profile python` that have lines, grouped by setting, in the plan's order."""
     found: list[Profile] = [one for one in run.profiles if one.get("kind") == "python" and "lines" in one]
@@ -109,7 +108,7 @@ def settings(run: Run) -> list[list[Profile]]:
 
 
 def waits(profile: Profile, profiles: Iterable[Profile]) -> list[WaitingLine]:
-    """Return the lines of *profile* that wait significantly for a lock, longest wait first.
+    """Return the lines of code in *profile* that wait significantly for a lock, longest wait first.
 
     profiles: all profiles whose lines are tested together
     """
@@ -125,7 +124,7 @@ def _waiting(profile: Profile) -> list[Profile]:
 def _waiting_line(profile: Profile, line: Profile, tests: int = 1) -> WaitingLine:
     waiting = share(line["waits"][LOCK], profile["batches"], tests)
     caller = line.get("caller", "")
-    return WaitingLine(profile["runtime"], line["function"], line["file"], _place(line), caller, waiting)
+    return WaitingLine(profile["runtime"], line["function"], _place(line), line["file"], caller, waiting)
 
 
 def _place(line: Profile) -> str:
@@ -136,9 +135,9 @@ def _place(line: Profile) -> str:
 def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
     """Yield sentences on lines that wait: changes between runtimes, longest waits, then waits with little to gain."""
     found = _changes(profiles, view.run)[:MOST_SENTENCES]
-    named = {(wait.runtime, wait.function, wait.place) for wait, _ in found}
+    named = {wait[:3] for wait, _ in found}
     most = (wait for profile in profiles for wait in waits(profile, profiles)[:1])
-    others = (wait for wait in most if (wait.runtime, wait.function, wait.place) not in named)
+    others = (wait for wait in most if wait[:3] not in named)
     found += [(same[0], _line_sentence(same)) for same in grouped(others, attrgetter("function", "place")).values()]
     if not found:
         yield message("No line of code waits significantly for a lock.")
@@ -161,7 +160,7 @@ def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[WaitingLine, M
     tests = sum(len(_waiting(profile)) for profile, _ in pairs)
     found = []
     for profile, other in pairs:
-        versions = [run.runtimes.get(one["runtime"], {}).get("version", "") for one in (profile, other)]
+        versions = (run.runtimes.get(one["runtime"], {}).get("version", "") for one in (profile, other))
         is_alike = len({tuple(version.split(".")[:2]) for version in versions}) == 1
         for line in _waiting(profile):
             other_waits = _same_line_waits(other, line, is_alike=is_alike)
@@ -179,7 +178,7 @@ def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[WaitingLine, M
                     by=estimate(by, whole_percent),
                 )
                 found.append((by.value, wait, sentence))
-    return [(wait, sentence) for _, wait, sentence in sorted(found, key=lambda one: -one[0])]
+    return [one[1:] for one in sorted(found, key=lambda one: -one[0])]
 
 
 def _same_line_waits(profile: Profile, line: Profile, *, is_alike: bool) -> list[int]:
@@ -259,7 +258,7 @@ def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Itera
 
 
 def _with_delta(tree: Profile, other: Profile, total: int, other_total: int) -> dict[str, Any]:
-    """Return *tree* with a delta for each frame: its share of the time less its share in *other*."""
+    """Return a flame graph's *tree* with a delta per frame: the share of time less the share in *other*."""
     others = {child["name"]: child for child in other.get("children", ())}
     delta = tree["value"] / max(1, total) - other.get("value", 0) / max(1, other_total)
     children = [

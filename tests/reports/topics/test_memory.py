@@ -95,7 +95,7 @@ def test_what_a_runtime_takes_beyond_its_twin_is_told_by_kind() -> None:
     )
     lines = said.tables[1].lines
     assert [str(line[1].words) for line in lines[:4]] == [
-        *("after the interpreter started", "connected, before the load", "after the load", "2 s after the load"),
+        *("after the interpreter started", "connections open, before the load", "after the load", "2 s after the load"),
     ]
     assert [datum.value for datum in lines[2][2:]] == [9 * MIB, 6 * MIB, 0, MIB, 2 * MIB, 5 * MIB, MIB, 9, None]
     assert [datum.value for datum in lines[6][7:9]] == [None, None]
