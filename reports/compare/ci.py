@@ -80,7 +80,8 @@ def junit(compared: Compared, language: Language) -> str:
 
     A test case is a failure if B is slower, and an error if the cell cannot pass or fail.
     """
-    outcomes, times_s = [one.outcome for one in compared.cells], [_time_s(one) for one in compared.cells]
+    outcomes = [one.outcome for one in compared.cells]
+    times_s = [(one.medians_fs[1] or 0.0) / 1e15 for one in compared.cells]
     counts = {"tests": len(outcomes), "failures": outcomes.count("slower"), "errors": outcomes.count("open")}
     about = {"name": SUITE, **{name: str(count) for name, count in counts.items()}, "skipped": "0"}
     suites = ET.Element("testsuites", about)
@@ -104,10 +105,6 @@ def junit(compared: Compared, language: Language) -> str:
     notes.text = _clean("\n".join(map(language.text, [*compared.troubles, *compared.notes])))
     ET.indent(suites)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(suites, encoding="unicode")}\n'
-
-
-def _time_s(one: ComparedCell) -> float:
-    return (one.medians_fs[1] or 0.0) / 10**15
 
 
 def _clean(text: str) -> str:

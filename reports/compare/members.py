@@ -76,8 +76,7 @@ class Member:
         machine, labels = self.view.run.machine, {**SURROUNDINGS, "commit": message("the commit of gilscope")}
         facts = {label: verbatim(_fact(machine.get(name))) for name, label in labels.items()}
         for runtime, known in self.view.run.runtimes.items():
-            build = dict(build_facts(known))
-            build[message("build")] = verbatim(_fact(known.get("build")))
+            build = {**build_facts(known), message("build"): verbatim(_fact(known.get("build")))}
             build |= {verbatim(name): verbatim(version) for name, version in packages(known).items()}
             facts |= {message("{runtime}, {what}", runtime=runtime, what=what): fact for what, fact in build.items()}
         return facts

@@ -1,6 +1,5 @@
 """Compare two saved runs cell by cell, and show the result as a forest plot: is B faster than A?"""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
@@ -9,11 +8,10 @@ from typing import Any, Literal
 
 from core.errors import BadInput
 from core.messages import AND, NOTHING, SEMICOLON, Message, chained, listed, message, plural, verbatim
-from core.saved import SavedPlan
 from reports.compare.members import DIFFERENT, NONE, Member, differences, obstacles, runs_section, times_fs
 from reports.document.model import ABSENT, Document, Section, Table
 from reports.document.shapes import Col, col
-from reports.facts.cells import Row, grouped, groups, setting_key
+from reports.facts.cells import Row, grouped, groups
 from reports.facts.comparisons import Comparison
 from reports.facts.gates import LEAST_TIMED_NS, blocks_to_time
 from reports.facts.settings import Settings, value_text
@@ -22,6 +20,7 @@ from reports.statistics.significance import fewest_blocks_unpaired
 from reports.statistics.verdict import MARGIN, judge_runs, slower_beyond
 from reports.topics.comparisons import forest
 
+TITLE = message("Comparison")
 PER_REQUEST = message("Time per request: wall time over requests.")
 PER_PROCESS = message("Each process of a pyperf file counts as one block, with the median of its values.")
 PYPERF = "pyperf"  # the name of the plan if a run was read from a pyperf file
@@ -101,7 +100,7 @@ def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float |
 
 def _key(row: Row) -> tuple[str, ...]:
     """Return the key of a cell, which is the same in every run: its setting and arm."""
-    return (*setting_key(row.system, row.params), row.runtime)
+    return (*row.key, row.runtime)
 
 
 def _pairs(a: Sequence[Row], b: Sequence[Row], *, loose: bool) -> list[Pair]:
@@ -119,8 +118,8 @@ def _pairs(a: Sequence[Row], b: Sequence[Row], *, loose: bool) -> list[Pair]:
 
 def _unique_rows(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
     """Return the rows whose system and arm no other row has, by system and arm."""
-    count = Counter((row.system, row.runtime) for row in rows)
-    return {kind: row for row in rows if count[kind := (row.system, row.runtime)] == 1}
+    kinds = grouped(rows, attrgetter("system", "runtime"))
+    return {kind: alike[0] for kind, alike in kinds.items() if len(alike) == 1}
 
 
 def _differences(a: Row, b: Row) -> Message:
@@ -136,10 +135,9 @@ def _differences(a: Row, b: Row) -> Message:
 def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) -> list[ComparedCell]:
     """Return a comparison of each pair, with its verdict and its outcome by the threshold *share*."""
     times = {place: ([*times_fs(a).values()], [*times_fs(b).values()]) for place, (a, b) in enumerate(pairs)}
-    gates = {place: _in_runs(map(_obstacle, pair)) for place, pair in enumerate(pairs) if any(map(_obstacle, pair))}
-    margin = MARGIN if share is None else min(MARGIN, share)
+    gates = {place: gate for place, pair in enumerate(pairs) if (gate := _in_runs(map(_obstacle, pair)))}
     # The unit of the times does not matter, because only ratios count.
-    verdicts = judge_runs(times, margin=margin, gates=gates)
+    verdicts = judge_runs(times, margin=MARGIN if share is None else min(MARGIN, share), gates=gates)
     fewest = fewest_blocks_unpaired(max(1, len(pairs) - len(gates)))
     cells = []
     for place, (a, b) in enumerate(pairs):
@@ -156,8 +154,9 @@ def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) 
                 "each",
                 in_a=in_a, in_b=in_b, fewest=fewest,
             )  # fmt: skip
-        is_slower = share is not None and slower_beyond(verdict, share)
-        outcome: Outcome = "slower" if is_slower else "open" if open_why and share is not None else "passed"
+        outcome: Outcome = "passed"
+        if share is not None:
+            outcome = "slower" if slower_beyond(verdict, share) else "open" if open_why else "passed"
         name = _cell_names([a], runs[0].settings.where)
         cells.append(ComparedCell(rows=(a, b), name=name, comparison=comparison, outcome=outcome, open_why=open_why))
     return cells
@@ -230,31 +229,23 @@ def _unused(run: Member, used: Sequence[Row]) -> Iterator[Message]:
     keys, name = set(map(_key, used)), run.settings.where
     if alone := _cell_names([row for row in run.timed if _key(row) not in keys], name):
         yield message("Only {run} has these cells, so they are not compared: {cells}.", run=run.letter, cells=alone)
-    failed = [
-        message("{cell}: {trouble}", cell=_cell_names([row], name), trouble=row.trouble)
-        for row in run.timed
-        if row.trouble
-    ]
-    for what in (*failed, *run.view.run.damaged):
+    failed = [row for row in run.timed if row.trouble]
+    troubles = [message("{cell}: {trouble}", cell=_cell_names([row], name), trouble=row.trouble) for row in failed]
+    for what in (*troubles, *run.view.run.damaged):
         yield message("Not used from {run}: {what}.", run=run.letter, what=what)
 
 
 def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Message]:
     """Return how to read the comparison: the times, the number of blocks, and the direction of the ratio."""
-    times = dict.fromkeys(_reading(run.view.plan) for run in runs)
+    plans = [run.view.plan for run in runs]
+    # A pyperf file that gilscope wrote has this sentence as its description.
+    times = {PER_REQUEST if one.name != PYPERF else verbatim(one.description) or PER_PROCESS: None for one in plans}
     blocks = dict.fromkeys(_blocks([len(times_fs(one.rows[side])) for one in cells]) for side in range(len(runs)))
     medians = message("The times of A and B are medians of {blocks}.", blocks=listed(blocks, last=AND))
     ratio = message("Ratio: time of A / time of B, with its 95 % interval. Above 1, B is faster. Below 1, B is slower.")
     judged = sum(one.comparison.verdict != "invalid" for one in cells)
     adjusted = [plural("p is adjusted for {count} cell.", "p is adjusted for {count} cells.", count=judged)]
     return [*times, medians, ratio, *(adjusted if judged > 1 else [])]
-
-
-def _reading(plan: SavedPlan) -> Message:
-    """Return how the times of a run were measured. A pyperf file that gilscope wrote has this as its description."""
-    if plan.name != PYPERF:
-        return PER_REQUEST
-    return verbatim(plan.description) if plan.description else PER_PROCESS
 
 
 def _blocks(counts: Sequence[int]) -> Message:
@@ -278,18 +269,16 @@ def time_text(time_fs: float | None) -> str:
 def document(compared: Compared) -> Document:
     """Return the document of a comparison: the runs, and every cell that both have."""
     about = tuple(message("{letter}: {name}", letter=run.letter, name=run.title) for run in compared.runs)
-    whys = dict.fromkeys(
-        one.comparison.why for one in compared.cells if one.comparison.verdict in ("inconclusive", "invalid")
-    )
+    seen = [one.comparison for one in compared.cells]
+    whys = dict.fromkeys(one.why for one in seen if one.verdict in ("inconclusive", "invalid"))
     table, notes = _table(compared), (*compared.troubles, *compared.notes)
     brief = replace(table, columns=table.columns[:-1], caption=NOTHING)
     without = (message("No verdict: {why}.", why=why) for why in whys)
-    title = message("Comparison")
     section = Section(
-        key="comparison", title=title, sentences=notes, tables=(table,), terminal=(*about, brief, *without, *notes)
+        key="comparison", title=TITLE, sentences=notes, tables=(table,), terminal=(*about, brief, *without, *notes)
     )
     sections = (section, runs_section(compared.runs))
-    return Document(name=str(title), title=title, about=about, sections=sections, has_cells=False)
+    return Document(name=str(TITLE), title=TITLE, about=about, sections=sections, has_cells=False)
 
 
 def _table(compared: Compared) -> Table:
@@ -306,7 +295,7 @@ def _table(compared: Compared) -> Table:
         return col(letter, lambda one: one.medians_fs[side], time_text, lambda one: cells(one, side))
 
     return forest(
-        message("Comparison"),
+        TITLE,
         grouped(compared.cells, head).items(),
         attrgetter("comparison"),
         lambda one: f"{cells(one, 0)} {cells(one, 1)}",

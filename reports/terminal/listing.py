@@ -78,7 +78,7 @@ def _read(folder: Path) -> SavedRun:
         blocks=len({cell.block for cell in run.cells}),
         cells_ok=len(run.cells) - len(run.failed_cells),
         cells_not_ok=len(run.failed_cells),
-        verdict=headline(sentences[0][0], compared) if sentences else NO_VERDICT,
+        verdict=headline(sentences[0][0]) if sentences else NO_VERDICT,
     )
 
 

@@ -7,19 +7,17 @@ If the topic belongs to one experiment, it also has
     VIEW: str                             the view of that experiment's plan
 If reports of runs without these facts should say how to measure them, it also has
     WANTED: Message                       what the section would show
-    COMMAND: str | Callable[[View], str]  the command that measures it
+    COMMAND: str | Callable[[Run], str]   the command that measures it; may depend on the run
     is_measured(view: View) -> bool       whether the run has the facts; by default, whether the section is not empty
 """
 
 import pkgutil
-from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
 from types import ModuleType
 
 import experiments
 from core.messages import Message
-from core.result import Run
 from reports.document.model import Section
 from reports.view import View
 
@@ -41,15 +39,10 @@ def sections(view: View) -> list[Section]:
 def lacking(view: View) -> list[tuple[Message, str]]:
     """Return what the run did not measure although reports can show it, each with the command that measures it."""
     return [
-        (topic.WANTED, topic.COMMAND if isinstance(topic.COMMAND, str) else topic.COMMAND(view))
+        (topic.WANTED, topic.COMMAND if isinstance(topic.COMMAND, str) else topic.COMMAND(view.run))
         for topic in topics()
         if hasattr(topic, "WANTED") and not getattr(topic, "is_measured", partial(_section, topic))(view)
     ]
-
-
-def of_run(command: Callable[[Run], str]) -> Callable[[View], str]:
-    """Return a topic's COMMAND, made from a function that takes the run instead of the view."""
-    return lambda view: command(view.run)
 
 
 def _section(topic: ModuleType, view: View) -> Section:

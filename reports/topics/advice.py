@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from core.messages import AND, NOTHING, SENTENCES, Message, listed, message, verbatim
 from core.runtime import RuntimeName
@@ -21,7 +22,7 @@ from reports.facts.causes import (
     most,
     row_of,
 )
-from reports.topics.locks import profiles_of, share_of_time, stops_per_request
+from reports.topics.locks import frame_text, profiles_of, share_of_time, stops_per_request
 from reports.topics.pauses import DELAYED, pauses
 from reports.topics.waits import Profile, settings, waits
 from reports.view import View
@@ -43,7 +44,6 @@ HOW = message(
 def section(view: View) -> Section:
     """Return the section of advice, with a line for each piece. It is empty if nothing was found."""
     found = facts(view)
-    found += [*_slow_releases(found, view)]
     useful, little = (advise(fact for fact in found if fact.is_little == is_little) for is_little in (False, True))
     cannot = table(message("Findings that would gain less than 3 %"), [FOUND, *BOUNDS], [(NOTHING, little)])
     return Section(
@@ -99,24 +99,23 @@ def _sentence(piece: Advice) -> Message:
         "{found}. {advice} ({source})", found=_found(piece), advice=piece.rule.advice, source=piece.rule.source
     )
     more, less = _bound(piece, "throughput"), _bound(piece, "p99")
-    if str(more) == ABSENT:
-        return said
     gain = message("Throughput would rise by at most {more}.", more=more)
     if str(less) != ABSENT:
         gain = message(
             "Throughput would rise by at most {more}, and p99 would fall by at most {less}.", more=more, less=less
         )
-    return listed([said, gain], SENTENCES)
+    return said if str(more) == ABSENT else listed([said, gain], SENTENCES)
 
 
 def facts(view: View) -> list[Fact]:
     """Return the causes of lost time in the cells and profiles of a run, each with the most that its end can gain."""
-    return [*_collecting(view), *_waiting(view), *_of_locks(view)]
+    found = [*_collecting(view), *_waiting(view), *_of_locks(view)]
+    return [*found, *_slow_releases(found, view)]
 
 
 def _collecting(view: View) -> Iterator[Fact]:
     """Yield the share of time that garbage collections take. Their CPU time cannot be more than this share."""
-    for each in (each for rows in view.groups for each in pauses(rows)):
+    for each in chain.from_iterable(map(pauses, view.groups)):
         slow = each.shares.get("collection")
         yield Collecting(
             found=message(
@@ -134,21 +133,27 @@ def _collecting(view: View) -> Iterator[Fact]:
 
 def _waiting(view: View) -> Iterator[Fact]:
     """Yield the lines that wait longest for a lock, from profiles of kind `python`."""
-    for profile, profiles in ((profile, of_setting) for of_setting in settings(view.run) for profile in of_setting):
-        for wait in waits(profile, profiles)[:MOST_LINES]:
-            yield LockWait(
-                found=message(
-                    "{runtime}: threads wait for a lock at {place} for {share} of the time",
-                    runtime=wait.runtime,
-                    share=percent(wait.share.value),
-                    place=f"{wait.place} in {wait.function}",
-                ),
-                bound=bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high)),
-                share=wait.share.value,
-                owner="",
-                files=(wait.file, wait.caller),
-                under_gil=RuntimeName.parse(wait.runtime).gil_enabled,
-            )
+    for profiles in settings(view.run):
+        for profile in profiles:
+            for wait in waits(profile, profiles)[:MOST_LINES]:
+                yield LockWait(
+                    found=_wait(wait.runtime, wait.share.value, f"{wait.place} in {wait.function}"),
+                    bound=bound_of_lock(view.run, view.rows, profile, min(1.0, wait.share.high)),
+                    share=wait.share.value,
+                    owner="",
+                    files=(wait.file, wait.caller),
+                    under_gil=RuntimeName.parse(wait.runtime).gil_enabled,
+                )
+
+
+def _wait(runtime: str, share: float, place: str, owner: str = "") -> Message:
+    """Return that threads wait for a lock at a line. owner: the type of the object whose lock it is, or nothing"""
+    where = {"runtime": runtime, "share": percent(share), "place": place}
+    if owner:
+        return message(
+            "{runtime}: threads wait for the lock of {owner} at {place} for {share} of the time", owner=owner, **where
+        )
+    return message("{runtime}: threads wait for a lock at {place} for {share} of the time", **where)
 
 
 def _of_locks(view: View) -> Iterator[Fact]:
@@ -156,16 +161,8 @@ def _of_locks(view: View) -> Iterator[Fact]:
     for profile in profiles_of(view.run):
         runtime = profile["runtime"]
         for line in _sampled(profile["contended"]):
-            where = {"runtime": runtime, "share": percent(line["share"]), "place": _place(line)}
-            found = message("{runtime}: threads wait for a lock at {place} for {share} of the time", **where)
-            if line["owner"]:
-                found = message(
-                    "{runtime}: threads wait for the lock of {owner} at {place} for {share} of the time",
-                    owner=line["owner"],
-                    **where,
-                )
             yield LockWait(
-                found=found,
+                found=_wait(runtime, line["share"], _place(line), line["owner"]),
                 bound=bound_of_lock(view.run, view.rows, profile, line["share"], [line["owner"]]),
                 share=line["share"],
                 owner=line["owner"],
@@ -203,7 +200,7 @@ def _sampled(lines: Sequence[Profile]) -> list[Profile]:
 
 def _place(line: Profile) -> str:
     """Return the innermost Python frame of a line, or "" if the line is not in Python code."""
-    return next(("{file}:{line} in {function}".format(**frame) for frame in line.get("stack", ())), "")
+    return str(frame_text(line.get("stack", ()), NOTHING))
 
 
 def _slow_releases(found: Iterable[Fact], view: View) -> Iterator[Fact]:
@@ -215,15 +212,15 @@ def _slow_releases(found: Iterable[Fact], view: View) -> Iterator[Fact]:
         return
     stopped = {fact.runtime for fact in found if isinstance(fact, Stops) and fact.share >= NOTABLE_SHARE}
     slower = {one.numerator: one.denominator for one in view.comparisons if one.verdict == "slower"}
-    for runtime in (runtime for runtime in slower if runtime in stopped):
+    for runtime, than in slower.items():
         name = RuntimeName.parse(runtime).of_release(str(view.run.runtimes.get(runtime, {}).get("version", "")))
-        if name.free_threaded and name.patch.isdecimal() and int(name.patch):
+        if runtime in stopped and name.free_threaded and name.patch.isdecimal() and int(name.patch):
             yield SlowRelease(
                 found=message(
                     "{release} is slower than {than} and has stop-the-world pauses; compare patch releases: --runtime "
                     "{before},{release}",
                     release=str(name),
-                    than=slower[runtime],
+                    than=than,
                     before=str(replace(name, patch=str(int(name.patch) - 1))),
                 )
             )

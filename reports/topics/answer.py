@@ -103,7 +103,7 @@ def answer(view: View) -> list[Message | Table]:
     body: list[Message | Table]
     if len(settings) == 1:
         arms = message("{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator)
-        body = [headline(main, compared), _steps(compared), arms]
+        body = [headline(main), _steps(compared), arms]
         others = [one for one in compared if one is not main]
         latency = [_latency(main, view), *_opposed(others, view)]
         notes = [(message("Why"), made_of(main)), (LATENCY, chained(latency, SENTENCES))]
@@ -111,7 +111,7 @@ def answer(view: View) -> list[Message | Table]:
         names = {"lock", "whole"} & {one.step for one in compared} or {main.step}
         chosen = [one for one in compared if one.step in names]
         means = sorted((one for one in view.comparisons if one.system == OVER_ALL), key=rank)
-        over_all = [headline(one, compared) for one in means[:1]]
+        over_all = [headline(one) for one in means[:1]]
         body = [*(gains(view) or over_all), *_systems(settings, {one.step: one.label for one in chosen}, view)]
         notes = [(LATENCY, chained(_opposed(chosen, view), SENTENCES))]
     disturbed = disturbances(view.run.cells)
@@ -170,41 +170,34 @@ def _system_ratio(one: Comparison, view: View) -> Message:
     return message("{system} ({ratio})", system=view.settings.number(one.system), ratio=ratio_text(one))
 
 
-def headline(one: Comparison, compared: Sequence[Comparison]) -> Message:
-    """Return a sentence that states the result of a comparison.
-
-    compared: all comparisons of the run, from which the sentence counts the settings of this step
-    """
-    setting = _subject(one, compared)
+def headline(one: Comparison) -> Message:
+    """Return a sentence that states the result of a comparison."""
+    setting = _subject(one)
     if one.step in CAUSES and not one.between_services:
         setting = message("{setting}, {cause}", setting=setting, cause=CAUSES[one.step])
-    arms: dict[str, Arg] = {"numerator": one.numerator, "denominator": one.denominator, "why": one.why}
-    word = one.verdict if one.ratio is not None or one.verdict == "invalid" else "unmeasured"
     p99 = _opposed_p99(one)
-    but = message(", but {p99}", p99=p99) if p99 else NOTHING
-    said = replace(SERVES[word], args={**arms, "setting": setting, "ratio": ratio_text(one), "but": but})
+    args: dict[str, Arg] = {
+        **{name: getattr(one, name) for name in ("numerator", "denominator", "why")},
+        "setting": setting,
+        "ratio": ratio_text(one),
+        "but": message(", but {p99}", p99=p99) if p99 else NOTHING,
+    }
+    word = one.verdict if one.ratio is not None or one.verdict == "invalid" else "unmeasured"
+    said = replace(SERVES[word], args=args)
     if not one.is_beside_others or one.others is None:
         return said
     return message(
         "Other processes used {share} of the cores during the measurement. {said}",
-        share=whole_percent(one.others),
-        said=said,
-    )
+        share=whole_percent(one.others), said=said,
+    )  # fmt: skip
 
 
-def _subject(one: Comparison, compared: Sequence[Comparison]) -> Message:
-    """Return the name of the only system, or the number of settings that the geometric mean of a step is over."""
-    systems = {
-        setting_key(each.system, each.params): each.system
-        for each in compared
-        if (each.numerator, each.denominator) == (one.numerator, one.denominator)
-        and each.ratio is not None
-        and each.system != OVER_ALL
-    }
-    count, different = len(systems), {*systems.values()} or {one.system}
+def _subject(one: Comparison) -> Message:
+    """Return the name of the only system, or the number of settings that a comparison is the geometric mean over."""
+    systems, count = {setting["system"] for setting in one.settings} or {one.system}, len(one.settings)
     if count <= 1:
-        return Settings.number(*different)
-    if len(different) == count:
+        return Settings.number(*systems)
+    if len(systems) == count:
         return message("Geometric mean over {count} systems", count=count)
     return message("Geometric mean over {count} settings", count=count)
 
@@ -304,8 +297,7 @@ def made_of(one: Comparison) -> Message:
 def _latency(one: Comparison, view: View) -> Message:
     """Return p50 and p99 of both sides of a comparison, as far as both sides have them."""
     setting = setting_key(one.system, one.params)
-    mine = [row for row in view.rows if one.between_services or setting_key(row.system, row.params) == setting]
-    sides = {row.runtime: row.figures or {} for row in mine}
+    sides = {row.runtime: row.figures or {} for row in view.rows if one.between_services or row.key == setting}
     before, after = (sides.get(arm, {}) for arm in (one.denominator, one.numerator))
     parts = [
         message("{name} {before} → {after} us", name=name, before=microseconds(first), after=microseconds(last))

@@ -72,12 +72,7 @@ def _bests(view: View) -> list[Col[Best]]:
 
 def _judged(figure: Callable[[CellResult], float]) -> Callable[[Best], float | None]:
     """Return a function that reads the median of *figure* over the blocks with odd numbers; None if it is 0."""
-
-    def read(best: Best) -> float | None:
-        values = [figure(cell) for cell in best.judged.values() if cell.status == "ok"]
-        return median(values or [0.0]) or None
-
-    return read
+    return lambda best: median([figure(cell) for cell in best.judged.values() if cell.status == "ok"] or [0.0]) or None
 
 
 def _steps(view: View) -> list[Col[Comparison]]:

@@ -1,13 +1,13 @@
 """Show all comparisons as one forest plot, with a table of the reason for each verdict."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from core.languages import ENGLISH
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message
-from reports.document.model import Column, Datum, Section, Strip, Table, number, words
+from reports.document.model import Column, Datum, Form, Section, Strip, Table, number, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import percent, probability, ratio
 from reports.facts.cells import grouped, setting_key
@@ -17,12 +17,11 @@ from reports.facts.pairs import OVER_ALL
 from reports.statistics.inside import Noise
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import WORDS
-from reports.topics import of_run
 from reports.view import View
 
 PLACE = 41
 WANTED = message("The effects of version, build and GIL")
-COMMAND = of_run(all_runtimes_command)
+COMMAND = all_runtimes_command
 Item = TypeVar("Item")
 
 BEYOND = 2.5  # how far beyond the outermost ratio the scale reaches at most, as a factor
@@ -50,7 +49,7 @@ DEVIATION_BETWEEN = message("Standard deviation between processes")
 
 def section(view: View) -> Section:
     """Return the forest plot, and a folded table of reasons."""
-    settings = of_settings(means_first(view.compared), view)
+    settings = of_settings(view.compared, view)
     shown = forest(TITLE, settings, lambda one: one, view.traces.of, [step_col(view)])
     return Section(  # the first screen has the only setting already
         key="comparisons", title=TITLE, tables=(shown, _reasons(view)), folded=len(settings) == 1
@@ -131,8 +130,20 @@ def _sign_and_word(verdict: str) -> Message:
 
 def ratio_datum(comparison: Comparison, cells: str = "", figure: str = "ratio") -> Datum:
     """Return the ratio of a comparison with its interval. If there are few blocks, the range replaces the interval."""
-    low, high, is_range = comparison.low, comparison.high, comparison.is_range
-    return number(comparison.ratio, ratio, cells, figure, low=low, high=high, is_range=is_range)
+    return detail_datum(vars(comparison), comparison, cells, figure)
+
+
+def detail_datum(
+    known: Mapping[str, Any],
+    comparison: Comparison,
+    cells: str = "",
+    figure: str = "",
+    name: str = "ratio",
+    form: Form = ratio,
+) -> Datum:
+    """Return the figure called *name* in *known*, a detail of a comparison, with the interval or the range there."""
+    ends = {end: known.get(end) for end in ("low", "high")}
+    return number(known.get(name), form, cells, figure, is_range=comparison.is_range, **ends)
 
 
 def _strip(comparison: Comparison, scale: Strip) -> Strip:
@@ -148,19 +159,15 @@ def _strip(comparison: Comparison, scale: Strip) -> Strip:
     )
 
 
-def means_first(compared: Iterable[Comparison]) -> list[Comparison]:
-    """Return *compared* with the comparisons over all settings first."""
-    return sorted(compared, key=lambda one: one.system != OVER_ALL)
-
-
 def more_blocks(compared: Iterable[Comparison]) -> list[int]:
     """Return how many more blocks each comparison without a verdict needs."""
     return [one.blocks_needed - one.blocks for one in compared if one.blocks_needed]
 
 
 def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:
-    """Return the name of each setting and its comparisons, in the order of *compared*."""
-    return [*grouped(compared, lambda one: view.settings.name(one.system, one.params)).items()]
+    """Return the name of each setting and its comparisons. Those over all settings are first."""
+    means_first = sorted(compared, key=lambda one: one.system != OVER_ALL)
+    return [*grouped(means_first, lambda one: view.settings.name(one.system, one.params)).items()]
 
 
 def step_col(view: View) -> Col[Comparison]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter, itemgetter
+from operator import attrgetter, itemgetter, methodcaller
 from statistics import median
 from typing import Any, TypeVar
 
@@ -104,7 +104,7 @@ def median_cols(**ranks: int) -> Iterator[Col[Standing]]:
 
 
 def _median(key: str, standing: Standing) -> float | None:
-    return standing.row.figures[key] if standing.row.figures else None
+    return (standing.row.figures or {}).get(key)
 
 
 def mean_ns(histograms: Iterable[Mapping[str, Any]]) -> float | None:
@@ -154,10 +154,11 @@ def answer(contest: Contest) -> Message:
 
 def podiums(contests: Sequence[Contest]) -> Table:
     """Return a table of the fastest, the second and the last contestant of each contest."""
-    places = {
-        id(standing): place for contest in contests for place, standing in zip(PLACES, _podium(contest), strict=False)
-    }
-    columns = [col(message("Place"), lambda standing: places[id(standing)]), name_col(message("Contestant")), RATES]
+
+    def place(standing: Standing) -> Message:
+        return PLACES[min(standing.ranked.index(standing.row), 2)]
+
+    columns = [col(message("Place"), place), name_col(message("Contestant")), RATES]
     groups = [(contest.label, _podium(contest)) for contest in contests]
     return table(message("Highest throughput"), columns, groups, kind="standings")
 
@@ -201,16 +202,14 @@ def _spot(place: float, standing: Standing) -> Spot:
 def sweeps(contests: Sequence[Contest], view: View) -> Iterator[Figure]:
     """Yield a figure for each numeric parameter that varies while the other parameters stay the same."""
     for name in dict.fromkeys(name for contest in contests for name in contest.setting):
-        if name in PARAMETERS and PARAMETERS[name].kind is int:
-            yield from _sweep(name, [contest for contest in contests if name in contest.setting], view)
+        groups = grouped((one for one in contests if name in one.setting), methodcaller("label_without", name))
+        panels = {label: along for label, along in groups.items() if len(along) > 1}
+        if panels and name in PARAMETERS and PARAMETERS[name].kind is int:
+            yield _sweep(name, panels, view)
 
 
-def _sweep(parameter: str, contests: Sequence[Contest], view: View) -> Iterator[Figure]:
-    """Yield the figure of one parameter: a panel for each set of the others, and a line for each contestant."""
-    groups = grouped(contests, lambda contest: contest.label_without(parameter))
-    panels = {label: along for label, along in groups.items() if len(along) > 1}
-    if not panels:
-        return
+def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: View) -> Figure:
+    """Return the figure of a parameter: a panel for each set of the others, and a line for each contestant."""
     shown = [contest for along in panels.values() for contest in along]
     places = places_of(contest.setting[parameter] for contest in shown)
     names = {id(standing.row): standing.name for contest in shown for standing in contest.standings}
@@ -228,7 +227,7 @@ def _sweep(parameter: str, contests: Sequence[Contest], view: View) -> Iterator[
             for look, name in enumerate(contestants)
         ]
         made.append(Panel(title=label, across=across, up=up, curves=tuple(curves)))
-    yield Figure(
+    return Figure(
         key=f"throughput-{parameter.lower()}",
         title=message("Requests per second by {parameter}", parameter=parameter),
         caption=message("Lines show the median over the blocks, marks show single blocks. More is better."),
@@ -253,24 +252,26 @@ def published(name: Message, text: str, **more: Any) -> Table:
 def absent_sentences(view: View) -> list[Message]:
     """Return a sentence for each reason why systems of the plan were not measured."""
     return [
-        message("Not measured: {systems}. Reason: {reason}", systems=places(systems, view), reason=reason)
-        for reason, systems in by_reason(view.plan.absent).items()
+        message("Not measured: {systems}. Reason: {reason}", systems=systems, reason=reason)
+        for reason, systems in by_reason(view.plan.absent, view).items()
     ]
 
 
-def by_reason(absences: Iterable[Absent]) -> dict[Message, dict[str, list[str]]]:
-    """Return {reason: {system: runtimes}} of everything in the plan that was not measured."""
-    reasons: dict[Message, dict[str, list[str]]] = {}
-    for absence in absences:
-        reasons.setdefault(absence.reason, {}).setdefault(absence.system, []).append(absence.runtime)
-    return reasons
+def by_reason(absences: Iterable[Absent], view: View) -> dict[Message, Message]:
+    """Return the systems that were not measured, by reason: 'Netty (Java); uvloop under 3.11, 3.14t'."""
+    reasons = grouped(absences, attrgetter("reason")).items()
+    return {
+        reason: listed(
+            (_under(system, [one.runtime for one in same], view)
+             for system, same in grouped(alike, attrgetter("system")).items()),
+            SEMICOLON,
+        )
+        for reason, alike in reasons
+    }  # fmt: skip
 
 
-def places(systems: Mapping[str, Sequence[str]], view: View) -> Message:
-    """Return systems with their runtimes, such as 'Netty (Java); uvloop under 3.11, 3.14t'."""
-    named = []
-    for system, runtimes in systems.items():
-        title = message("system {system}", system=system) if system.isdigit() else titled(system, view.titles)
-        under = message("{system} under {runtimes}", system=title, runtimes=listed(runtimes))
-        named.append(title if runtimes == [NATIVE] else under)
-    return listed(named, SEMICOLON)
+def _under(system: str, runtimes: Sequence[str], view: View) -> Message:
+    """Return a system with its runtimes. A native program has no runtime."""
+    title = message("system {system}", system=system) if system.isdigit() else titled(system, view.titles)
+    under = message("{system} under {runtimes}", system=title, runtimes=listed(runtimes))
+    return title if runtimes == [NATIVE] else under

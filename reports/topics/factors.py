@@ -1,15 +1,14 @@
 """Show the two factors of a step's ratio, and the throughput that the services could reach without clients."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from core.languages import ENGLISH
 from core.messages import SENTENCES, Message, listed, message
-from reports.document.model import Datum, Form, Section, number, traced
+from reports.document.model import Datum, Section, traced
 from reports.document.shapes import Col, col, table
 from reports.document.values import ratio, whole
 from reports.facts.comparisons import Comparison
-from reports.topics.comparisons import RATIO, means_first, of_settings, step_col
+from reports.topics.comparisons import RATIO, detail_datum, of_settings, step_col
 from reports.view import View
 
 PLACE = 20
@@ -31,7 +30,7 @@ HOW = {  # whether the capacity of the services was measured
 def section(view: View) -> Section:
     """Return the factors of each step, and the throughput that the services of each setting could reach alone."""
     steps = [one for one in view.compared if one.step != "aa"]
-    factored = means_first(one for one in steps if one.factors)
+    factored = of_settings((one for one in steps if one.factors), view)
     alone = of_settings((one for one in steps if one.capacity), view)
     shown = [min(some, key=lambda one: STEPS.index(one.step)) for _, some in alone]
     parts = [step_col(view), *(_factor_col(side, name, view) for side in SIDES for name in FACTORS)]
@@ -39,7 +38,7 @@ def section(view: View) -> Section:
     rates: list[Col[Comparison]] = [
         step_col(view),
         *(arm_col for arm in ARMS for arm_col in _arm_cols(arm, view)),
-        col(RATIO, lambda one: _datum(one.capacity, one, of(one), "capacity"), ratio),
+        col(RATIO, lambda one: detail_datum(one.capacity, one, of(one), "capacity"), ratio),
     ]
     caption = listed(_how(one for _, some in alone for one in some), SENTENCES)
     return Section(
@@ -47,7 +46,7 @@ def section(view: View) -> Section:
         title=message("What the ratio is made of"),
         sentences=(*(_sentence(one, view) for one in shown), *_how(shown)),
         tables=(
-            table(message("Factors of each step"), parts, of_settings(factored, view)),
+            table(message("Factors of each step"), parts, factored),
             table(message("Throughput that the services could reach alone"), rates, alone, caption=caption),
         ),
         notes=(
@@ -76,7 +75,7 @@ def _sentence(one: Comparison, view: View) -> Message:
         before=before,
         numerator=one.numerator,
         denominator=one.denominator,
-        ratio=_datum(one.capacity, one).text(ENGLISH),
+        ratio=detail_datum(one.capacity, one).text(ENGLISH),
     )
     return traced(sentence, view.traces.of(one), "capacity")
 
@@ -86,7 +85,7 @@ def _factor_col(side: str, name: str, view: View) -> Col[Comparison]:
 
     def read(one: Comparison) -> Datum:
         factors = one.factors[side] if side else one.factors
-        return _datum(factors[name], one, view.traces.of(one), f"{name} {side}".strip())
+        return detail_datum(factors[name], one, view.traces.of(one), f"{name} {side}".strip())
 
     return col(message("{factor}, {side}", factor=FACTORS[name], side=SIDES[side]), read, ratio)
 
@@ -96,22 +95,9 @@ def _arm_cols(arm: str, view: View) -> list[Col[Comparison]]:
     of = view.traces.of
 
     def rate(one: Comparison) -> Datum:
-        return _datum(one.capacity[arm], one, of(one), "capacity", "requests_per_s", whole)
+        return detail_datum(one.capacity[arm], one, of(one), "capacity", "requests_per_s", whole)
 
     return [
         col(ARMS[arm], rate, whole),
         col(message("cores"), lambda one: one.capacity[arm]["cores"], whole, of, "cores of the services"),
     ]
-
-
-def _datum(
-    known: Mapping[str, Any],
-    one: Comparison,
-    cells: str = "",
-    figure: str = "",
-    name: str = "ratio",
-    form: Form = ratio,
-) -> Datum:
-    """Return the figure called *name* in *known*, with its interval."""
-    low, high = known["low"], known["high"]
-    return number(known[name], form, cells, figure, low=low, high=high, is_range=one.is_range)

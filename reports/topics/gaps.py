@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from core.messages import Message, message, plural
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
-from core.saved import Absent
 from reports.document.model import Section, Table, plain_table, words
 from reports.facts.commands import command_line, more_blocks_command, resume_command
 from reports.facts.comparisons import answering
 from reports.topics import lacking
 from reports.topics.comparisons import more_blocks
-from reports.topics.contest import by_reason, places
+from reports.topics.contest import by_reason
 from reports.view import View
 
 Gap = tuple[Message, str]
@@ -44,8 +43,10 @@ def _gaps(view: View) -> Iterator[Gap]:
     run, again = view.run, command_line(view.run)
     for name in run.missing:
         yield message("Runtime {runtime}: not found", runtime=name), _installation(name, again)
-    yield from _absent([one for one in view.plan.absent if one.runtime == NATIVE], BUILD, view)
-    yield from _absent([one for one in view.plan.absent if one.runtime != NATIVE], again, view)
+    for is_native, command in ((True, BUILD), (False, again)):
+        absent = by_reason((one for one in view.plan.absent if (one.runtime == NATIVE) is is_native), view)
+        for reason, systems in absent.items():
+            yield message("{systems}: {reason}", systems=systems, reason=reason), command
     unfinished = sum(max(0, row.planned - len(row.cells)) for row in view.rows)
     if unfinished:
         yield plural("{count} cell of the plan", "{count} cells of the plan", count=unfinished), resume_command(run)
@@ -63,9 +64,3 @@ def _installation(runtime: str, again: str) -> str:
     if name.jit_enabled:
         return f"{again} --interpreter {runtime}=PATH"
     return BUILD if runtime == NATIVE else f"uv python install {name.interpreter}"
-
-
-def _absent(absences: list[Absent], command: str, view: View) -> Iterator[Gap]:
-    """Yield each reason for missing systems, with these systems."""
-    for reason, systems in by_reason(absences).items():
-        yield message("{systems}: {reason}", systems=places(systems, view), reason=reason), command

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 from core.messages import NOTHING, message, verbatim
 from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Datum, Figure, Section, Table, number, words
+from reports.document.model import Datum, Figure, Section, Table, words
 from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import microseconds, ratio, whole
 from reports.facts.cells import Row
@@ -15,7 +15,7 @@ from reports.facts.curves import curve, percentile_ns, percentiles
 from reports.facts.measures import loop_words
 from reports.facts.traces import of_row
 from reports.statistics.verdict import WORDS
-from reports.topics.comparisons import means_first, of_settings, step_col
+from reports.topics.comparisons import detail_datum, of_settings, step_col
 from reports.view import View
 
 PLACE = 30
@@ -43,7 +43,7 @@ def section(view: View) -> Section:
 
 def _tails(view: View) -> Table:
     """Return a table of each step's ratios of percentiles. Steps over all settings are first."""
-    known = of_settings(means_first(one for one in view.compared if one.tails), view)
+    known = of_settings((one for one in view.compared if one.tails), view)
     cols = [step_col(view)]
     for name, shown in TAILS.items():
         cols += _tail_cols(name, shown, view)
@@ -62,9 +62,7 @@ def _tail_cols(name: str, shown: str, view: View) -> list[Col[Comparison]]:
     """Return the columns of a percentile's ratio and verdict. shown: the name of the percentile"""
 
     def value(one: Comparison) -> Datum:
-        tail = one.tails.get(name, {})
-        ends = {"low": tail.get("low"), "high": tail.get("high"), "is_range": one.is_range}
-        return number(tail.get("ratio"), ratio, view.traces.of(one), f"tail {name}", **ends)
+        return detail_datum(one.tails.get(name, {}), one, view.traces.of(one), f"tail {name}")
 
     def verdict(one: Comparison) -> Datum:
         word = one.tails.get(name, {}).get("verdict", "")

@@ -1,14 +1,15 @@
 """Show the machine's limit: the share of a native service's requests/s that each Python service reaches."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from operator import attrgetter
+from typing import NamedTuple
 
 from core.messages import NOTHING, Message, message
 from core.runtime import NATIVE
 from reports.document.model import Datum, Section, estimate, number, traced
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import hundredths, whole
-from reports.facts.cells import Row, setting_key
+from reports.facts.cells import Row
 from reports.facts.measures import THROUGHPUT
 from reports.facts.settings import parameter_values, varying
 from reports.facts.standings import rate_share
@@ -19,6 +20,10 @@ from reports.view import View
 PLACE = 70
 TITLE = message("The machine's limit")
 ALWAYS_NAMED = "CALC_TARGET"
+CLIENTS = {  # in a table and in a sentence, by whether they are native
+    True: (message("native"), message("the native client")),
+    False: (message("Python"), message("Python clients")),
+}
 HOW = message(
     "The machine's limit is the throughput of a Rust service with the same protocol and the same calculation, called "
     "by the native load generator. Python clients take CPU time from the service. With --client-runtime native, the "
@@ -26,13 +31,12 @@ HOW = message(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Share:
+class Share(NamedTuple):
     """A row, and its share of the requests/s that the native service reaches at the same setting.
 
     limit: the row of the native service
     setting: CALC_TARGET and the parameters that vary
-    has_native_client: whether the native load generator calls the Python service, as it calls the limit
+    has_native_client: whether the native load generator calls the Python service, too
     """
 
     row: Row
@@ -50,16 +54,15 @@ class Share:
 def section(view: View) -> Section:
     """Return the shares of all rows, and a sentence on each setting's last runtime in the order of the plan."""
     shares = [*_shares(view)]
-    named = [share for share in shares if share.row.runtime in view.run.runtimes]
-    last = {setting_key(share.row.system, share.row.params): share for share in named}
+    last = {share.row.key: share for share in shares if share.row.runtime in view.run.runtimes}
     cols: list[Col[Share]] = [
         arm_col(lambda one: one.row.runtime, view.looks, lambda one: of_row(one.row)),
         col(message("System"), lambda one: one.row.system),
-        col(message("Setting"), lambda one: one.setting),
-        col(message("Clients"), lambda one: message("native") if one.has_native_client else message("Python")),
+        col(message("Setting"), attrgetter("setting")),
+        col(message("Clients"), lambda one: CLIENTS[one.has_native_client][0]),
         col(message("requests/s"), lambda one: _rate(one.row), whole),
         col(message("limit, requests/s"), lambda one: _rate(one.limit), whole),
-        col(message("share [95 %]"), lambda one: one.value, hundredths, lambda one: one.cells, "limit share"),
+        col(message("share [95 %]"), attrgetter("value"), hundredths, attrgetter("cells"), "limit share"),
     ]
     return Section(
         key="limit",
@@ -73,13 +76,13 @@ def section(view: View) -> Section:
 
 def _shares(view: View) -> Iterator[Share]:
     """Yield the share of each Python row whose setting was measured with the native service, too."""
-    limits = {setting_key(row.system, row.params): row for row in view.rows if row.runtime == NATIVE and row.figures}
+    limits = {row.key: row for row in view.rows if row.runtime == NATIVE and row.figures}
     names = dict.fromkeys([ALWAYS_NAMED, *varying(view.rows)])
     for row in view.rows:
-        limit = limits.get(setting_key(row.system, row.params))
+        limit = limits.get(row.key)
         if limit and row.runtime != NATIVE and (value := rate_share(row, limit)):
-            setting, client = parameter_values(row.params, names), row.good[0].client_runtime
-            yield Share(row=row, limit=limit, value=value, setting=setting, has_native_client=client == NATIVE)
+            is_native = row.good[0].client_runtime == NATIVE
+            yield Share(row, limit, value, parameter_values(row.params, names), is_native)
 
 
 def _rate(row: Row) -> Datum:
@@ -93,7 +96,7 @@ def _sentence(share: Share, view: View) -> Message:
         "{system} on {runtime}, called by {clients}, reaches {share} of the machine's limit at {setting}.",
         system=view.settings.number(share.row.system),
         runtime=share.row.runtime,
-        clients=message("the native client") if share.has_native_client else message("Python clients"),
+        clients=CLIENTS[share.has_native_client][1],
         share=estimate(share.value, hundredths),
         setting=share.setting,
     )

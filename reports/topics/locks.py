@@ -44,8 +44,8 @@ def section(view: View) -> Section:
         [
             runtime,
             col(message("Lock"), itemgetter("lock")),
-            col(message("Line"), lambda line: _place(line["stack"], message("outside of Python"))),
-            col(message("Called at"), lambda line: _place(_callers(line["stack"]), verbatim(ABSENT))),
+            col(message("Line"), lambda line: frame_text(line["stack"], message("outside of Python"))),
+            col(message("Called at"), lambda line: frame_text(_callers(line["stack"]), verbatim(ABSENT))),
             col(message("share of time"), itemgetter("share"), percent),
         ],
         [(NOTHING, _lines(profile)) for profile in profiles],
@@ -99,6 +99,6 @@ def _callers(stack: Sequence[Profile]) -> list[Profile]:
     return [frame for frame in stack if frame["file"] != stack[0]["file"]]
 
 
-def _place(frames: Sequence[Profile], otherwise: Message) -> Message:
+def frame_text(frames: Sequence[Profile], otherwise: Message) -> Message:
     """Return the innermost frame as text, or *otherwise* if there is none."""
     return message("{file}:{line} in {function}", **frames[0]) if frames else otherwise

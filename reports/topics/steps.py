@@ -16,13 +16,12 @@ from reports.facts.comparisons import Comparison
 from reports.facts.pairs import OVER_ALL
 from reports.facts.traces import together
 from reports.render.strips import round_values
-from reports.topics import of_run
 from reports.topics.comparisons import STEP
 from reports.view import View
 
 PLACE = 43
 WANTED = message("The throughput ratio of each step: version, build, GIL")
-COMMAND = of_run(all_runtimes_command)
+COMMAND = all_runtimes_command
 TITLE, SPEED = message("Throughput step by step"), message("Relative throughput")
 MOST_TICKS = 6
 

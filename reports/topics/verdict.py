@@ -57,7 +57,7 @@ def _headlines(view: View) -> list[Message]:
 
 
 def _headline(one: Comparison, view: View) -> Message:
-    return traced(headline(one, view.compared), view.traces.of(one), "verdict")
+    return traced(headline(one), view.traces.of(one), "verdict")
 
 
 def _settings(view: View) -> list[list[Comparison]]:

@@ -65,10 +65,10 @@ def test_of_several_hosts_the_busiest_counts() -> None:
 
 def test_more_than_a_third_of_the_blocks_are_in_the_verdict() -> None:
     view = View(run_of(cells(*[0.4] * 3, *[0.0] * 6)))
-    assert [str(headline(one, view.comparisons)) for one in view.comparisons if one.is_beside_others] == []
+    assert [str(headline(one)) for one in view.comparisons if one.is_beside_others] == []
     busy = View(run_of(cells(*[0.4] * 4, *[0.0] * 5)))
     (one,) = [one for one in busy.comparisons if one.system == "2"]
-    assert str(headline(one, busy.comparisons)).startswith(BUSY)
+    assert str(headline(one)).startswith(BUSY)
     assert str(one.why).endswith("above 5% in 4 of 9 blocks")
     for one_view, state in ((view, "passed"), (busy, "look")):
         (line,) = [line for line in section(one_view).tables[0].groups[0].lines if "quiet" in str(line[0])]

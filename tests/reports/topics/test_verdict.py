@@ -24,7 +24,7 @@ LOCK = Comparison(
 
 def test_a_sentence_names_the_cause_and_both_arms() -> None:
     jit = replace(LOCK, step="jit", denominator="3.15", numerator="3.15+jit", verdict="equivalent")
-    assert [str(headline(one, [LOCK, jit])) for one in (LOCK, jit)] == [
+    assert [str(headline(one)) for one in (LOCK, jit)] == [
         "System 4, removing the GIL: 3.14t serves 1.31x [1.26, 1.37] the requests of 3.14t+gil.",
         "System 4, enabling the JIT: 3.15+jit and 3.15 have equivalent throughput: 1.31x [1.26, 1.37].",
     ]
