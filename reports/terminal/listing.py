@@ -21,7 +21,7 @@ from reports.facts.best import BEST
 from reports.facts.comparisons import Comparison
 from reports.render.console import wrapped
 from reports.topics.answer import headline
-from reports.topics.verdict import verdict_comparisons
+from reports.topics.verdict import main_comparison
 
 NO_VERDICT = message("no comparison is saved")
 HEADS = (message("when"), message("plan"), message("blocks"), message("cells ok"), message("not ok"), message("run"))
@@ -70,7 +70,7 @@ def _read(folder: Path) -> SavedRun:
     except BadInput as error:
         return SavedRun(folder=str(folder), trouble=str(error))
     compared = [Comparison.from_json(stored) for stored in run.comparisons if stored.get("step") != BEST]
-    sentences = verdict_comparisons(compared)
+    main = main_comparison(compared)
     return SavedRun(
         folder=str(folder),
         when=run.started_at,
@@ -78,7 +78,7 @@ def _read(folder: Path) -> SavedRun:
         blocks=len({cell.block for cell in run.cells}),
         cells_ok=len(run.cells) - len(run.failed_cells),
         cells_not_ok=len(run.failed_cells),
-        verdict=headline(sentences[0][0]) if sentences else NO_VERDICT,
+        verdict=headline(main) if main else NO_VERDICT,
     )
 
 

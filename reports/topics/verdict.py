@@ -26,7 +26,7 @@ from reports.view import View
 PLACE = 10
 TITLE = message("Verdict")
 MOST_BARS = 8
-STEPS = ("lock", "jit", "patch", "other", "build", "version")
+STEPS = ("whole", "lock", "jit", "patch", "other", "build", "version")
 OPEN = ("inconclusive", "invalid")
 
 
@@ -52,12 +52,8 @@ def _headlines(view: View) -> list[Message]:
     settings = _settings(view)
     cells = together(view.traces.of(one) for setting in settings for one in setting if one.step != "aa")
     sentences = [traced(sentence, cells) for sentence in gains(view) if len(settings) > 1]
-    named = [one for some in verdict_comparisons(view.compared) for one in some]
-    return sentences or [_headline(one, view) for one in named[:1]] or [ONLY_ONE]
-
-
-def _headline(one: Comparison, view: View) -> Message:
-    return traced(headline(one), view.traces.of(one), "verdict")
+    main = main_comparison(view.compared)
+    return sentences or [traced(headline(main), view.traces.of(main), "verdict") if main else ONLY_ONE]
 
 
 def _settings(view: View) -> list[list[Comparison]]:
@@ -66,19 +62,18 @@ def _settings(view: View) -> list[list[Comparison]]:
     return [*grouped(of_settings, lambda one: setting_key(one.system, one.params)).values()]
 
 
-def verdict_comparisons(compared: Sequence[Comparison]) -> list[list[Comparison]]:
-    """Return the comparisons that the verdict names: first against last runtime, then the steps with the GIL first.
+def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
+    """Return the comparison of the headline: first against last runtime, or else the first step of STEPS.
 
-    With several settings, these are the comparisons over all settings. Empty if nothing is compared.
-    Steps without measurements are left out, unless no step was measured.
+    With several settings, it is the comparison over all settings. None if there are several settings and none over all.
+    A step without measurements counts only if no step was measured.
     """
     about = answering(compared)
     measured = [one for one in about if one.ratio is not None or one.verdict == "invalid"] or about
     if len({setting_key(one.system, one.params) for one in measured}) != 1:
-        return []
-    steps = sorted((one for one in measured if one.step in STEPS), key=lambda one: STEPS.index(one.step))
-    whole = [one for one in measured if one.step == "whole"]
-    return [some for some in (whole, steps) if some]
+        return None
+    named = (one for one in measured if one.step in STEPS)
+    return min(named, key=lambda one: STEPS.index(one.step), default=None)
 
 
 # ---- tables of the first screen --------------------------------------------------------------------------------------
