@@ -202,11 +202,6 @@ class Cells:
         ]
 
 
-def rows(run: Run) -> tuple[Row, ...]:
-    """Return the rows of all settings of *run*: Cells.rows."""
-    return Cells(run).rows
-
-
 def series(run: Run, along: Sequence[str]) -> list[Series]:
     """Return the series of *run* along the given parameters: Cells.series()."""
     return Cells(run).series(along)
@@ -247,8 +242,7 @@ def alike(all_rows: Sequence[Row]) -> list[Sequence[Row]]:
     """Return the rows in parts with comparable completion times: all rows, or those of a system, or of a setting."""
     if has_same_work(all_rows):
         return [all_rows]
-    systems = [rows for _, rows in by_system(all_rows)]
-    return [part for rows in systems for part in ([rows] if has_same_work(rows) else groups(rows))]
+    return [part for _, rows in by_system(all_rows) for part in ([rows] if has_same_work(rows) else groups(rows))]
 
 
 def has_same_work(all_rows: Iterable[Row]) -> bool:
@@ -305,14 +299,11 @@ def reasons(cells: Iterable[CellResult]) -> list[Message]:
 
 
 def _short(reason: Message) -> Message:
-    args = {name: _short_arg(value) for name, value in reason.args.items()}
+    def shortened(value: Arg) -> Arg:
+        return _short(value) if isinstance(value, Message) else _short_text(value) if isinstance(value, str) else value
+
+    args = {name: shortened(value) for name, value in reason.args.items()}
     return replace(reason, args=args, text=_short_text(reason.text))
-
-
-def _short_arg(value: Arg) -> Arg:
-    if isinstance(value, Message):
-        return _short(value)
-    return _short_text(value) if isinstance(value, str) else value
 
 
 def _short_text(text: str) -> str:

@@ -90,8 +90,7 @@ def full(used: float | None, in_use: float | None, cells: Sequence[CellResult]) 
         "the service alone: {remedy})",
         most=MOST_IN_USE, remedy=remedy,
     )  # fmt: skip
-    notes = (((used or 0) > MOST_SATURATION, busy), ((in_use or 0) >= MOST_IN_USE, whole))
-    return [note for holds, note in notes if holds]
+    return [*[busy] * ((used or 0) > MOST_SATURATION), *[whole] * ((in_use or 0) >= MOST_IN_USE)]
 
 
 def disturbances(cells: Sequence[CellResult]) -> list[Message]:

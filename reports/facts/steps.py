@@ -98,11 +98,11 @@ def _named(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> dict[
         name if name.patch else name.of_release(reported.get(arm) or of_version.get(name.version, "")): arm
         for arm, name in parsed.items()
     }
-    return {name: named[name] for name in sorted(named, key=_place)}
-
-
-def _place(name: RuntimeName) -> tuple[Any, ...]:
-    return name.free_threaded, name.minor, name.release, not name.gil_enabled, name.jit_enabled
+    order = sorted(
+        named,
+        key=lambda name: (name.free_threaded, name.minor, name.release, not name.gil_enabled, name.jit_enabled),
+    )
+    return {name: named[name] for name in order}
 
 
 def _neighbours(chain: Sequence[RuntimeName]) -> list[Edge]:

@@ -18,13 +18,13 @@ from core.languages import ENGLISH, Language, language
 from core.messages import Message
 from core.printable import Printable
 from core.result import PLOTS
-from reports.document.drawing import LIGHT, Panel
+from reports.document.drawing import Panel
 from reports.document.model import Figure
 from reports.render import panels
 from reports.render.apart import Drawn, Failure, failure
-from reports.render.panels import BARS, LINK
+from reports.render.panels import BARS, COLOURS, LINK, SOFT
 
-_VARIABLES = {colour: f"var(--{name})" for name, colour in LIGHT.items() if len(colour) == 7}
+_VARIABLES = {colour: f"var(--{name})" for name, colour in COLOURS.items() if len(colour) == 7}
 _COLOUR = re.compile("|".join(_VARIABLES))
 _SUPERFLUOUS = (
     (re.compile(r"<metadata>.*?</metadata>|<!--.*?-->", re.DOTALL), ""),
@@ -135,7 +135,7 @@ def _sheet(figure: Figure, language: Language) -> Drawing:
     width, height = across * panel_width, top + sum(heads) + sum(heights)
     drawing = Drawing(figsize=(width, height))
     drawing.text(EDGE / width, 1 - 0.12 / height, language.text(figure.title), fontsize=13, weight="bold", va="top")
-    drawing.text(EDGE / width, 1 - 0.4 / height, "\n".join(caption), color=LIGHT["soft"], va="top")
+    drawing.text(EDGE / width, 1 - 0.4 / height, "\n".join(caption), color=SOFT, va="top")
     for row, names, head, row_height in zip(rows, titles, heads, heights, strict=True):
         for column, (panel, title) in enumerate(zip(row, names, strict=True)):
             left = column * panel_width

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from core.languages import Language
 from core.messages import Arg, Message, message
 from core.printable import Printable, printable, with_printable_args
-from reports.document.drawing import COUNT, DARK, LIGHT
+from reports.document.drawing import COUNT
 from reports.document.model import Column, Datum, Document, Figure, Table, Traced
 from reports.render.strips import drawn
 
@@ -56,7 +56,6 @@ def page(
             document=replace(document, name=printable(document.name)),
             lang=HTML_LANGUAGES.get(language.name, language.name),
             words=words,
-            colours={"light": LIGHT, "dark": DARK},
         )
     )
     drawn = {figure.key: (panels or words.drawn_here)(figure) for figure in words.figures}

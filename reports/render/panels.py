@@ -1,10 +1,13 @@
 """The drawing of one panel of a figure on matplotlib's axes, for the page and for the files of plots/."""
 
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 from urllib.parse import quote
 
 import matplotlib
@@ -17,8 +20,14 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 from rich.cells import cell_len
 
 from core.languages import Language
-from reports.document.drawing import COUNT, LIGHT, ArmStyle, Axis, Curve, Panel, Span, arm_style
+from reports.document.drawing import COUNT, Axis, Curve, Panel, Span
 
+CSS = Path(__file__).with_name("templates") / "colours.css"
+COLOURS = dict(re.findall("--(.+): (.+);", CSS.read_text().partition("@media")[0]))  # light, by name
+SOFT = COLOURS["soft"]
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES: tuple[Literal["-", "--", "-.", ":"], ...] = ("-", "--", "-.", ":")
+HATCHES = ("", "////", "....", "xxxx", "----", "||||", "\\\\\\\\", "++++")
 WIDTH, HEIGHT = 4.6, 2.9  # of a panel, in inches; at full width on the page, a point is a CSS pixel
 BAR_INCHES, BELOW_INCHES = 0.22, 0.5
 LEFT_INCHES, RIGHT_INCHES, CHARACTER_INCHES = 0.75, 0.85, 0.077
@@ -29,13 +38,34 @@ BARS = "bars-"  # prefix of the ids of bars, which the page fills with its own p
 LATIN = "DejaVu Sans"
 CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei")
 STYLE: dict[Any, Any] = {
-    "font.size": 10, "text.parse_math": False, "text.color": LIGHT["ink"], "axes.labelcolor": LIGHT["soft"],
-    "axes.edgecolor": LIGHT["soft"], "axes.spines.top": False, "axes.spines.right": False, "axes.spines.left": False,
-    "axes.axisbelow": True, "axes.grid": True, "axes.grid.axis": "y", "grid.color": LIGHT["hair"],
-    "grid.linewidth": 0.8, "xtick.color": LIGHT["soft"], "ytick.color": LIGHT["soft"], "ytick.major.size": 0,
+    "font.size": 10, "text.parse_math": False, "text.color": COLOURS["ink"], "axes.labelcolor": SOFT,
+    "axes.edgecolor": SOFT, "axes.spines.top": False, "axes.spines.right": False, "axes.spines.left": False,
+    "axes.axisbelow": True, "axes.grid": True, "axes.grid.axis": "y", "grid.color": COLOURS["hair"],
+    "grid.linewidth": 0.8, "xtick.color": SOFT, "ytick.color": SOFT, "ytick.major.size": 0,
     "xtick.labelsize": 10, "ytick.labelsize": 10, "hatch.linewidth": 0.7, "lines.linewidth": 1.5,
     "svg.fonttype": "none", "svg.hashsalt": "gilscope", "figure.facecolor": "none", "axes.facecolor": "none",
 }  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmStyle:
+    """The style in which an arm is drawn. Arms that share a colour differ in dash and hatch."""
+
+    colour: str
+    marker: str
+    dash: Literal["-", "--", "-.", ":"]
+    hatch: str
+
+
+def arm_style(place: int) -> ArmStyle:
+    """Return the style of the arm at *place* in the order of arms."""
+    sign = place + place // COUNT
+    return ArmStyle(
+        colour=COLOURS[f"r{place % COUNT}"],
+        marker=MARKERS[sign % COUNT],
+        dash=DASHES[sign % len(DASHES)],
+        hatch=HATCHES[sign % COUNT],
+    )
 
 
 @contextmanager
@@ -98,7 +128,7 @@ def draw(axes: Axes, panel: Panel, language: Language, *, is_page: bool) -> None
     """Draw a panel. is_page: whether the page fills the bars with its patterns"""
     _scale(axes, panel, language)
     if panel.level is not None:
-        (axes.axvline if panel.upright else axes.axhline)(panel.level, color=LIGHT["soft"], linestyle=":", linewidth=1)
+        (axes.axvline if panel.upright else axes.axhline)(panel.level, color=SOFT, linestyle=":", linewidth=1)
     for curve in panel.curves:
         _spans(axes, curve, language, is_page=is_page)
         if len(curve.line) > 1:
@@ -128,7 +158,7 @@ def _scale(axes: Axes, panel: Panel, language: Language) -> None:
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axes.set_xlabel(language.text(panel.across.label))
     if not has_bars:
-        axes.text(0.0, 1.03, language.text(panel.up.label), transform=axes.transAxes, color=LIGHT["soft"], fontsize=10)
+        axes.text(0.0, 1.03, language.text(panel.up.label), transform=axes.transAxes, color=SOFT, fontsize=10)
     elif panel.up.label:
         axes.spines["left"].set_visible(True)
 
@@ -186,8 +216,8 @@ def _marks(axes: Axes, curve: Curve, language: Language) -> None:
     if curve.marks:
         points = axes.scatter(
             [mark.x for mark in curve.marks], [mark.y for mark in curve.marks],
-            s=_area(sign), marker=sign.marker, color=sign.colour, edgecolors=LIGHT["ground"], linewidths=0.5, zorder=3,
-            clip_on=False,
+            s=_area(sign), marker=sign.marker, color=sign.colour, edgecolors=COLOURS["ground"], linewidths=0.5,
+            zorder=3, clip_on=False,
         )  # fmt: skip
         points.set_urls([_url(mark.cells, language.text(mark.tip)) for mark in curve.marks])
 
@@ -219,7 +249,7 @@ def _names(axes: Axes, panel: Panel, language: Language) -> None:
     for place, curve in zip(spread([ends[id(curve)] for curve in ended], gap), ended, strict=True):
         axes.text(
             1.03, place, language.text(curve.name), transform=axes.transAxes, va="center", fontsize=10,
-            color=LIGHT[f"r{curve.look % COUNT}"],
+            color=COLOURS[f"r{curve.look % COUNT}"],
         )  # fmt: skip
 
 
