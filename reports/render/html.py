@@ -16,7 +16,7 @@ from core.messages import Arg, Message, message
 from core.printable import Printable, printable, with_printable_args
 from reports.document.drawing import COUNT
 from reports.document.model import Column, Datum, Document, Figure, Table, Traced
-from reports.render.strips import drawn
+from reports.render.strips import place
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 HTML_LANGUAGES = {"zh": "zh-Hans"}
@@ -73,6 +73,12 @@ def _environment() -> Environment:
     )
 
 
+@cache
+def _strips() -> Any:
+    """Return the macros that draw strips."""
+    return _environment().get_template("strips.html", globals={"place": place, "count": COUNT}).module
+
+
 class _Words:
     """The functions that the templates call: they turn parts of a document into mark-up in one language."""
 
@@ -102,7 +108,7 @@ class _Words:
     def datum(self, datum: Datum) -> Markup:
         """Return the content of a table cell as mark-up."""
         if datum.strip is not None:
-            return drawn(datum.strip)
+            return Markup(_strips().drawing(datum.strip))
         text = datum.text(self.language)
         if datum.code:
             return unbroken(text)
@@ -130,7 +136,7 @@ class _Words:
     def heading(self, column: Column) -> Markup:
         """Return the scale above the strips of a column."""
         assert column.strip is not None
-        return drawn(replace(column.strip, tip=column.strip.tip or self.language.text(column.head)))
+        return Markup(_strips().scale(replace(column.strip, tip=column.strip.tip or self.language.text(column.head))))
 
     def choices(self, table: Table, column: int) -> list[str]:
         """Return the different texts of a column, for a filter."""
