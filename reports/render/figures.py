@@ -38,26 +38,6 @@ _BARS = re.compile(rf'<g id="{BARS}(\d)">(.*?)</g>', re.DOTALL)
 _MARK = re.compile(r'style="fill: var\(--(r\d)\); stroke: var\(--ground\)[^"]*"')
 
 
-def for_page(svg: str, description: str, kind: str) -> str:
-    """Return matplotlib's SVG as an element of the page, with the page's links, colour variables and bar patterns.
-
-    description: text for a screen reader; kind: CSS class
-    """
-    start = svg.index("<svg")
-    box = re.search(r'viewBox="([^"]+)"', svg)
-    assert box is not None
-    inner = svg[svg.index(">", start) + 1 :]
-    inner = _BARS.sub(_patterned, inner)
-    for superfluous, replacement in _SUPERFLUOUS:
-        inner = superfluous.sub(replacement, inner)
-    inner = _PLACES.sub(_short, inner)
-    inner = re.sub(r'<a xlink:href="([^"]*)"[^>]*>', lambda match: _link(match[1]), inner)
-    inner = _COLOUR.sub(lambda match: _VARIABLES[match[0]], inner)
-    inner = _MARK.sub(r'class="mark \1"', inner)
-    label = escape(description)
-    return f'<svg class="{kind}" viewBox="{box[1]}" role="group" aria-label="{label}" focusable="false">{inner}'
-
-
 def _patterned(bars: re.Match[str]) -> str:
     look = bars[1]
     return re.sub(r'style="[^"]*"', f'class="bar r{look}" fill="url(#p{look})"', bars[2])
@@ -94,6 +74,7 @@ def page_panels(figure: Figure, language: Language) -> list[tuple[str, str]]:
 
 
 def _page_svg(panel: Panel, key: str, language: Language) -> str:
+    """Return a panel as an SVG element of the page, with the page's links, colour variables and bar patterns."""
     height, margins = panels.panel_height(panel), panels.margins(panel, language)
     width = panels.width(margins)
     drawing = Drawing(figsize=(width, height))
@@ -101,8 +82,18 @@ def _page_svg(panel: Panel, key: str, language: Language) -> str:
     text = StringIO()
     with matplotlib.rc_context({"svg.hashsalt": key}):
         drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    kind = "panel wide" if width > 1.1 * panels.WIDTH else "panel"
-    return for_page(text.getvalue(), panels.description(panel, language), kind)
+    svg = text.getvalue()
+    box = re.search(r'viewBox="([^"]+)"', svg)
+    assert box is not None
+    inner = _BARS.sub(_patterned, svg[svg.index(">", svg.index("<svg")) + 1 :])
+    for superfluous, replacement in _SUPERFLUOUS:
+        inner = superfluous.sub(replacement, inner)
+    inner = _PLACES.sub(_short, inner)
+    inner = re.sub(r'<a xlink:href="([^"]*)"[^>]*>', lambda match: _link(match[1]), inner)
+    inner = _COLOUR.sub(lambda match: _VARIABLES[match[0]], inner)
+    inner = _MARK.sub(r'class="mark \1"', inner)
+    kind, label = "panel wide" if width > 1.1 * panels.WIDTH else "panel", escape(panels.description(panel, language))
+    return f'<svg class="{kind}" viewBox="{box[1]}" role="group" aria-label="{label}" focusable="false">{inner}'
 
 
 def files(figure: Figure, language: Language) -> dict[str, bytes]:

@@ -39,10 +39,7 @@ class _Linking(Language):
 
 
 def page(
-    document: Document,
-    language: Language,
-    template: str = "page.html",
-    panels: Callable[[Figure], list[tuple[str, str]]] | None = None,
+    document: Document, language: Language, panels: Callable[[Figure], list[tuple[str, str]]] | None = None
 ) -> str:
     """Return the document as an HTML page. All texts are escaped here, and only here.
 
@@ -51,7 +48,7 @@ def page(
     words = _Words(language, has_cells=document.has_cells)
     made: str = (
         _environment()
-        .get_template(template)
+        .get_template("page.html")
         .render(
             document=replace(document, name=printable(document.name)),
             lang=HTML_LANGUAGES.get(language.name, language.name),
