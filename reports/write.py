@@ -40,27 +40,23 @@ def write_all(view: View, folder: Path, language: Language = ENGLISH, drawings: 
         document = report(view)
         shown = figures(document)
         drawn.ask(shown, language)
-        tables = {**markdown_files(view, document, language), **csv_files(view)}
-        parts: dict[str, Callable[[], Files]] = {name: partial(_alone, name, make) for name, make in tables.items()}
-        parts[PAGE] = partial(_alone, PAGE, lambda: page(document, language, panels=drawn.panels))
+        parts: dict[str, Callable[[], str | Files]] = {**markdown_files(view, document, language), **csv_files(view)}
+        parts[PAGE] = lambda: page(document, language, panels=drawn.panels)
         parts |= {f"{PLOTS}/{figure.key}": partial(drawn.files, figure) for figure in shown}
         return _written(parts, folder)
 
 
-def _alone(name: str, make: Callable[[], str]) -> Files:
-    return {name: make()}
-
-
-def _written(parts: Mapping[str, Callable[[], Files]], folder: Path) -> list[Path]:
-    """Write the files of each part and return their paths. Raises PartsLost if a part could not be created."""
+def _written(parts: Mapping[str, Callable[[], str | Files]], folder: Path) -> list[Path]:
+    """Write the file or files of each part and return their paths. Raises PartsLost if a part could not be created."""
     paths: list[Path] = []
     lost: list[Message] = []
     for part, make in parts.items():
         try:
-            files = make()
+            made = make()
         except Exception as error:
             lost.append(_lost(part, error))
             continue
+        files = {part: made} if isinstance(made, str) else made
         paths += [_put(folder / name, content) for name, content in files.items()]
     if lost:
         raise PartsLost(paths, lost)

@@ -202,11 +202,6 @@ class Cells:
         ]
 
 
-def series(run: Run, along: Sequence[str]) -> list[Series]:
-    """Return the series of *run* along the given parameters: Cells.series()."""
-    return Cells(run).series(along)
-
-
 def runtimes(run: Run) -> list[str]:
     """Return the plan's runtimes that are available, in the plan's order."""
     return [name for name in run.plan["runtimes"] if name in run.runtimes]

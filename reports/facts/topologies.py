@@ -8,7 +8,7 @@ from statistics import median, median_low
 from core.messages import Message, message
 from core.result import CellResult, Run
 from core.runtime import RuntimeName
-from reports.facts.cells import Series, grouped, memory_bytes, number, request_ns, series
+from reports.facts.cells import Cells, Series, grouped, memory_bytes, number, request_ns
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import labels
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
@@ -153,11 +153,11 @@ class Claim:
         return self.threaded if self.over_many.low > 1 else self.many
 
 
-def topologies(run: Run) -> list[Topology]:
-    """Return all topologies of the run, in the plan's order. A user's service has no load parameter: NO_LOAD."""
+def topologies(cells: Cells) -> list[Topology]:
+    """Return all topologies of a run, in the plan's order. A user's service has no load parameter: NO_LOAD."""
     kept = [
         each
-        for each in (*series(run, (SERVICES, WORKERS, LOAD)), *series(run, (SERVICES, WORKERS)))
+        for each in (*cells.series((SERVICES, WORKERS, LOAD)), *cells.series((SERVICES, WORKERS)))
         if LOAD not in each.params and min(len(each.values(SERVICES)), len(each.values(WORKERS))) > 1
     ]
     return [Topology(label, each, _places(each)) for label, each in zip(labels(kept), kept, strict=True)]

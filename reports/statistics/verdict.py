@@ -281,7 +281,6 @@ def judge_runs(
     *,
     margin: float = MARGIN,
     gates: Mapping[Key, Message] = NONE,
-    seed: int = 0,
 ) -> dict[Key, Verdict]:
     """Return a verdict on each comparison of two saved runs, whose blocks are unpaired.
 
@@ -295,10 +294,8 @@ def judge_runs(
             seen[key] = Evidence(
                 effect=unpaired_effect(below, above),
                 total=unpaired_total(below, above),
-                p=unpaired_p(below, above, seed=seed),
-                p_outside=max(
-                    unpaired_p(*arms, seed=seed) / 2 if unpaired_effect(*arms).value > 0 else 1.0 for arms in longer
-                ),
+                p=unpaired_p(below, above),
+                p_outside=max(unpaired_p(*arms) / 2 if unpaired_effect(*arms).value > 0 else 1.0 for arms in longer),
                 margin=margin,
             )
     return _verdicts([*comparisons], seen, gates, fewest_blocks_unpaired)

@@ -45,7 +45,7 @@ MEMORY = message("memory [MiB]")
 
 def section(view: View) -> Section:
     """Return the report's section that compares one process of many threads with many processes, by load."""
-    every = topologies(view.run)
+    every = topologies(view.cells)
     claimed = claims(view.run, every, view.machine.available_cores)
     crossed = crossings(claimed)
     lines = (
