@@ -76,13 +76,14 @@ def aligned(heads: Sequence[str], lines: Sequence[Sequence[str]], numeric: Seque
     rows = [[_in_line(text) for text in line] for line in (heads, *lines)]
     widths = [max(3, *(len(row[column]) for row in rows)) for column in range(len(heads))]
     rule = [f"{'-' * (width - 1)}:" if right else "-" * width for width, right in zip(widths, numeric, strict=True)]
-    padded = [_padded(row, widths, numeric) for row in (rows[0], rule, *rows[1:])]
+    padded = [
+        [
+            text.rjust(width) if right else text.ljust(width)
+            for text, width, right in zip(row, widths, numeric, strict=True)
+        ]
+        for row in (rows[0], rule, *rows[1:])
+    ]
     return "\n".join(f"| {' | '.join(row)} |" for row in padded)
-
-
-def _padded(row: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> list[str]:
-    columns = zip(row, widths, numeric, strict=True)
-    return [text.rjust(width) if right else text.ljust(width) for text, width, right in columns]
 
 
 def _block(text: str) -> str:
@@ -93,7 +94,7 @@ def _block(text: str) -> str:
 
 def _escaped(text: str) -> str:
     """Return text escaped for the start of a line, so that it is no mark-up, heading, quotation, list or rule."""
-    return _BLOCK.sub(_at_the_start, _in_line(text))
+    return _BLOCK.sub(lambda mark: f"{mark[0]}\\" if mark[0].isdigit() else f"\\{mark[0]}", _in_line(text))
 
 
 def _in_line(text: str) -> str:
@@ -104,7 +105,3 @@ def _in_line(text: str) -> str:
 def _alternative(text: str) -> str:
     """Return text escaped for the alternative text of a picture."""
     return _escaped(text).replace("]", "\\]")
-
-
-def _at_the_start(mark: re.Match[str]) -> str:
-    return f"{mark[0]}\\" if mark[0].isdigit() else f"\\{mark[0]}"

@@ -140,19 +140,19 @@ def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float], *
     return float(test.pvalue)
 
 
-def fewest_blocks(family: int) -> int:
-    """Return the minimum number of blocks for an adjusted p of ALPHA among *family* paired comparisons: 6 for one."""
-    return next(blocks for blocks in range(FEWEST_FOR_INTERVAL, 100) if family * 2.0 ** (1 - blocks) <= ALPHA)
+def _fewest(least_p: Callable[[int], float]) -> Callable[[int], int]:
+    """Return a function: the minimum number of blocks for an adjusted p of ALPHA in a family of comparisons.
+
+    least_p: returns the smallest p that a number of blocks can reach
+    """
+    return lambda family: next(
+        blocks for blocks in range(FEWEST_FOR_INTERVAL, 1000) if family * least_p(blocks) <= ALPHA
+    )
 
 
-def fewest_blocks_anytime(family: int) -> int:
-    """Return the minimum number of blocks for an anytime_p() of ALPHA among *family* comparisons: 8 for one."""
-    return next(blocks for blocks in range(1, 1000) if family * anytime_p([1.0] * blocks) <= ALPHA)
-
-
-def fewest_blocks_unpaired(family: int) -> int:
-    """Return the minimum number of blocks of each of two saved runs for an unpaired_p() of ALPHA: 6 for one."""
-    return next(blocks for blocks in range(FEWEST_FOR_INTERVAL, 100) if family * 2 / comb(2 * blocks, blocks) <= ALPHA)
+fewest_blocks = _fewest(lambda blocks: 2.0 ** (1 - blocks))  # sign_flip_p(): 6 for one comparison
+fewest_blocks_anytime = _fewest(lambda blocks: anytime_p([1.0] * blocks))  # 8 for one comparison
+fewest_blocks_unpaired = _fewest(lambda blocks: 2 / comb(2 * blocks, blocks))  # unpaired_p(): 6 for one comparison
 
 
 def dependence(ratios: Mapping[int, float]) -> float | None:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
+from operator import attrgetter
 from time import monotonic
 from typing import Self
 
@@ -17,6 +18,7 @@ from core.messages import NOTHING, Message, listed, message, verbatim
 from core.printable import for_terminal
 from core.result import CellResult
 from reports.document.values import whole
+from reports.facts.cells import grouped
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import parameter_values, varying_names
 from reports.render.console import terminal
@@ -103,10 +105,9 @@ class QuietDisplay(ExitStack):
         self._pace = pace or Pace()
         self._language = language
         self._failures = 0
-        every = [*cells]
         self._telling = {
-            system: varying_names(cell.params for cell in every if cell.system == system)
-            for system in {cell.system for cell in every}
+            system: varying_names(cell.params for cell in some)
+            for system, some in grouped(cells, attrgetter("system")).items()
         }
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
