@@ -3,7 +3,7 @@
 import pickle
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from html import escape
 from io import BytesIO, StringIO
@@ -25,17 +25,6 @@ from reports.render.apart import Drawn, Failure, failure
 from reports.render.panels import BARS, COLOURS, LINK, SOFT
 
 _VARIABLES = {colour: f"var(--{name})" for name, colour in COLOURS.items() if len(colour) == 7}
-_COLOUR = re.compile("|".join(_VARIABLES))
-_SUPERFLUOUS = (
-    (re.compile(r"<metadata>.*?</metadata>|<!--.*?-->", re.DOTALL), ""),
-    (re.compile(r" font-family: [^;\"]*;|font: [^;\"]*?(?=\d+px)| transform=\"rotate\(-0 [^\"]*\""), ""),
-    (re.compile(r'<g id="[^"]*">'), "<g>"),
-    (re.compile(r'<g id="[^"]*"/>|<g>\s*</g>'), ""),
-    (re.compile(r"\s*\n\s*(?=[A-Za-z<\"])"), ""),
-)
-_PLACES = re.compile(r' (?:d|x|y)="[^"]*"')
-_BARS = re.compile(rf'<g id="{BARS}(\d)">(.*?)</g>', re.DOTALL)
-_MARK = re.compile(r'style="fill: var\(--(r\d)\); stroke: var\(--ground\)[^"]*"')
 
 
 def _patterned(bars: re.Match[str]) -> str:
@@ -48,13 +37,25 @@ def _short(places: re.Match[str]) -> str:
     return re.sub(r"(\.\d\d)\d+", r"\1", re.sub(r"([MLCz]) ?\n?", r"\1", places[0].replace("\n", "")))
 
 
-def _link(url: str) -> str:
+def _link(start: re.Match[str]) -> str:
     """Return the start of a link to the cells of a mark, with its tooltip."""
-    cells, _, quoted = url.removeprefix(LINK).partition("|")
+    cells, _, quoted = start[1].removeprefix(LINK).partition("|")
     cells, tip = escape(cells), escape(unquote(quoted))
     return f'<a href="#cells" data-cells="{cells}" tabindex="-1" aria-label="{tip}"><title>{tip}</title>'
 
 
+_FOR_PAGE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (rf'(?s)<g id="{BARS}(\d)">(.*?)</g>', _patterned),
+    (r"(?s)<metadata>.*?</metadata>|<!--.*?-->", ""),
+    (r" font-family: [^;\"]*;|font: [^;\"]*?(?=\d+px)| transform=\"rotate\(-0 [^\"]*\"", ""),
+    (r'<g id="[^"]*">', "<g>"),
+    (r'<g id="[^"]*"/>|<g>\s*</g>', ""),
+    (r"\s*\n\s*(?=[A-Za-z<\"])", ""),
+    (r' (?:d|x|y)="[^"]*"', _short),
+    (r'<a xlink:href="([^"]*)"[^>]*>', _link),
+    ("|".join(_VARIABLES), lambda colour: _VARIABLES[colour[0]]),
+    (r'style="fill: var\(--(r\d)\); stroke: var\(--ground\)[^"]*"', r'class="mark \1"'),
+)
 MOST_COLUMNS = 3
 DOTS_PER_INCH = 110
 LEAST_WIDTH, EDGE, LINE = 6.5, 0.1, 0.175
@@ -85,13 +86,9 @@ def _page_svg(panel: Panel, key: str, language: Language) -> str:
     svg = text.getvalue()
     box = re.search(r'viewBox="([^"]+)"', svg)
     assert box is not None
-    inner = _BARS.sub(_patterned, svg[svg.index(">", svg.index("<svg")) + 1 :])
-    for superfluous, replacement in _SUPERFLUOUS:
-        inner = superfluous.sub(replacement, inner)
-    inner = _PLACES.sub(_short, inner)
-    inner = re.sub(r'<a xlink:href="([^"]*)"[^>]*>', lambda match: _link(match[1]), inner)
-    inner = _COLOUR.sub(lambda match: _VARIABLES[match[0]], inner)
-    inner = _MARK.sub(r'class="mark \1"', inner)
+    inner = svg[svg.index(">", svg.index("<svg")) + 1 :]
+    for pattern, replacement in _FOR_PAGE:
+        inner = re.sub(pattern, replacement, inner)
     kind, label = "panel wide" if width > 1.1 * panels.WIDTH else "panel", escape(panels.description(panel, language))
     return f'<svg class="{kind}" viewBox="{box[1]}" role="group" aria-label="{label}" focusable="false">{inner}'
 

@@ -216,14 +216,10 @@ def _marks(axes: Axes, curve: Curve, language: Language) -> None:
     if curve.marks:
         points = axes.scatter(
             [mark.x for mark in curve.marks], [mark.y for mark in curve.marks],
-            s=_area(sign), marker=sign.marker, color=sign.colour, edgecolors=COLOURS["ground"], linewidths=0.5,
-            zorder=3, clip_on=False,
+            s=48.0 if sign.marker in ("*", "P", "X") else 32.0, marker=sign.marker, color=sign.colour,
+            edgecolors=COLOURS["ground"], linewidths=0.5, zorder=3, clip_on=False,
         )  # fmt: skip
         points.set_urls([_url(mark.cells, language.text(mark.tip)) for mark in curve.marks])
-
-
-def _area(sign: ArmStyle) -> float:
-    return 48.0 if sign.marker in ("*", "P", "X") else 32.0
 
 
 def _legend(axes: Axes, panel: Panel, language: Language) -> None:
