@@ -265,7 +265,7 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quie
     try:
         until = order.plan.until
         cells = [entry.cell for entry in order.plan.entries()]
-        with display(cells, quiet=quiet, open_ended=bool(until)) as progress:
+        with display(cells, quiet=quiet, open_ended=bool(until), language=output.language) as progress:
             carry_out(order, run, sandbox, progress, partial(_is_enough, until))
     except KeyboardInterrupt:
         output.note(
