@@ -187,7 +187,7 @@ def _columns(view: View) -> list[Col[Row]]:
 
     return [
         col(message("client"), lambda row: words(titled(row.system, view.titles), cells=of_row(row), leads=True)),
-        col(message("runtime"), lambda row: arm(row.runtime, view.looks.get(row.runtime), of_row(row))),
+        col(message("runtime"), lambda row: arm(row.runtime, view.looks[row.runtime], of_row(row))),
         col(message("async/sync"), lambda row: KINDS.get(row.good[-1].clients[0].get("worker", ""), ABSENT), rank=9),
         *_latencies(),
         col(message("[95 %]"), interval, str, of_row, rank=7),

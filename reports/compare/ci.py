@@ -32,7 +32,7 @@ def sentence(one: ComparedCell) -> Message:
     """Return a sentence with the verdict on a cell, its times and the reason."""
     seen, times = one.comparison, " -> ".join(map(time_text, one.medians_fs))
     if one.outcome == "open":
-        return message("cannot pass or fail ({times}): {why}.", times=times, why=one.open_why)
+        return message("the threshold cannot be checked ({times}): {why}.", times=times, why=one.open_why)
     if seen.ratio is None:
         return message("{word}: {times}; {why}.", word=WORDS[seen.verdict], times=times, why=seen.why)
     ratio = number(seen.ratio, thousandths, low=seen.low, high=seen.high).text(ENGLISH)

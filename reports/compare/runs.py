@@ -228,11 +228,11 @@ def _unused(run: Member, used: Sequence[Row]) -> Iterator[Message]:
     """Yield the cells that only *run* has, and the cells that failed. used: the rows that were compared"""
     keys, name = set(map(_key, used)), run.settings.where
     if alone := _cell_names([row for row in run.timed if _key(row) not in keys], name):
-        yield message("Only {run} has these cells, so they are not compared: {cells}.", run=run.letter, cells=alone)
+        yield message("Only run {run} has these cells, so they are not compared: {cells}.", run=run.letter, cells=alone)
     failed = [row for row in run.timed if row.trouble]
     troubles = [message("{cell}: {trouble}", cell=_cell_names([row], name), trouble=row.trouble) for row in failed]
     for what in (*troubles, *run.view.run.damaged):
-        yield message("Not used from {run}: {what}.", run=run.letter, what=what)
+        yield message("Not used from run {run}: {what}.", run=run.letter, what=what)
 
 
 def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Message]:

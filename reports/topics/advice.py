@@ -88,8 +88,8 @@ def _bound(piece: Advice, name: str) -> Message:
 
 FOUND: Col[Advice] = col(message("Found"), _found)
 BOUNDS: tuple[Col[Advice], ...] = (
-    col(message("throughput rises at most"), lambda piece: _bound(piece, "throughput")),
-    col(message("p99 falls at most"), lambda piece: _bound(piece, "p99")),
+    col(message("throughput rises by at most"), lambda piece: _bound(piece, "throughput")),
+    col(message("p99 falls by at most"), lambda piece: _bound(piece, "p99")),
 )
 
 

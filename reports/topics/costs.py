@@ -19,7 +19,7 @@ LEAST_US = 0.5  # smaller changes are not reported
 
 
 def section(view: View) -> Section:
-    """Return the costs of every row, what moved most at each step, and what perf saw."""
+    """Return the costs of every row, the largest changes at each step, and the profiles by perf."""
     arm: Col[Row] = arm_col(attrgetter("runtime"), view.looks, of_row)
     more = table(
         message("Waiting for a core, context switches and memory"),

@@ -52,8 +52,8 @@ def _tails(view: View) -> Table:
         cols,
         known,
         caption=message(
-            "Ratio of latencies, paired by block. Above 1, the newer side has lower latency. The verdicts are "
-            "adjusted for the number of comparisons in this table."
+            "Ratio of latencies, older side / newer side, paired by block. Above 1, the newer side has lower latency. "
+            "The verdicts are adjusted for the number of comparisons in this table."
         ),
     )
 

@@ -15,7 +15,7 @@ from reports.view import View
 PLACE = 23
 MOST_LINES = 8
 HOW = message(
-    "These figures come from extra cells, which no other figure includes. Shares refer to the time that requests "
+    "These figures come from extra measurements that no other figure includes. Shares refer to the time that requests "
     "took. Samples of the Python stacks of waiting threads divide this time among lines. The share of CPU time for "
     "reference counting is a lower bound, because most of the counting is inlined and cannot be seen."
 )

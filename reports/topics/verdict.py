@@ -152,8 +152,8 @@ def _spread_sentence(view: View) -> Message:
     low, high = (traced(ratio(value), view.traces.of(one), "ratio") for value, one in ends)
     low_where, high_where = (view.settings.short(one.system, one.params) for _, one in ends)
     return message(
-        "Removing the GIL gives {low}x to {high}x the throughput, depending on the setting: the least for "
-        "{low_where}, the most for {high_where}.",
+        "Removing the GIL gives {low}x to {high}x the throughput, depending on the setting. Lowest: {low_where}. "
+        "Highest: {high_where}.",
         low=low,
         high=high,
         low_where=low_where,

@@ -122,8 +122,8 @@ def test_cells_that_only_one_run_has_are_named() -> None:
     found = compared(run(*sweep), run(sweep[0], cells(BEFORE_MS, "3.14")))
     assert only(found).comparison.params["NUM_MULTI_SOCKET"] == 1
     assert texts(found.troubles) == [
-        "Only A has these cells, so they are not compared: System 4, NUM_MULTI_SOCKET 5 (3.14t).",
-        "Only B has these cells, so they are not compared: System 1 (3.14).",
+        "Only run A has these cells, so they are not compared: System 4, NUM_MULTI_SOCKET 5 (3.14t).",
+        "Only run B has these cells, so they are not compared: System 1 (3.14).",
     ]
 
 

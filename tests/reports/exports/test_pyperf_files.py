@@ -111,7 +111,7 @@ def test_a_process_of_pyperf_counts_once_with_the_median_of_its_values_and_what_
     ]
     both = compared(saved, saved)
     assert PER_PROCESS in both.notes
-    assert "Not used from B: nothing: it has no values." in map(str, both.troubles)
+    assert "Not used from run B: nothing: it has no values." in map(str, both.troubles)
 
 
 def with_runs(runs: Any, **metadata: Any) -> dict[str, Any]:
