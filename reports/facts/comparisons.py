@@ -10,7 +10,7 @@ from core.messages import NOTHING, Message, listed, message, plural
 from core.result import Run
 from core.saved import Until
 from reports.facts.best import Best, best_pairs
-from reports.facts.cells import runtimes
+from reports.facts.cells import grouped, runtimes
 from reports.facts.details import capacity, factors, noise, tails
 from reports.facts.gates import (
     LEAST_TIMED_NS,
@@ -161,12 +161,11 @@ def _judged(run: Run, family: Sequence[Pair], differs: str = "") -> list[tuple[P
     differs: the arm whose A/A comparison shows a difference; empty if none does
     """
     verdicts: dict[int, Verdict] = {}
-    for wanted in (True, False):
-        mine = {place: pair for place, pair in enumerate(family) if is_judged(run, pair) is wanted}
+    for mine in grouped(enumerate(family), lambda one: is_judged(run, one[1])).values():
         verdicts |= judge_family(
-            {place: pair.ratios for place, pair in mine.items()},
-            totals={place: pair.totals for place, pair in mine.items()},
-            gates={place: pair.gate for place, pair in mine.items()},
+            {place: pair.ratios for place, pair in mine},
+            totals={place: pair.totals for place, pair in mine},
+            gates={place: pair.gate for place, pair in mine},
             **_method(run),
         )
     return [(pair, _withheld(run, pair, verdicts[place], differs)) for place, pair in enumerate(family)]
@@ -217,11 +216,7 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
     if beside and is_beside and verdict.verdict != "invalid":
         verdict = replace(verdict, why=message("{why}; {others}", why=verdict.why, others=beside.marks))
     arms = (step.denominator, step.numerator)
-    differs = [
-        *confounds(step, run.runtimes),
-        *host_confounds(step, run),
-        *shape_confounds(arms, (below, above)),
-    ]
+    differs = [*confounds(step, run.runtimes), *host_confounds(step, run), *shape_confounds(arms, (below, above))]
     far_slower = [
         plural(
             "{count} cell of {arm} took over 25 % more time per request than the median cell of {arm}",
@@ -242,12 +237,12 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
         noise_floor=floors.get([pair.setting, *pair.sides][-1]),
         confounds=[] if step.name == "aa" else differs,
         notes=[
-            *([AT_RATE] if is_open(pair.params) else []),
+            *[AT_RATE] * is_open(pair.params),
             *full(used, in_use, cells),
             *disturbances(cells),
             *background(cells),
             *far_slower,
-            *([DEPENDENT] if depends(of_blocks) else []),
+            *[DEPENDENT] * depends(of_blocks),
         ],
         saturation=used,
         cores_in_use=in_use,

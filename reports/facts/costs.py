@@ -1,16 +1,13 @@
 """Costs of a request for services and clients, as the operating system and the handlers counted them. Pure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from core.messages import NOTHING, Message, message
 from core.result import CellResult
 from reports.document.model import Form
 from reports.document.values import megabytes, tenths
-from reports.facts.figures import cpu_ns
-
-Reader = Callable[[CellResult], float | None]
+from reports.facts.figures import Reader, cpu_ns, median_of
 
 
 @dataclass(frozen=True)
@@ -32,8 +29,7 @@ class Cost:
 
     def of(self, cells: Sequence[CellResult]) -> float | None:
         """Return the median over the cells for which the cost is known; None if there are none."""
-        known = [value for cell in cells if (value := self.read(cell)) is not None]
-        return median(known) if known else None
+        return median_of(self.read, cells)
 
 
 def _counted(side: str, key: str) -> Reader:

@@ -3,7 +3,7 @@
 To add a figure, add an entry to FIGURES. CPU time per request is always divided by the answered requests.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
@@ -84,6 +84,12 @@ class Figure:
         if not known:
             return None
         return round(median(known)) if isinstance(known[0], int) else median(known)
+
+
+def median_of(read: Reader, cells: Iterable[CellResult]) -> float | None:
+    """Return the median of what *read* returns for the cells; None if that is None for all of them."""
+    known = [value for cell in cells if (value := read(cell)) is not None]
+    return median(known) if known else None
 
 
 def completion_ns(cell: CellResult) -> int | None:

@@ -11,7 +11,7 @@ from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
 from reports.facts.cells import grouped, reasons
 from reports.facts.costs import saturation
-from reports.facts.figures import cpu_ns
+from reports.facts.figures import cpu_ns, median_of
 from reports.facts.hosts import cores_of
 from reports.facts.others import others
 
@@ -62,8 +62,7 @@ def blocks_to_time(cells: Sequence[CellResult]) -> int:
 def median_saturation(cells: Sequence[CellResult], run: Run) -> float | None:
     """Return the median share of their available cores that the clients of *cells* used; None if unknown."""
     cores = cores_of(run, CLIENT)
-    shares = [share for cell in cells if (share := saturation(cell, cores)) is not None]
-    return median(shares) if shares else None
+    return median_of(lambda cell: saturation(cell, cores), cells)
 
 
 def cores_in_use(cells: Sequence[CellResult], run: Run) -> float | None:

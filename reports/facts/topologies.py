@@ -1,15 +1,15 @@
 """Comparisons of one process with many threads and many processes with few threads. Pure."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
-from statistics import median, median_low
+from statistics import median_low
 
 from core.messages import Message, message
 from core.result import CellResult, Run
 from core.runtime import RuntimeName
 from reports.facts.cells import Cells, Series, grouped, memory_bytes, number, request_ns
-from reports.facts.figures import requests_per_s
+from reports.facts.figures import Reader, median_of, requests_per_s
 from reports.facts.settings import labels
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
 from reports.statistics.stats import Estimate, log_ratios, paired_effect
@@ -84,10 +84,9 @@ class MeasuredShape:
         """The shape as text, such as '2 x 1': processes x threads."""
         return shape_text((self.processes, self.threads))
 
-    def middle(self, read: Callable[[CellResult], float | None]) -> float | None:
+    def middle(self, read: Reader) -> float | None:
         """Return the median of what *read* returns for the cells; None if it is unknown for all of them."""
-        known = [value for cell in self.cells if (value := read(cell)) is not None]
-        return median(known) if known else None
+        return median_of(read, self.cells)
 
     @property
     def requests_per_s(self) -> float | None:
