@@ -37,14 +37,12 @@ LINK = "#cells:"
 BARS = "bars-"  # prefix of the ids of bars, which the page fills with its own patterns
 LATIN = "DejaVu Sans"
 CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei")
-STYLE: dict[Any, Any] = {
-    "font.size": 10, "text.parse_math": False, "text.color": COLOURS["ink"], "axes.labelcolor": SOFT,
-    "axes.edgecolor": SOFT, "axes.spines.top": False, "axes.spines.right": False, "axes.spines.left": False,
-    "axes.axisbelow": True, "axes.grid": True, "axes.grid.axis": "y", "grid.color": COLOURS["hair"],
-    "grid.linewidth": 0.8, "xtick.color": SOFT, "ytick.color": SOFT, "ytick.major.size": 0,
-    "xtick.labelsize": 10, "ytick.labelsize": 10, "hatch.linewidth": 0.7, "lines.linewidth": 1.5,
-    "svg.fonttype": "none", "svg.hashsalt": "gilscope", "figure.facecolor": "none", "axes.facecolor": "none",
-}  # fmt: skip
+STYLE = CSS.with_name("plots.mplstyle")
+COLOURED: dict[Any, Any] = {
+    "text.color": COLOURS["ink"],
+    "grid.color": COLOURS["hair"],
+    **dict.fromkeys(("axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), SOFT),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +69,10 @@ def arm_style(place: int) -> ArmStyle:
 @contextmanager
 def style() -> Iterator[None]:
     """Return a context in which figures are drawn and saved in the common style."""
-    with matplotlib.rc_context({**STYLE, "font.family": [LATIN, *chinese_fonts()]}), warnings.catch_warnings():
+    with (
+        matplotlib.rc_context({**COLOURED, "font.family": [LATIN, *chinese_fonts()]}, STYLE),
+        warnings.catch_warnings(),
+    ):
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the reader's browser may have the fonts
         yield
 
