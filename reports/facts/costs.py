@@ -74,12 +74,12 @@ TIMES = (
 )  # fmt: skip
 SERVICE_PSS = Cost("service_pss", message("service PSS MB"), _counted("services", "pss_bytes"), form=megabytes)
 MORE = (
-    Cost("service_run_queue", message("wait for a core"), _counted("services", "run_queue_ns"),
+    Cost("service_run_queue", message("core wait"), _counted("services", "run_queue_ns"),
          message("the service's wait for a core")),
-    Cost("client_run_queue", message("client wait for a core"), _counted("clients", "run_queue_ns"),
+    Cost("client_run_queue", message("client core wait"), _counted("clients", "run_queue_ns"),
          message("the clients' wait for a core")),
-    Cost("service_voluntary", message("vol. switches"), _counted("services", "voluntary_switches")),
-    Cost("service_involuntary", message("invol. switches"), _counted("services", "involuntary_switches")),
+    Cost("service_voluntary", message("vol. sw."), _counted("services", "voluntary_switches")),
+    Cost("service_involuntary", message("invol. sw."), _counted("services", "involuntary_switches")),
     Cost("service_rss", message("service peak MB"), _counted("services", "max_rss_bytes"), form=megabytes),
     SERVICE_PSS,
     Cost("client_rss", message("client peak MB"), _counted("clients", "max_rss_bytes"), form=megabytes),
