@@ -1,71 +1,92 @@
-"""Real comparisons on this machine, many times over: in how many is a runtime faster or slower than itself?
+"""Real comparisons on this machine, many times over: in how many is a service faster or slower than itself?
 
-Usage: python -m benchmarks.aa_runs FILE [--repeats 100] [--minutes 30] [--runtime 3.14t] [--blocks 12] [--duration 1]
-           [--calc-target 1000] [--more 0.05]
+Usage: python -m benchmarks.aa_runs FILE [--repeats 100] [--minutes 30] [--runtime 3.14t] [--blocks 8] [--duration 1]
+           [--work-us 2000] [--more 0.05] [--until-s 0]
 
-Each repeat measures cells of system 4 in blocks, both arms in random order, and asks for a verdict as any comparison
-does. FILE keeps a line for each, so that a piece of --minutes goes on where the last one ended; one file for one kind.
+Each repeat measures a WSGI application on gunicorn (8 threads, 16 connections) under two names, in blocks whose arms
+take turns in slices of time, and asks for a verdict as any comparison does. FILE keeps a line for each, so that a piece
+of --minutes goes on where the last one ended; one file for one kind.
 
---more: how much more the handler of the second arm does. Of `--more 0.05 --calc-target 20000`, where a request is
-hardly anything but its handler, 80 % must be found.
+--more: how much more the handler of the second arm works; --until-s: blocks are added until there is a verdict by the
+e-process of `--until verdict`, or so many seconds have passed. With --more 0.05 --until-s 60 nine of ten must be found.
 """
 
 import json
-import random
+import tempfile
 from collections import Counter
-from dataclasses import asdict, replace
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
-from benchmarks.bench import cell_of, measured, opened, options, runtimes
-from core.cell import Cell
-from core.method import Method, Warmup
+from benchmarks.bench import opened, options, runtimes
+from config.plan import Entry
+from config.user_service.plan import METHOD, user_service_plan
+from core.method import Method
 from lab.run.cell_run import Bench
+from lab.run.measure import measure_in_slices
 from reports.facts.cells import request_ns
 from reports.statistics.stats import log_ratios, totals
 from reports.statistics.verdict import Verdict, judge_family
 
-SIZE = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 4, "NUM_MULTI_SOCKET": 1}
+APP = """import os, time
+WORK_S = float(os.environ["WORK_US"]) / 1e6
+def app(environ, start_response):
+    until = time.thread_time() + WORK_S
+    while time.thread_time() < until:
+        pass
+    start_response("200 OK", [("Content-Length", "2")])
+    return [b"ok"]
+"""
+COMMAND = "{python} -m gunicorn busy:app --bind {host}:{port} --workers 1 --threads 8"
 
 
 def main() -> None:
     """Measure what is missing, then print how many verdicts of each kind there are."""
     given = options(
-        __doc__,
-        "file",
-        repeats=100,
-        minutes=30.0,
-        runtime="3.14t",
-        blocks=12,
-        duration=1.0,
-        calc_target=1000,
-        more=0.0,
-    )
+        __doc__, "file", repeats=100, minutes=30.0, runtime="3.14t", blocks=8, duration=1.0, work_us=2000.0, more=0.0,
+        until_s=0.0,
+    )  # fmt: skip
     kept = Path(given.file)
     lines = kept.read_text().splitlines() if kept.exists() else []
-    method = Method(duration_s=given.duration, warmup=Warmup(share=0.1))
-    (runtime,), until_s = runtimes(given.runtime), monotonic() + 60 * given.minutes
-    arms = [
-        cell_of("4", runtime, {**SIZE, "CALC_TARGET": round(given.calc_target * share)})
-        for share in (1, 1 + given.more)
-    ]
-    with opened(runtime, method=method) as bench, kept.open("a") as file:
-        while len(lines) < given.repeats and monotonic() < until_s:
-            verdict = _repeat(arms, bench, given.blocks, random.Random(len(lines)))
-            said = {name: value for name, value in asdict(verdict).items() if name not in ("why", "obstacle")}
-            lines.append(json.dumps(said))
+    (runtime,), end_s = runtimes(given.runtime), monotonic() + 60 * given.minutes
+    method = Method(**{**vars(METHOD), "duration_s": given.duration, "slices": True})
+    with tempfile.TemporaryDirectory() as folder, opened(runtime, method=method) as bench, kept.open("a") as file:
+        (Path(folder) / "busy.py").write_text(APP)
+        (Path(folder) / "needs.txt").write_text("gunicorn")
+        entries = [_entry(name, given.work_us * share, given.runtime, Path(folder))
+                   for name, share in (("plain", 1), ("other", 1 + given.more))]  # fmt: skip
+        while len(lines) < given.repeats and monotonic() < end_s:
+            start_s = monotonic()
+            verdict, blocks = _repeat(entries, bench, given, len(lines))
+            said = {"verdict": verdict.verdict, "ratio": verdict.ratio, "low": verdict.low, "high": verdict.high}
+            lines.append(json.dumps({**said, "blocks": blocks, "seconds": round(monotonic() - start_s, 1)}))
             print(lines[-1], file=file, flush=True)
             print(f"{len(lines):3} {lines[-1]}", flush=True)
     words = Counter(json.loads(line)["verdict"] for line in lines)
     print(f"{len(lines)} of {given.repeats}: {', '.join(f'{count} {word}' for word, count in words.most_common())}")
 
 
-def _repeat(arms: list[Cell], bench: Bench, blocks: int, order: random.Random) -> Verdict:
+def _entry(name: str, work_us: float, runtime: str, folder: Path) -> Entry:
+    """Return an arm: the application with so much work in each request, in microseconds of CPU time."""
+    texts: dict[str, Any] = {"command": COMMAND, "requirements": "needs.txt", "environment": {"WORK_US": str(work_us)}}
+    plan = user_service_plan(texts, folder)
+    (cell,) = (cell for cell in plan.cells() if cell.runtime == runtime)
+    return Entry(arm=name, cell=cell, system=plan.systems[cell.system])
+
+
+def _repeat(entries: Sequence[Entry], bench: Bench, given: Any, seed: int) -> tuple[Verdict, int]:
+    """Return the verdict of a repeat, and how many blocks it took."""
     times: list[dict[int, float]] = [{}, {}]
-    for block in range(blocks):
-        for arm in order.sample((0, 1), 2):
-            times[arm] |= request_ns([replace(measured(arms[arm], bench), block=block)])
-    return judge_family({0: log_ratios(*times)}, totals={0: totals(*times)})[0]
+    anytime, start_s, block, verdict = bool(given.until_s), monotonic(), 0, None
+    while verdict is None or (
+        monotonic() - start_s < given.until_s and verdict.verdict == "inconclusive" if anytime else block < given.blocks
+    ):
+        block += 1
+        for arm, result in enumerate(measure_in_slices(entries, block, bench, seed)):
+            times[arm] |= request_ns([result])
+        verdict = judge_family({0: log_ratios(*times)}, totals={0: totals(*times)}, anytime=anytime)[0]
+    return verdict, block
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from clients.channel import CallFailed
-from clients.schedule import Schedule, at_rate, due_within
+from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule
 from clients.slowest import MOST, shared
 from clients.tally import Tally
 from clients.workers import GIVE_UP_AFTER, NEVER_NS, numbers
@@ -101,8 +101,9 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
     slowest, turn = tally.slowest, tally.slices.turn
     number, failures, due_ns, slice_end_ns = -1, 0, 0, 0
     for number in numbers(requests):
-        if schedule:
-            due_ns = schedule.wait(number)
+        if schedule and (due_ns := schedule.wait(number)) == OVER:
+            tally.sent += number
+            return
         channel = None
         try:
             channel = take()
@@ -139,7 +140,7 @@ class WorkerThreads:
 
     requests: how many each task sends; None for as many as fit into slice_ns.
     lead_ns: how long they send before that; of these answers only errors count. uncounted: how many there were
-    rate: requests per second of all tasks together, each on a thread of its own; 0 for one after the other.
+    pace: of all tasks together, each on a thread of its own.
     run_queue_ns: of each thread that has ended, how long it was ready to run without a core.
     """
 
@@ -149,14 +150,15 @@ class WorkerThreads:
         threads: int,
         requests: int | None,
         slice_ns: int,
-        rate: int = 0,
+        pace: Pace = Pace(),  # noqa: B008 - immutable
         lead_ns: int = 0,
     ) -> None:
         self._tasks = tasks
         self._waiting = deque(enumerate(tasks))
         self._requests = requests
         self._slice_ns = slice_ns
-        self._rate = rate
+        self._pace = pace
+        self._arrivals: list[Arrivals] = []
         self._lead_ns = lead_ns
         self._started_ns = 0
         self.run_queue_ns: list[int] = []
@@ -193,24 +195,27 @@ class WorkerThreads:
                 self.run_queue_ns.append(thread_run_queue_ns())
                 return
             if leads:
-                requests = self._due(place, self._lead_ns) if self._rate else None
-                self._call(task, place, requests, self._started_ns - self._lead_ns, until_ns)
+                self._call(task, place, None, self._started_ns - self._lead_ns, until_ns)
                 self.uncounted.append(task.tally.forget())
                 leads = False
             until_ns = until_ns + self._slice_ns if self._slice_ns else NEVER_NS
-            requests = self.due(place) if self._rate else self._requests
-            self._call(task, place, requests, self._started_ns, until_ns)
+            arrivals = self._call(task, place, self._requests, self._started_ns, until_ns)
+            if arrivals:
+                self._arrivals.append(arrivals)
 
-    def _call(self, task: Task, place: int, requests: int | None, begun_ns: int, until_ns: int) -> None:
-        schedule = at_rate(self._rate, place, len(self._tasks), begun_ns) if self._rate else None
-        call(task, requests, until_ns, schedule)
+    def _call(self, task: Task, place: int, requests: int | None, begun_ns: int, until_ns: int) -> Arrivals | None:
+        """Send until *until_ns*, or so many requests. Return the arrivals if there is a rate."""
+        if not self._pace.rate:
+            call(task, requests, until_ns)
+            return None
+        first_ns = begun_ns + round(place * 1e9 / self._pace.rate)
+        arrivals = Arrivals(self._pace.shared(len(self._tasks)), first_ns, until_ns, requests)
+        call(task, None, until_ns, AtRate(arrivals, task.tally.lag.record))
+        return arrivals
 
-    def due(self, place: int) -> int:
-        """How many requests task *place* is to send at a rate."""
-        return self._due(place, self._slice_ns) if self._requests is None else self._requests
-
-    def _due(self, place: int, length_ns: int) -> int:
-        return due_within(length_ns, self._rate, place, len(self._tasks))
+    def due(self) -> int:
+        """Return how many requests were due at a rate."""
+        return sum(arrivals.due() for arrivals in self._arrivals)
 
 
 class CallerClient:
@@ -274,7 +279,7 @@ class CallerClient:
         total.errors += Counter(timeout=stuck)
         sent = total.sent + stuck
         total.sent = len(self._tasks) * self._requests if self._requests else sent
-        overdue = {"overdue": sum(map(running.due, range(len(self._tasks)))) - sent} if self._rate else {}
+        overdue = {"overdue": running.due() - sent} if self._rate else {}
         queued = {"run_queue_ns": sum(running.run_queue_ns)}
         return total.to_result(started_ns, finished_ns) | queued | overdue
 
@@ -286,7 +291,9 @@ class CallerClient:
     def _gather(self, requests: int | None, seconds: float, lead_ns: int = 0) -> WorkerThreads:
         rounds = -(-len(self._tasks) // self._threads)  # a thread with several tasks divides the time among them
         slice_ns = round(seconds / rounds * 1e9)
-        return WorkerThreads(self._tasks, self._threads, requests, slice_ns, self._rate, lead_ns)
+        return WorkerThreads(
+            self._tasks, self._threads, requests, slice_ns, Pace(self._rate, self._method.poisson), lead_ns
+        )
 
 
 def _task(system: System, cell: Cell, client_id: int, sockets: list[str], tally: CallTally) -> Task:

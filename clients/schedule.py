@@ -1,44 +1,110 @@
-"""When a connection sends: at once, after a think time, or at fixed times whatever became of the requests before."""
+"""When a connection sends: at once, after a think time, or when a request is due, whatever became of those before."""
 
-from math import ceil
+import threading
+from collections.abc import Callable, Iterator
+from itertools import count, islice
+from random import expovariate
 from time import perf_counter_ns, sleep
+from typing import NamedTuple, Protocol
+
+OVER = -1  # what wait() returns if no more requests are due
 
 
-class Schedule:
-    """A think time before each request but the first, or fixed times, every *every_ns* from *first_ns* on."""
+class Schedule(Protocol):
+    """When one connection sends its next request. waits: whether wait() may take time."""
 
-    __slots__ = ("_every_ns", "_next_ns", "_think_s")
-
-    def __init__(self, think_s: float, first_ns: int = 0, every_ns: int = 0) -> None:
-        self._think_s = think_s
-        self._next_ns = first_ns
-        self._every_ns = every_ns
-
-    @property
-    def waits(self) -> bool:
-        """Whether there is a wait before a request."""
-        return bool(self._think_s or self._every_ns)
+    waits: bool
 
     def wait(self, number: int) -> int:
-        """Wait until request *number* is due; the time it was due, ns on the monotonic clock, or 0 for now."""
-        if not self._every_ns:
-            if number and self._think_s:
-                sleep(self._think_s)
-            return 0
-        intended_ns = self._next_ns
-        self._next_ns += self._every_ns
-        late_ns = perf_counter_ns() - intended_ns
-        if late_ns < 0:
-            sleep(-late_ns / 1e9)
-        return intended_ns
+        """Wait for request *number*. Return when it was due, in ns on the monotonic clock; 0 for now, or OVER."""
 
 
-def at_rate(rate: int, place: int, connections: int, started_ns: int) -> Schedule:
-    """That of connection *place* of those that take turns, so that together they send *rate* requests/s, evenly."""
-    return Schedule(0.0, started_ns + round(place * 1e9 / rate), round(connections * 1e9 / rate))
+class Pace(NamedTuple):
+    """Requests per second, 0 for as many as can be; poisson: whether their gaps are random."""
+
+    rate: float = 0
+    poisson: bool = False
+
+    def shared(self, number: int) -> "Pace":
+        """Return the pace of each of *number* equal parts."""
+        return self._replace(rate=self.rate / number)
 
 
-def due_within(duration_ns: int, rate: int, place: int, connections: int) -> int:
-    """How many requests at_rate() has before *duration_ns* are over."""
-    first_ns, every_ns = round(place * 1e9 / rate), round(connections * 1e9 / rate)
-    return max(0, ceil((duration_ns - first_ns) / every_ns))
+class ThinkTime:
+    """A pause of *think_s* seconds between an answer and the next request."""
+
+    __slots__ = ("_think_s", "waits")
+
+    def __init__(self, think_s: float) -> None:
+        self._think_s = think_s
+        self.waits = bool(think_s)
+
+    def wait(self, number: int) -> int:
+        """Pause, but not before the first request."""
+        if number and self._think_s:
+            sleep(self._think_s)
+        return 0
+
+
+class Arrivals:
+    """When requests are due at a *pace*: evenly spaced, or with the random gaps of a Poisson process.
+
+    first_ns: when the first may be due; until_ns: no request is due from then on; most: how many are due at most
+    """
+
+    def __init__(self, pace: Pace, first_ns: int, until_ns: int, most: int | None = None) -> None:
+        times = _poisson(pace.rate, first_ns) if pace.poisson else _even(pace.rate, first_ns)
+        self._times = islice(times, most)
+        self._until_ns = until_ns
+        self._taken = 0
+        self._lock = threading.Lock()
+
+    def take(self) -> int:
+        """Return when the next request is due, or OVER. Connections may share the arrivals."""
+        with self._lock:
+            due_ns = next(self._times, OVER)
+            if due_ns == OVER or due_ns >= self._until_ns:
+                return OVER
+            self._taken += 1
+        return due_ns
+
+    def due(self) -> int:
+        """Take all requests that nobody has taken. Return how many there were in all."""
+        for _ in iter(self.take, OVER):
+            pass
+        return self._taken
+
+
+class AtRate:
+    """The schedule of a connection that takes requests from *arrivals*.
+
+    record_lag: called with the time from when a request was due until it is sent, if the connection waited for it. That
+    time is the load generator's own.
+    """
+
+    __slots__ = ("_record_lag", "_take")
+    waits = True
+
+    def __init__(self, arrivals: Arrivals, record_lag: Callable[[int], None]) -> None:
+        self._take = arrivals.take
+        self._record_lag = record_lag
+
+    def wait(self, number: int) -> int:
+        """Wait until the next request is due."""
+        due_ns = self._take()
+        left_ns = due_ns - perf_counter_ns()
+        if due_ns != OVER and left_ns > 0:
+            sleep(left_ns / 1e9)
+            self._record_lag(max(0, perf_counter_ns() - due_ns))
+        return due_ns
+
+
+def _even(rate: float, first_ns: int) -> Iterator[int]:
+    return (first_ns + round(number * 1e9 / rate) for number in count())
+
+
+def _poisson(rate: float, first_ns: int) -> Iterator[int]:
+    due_ns = float(first_ns)
+    while True:
+        due_ns += expovariate(rate) * 1e9
+        yield round(due_ns)

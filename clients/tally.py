@@ -14,13 +14,14 @@ class Tally:
     Threads share nothing while timed: each writes to a tally of its own, and merge() adds them up afterwards.
     """
 
-    __slots__ = ("answered", "connect", "errors", "latency", "sent", "slices", "slowest", "wrong")
+    __slots__ = ("answered", "connect", "errors", "lag", "latency", "sent", "slices", "slowest", "wrong")
 
     def __init__(self, service_id: int = 0, slowest: int = MOST) -> None:
         self.sent = self.answered = self.wrong = 0
         self.errors: Counter[str] = Counter()
         self.latency = Histogram()
         self.connect = Histogram()
+        self.lag = Histogram()
         self.slowest = Slowest(slowest, service_id)
         self.slices = Slices()
 
@@ -29,6 +30,7 @@ class Tally:
         self.sent = self.answered = self.wrong = 0
         self.errors.clear()
         self.latency.clear()
+        self.lag.clear()
         self.slowest.clear()
         self.slices.clear()
 
@@ -47,6 +49,7 @@ class Tally:
         self.errors += other.errors
         self.latency.merge(other.latency)
         self.connect.merge(other.connect)
+        self.lag.merge(other.lag)
         self.slowest.merge(other.slowest)
         other.slices.close(other.answered)
         self.slices.merge(other.slices)
@@ -54,7 +57,7 @@ class Tally:
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
         """As a client's last line has it, for a window on this host's monotonic clock.
 
-        connect, slow and slices where there is any.
+        connect, lag, slow and slices where there is any.
         """
         slow, slices = self.slowest.to_json(), self.slices.to_json()
         return {
@@ -67,6 +70,7 @@ class Tally:
             "errors": dict(self.errors),
             "latency": self.latency.to_json(),
             **({"connect": self.connect.to_json()} if self.connect.count else {}),
+            **({"lag": self.lag.to_json()} if self.lag.count else {}),
             **({"slow": slow} if slow else {}),
             **({"slices": slices} if slices else {}),
         }

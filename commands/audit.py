@@ -11,7 +11,7 @@ from config.plan_options import JSON
 from core.errors import BadInput
 from core.messages import SENTENCES, chained, message
 from core.runtime import RuntimeName
-from lab.gil.audit import audit, document, exit_status, wanted
+from lab.gil.audit import audit, exit_status, read_requirements, to_document
 from lab.python import interpreters
 from lab.python.interpreters import Interpreter
 
@@ -37,9 +37,9 @@ def main(arguments: Sequence[str]) -> int:
     output = output_for(arguments)
     flags = _flags(arguments, output)
     interpreter = _interpreter(flags["runtime"] if flags["runtime"] is not None else DEFAULT_RUNTIME)
-    asked = wanted(flags["package"] or Path(flags["requirement"] or "."))
+    asked = read_requirements(flags["package"] or Path(flags["requirement"] or "."))
     findings = audit(asked, interpreter, output.note if flags["build"] else None)
-    audited = document(findings, interpreter)
+    audited = to_document(findings, interpreter)
     if flags["json"]:
         print(json.dumps(audited, indent=1))
     else:

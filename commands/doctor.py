@@ -7,7 +7,7 @@ from commands.output import output_for
 from config.plan_options import JSON
 from core.messages import message
 from lab.machine import quiet
-from lab.machine.doctor import findings
+from lab.machine.doctor import judge_machine
 from lab.machine.wakeups import wakeups
 
 
@@ -25,5 +25,5 @@ def main(arguments: Sequence[str]) -> int:
     if as_json:
         print(json.dumps(facts, indent=2))
     else:
-        print_section(findings_section(findings(facts)), terminal(), output.language)
+        print_section(findings_section(judge_machine(facts)), terminal(), output.language)
     return 0

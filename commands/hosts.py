@@ -15,7 +15,7 @@ from core.messages import Arg, Message, listed, message
 from core.method import Method
 from core.runtime import NATIVE
 from lab.hosts.spread import Spread
-from lab.machine.doctor import findings
+from lab.machine.doctor import judge_machine
 
 INSTALL = Option("--install", message("install runtimes that are missing there, with uv"))
 
@@ -86,7 +86,7 @@ def _lines(
         yield message("  runtimes  {names}", names=listed(runtimes) if runtimes else "-")
         if missing := _missing(known, wanted):
             yield message("  missing   {names}. Install them there: add --install", names=listed(missing))
-        for finding in findings(known["quiet"]):
+        for finding in judge_machine(known["quiet"]):
             if finding.good is False:
                 yield message(
                     "  not quiet {name}: {value}. {remedy}",

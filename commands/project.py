@@ -8,7 +8,7 @@ from typing import Any
 from config.flags import value_of
 from config.load import load_experiment
 from config.options import parsed
-from config.plan_options import BLOCKS, EXPERIMENT, INTERPRETER, UNTIL
+from config.plan_options import BLOCKS, EXPERIMENT, INTERPRETER, SLO, UNTIL
 from config.user_service.flags import plan_from_service_flags, service_from
 from config.user_service.options import ENVIRONMENT, EXTRA, GROUP
 from config.user_service.servers import SERVERS, USUAL, WSGI
@@ -19,7 +19,7 @@ from core.secret import revealed
 from lab.environments.environment import EnvironmentFailed, installed_packages, requirements_file
 from lab.places import ENVIRONMENTS
 from lab.project import packages
-from lab.project.application import Application, look_at
+from lab.project.application import Application, inspect_application
 from lab.python import interpreters
 from lab.run.runtimes import Runtime, present
 
@@ -43,7 +43,9 @@ def with_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
         filled |= _served(filled, note)
     if not flags["request"] and not flags["requests"]:
         note(message("Request: GET / (--request names another)"))
-    if BLOCKS.name in flags and not (flags[BLOCKS.name] or flags[UNTIL.name] or flags[EXPERIMENT.name]):
+    if BLOCKS.name in flags and not (
+        flags[BLOCKS.name] or flags[UNTIL.name] or flags[EXPERIMENT.name] or flags[SLO.name]
+    ):
         filled[UNTIL.name] = UNTIL_DECIDED
         note(message("Blocks: until there is a verdict, for 3 minutes at most (--blocks or --until say otherwise)"))
     return filled
@@ -72,7 +74,7 @@ def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
     folder = _folder(flags)
     if ROOT.is_relative_to(folder):
         return None
-    needed = packages.needs(folder, flags[EXTRA.name], flags[GROUP.name])
+    needed = packages.read_dependencies(folder, flags[EXTRA.name], flags[GROUP.name])
     if needed is None:
         note(message("Packages: none; {folder} has no pyproject.toml or requirements.txt", folder=str(folder)))
         return None
@@ -105,7 +107,7 @@ def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
 def _served(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
     """Return server and interface, and the application with () if it is a function that makes one."""
     python = _python(flags)
-    seen = look_at(flags["app"], python, _folder(flags), _variables(flags))
+    seen = inspect_application(flags["app"], python, _folder(flags), _variables(flags))
     if not (flags["interface"] or seen.interface):
         raise _no_interface(flags["app"], seen)
     app = flags["app"] if flags["app"].endswith("()") or not seen.factory else f"{flags['app']}()"

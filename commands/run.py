@@ -27,6 +27,7 @@ from core.saved import Until
 from core.secret import Secret, from_file, secrets_in
 from lab.hosts.spread import Spread
 from lab.profile.watchers import OBSTACLES
+from lab.run.capacity import search_capacity
 from lab.run.cell_run import Bench
 from lab.run.experiment import carry_out
 from lab.run.feasible import in_order, preflight
@@ -89,13 +90,19 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any]
     note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
     show(written, as_json=given["json"], quiet=given["quiet"])
     found = _stressed(order, sandbox, given, output) if given["stress"] else 0
-    missing = unmeasured(run)
+    missing = 0 if order.plan.objectives else unmeasured(run)
     if missing:
         output.note(
             plural("{count} planned cell was not measured.", "{count} planned cells were not measured.", count=missing)
         )
     slower = _slower(written, order.plan.fail_if_slower, output) if order.plan.fail_if_slower else 0
-    return slower or (1 if run.failed_cells or missing or found or not written.whole else 0)
+    failed = _unanswered(written) if order.plan.objectives else bool(run.failed_cells)
+    return slower or (1 if failed or missing or found or not written.whole else 0)
+
+
+def _unanswered(written: Written) -> bool:
+    """Return whether a search has found no capacity for some arm."""
+    return any(one.crossing is None for one in written.view.capacities)
 
 
 def _slower(written: Written, share: float, output: Output) -> int:
@@ -265,7 +272,13 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quie
     try:
         until = order.plan.until
         cells = [entry.cell for entry in order.plan.entries()]
-        with display(cells, quiet=quiet, open_ended=bool(until), language=output.language) as progress:
+        is_open_ended = bool(until or order.plan.objectives)
+        with display(cells, quiet=quiet, open_ended=is_open_ended, language=output.language) as progress:
+            if order.plan.objectives:
+                from reports.facts import capacity
+
+                search_capacity(order, run, sandbox, progress, capacity)
+                return
             carry_out(order, run, sandbox, progress, partial(_is_enough, until))
     except KeyboardInterrupt:
         output.note(

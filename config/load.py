@@ -1,6 +1,5 @@
 """Plans from YAML files. Every scalar is read as text, so that 3.10 stays 3.10 and flags and files are parsed alike."""
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -20,13 +19,16 @@ from config.user_service.service import CLIENTS, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import listed, message
-from core.method import Method
+from core.method import ORCHESTRATOR, POISSON, SAME, Method, cores_usable
+from core.runtime import NATIVE
 from core.system import System
 from experiments import plans
 
 FOLDER = Path(__file__).parent
 PLAN_KEYS, ROW_KEYS = (tuple(by_key(options)) for options in ((*PLAN_OPTIONS, *hosts.OPTIONS), ROW))
 TOPOLOGY = (WORKERS, THREADS)
+CLOSED_LOOP_S = 2.0
+CONNECTIONS_OF_A_SEARCH = {"NUM_CLIENTS": 1, "NUM_CONNECTIONS_PER_CLIENT": 64}
 
 
 def experiments() -> dict[str, Path]:
@@ -64,6 +66,8 @@ def _plan(path: Path, content: Any, cores: int) -> Plan:
 
 def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
     """Return *plan* with the *values* of its options, by field. With until and without blocks, as many as it takes."""
+    if "objectives" in values:
+        plan, values = _searching(plan, values)
     limit = {"blocks": MAX_BLOCKS} if "until" in values else {}
     pins = {f"pin_{side}": cpus for side, cpus in values.get("pin", {}).items()}
     return replace(
@@ -72,6 +76,22 @@ def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
         method=replace(plan.method, **fields_of(Method, values), **pins),
         layout=layout_with(plan.layout, values),
     )
+
+
+def _searching(plan: Plan, values: dict[str, Any]) -> tuple[Plan, dict[str, Any]]:
+    """Return the plan and the values of a search for the capacity: random arrivals, and connections for all of them."""
+    if plan.user_service and plan.user_service.targets:
+        raise BadInput("--slo starts the service anew for each rate, so it cannot search a service that already runs.")
+    client = plan.method.client_runtime
+    if client in (SAME, ORCHESTRATOR) and all(system.native_client for system in plan.systems.values()):
+        client = NATIVE
+    rows = plan.rows
+    if plan.user_service:
+        connections = {name: (value,) for name, value in CONNECTIONS_OF_A_SEARCH.items()}
+        rows = tuple(replace(row, values={**row.values, **connections}) for row in rows)
+    plan = replace(plan, rows=rows, method=replace(plan.method, client_runtime=client, duration_s=CLOSED_LOOP_S))
+    picks = len(rows) > 1 and all(row.fixed for row in rows)
+    return plan, {"arrivals": POISSON, **values, "blocks": 1, "picks": picks}
 
 
 def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[Any, ...]], cores: int) -> Plan:
@@ -141,11 +161,6 @@ def core_topologies(cores: int) -> list[tuple[int, int]]:
     while services[-1] > 1:
         services.append(services[-1] // 2)
     return list(dict.fromkeys([(number, cores // number) for number in services] + [(1, 25)]))
-
-
-def cores_usable() -> int:
-    """Return how many cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _row(system: System, values: Mapping[str, Any], defaults: Mapping[str, Any], **about: Any) -> Row:

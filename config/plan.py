@@ -15,6 +15,7 @@ from core.errors import BadInput
 from core.hosts import Layout
 from core.messages import NOTHING, OR, Message, listed
 from core.method import Method
+from core.objective import Objective
 from core.runtime import NATIVE, RuntimeName
 from core.saved import SavedPlan, SavedRow, Until
 from core.system import System
@@ -76,6 +77,8 @@ class Plan:
     absent: why a system cannot be measured under a runtime; it has no cells there.
     arm_order: which of ORDERS is asked for; "" for slices where they are possible
     arm_order_reason: why the arms of a setting are measured one after the other
+    objectives: the service level objectives whose highest rate is searched for; empty for a plain measurement
+    picks: whether the rows are topologies, of which the best of each arm is picked and then judged
     """
 
     name: str
@@ -97,6 +100,8 @@ class Plan:
     layout: Layout | None = None
     arm_order: str = ""
     arm_order_reason: Message = NOTHING
+    objectives: tuple[Objective, ...] = ()
+    picks: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.blocks <= MAX_BLOCKS:

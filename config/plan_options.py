@@ -9,7 +9,8 @@ from typing import Any
 from config.options import PYTHON, SYSTEMS, Given, Option, applying, whole
 from core.languages import LANGUAGES
 from core.messages import listed, message
-from core.method import SAME, Warmup, parse_duration
+from core.method import ARRIVALS, SAME, Warmup, parse_duration
+from core.objective import Objective
 from core.program import RUNS_FOLDER
 from core.runtime import RuntimeName
 from core.saved import Until
@@ -79,6 +80,12 @@ def parse_names(given: Given) -> tuple[str, ...]:
     if not all(isinstance(name, str) and name.strip() and name.isprintable() for name in names):
         raise given.wrong(message("the name of a process as in /proc/PID/comm, such as postgres, or a list of them"))
     return tuple(dict.fromkeys(names))
+
+
+def parse_slo(given: Given) -> tuple[Objective, ...]:
+    """Parse 'p99<50ms,errors<0.1%', or a list of such texts. Raises BadInput."""
+    texts = given.items(message("a list of objectives, such as p99<50ms"))
+    return tuple(dict.fromkeys(map(Objective.parse, texts)))
 
 
 def _paths(given: Given) -> dict[str, Path]:
@@ -201,6 +208,18 @@ ACCEPT_CHANGES = Option(
     message("continue with other code, packages or interpreters; no verdict is drawn across them"),
     beside_resume=True,
 )
+SLO = Option(
+    "--slo OBJECTIVES",
+    message("find the highest rate that meets these objectives: p99<50ms, errors<0.1%, or several with commas"),
+    parse_slo,
+    field="objectives",
+)
+ARRIVALS_OF = Option(
+    "--arrivals KIND",
+    message("at a rate, how requests are spaced: uniform (default), or poisson, the default with --slo"),
+    field="arrivals",
+    choices=ARRIVALS,
+)
 PROFILE = Option(
     "--profile KINDS",
     message("profile each cell once more at the end, not counted: perf, python, locks, memory, or several with commas"),
@@ -217,7 +236,22 @@ LANG = Option(
     beside_resume=True,
 )
 
-METHOD = (BLOCKS, UNTIL, MARGIN, JUDGED, FAIL_IF_SLOWER, WARMUP, DURATION, ORDER, AA, CLIENTS, PIN, NEIGHBOUR)
+METHOD = (
+    BLOCKS,
+    UNTIL,
+    MARGIN,
+    JUDGED,
+    FAIL_IF_SLOWER,
+    WARMUP,
+    DURATION,
+    ORDER,
+    SLO,
+    ARRIVALS_OF,
+    AA,
+    CLIENTS,
+    PIN,
+    NEIGHBOUR,
+)
 MEASURING = (SCALE, *METHOD)
 INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)

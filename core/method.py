@@ -14,6 +14,7 @@ from core.errors import BadInput
 from core.messages import Message, listed, message
 
 SAME = "same"
+ARRIVALS = EVEN, POISSON = "uniform", "poisson"
 ORCHESTRATOR = "the orchestrator's Python"
 LONGEST_S = 86_400
 
@@ -52,6 +53,7 @@ class Method:
     pin_services, pin_clients: numbers of the CPUs that these were held to; empty where the kernel chose
     neighbours: names of processes that belong to the measured service, such as its database
     slices: whether the arms of a setting took turns in slices of time, or each cell was timed by itself
+    arrivals: at a RATE, whether requests were due at even distances (`uniform`) or as in a Poisson process (`poisson`)
     """
 
     warmup: Warmup = Warmup()
@@ -61,6 +63,7 @@ class Method:
     pin_clients: tuple[int, ...] = ()
     neighbours: tuple[str, ...] = ()
     slices: bool = False
+    arrivals: str = EVEN
 
     def expect_cpus(self) -> None:
         """Raises BadInput where this machine has no such CPUs."""
@@ -79,6 +82,11 @@ class Method:
                     value=listed(cpus),
                     cpus=listed(sorted(usable)),
                 )
+
+    @property
+    def poisson(self) -> bool:
+        """Whether requests at a rate are due as in a Poisson process."""
+        return self.arrivals == POISSON
 
     @property
     def is_pinned(self) -> bool:
@@ -115,6 +123,11 @@ def parse_duration(text: str) -> float:
             limit_s=LONGEST_S,
         )
     return float(match[1])
+
+
+def cores_usable() -> int:
+    """Return how many cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def parse_cpus(text: str) -> tuple[int, ...]:

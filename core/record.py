@@ -217,6 +217,7 @@ class ClientLine(Client, total=False):
     latency: Summary
     connect: Summary
     waiting: Summary
+    lag: Summary
     slow: SlowOnes
     slices: Sliced
 

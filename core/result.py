@@ -95,11 +95,15 @@ class CellResult:
     connect: a histogram of the connects that were made while timed; empty if there were none
     waiting: a histogram of one request in 64: from sending until its handler began
         ([decision 012](decisions/012-sampled-waiting.md)); empty if the service does not say
+    lag: at a RATE, a histogram of the time from when a request was due until it was sent, of the requests that a
+        connection was waiting for: the load generator's own delay; else empty
     slices: answers by time: `counts` of successive slices of `width_ns` (50 ms, or more where the cell is long), the
         first of which began `start_ns` after the release, or before it; the first and the last are not whole. Empty
         where a client does not say
     turns: of a cell whose arm took turns with the others in slices of time: how many `slices` it had, `length_ns` and
         `lead_ns` of each, and `idle_cpu_ns`, the CPU time that it used in the `idle_ns` between them; else empty
+    probe: of a search for the capacity, what the cell was for: `closed` (the closed loop), `pick` (of a candidate
+        topology), `search` or `confirm`; else empty
     machine: [a window](#a-window): the time in which clients were timed, and the few ms that it takes to look
     others: what processes that are neither of the run nor of the measured service used in that window, by host (`""`
         without hosts): `cores` that the run may use, `window_ns`, `share` of these cores' time, `busiest` and
@@ -137,9 +141,11 @@ class CellResult:
     latency: Summary = field(default_factory=Summary)
     connect: Summary = field(default_factory=Summary)
     waiting: Summary = field(default_factory=Summary)
+    lag: Summary = field(default_factory=Summary)
     slow: dict[str, Slow] = field(default_factory=dict)
     slices: Slices = field(default_factory=Slices)
     turns: Turns = field(default_factory=Turns)
+    probe: str = ""
     machine: dict[str, Number | None] = field(default_factory=dict)
     others: dict[str, Others] = field(default_factory=dict)
     calc_ns: Count = 0

@@ -9,6 +9,7 @@ from core.decode import decoded
 from core.hosts import Layout
 from core.messages import NOTHING, Message
 from core.method import Method
+from core.objective import Objective
 from core.record import Count, Link, Number, RuntimeFacts, Share
 from core.user_service import UserService
 
@@ -84,6 +85,9 @@ class SavedPlan:
     method: how every cell was measured
     arm_order, arm_order_reason: `slices` or `sequential` where one was asked for; why the arms of a setting were not
         measured in slices
+    objectives: of a search for the capacity, the service level objectives: `text`, `share` (of requests that may miss
+        it) and `latency_ns` (0 if only failures count)
+    picks: whether the best of several topologies was picked for each arm, and then judged by other probes
     view: how the report tells it; empty for runtimes side by side
     absent: what could not be measured here, such as a native program that is not built: `system`, `runtime` and
         `reason`, a message
@@ -112,6 +116,8 @@ class SavedPlan:
     method: Method = Method()  # noqa: RUF009 - frozen
     arm_order: str = ""
     arm_order_reason: Message = NOTHING
+    objectives: tuple[Objective, ...] = ()
+    picks: bool = False
     view: str = ""
     absent: tuple[Absent, ...] = ()
     rows: tuple[SavedRow, ...]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from core.cell import OF_THE_MACHINE, PARAMETERS, Cell
 from core.child import Slice
@@ -114,6 +114,21 @@ class Program:
 
     name: str
     arguments: tuple[str, ...] = ()
+    builder: Literal["cargo", "cmake", "maven", ""] = "cargo"  # what builds it; "" if it is found on PATH
+    folder: str = ""  # for maven: its folder in native/
+    host: str = ""  # the Python module that follows the child contract for it; "" if it does so itself
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extension:
+    """An extension module of ours, whose sources are in the folder native/NAME.
+
+    tools: programs that must be on PATH; borrowed: source files from other folders of native/
+    """
+
+    name: str
+    tools: tuple[str, ...]
+    borrowed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +145,7 @@ class System:
     client(cell, client_id, addresses, method): a client with a loop of its own, in place of caller and message.
     native_service, native_client: programs for a part that has no Python code, and for the runtime `native`.
     requirements: file with the packages that it needs in the measured runtime, or "".
-    wheels: names of our own extensions (lab.wheels) that it needs there.
+    extensions: our own extension modules that it needs there.
     turns_gil_on: its client imports a module without declared free-threading support on purpose: its cells are valid
         with the GIL on.
     no_forced_gil: why it does not run on a free-threaded build whose GIL is on; NOTHING if it does.
@@ -154,7 +169,7 @@ class System:
     native_service: Program | None = None
     native_client: Program | None = None
     requirements: str = ""
-    wheels: tuple[str, ...] = ()
+    extensions: tuple[Extension, ...] = ()
     turns_gil_on: bool = False
     no_forced_gil: Message = NOTHING
     told: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -184,6 +199,11 @@ class System:
     def program(self, role: str) -> Program | None:
         """The native program that can take the *role*, if there is one."""
         return self.native_service if role == SERVICE else self.native_client
+
+    @property
+    def wheels(self) -> tuple[str, ...]:
+        """The names of its extensions."""
+        return tuple(extension.name for extension in self.extensions)
 
     def takes_slices(self, *, native_client: bool) -> bool:
         """Whether its clients can send in slices of time: ours can, a system's own client and other programs cannot."""

@@ -8,6 +8,7 @@ from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
 from reports.document.model import Section
 from reports.facts.best import Best, bests
+from reports.facts.capacity import Capacity, candidates, capacities
 from reports.facts.cells import Cells, Row, alike, groups
 from reports.facts.comparisons import Comparison, compare, compare_bests
 from reports.facts.measures import Measure, measure
@@ -51,12 +52,22 @@ class View:
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
         """All comparisons that the arms allow, those over all settings last."""
-        return tuple(compare(self.run))
+        return () if self.plan.objectives else tuple(compare(self.run))
 
     @cached_property
     def bests(self) -> list[Best]:
         """The best service under each runtime, for each work."""
-        return bests(self.run, self.rows)
+        return [] if self.plan.objectives else bests(self.run, self.rows)
+
+    @cached_property
+    def capacities(self) -> list[Capacity]:
+        """The capacity of each arm that a search found; empty for other runs."""
+        return capacities(self.run) if self.plan.objectives else []
+
+    @cached_property
+    def candidates(self) -> list[Capacity]:
+        """The topologies from which a search picked the best; empty if it picked none."""
+        return candidates(self.run) if self.plan.picks else []
 
     @cached_property
     def between_bests(self) -> tuple[Comparison, ...]:

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from core.system import Program
 from lab.native import programs
 from lab.python import interpreters
 from lab.run.cell_run import Bench
@@ -59,7 +58,7 @@ def native_or_skip(name: str) -> list[str]:
     why_not = programs.missing(name)
     if why_not:
         pytest.skip(f"{name}: {why_not}")
-    return programs.command(Program(name=name))
+    return programs.command(programs.PROGRAMS[name])
 
 
 @pytest.fixture(scope="session", params=RUNTIMES)

@@ -121,7 +121,7 @@ REFUSED = {
     "--system 9": "1 (fresh), 2 (cached), 3 (tornado), 4 (pool)",
     f"--seed -1 {OWN_FLAGS}": "--seed is -1",
     f"--seed x {OWN_FLAGS}": "--seed is x",
-    "--interpreter 3.11=/nowhere": "no such file",
+    "--interpreter 3.11=/nowhere": "does not exist",
     "--resume nowhere": "cannot be read",
     "--resume nowhere --blocks 5": "--blocks +5",
     "--resume nowhere --num-clients 5": "--num-clients cannot change it",
@@ -138,6 +138,7 @@ REFUSED = {
     f"list {'x' * 300}": "x" * 300,  # newer Pythons say that it is no folder, older ones that it is too long
     f"--system {'x' * 300}.py": "cannot be ",  # read; 3.11: used, the name is too long
     "--target http://x/ --until 3%": "--until 10min",
+    "--target http://x/ --slo p99<50ms": "already runs",
     f"--system 2 --until 3% {OWN_FLAGS}": "nothing to compare",
     f"--require {ABSENT}": f"Runtime {ABSENT} was not found",
     f"plan --runtime {ABSENT}": f"None of the runtimes {ABSENT} was found",

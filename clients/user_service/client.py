@@ -8,7 +8,7 @@ from time import perf_counter_ns
 from typing import Any, Protocol
 
 from clients.channel import CallFailed
-from clients.schedule import Schedule, at_rate, due_within
+from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule, ThinkTime
 from clients.slowest import shared
 from clients.user_service import framed, http
 from clients.user_service.plan import Bursts, PlanTally, PreparedRequest
@@ -76,7 +76,7 @@ class PlanWorker:
             self._connection.close()
             self._connection = None
 
-    def call(self, requests: int | None, until_ns: int, schedule: Schedule | Bursts) -> None:
+    def call(self, requests: int | None, until_ns: int, schedule: Schedule) -> None:
         """Send *requests* requests (None: any number, until *until_ns*), count and time each.
 
         Latency counts from the time at which a request was due, if the schedule has such times. Gives up after
@@ -86,6 +86,8 @@ class PlanWorker:
         self._refresh()
         for number in numbers(requests):
             intended_ns = schedule.wait(number)
+            if intended_ns == OVER:
+                break
             if schedule.waits:
                 if perf_counter_ns() >= until_ns:
                     break
@@ -156,7 +158,8 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         plan = RequestPlan.from_json(service["requests"])
         self._think_s = plan.think_time_s
         self._bursts = bool(service.get("bursts"))
-        self._rate = cell.rate
+        self._pace = Pace(cell.rate, method.poisson)
+        self._arrivals: Arrivals | None = None
         places = turns(cell, client_id, len(addresses))
         workers = [
             _worker(service, plan, addresses[turn][0], f"{client_id} {number}", PlanTally(turn, shared(len(places))))
@@ -168,13 +171,15 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         """Send for a slice of time, and forget the counts."""
         uncounted: list[int] = []
 
-        def send(number: int, worker: PlanWorker) -> None:
-            before, counted = (self._schedule(number, at_ns) for at_ns in (part.at_ns, part.counts_from_ns))
-            uncounted.append(worker.call_slice(part, before, counted))
+        before = self._schedules(part.at_ns, part.counts_from_ns)
+        counted = self._schedules(part.counts_from_ns, part.until_ns)
+
+        def send(worker: PlanWorker, lead: Schedule, schedule: Schedule) -> None:
+            uncounted.append(worker.call_slice(part, lead, schedule))
 
         wait_until(part.at_ns)
-        together([partial(send, number, worker) for number, worker in enumerate(self._workers)])
-        result = self._counted(part.counts_from_ns, perf_counter_ns(), self._due(part.length_ns))
+        together([partial(send, *one) for one in zip(self._workers, before, counted, strict=True)])
+        result = self._counted(part.counts_from_ns, perf_counter_ns())
         for worker in self._workers:
             worker.tally.clear()
             worker.tally.connect.clear()
@@ -182,48 +187,39 @@ class UserServiceClient(WorkerClient[PlanWorker]):
 
     def _calls(self, quota: Quota, started_ns: int) -> list[Callable[[], None]]:
         until_ns = quota.until_ns(started_ns)
-        pairs = zip(self._workers, quota.requests, strict=True)
+        most = None if quota.slice_ns else sum(requests or 0 for requests in quota.requests)
+        schedules = self._schedules(started_ns, until_ns, most)
+        requests = [None] * len(self._workers) if self._pace.rate else quota.requests
         return [
-            partial(worker.call, requests, until_ns, schedule)
-            for (worker, requests), schedule in zip(pairs, self._schedules(started_ns, until_ns), strict=True)
+            partial(worker.call, amount, until_ns, schedule)
+            for worker, amount, schedule in zip(self._workers, requests, schedules, strict=True)
         ]
 
-    def _schedules(self, started_ns: int, until_ns: int) -> Sequence[Schedule | Bursts]:
+    def _schedules(self, started_ns: int, until_ns: int, most: int | None = None) -> Sequence[Schedule]:
+        """Return the schedule of each connection. most: how many requests are due at a rate, if time does not say."""
         workers = len(self._workers)
         if self._bursts:
             barrier = threading.Barrier(workers)
             return [Bursts(barrier, until_ns) for _ in range(workers)]
-        return [self._schedule(number, started_ns) for number in range(workers)]
-
-    def _schedule(self, number: int, started_ns: int) -> Schedule:
-        if not self._rate:
-            return Schedule(self._think_s)
-        return at_rate(self._rate, number, len(self._workers), started_ns)
+        if not self._pace.rate:
+            return [ThinkTime(self._think_s)] * workers
+        self._arrivals = Arrivals(self._pace, started_ns, until_ns, most)
+        return [AtRate(self._arrivals, worker.tally.lag.record) for worker in self._workers]
 
     def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
         self.close()  # a server that ends waits for connections that are open: gunicorn two seconds
-        due = (
-            self._due(self._timed.slice_ns)
-            if self._timed.slice_ns
-            else sum(requests or 0 for requests in self._timed.requests)
-        )
-        return self._counted(started_ns, finished_ns, due)
+        return self._counted(started_ns, finished_ns)
 
-    def _counted(self, started_ns: int, finished_ns: int, due: int) -> dict[str, Any]:
+    def _counted(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
         total = PlanTally()
         for worker in self._workers:
             total.merge(worker.tally)
         return {
             **total.to_result(started_ns, finished_ns),
             "run_queue_ns": sum(worker.run_queue_ns for worker in self._workers),
-            **({"overdue": due - total.sent} if self._rate else {}),
+            **({"overdue": self._arrivals.due() - total.sent} if self._arrivals else {}),
             **({"first_wrong": total.first_wrong} if total.first_wrong else {}),
         }
-
-    def _due(self, length_ns: int) -> int:
-        """How many requests are due in so many ns at the cell's rate; 0 without one."""
-        workers = len(self._workers)
-        return sum(due_within(length_ns, self._rate, number, workers) for number in range(workers) if self._rate)
 
 
 def _worker(service: Mapping[str, Any], plan: RequestPlan, address: str, seed: str, tally: PlanTally) -> PlanWorker:

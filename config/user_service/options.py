@@ -13,12 +13,13 @@ from config.user_service.service import LAST_PORT, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import message
-from core.method import LONGEST_S
+from core.method import LONGEST_S, cores_usable
 from core.runtime import NATIVE
 from core.secret import Text
 from core.user_service import FRAMED, HTTP
 from systems import built_in
 
+AUTO, AUTO_THREADS = "auto", (2, 8)
 RESERVED_NAMES = ("all", NATIVE)
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
 _APP = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?")
@@ -72,8 +73,16 @@ def _start_deadline(given: Given) -> float:
     return time_s
 
 
+def auto_topologies(cores: int) -> list[tuple[int, int]]:
+    """Return (processes, threads) from one process of many threads to several processes of few."""
+    processes = dict.fromkeys((1, max(1, cores // 2), cores, 2 * cores))
+    return [(number, threads) for number in processes for threads in AUTO_THREADS]
+
+
 def _topology(given: Given) -> list[tuple[int, int]]:
-    """(processes, threads) of each shape in '8x1,4x2,1x8'."""
+    """Return (processes, threads) of each shape in '8x1,4x2,1x8'; for `auto` those that fit this machine."""
+    if given.text() == AUTO:
+        return auto_topologies(cores_usable())
     shapes = []
     for part in given.text().split(","):
         match = re.fullmatch(r"([0-9]{1,4}) *x *([0-9]{1,4})", part.strip())
@@ -141,7 +150,11 @@ SERVICE = (
             _start_deadline,
             field="start_deadline_s",
         ),
-        Option("--topology T", message("processes x threads to compare: 8x1,4x2,1x8"), _topology),
+        Option(
+            "--topology T",
+            message("processes x threads to compare: 8x1,4x2,1x8; auto: those that fit this machine, with --slo"),
+            _topology,
+        ),
     ),
     *FILE,
 )

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from clients.native import OWN
 from core.cell import Value
 from core.errors import BadInput
 from core.messages import listed
 from core.runtime import NATIVE
 from core.system import SIZES, System
-from core.user_service import Command, Target, UserService
+from core.user_service import HTTP, Command, Target, UserService
 
 GROUP = "own"
 PLACES = ("python", "host", "port", "socket", "workers", "threads")
@@ -48,6 +49,7 @@ def _system(name: str, title: str, start: Command | Target, told: Mapping[str, A
         reads=(CONNECTIONS, "RATE", *threads),
         told={"own": told},
         user_service=start,
+        native_client=OWN if told["protocol"] == HTTP else None,
         forks=isinstance(start, Target) or start.forks,
     )
 

@@ -9,6 +9,7 @@ from core.system import SIZES, Program, System
 _in_python = partial(
     System, group="echo", common=SIZES, reads=ECHO_READS, native_client=ECHO, spreads=True, request_cpu_us=60
 )
+_hosted_program = partial(Program, builder="cmake", host="experiments.echo.program")
 _program = partial(
     System,
     group="echo",
@@ -33,14 +34,18 @@ SYSTEMS = (
         reads=(*ECHO_READS, "NUM_WORKERS_PER_API_SERVICE", "SELECTOR"),
         service="experiments.echo.pool:echo_service",
     ),
-    _program(name="echo-asio", title=message("Boost.Asio (C++)"), native_service=Program(name="echo-asio")),
+    _program(name="echo-asio", title=message("Boost.Asio (C++)"), native_service=_hosted_program(name="echo-asio")),
     _program(
         name="echo-coroutine",
         title=message("asio + Boost.Context coroutines, in place of libco"),
-        native_service=Program(name="echo-coroutine"),
+        native_service=_hosted_program(name="echo-coroutine"),
     ),
-    _program(name="echo-libuv", title=message("libuv (C)"), native_service=Program(name="echo-libuv")),
-    _program(name="echo-netty", title=message("Netty (Java)"), native_service=Program(name="echo-netty")),
+    _program(name="echo-libuv", title=message("libuv (C)"), native_service=_hosted_program(name="echo-libuv")),
+    _program(
+        name="echo-netty",
+        title=message("Netty (Java)"),
+        native_service=_hosted_program(name="echo-netty", builder="maven", folder="echo/netty"),
+    ),
     _program(
         name="echo-tokio",
         title=message("tokio (Rust)"),

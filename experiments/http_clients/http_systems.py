@@ -3,7 +3,7 @@
 from functools import partial
 
 from core.messages import message
-from core.system import SIZES, Program, System
+from core.system import SIZES, Extension, Program, System
 
 _client = partial(
     System,
@@ -12,8 +12,13 @@ _client = partial(
     reads=("NUM_CONNECTIONS_PER_CLIENT", "DELAY_US", "NUM_SERVER_THREADS"),
     native_service=Program(name="axum-server", arguments=("--child",)),
 )
-_beast = partial(_client, wheels=("beastclient",), request_cpu_us=60)
-_reqwest = partial(_client, wheels=("reqwestclient",))
+_beast_client = Extension(
+    name="beastclient",
+    tools=("c++",),
+    borrowed=tuple(f"http-beast/{name}" for name in ("client.cpp", "client.hpp", "clock.hpp", "socket.hpp")),
+)
+_beast = partial(_client, extensions=(_beast_client,), request_cpu_us=60)
+_reqwest = partial(_client, extensions=(Extension(name="reqwestclient", tools=("cargo",)),))
 
 SYSTEMS = (
     _client(
@@ -87,7 +92,7 @@ SYSTEMS = (
     _client(
         name="http-beast-native",
         title=message("C++ Beast"),
-        native_client=Program(name="http-beast", arguments=("--child",)),
+        native_client=Program(name="http-beast", arguments=("--child",), builder="cmake"),
         request_cpu_us=40,
     ),
     _client(

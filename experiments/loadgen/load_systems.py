@@ -15,11 +15,12 @@ _generator = partial(
     spreads=True,
     request_cpu_us=25,
 )
+_peer = partial(Program, builder="", host="experiments.loadgen.peers")
 
 SYSTEMS = (
     _generator(name="load-own", title=message("gilscope's own generator"), native_client=ONE_PATH),
-    _generator(name="load-ab", title=message("ab (ApacheBench)"), native_client=Program(name="ab", arguments=("ab",))),
-    _generator(name="load-hey", title=message("hey"), native_client=Program(name="hey", arguments=("hey",))),
-    _generator(name="load-oha", title=message("oha"), native_client=Program(name="oha", arguments=("oha",))),
-    _generator(name="load-wrk", title=message("wrk"), native_client=Program(name="wrk", arguments=("wrk",))),
+    _generator(name="load-ab", title=message("ab (ApacheBench)"), native_client=_peer(name="ab", arguments=("ab",))),
+    _generator(name="load-hey", title=message("hey"), native_client=_peer(name="hey", arguments=("hey",))),
+    _generator(name="load-oha", title=message("oha"), native_client=_peer(name="oha", arguments=("oha",))),
+    _generator(name="load-wrk", title=message("wrk"), native_client=_peer(name="wrk", arguments=("wrk",))),
 )

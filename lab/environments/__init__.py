@@ -1,1 +1,1 @@
-"""Environments: the packages that systems need, installed for each runtime."""
+"""Virtual environments with the packages that systems need, one for each runtime."""

@@ -1,6 +1,8 @@
-"""Virtual environments, made when they are first needed. One is named by what it is made of and never changed.
+"""Create virtual environments when they are first needed.
 
-Other contents stand beside it, so that no run has its packages swapped; whoever uses one holds a shared lock on it.
+An environment's name contains a hash of its contents, and the environment never changes afterwards. Other contents get
+an environment of their own, so the packages of a run in progress are never replaced. A process that uses an environment
+holds a shared lock on it.
 """
 
 import hashlib
@@ -22,7 +24,7 @@ from core.files import put
 from core.messages import AND, Message, listed
 from lab import locks, processes
 from lab.digests import Digests
-from lab.environments.requirements import Requirements, constraint_files, content, local_path, name_of, read
+from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
 from lab.folders import empty
 from lab.places import REPOSITORY
 from lab.python import uv
@@ -30,11 +32,11 @@ from lab.python.interpreters import Interpreter, scrubbed_environment
 
 MAKE_TIMEOUT_S = 600.0
 STAMP_FILE = "gilscope.json"
-LAYOUT = 3  # 1 was renamed after it was made, so that its scripts named no interpreter; 2 was made anew in place
+LAYOUT = 3  # version of how environments are created; an environment with another version is not used
 _DIGESTS = Digests()
-TURN_S = 0.05
-MOST_TURNS = 3  # another run may prune what was just made, before we use it
-_IN_USE: dict[Path, int] = {}  # by this process, each with its lock
+RETRY_S = 0.05
+MOST_ATTEMPTS = 3  # attempts, because another run may remove a new environment before this process has locked it
+_IN_USE: dict[Path, int] = {}  # environments that this process uses, each with the descriptor of its lock
 
 
 class EnvironmentFailed(GilscopeError):
@@ -43,9 +45,9 @@ class EnvironmentFailed(GilscopeError):
 
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """What is installed: a requirements file, wheels of our own (lab.native.wheels), or both.
+    """The contents of an environment: a requirements file, wheels of our own extensions (lab.native.wheels), or both.
 
-    hashed: the file must have the hash of each package, as all of ours do; a user's may have none
+    hashed: whether the file must have a hash for each package, as all our files have; a user's file may have none
     """
 
     requirements_file: Path | None = None
@@ -54,18 +56,18 @@ class Contents:
 
     @property
     def label(self) -> Message:
-        """What messages call it: the names of the files, of ours with the folder."""
+        """The names of an environment's files, as messages show them. Names of our own files include their folder."""
         files = [self.requirements_file] if self.requirements_file else []
         return listed(map(_name, (*files, *self.wheels)), AND)
 
     @cached_property
     def wanted(self) -> Requirements:
-        """What the requirements file and those that it names ask for. Raises BadInput."""
+        """The requirements in the requirements file and in the files that it includes. Raises BadInput."""
         return read(self.requirements_file) if self.requirements_file else Requirements()
 
     @property
     def folders(self) -> list[Path]:
-        """The folders on this machine that it installs: '.', say."""
+        """The local folders that the environment installs, such as '.'."""
         return [path for entry in self.wanted.entries if (path := local_path(entry)) and path.is_dir()]
 
 
@@ -81,13 +83,13 @@ def environment(
     *,
     hashed: bool = True,
 ) -> Path:
-    """Python of the environment with the packages of *requirements_file* and *wheels*; makes it unless it is ready.
+    """Return the Python of an environment with these packages. The environment is created unless it exists.
 
-    hashed: the file must have the hash of each package
-    folder: where environments live, one for each executable, package file and contents
-    A ready one is known by its stamp, without a process. Runs that need the same at once wait for each other. It stays
-    as it is while this process lives.
-    Raises BadInput for a package file that cannot be read, EnvironmentFailed if it cannot be made.
+    folder: the folder of all environments
+    hashed: whether the requirements file must have a hash for each package
+    A stamp file marks a complete environment, so no process is started to check it. If several runs need the same
+    environment at once, one of them creates it and the others wait. No run changes it while this process lives.
+    Raises BadInput if the requirements file cannot be read, EnvironmentFailed if the environment cannot be created.
     """
     contents = Contents(
         requirements_file=requirements_file.absolute() if requirements_file else None,
@@ -98,14 +100,15 @@ def environment(
     family = folder_name(interpreter, contents)
     place = folder.absolute() / f"{family}-{hashlib.sha256(stamp.encode()).hexdigest()[:12]}"
     if not (place in _IN_USE and _is_ready(place, stamp)):
-        _use(interpreter, contents, place, stamp)
+        _acquire(interpreter, contents, place, stamp)
     return _python(place)
 
 
 def requirements_file(user_file: str, packages: Sequence[str], folder: Path) -> str:
-    """A file that asks for what *user_file* (or "") asks for, and for those of *packages* that it does not name.
+    """Return a requirements file with the requirements of *user_file* (or "") and the *packages* that it lacks.
 
-    It is made in *folder* where one of the two is not all. "" where nothing is asked for. Raises BadInput.
+    It is *user_file* itself if no package is missing there, or else a new file in *folder*. It is "" if there are no
+    requirements. Raises BadInput and EnvironmentFailed.
     """
     if not user_file and not packages:
         return ""
@@ -116,23 +119,27 @@ def requirements_file(user_file: str, packages: Sequence[str], folder: Path) -> 
         return user_file
     if requirements.hashed:
         names = ", ".join(unnamed)
-        raise EnvironmentFailed("{file} has hashes, so it must name {names} with hashes.", file=user_file, names=names)
+        raise EnvironmentFailed(
+            "{file} has hashes, but it does not contain {names}. Add {names} to it, with hashes.",
+            file=user_file,
+            names=names,
+        )
     text = "\n".join([*requirements.options, *requirements.entries, *unnamed]) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
     stem = Path(user_file or "requirements.txt").stem
     place = folder / f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.txt"
     if not place.exists():
-        put(place, text)  # another run may be reading it
+        put(place, text)  # atomically, because another run may be reading the file
     return str(place)
 
 
 def installed_packages(python: Path) -> dict[str, str]:
-    """Names and versions of the packages beside an environment's python, read from their metadata files."""
+    """Return the names and versions of the packages in an environment, from their metadata files."""
     return dict(sorted((package.name, package.version) for package in distributions(python)))
 
 
 def distributions(python: Path) -> Iterable[metadata.Distribution]:
-    """The packages beside an environment's python."""
+    """Return the packages that are installed in the environment of *python*."""
     folders = python.parent.parent.glob("lib/python3.*/site-packages")
     return metadata.distributions(path=[str(folder) for folder in folders])
 
@@ -148,43 +155,43 @@ def _is_ready(place: Path, stamp: str) -> bool:
         return False
 
 
-def _use(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) -> None:
-    """Hold the environment, which is made unless another run did so while this one waited for the lock."""
+def _acquire(interpreter: Interpreter, contents: Contents, place: Path, stamp: str) -> None:
+    """Take a shared lock on the environment. Create the environment first, unless another run has created it."""
     held = _IN_USE.pop(place, None)
     if held is not None:
-        os.close(held)  # it is not whole any more
+        os.close(held)  # the environment was in use, but it is no longer complete
     try:
-        for _ in range(MOST_TURNS):
+        for _ in range(MOST_ATTEMPTS):
             lock = locks.take(place, shared=True)
             assert lock is not None, "it waits"
             if _is_ready(place, stamp):
                 _IN_USE[place] = lock
                 return
             os.close(lock)
-            building = _alone(place, stamp)
+            building = _lock_unused(place, stamp)
             if building is not None:
                 try:
-                    _make(interpreter, contents, place, stamp, building)
-                    _prune(place)
+                    _create(interpreter, contents, place, stamp, building)
+                    _remove_outdated(place)
                 finally:
                     os.close(building)
     except OSError as error:
-        if not _is_ready(place, stamp):  # one that is ready may lie where we cannot write
+        if not _is_ready(place, stamp):  # a complete environment may be in a read-only folder
             raise EnvironmentFailed(
-                "The environment of runtime {name} could not be made in {folder}: {error}. "
-                "Make room or give write access there, then run again.",
+                "The environment of runtime {name} could not be created in {folder}: {error}. "
+                "Free disk space or give write access there, then run again.",
                 name=interpreter.name,
                 folder=str(place.parent),
                 error=error.strerror or str(error),
             ) from None
 
 
-def _alone(place: Path, stamp: str) -> int | None:
-    """*place*, locked, once nobody uses what stands there; None once another has made it, who may keep it for long."""
+def _lock_unused(place: Path, stamp: str) -> int | None:
+    """Wait for an exclusive lock on *place* and return it; None as soon as another run has created the environment."""
     while not _is_ready(place, stamp):
         lock = locks.take(place, wait=False)
         if lock is None:
-            sleep(TURN_S)
+            sleep(RETRY_S)
         elif _is_ready(place, stamp):
             os.close(lock)
         else:
@@ -192,10 +199,10 @@ def _alone(place: Path, stamp: str) -> int | None:
     return None
 
 
-def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, lock: int) -> None:
-    """Build where it is to stand, for the scripts in its bin name their interpreter by its path.
+def _create(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, lock: int) -> None:
+    """Create the environment at its final place, because the scripts in its bin folder contain its path.
 
-    The stamp comes last: nobody uses one without it.
+    The stamp file is written last, because it marks the environment as complete.
     """
     empty(place)
     for command in _commands(interpreter.executable, contents, place):
@@ -215,17 +222,17 @@ def _make(interpreter: Interpreter, contents: Contents, place: Path, stamp: str,
 def run_build(
     command: Sequence[str], lock: int, timeout_s: float, folder: Path | None = None
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a command that builds an environment, a wheel or a program to its end, in *folder*; what it said.
+    """Run a command that builds an environment, a wheel or a program in *folder*, and return its output.
 
-    It inherits *lock* (lab.locks): should this process be killed, the next builder waits until the command has ended.
-    Raises subprocess.TimeoutExpired, and OSError if it does not run.
+    The command inherits *lock* (lab.locks). If this process is killed, the next builder waits until the command ends.
+    Raises subprocess.TimeoutExpired, and OSError if the command cannot be started.
     """
     variables = {"UV_COMPILE_BYTECODE": "1"} | scrubbed_environment() | {"NO_COLOR": "1"}
     return processes.run(command, timeout_s, variables, folder=folder, pass_fds=(lock,))
 
 
-def _prune(place: Path) -> None:
-    """Remove what was made of the same package file when it held something else, unless a run uses it."""
+def _remove_outdated(place: Path) -> None:
+    """Remove environments of earlier contents of the same files, except those that a run uses."""
     family = place.name.rpartition("-")[0]
     for old in place.parent.glob(f"{family}-*/"):
         lock = None if old == place else locks.take(old, wait=False)
@@ -235,7 +242,10 @@ def _prune(place: Path) -> None:
 
 
 def _commands(executable: Path, contents: Contents, place: Path) -> list[list[str]]:
-    """Commands that make the environment. run_build() has uv compile packages, so that no measured start does."""
+    """Return the commands that create the environment.
+
+    run_build() makes uv compile the packages to bytecode, so that no measured process has to compile them.
+    """
     python = str(_python(place))
     program = uv.find()
     if program is None:
@@ -247,7 +257,7 @@ def _commands(executable: Path, contents: Contents, place: Path) -> list[list[st
     commands = [make]
     if contents.requirements_file:
         hashed = ["--require-hashes"] if contents.hashed else []
-        anew = build_anew(contents) if program else []
+        anew = rebuild_options(contents) if program else []
         commands.append([*install, *hashed, *anew, "-r", str(contents.requirements_file)])
     if contents.wheels:
         commands.append([*install, "--no-index", "--no-deps", *map(str, contents.wheels)])
@@ -255,14 +265,14 @@ def _commands(executable: Path, contents: Contents, place: Path) -> list[list[st
 
 
 def folder_name(interpreter: Interpreter, contents: Contents) -> str:
-    """What its folder's name begins with: the same for whatever the files hold."""
-    named = str(contents.requirements_file.absolute()) if contents.requirements_file else ""
+    """Return the beginning of an environment's folder name, which does not depend on what the files contain."""
+    named = str(contents.requirements_file or "")
     what = "\0".join((str(interpreter.executable), named, *(path.name for path in contents.wheels)))
     return f"{interpreter.name}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
 
 
 def stamp_of(interpreter: Interpreter, contents: Contents) -> str:
-    """All that an environment is made from: another digest, executable or build needs another one. Raises BadInput."""
+    """Return the stamp of an environment: digests of its contents, and its interpreter. Raises BadInput."""
     facts = {
         "layout": LAYOUT,
         "requirements": hashlib.sha256("\n".join(_all_lines(contents.wanted)).encode()).hexdigest(),
@@ -273,10 +283,10 @@ def stamp_of(interpreter: Interpreter, contents: Contents) -> str:
     return json.dumps(facts, indent=1)
 
 
-def build_anew(contents: Contents) -> list[str]:
-    """Options of uv that have it build its folders again: it takes the wheel that it built before, else.
+def rebuild_options(contents: Contents) -> list[str]:
+    """Return options that make uv rebuild local folders rather than reuse wheels that it built before.
 
-    --refresh does so too, but not where UV_OFFLINE is set.
+    --refresh does the same, but has no effect if UV_OFFLINE is set.
     """
     names = [_project_name(folder) for folder in contents.folders]
     if not all(names):
@@ -285,7 +295,7 @@ def build_anew(contents: Contents) -> list[str]:
 
 
 def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:
-    """Every line that matters, of constraint files too, and the digests of archives that are installed."""
+    """Return all lines of the requirements and their constraint files, and the digests of local archives."""
     lines = [*wanted.options, *wanted.entries]
     archives = [path for entry in wanted.entries if (path := local_path(entry)) and path.is_file()]
     lines += [_digest(path) for path in archives]
@@ -296,7 +306,7 @@ def _all_lines(wanted: Requirements, outer: tuple[Path, ...] = ()) -> list[str]:
 
 
 def _project_name(folder: Path) -> str:
-    """What pyproject.toml calls the project; "" if it does not say."""
+    """Return the project's name from pyproject.toml; "" if there is none."""
     try:
         manifest: dict[str, Any] = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
         return str(manifest.get("project", {}).get("name", ""))
@@ -305,4 +315,4 @@ def _project_name(folder: Path) -> str:
 
 
 def _digest(path: Path) -> str:
-    return hashlib.sha256(content(path)).hexdigest()
+    return hashlib.sha256(read_bytes(path)).hexdigest()

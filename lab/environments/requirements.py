@@ -1,12 +1,13 @@
-"""What a requirements file asks for, line by line, so that each package can be tried alone.
+"""Parse requirements files into lines, so that each package can be installed alone.
 
 Source: pip.pypa.io/en/stable/reference/requirements-file-format
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from core.errors import BadInput
 from core.messages import Arg, message
@@ -23,24 +24,27 @@ _AFTER_TARGET = re.compile(r"\s+(?:;|--|@).*$|\[[^\]/]*\]$")
 
 @dataclass(frozen=True, kw_only=True)
 class Requirements:
-    """options: lines that hold for all, such as an index. entries: one for each package, with its hashes."""
+    """The lines of a requirements file.
+
+    options: lines that apply to all packages, such as an index; entries: one line per package, with its hashes
+    """
 
     options: tuple[str, ...] = ()
     entries: tuple[str, ...] = ()
 
     @property
     def hashed(self) -> bool:
-        """Whether entries have hashes; then every package that is needed has an entry of its own."""
+        """Whether the requirements have hashes. If so, every package that will be installed has its own entry."""
         return any("--hash" in entry for entry in self.entries)
 
 
 def read(path: Path) -> Requirements:
-    """What the file asks for, with the files that it names with -r. Raises BadInput if one cannot be read."""
+    """Parse a requirements file and the files that it includes with -r. Raises BadInput if one cannot be read."""
     return _read(path, ())
 
 
-def content(path: Path) -> bytes:
-    """What a requirements file or a package holds. Raises BadInput."""
+def read_bytes(path: Path) -> bytes:
+    """Return the bytes of a requirements file or a wheel. Raises BadInput."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -49,19 +53,19 @@ def content(path: Path) -> bytes:
 
 def _unreadable(path: Path, reason: Arg) -> BadInput:
     name = str(path)
-    return BadInput("{path} cannot be read ({reason}); name a requirements file, or a wheel.", path=name, reason=reason)
+    return BadInput("{path} cannot be read ({reason}). Give a requirements file or a wheel.", path=name, reason=reason)
 
 
 def constraint_files(wanted: Requirements) -> list[Path]:
-    """The files on this machine that its options name with -c, in their order."""
+    """Return the local constraint files that the options give with -c, in this order."""
     constraints = filter(None, map(_CONSTRAINT.fullmatch, wanted.options))
     return [Path(match[1].strip()) for match in constraints if "://" not in match[1]]
 
 
 def local_path(entry: str) -> Path | None:
-    """The folder or archive on this machine that an entry installs; None where it names a package or an address.
+    """Return the local folder or archive that an entry installs; None if the entry is a package name or a URL.
 
-    A relative one begins in the current folder, as for pip and uv.
+    A relative path starts in the current folder, as for pip and uv.
     """
     text = _target(entry)
     if "://" in text or not (text.startswith((".", "/", "~")) or "/" in text):
@@ -70,8 +74,8 @@ def local_path(entry: str) -> Path | None:
     return path if path.exists() else None
 
 
-def moved(line: str, place: Callable[[Path], str]) -> str:
-    """A line of a requirements file with *place* of its path, where it names one on this machine."""
+def relocate_paths(line: str, place: Callable[[Path], str]) -> str:
+    """Return a line of a requirements file with its local path replaced by *place* of this path, if it has one."""
     if match := _PATH_OPTION.fullmatch(line):
         return line if "://" in match[1] else line[: match.start(1)] + place(Path(match[1].strip()))
     path = local_path(line)
@@ -84,17 +88,17 @@ def _target(entry: str) -> str:
     return _AFTER_TARGET.sub("", _AFTER_TARGET.sub("", text)).removeprefix("file://").removeprefix("file:")
 
 
-def listed(packages: Sequence[str]) -> Requirements:
-    """Packages that were named one by one. Raises BadInput for what is not a package, such as an option."""
+def from_names(packages: Sequence[str]) -> Requirements:
+    """Make requirements of single packages. Raises BadInput if one is not a package, such as an option."""
     for package in packages:
         if not package.strip() or package.startswith("-") or "\n" in package:
-            remedy = message("name one, such as numpy or numpy==2.3.5, or a wheel's path")
+            remedy = message("give a name such as numpy or numpy==2.3.5, or the path of a wheel")
             raise BadInput("{package} is not a package; {remedy}.", package=repr(package), remedy=remedy)
     return Requirements(entries=tuple(dict.fromkeys(packages)))
 
 
 def name_of(entry: str) -> str:
-    """The package that an entry asks for, by its normalised name; the entry itself where it does not say."""
+    """Return the normalised name of the package in an entry; the entry itself if it has no package name."""
     archive = _ARCHIVE.search(entry.split(maxsplit=1)[0])
     name = archive[1] if archive else entry
     match = _NAME.match(name)
@@ -103,20 +107,36 @@ def name_of(entry: str) -> str:
 
 
 def normalised(name: str) -> str:
-    """The name as indexes compare it. Source: packaging.python.org, name normalization."""
+    """Return a package name in the normal form, by which indexes compare names.
+
+    Source: packaging.python.org, name normalization.
+    """
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def locked_entry(package: Mapping[str, Any], folder: Path) -> str:
+    """Return the line that installs exactly this package of a pylock.toml in *folder*; "" if that is unknown."""
+    name = normalised(str(package.get("name", "")))
+    place = package.get("vcs") or package.get("archive") or package.get("directory")
+    if not place:
+        return f"{name}=={package['version']}" if "version" in package else ""
+    url = place.get("url") or Path(folder, str(place.get("path", ""))).resolve().as_uri()
+    return f"{name} @ {place.get('type', 'git')}+{url}@{place['commit-id']}" if "vcs" in package else f"{name} @ {url}"
+
+
 def _read(path: Path, outer: tuple[Path, ...]) -> Requirements:
-    """outer: the files that led here, the first one that the user named."""
+    """Parse one requirements file.
+
+    outer: the files that include it; the first is the file that the user gave
+    """
     if path.resolve() in outer:
         chain, first = " -> ".join(file.name for file in (*outer, path)), str(outer[0])
-        raise BadInput("{path} names itself with -r: {chain}. Remove one of these lines.", path=first, chain=chain)
+        raise BadInput("{path} includes itself with -r: {chain}. Remove one of these lines.", path=first, chain=chain)
     return parsed(_lines(path), path.parent, (*outer, path.resolve()))
 
 
 def parsed(lines: Iterable[str], folder: Path, outer: tuple[Path, ...] = ()) -> Requirements:
-    """What lines without comments ask for, whose paths begin in *folder*. Raises BadInput."""
+    """Parse lines without comments. Relative paths in the lines start in *folder*. Raises BadInput."""
     options: list[str] = []
     entries: list[str] = []
     for line in lines:
@@ -126,18 +146,18 @@ def parsed(lines: Iterable[str], folder: Path, outer: tuple[Path, ...] = ()) -> 
             options += inner.options
             entries += inner.entries
         elif line.startswith("-") and not line.startswith(("-e", "--editable")):
-            options.append(moved(line, lambda path: str((folder / path).resolve())))
+            options.append(relocate_paths(line, lambda path: str((folder / path).resolve())))
         else:
             entries.append(line)
     return Requirements(options=tuple(dict.fromkeys(options)), entries=tuple(dict.fromkeys(entries)))
 
 
 def _lines(path: Path) -> Iterator[str]:
-    """The lines without comments; one that ends in a backslash goes on in the next."""
+    """Yield the lines of a file without comments. A line that ends in a backslash is joined with the next line."""
     try:
-        text = content(path).decode()
+        text = read_bytes(path).decode()
     except UnicodeDecodeError:
-        raise _unreadable(path, message("it is not UTF-8")) from None
+        raise _unreadable(path, message("the file is not UTF-8")) from None
     for line in text.replace("\\\n", " ").splitlines():
         bare = " ".join(_COMMENT.sub("", line).split())
         if bare:

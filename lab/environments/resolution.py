@@ -1,7 +1,7 @@
-"""What uv would install of some requirements, which of it has a wheel for an interpreter, and an environment to try it.
+"""Resolve requirements with uv, find the packages that have wheels for an interpreter, and install them on trial.
 
-uv reads wheels' metadata, also of wheels that do not fit. Only what has no wheel at all, and does not say in
-PKG-INFO what it needs, is asked through its build backend.
+uv reads the metadata of wheels, also of wheels for other platforms. It runs a package's build backend only if the
+package has no wheel at all and its PKG-INFO does not list its dependencies.
 Source: packaging.python.org - pylock.toml, binary distribution format; docs.astral.sh/uv - uv pip compile.
 """
 
@@ -22,7 +22,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from core.messages import NOTHING, Message
 from lab import processes
 from lab.environments.environment import EnvironmentFailed, distributions
-from lab.environments.requirements import Requirements, normalised
+from lab.environments.requirements import Requirements, locked_entry, normalised
 from lab.python import uv
 from lab.python.interpreters import Interpreter, scrubbed_environment
 
@@ -30,19 +30,21 @@ RESOLVE_TIMEOUT_S = 60.0
 BUILD_TIMEOUT_S = 600.0
 COMMANDS_AT_ONCE = 4
 END_EVERY_S = 0.1
-MOST_PURE_RELEASES = 8  # before the first that has an extension
+MOST_PURE_RELEASES = 8  # releases without an extension to skip in search of the first release that has one
 Value = TypeVar("Value")
 Result = TypeVar("Result")
 FORBID_EXACT = ("--require-hashes", "--no-binary", "--only-binary", "-c", "--constraint")
+# uv's annotation of which packages and files require a package; a file appears as `-r FILE`
 _ANNOTATED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*).*?# via (.+)")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resolved:
+class ResolvedPackage:
     """One package of a resolution.
 
-    requirement: the line that installs exactly this; wheels: the names of its files, for any platform
-    direct: whether an entry asks for it; needed_by: the packages that do
+    requirement: the line that installs exactly this version; wheels: the names of its wheels, for any platform
+    is_folder: whether it is a local folder
+    direct: whether an entry asks for it; needed_by: the packages that depend on it directly
     """
 
     name: str
@@ -55,35 +57,38 @@ class Resolved:
 
     @property
     def pure(self) -> bool:
-        """Whether one of its wheels is Python code alone."""
+        """Whether one of the package's wheels is pure Python."""
         return any(name.endswith("-none-any.whl") for name in self.wheels)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Resolution:
-    """packages: by name. failures: the entries that cannot be resolved, and why."""
+    """The result of resolving requirements.
 
-    packages: Mapping[str, Resolved]
+    packages: the resolved packages by name; failures: the reasons by entry that cannot be resolved
+    """
+
+    packages: Mapping[str, ResolvedPackage]
     failures: Mapping[str, Message] = field(default_factory=dict)
 
     def all_needed_by(self, name: str) -> set[str]:
-        """The packages that need it, at any distance."""
-        above: set[str] = set()
-        waiting = [name]
-        while waiting:
-            parents = set(self.packages[waiting.pop()].needed_by) & self.packages.keys()
-            waiting += parents - above
-            above |= parents
-        return above - {name}
+        """Return all packages that depend on package *name*, directly or indirectly."""
+        dependants: set[str] = set()
+        unvisited = [name]
+        while unvisited:
+            parents = set(self.packages[unvisited.pop()].needed_by) & self.packages.keys()
+            unvisited += parents - dependants
+            dependants |= parents
+        return dependants - {name}
 
 
-def at_once(call: Callable[[Value], Result], values: Sequence[Value]) -> list[Result]:
-    """What *call* says of each value; some at once, for most of the time they wait for the index or for a process."""
+def run_in_parallel(call: Callable[[Value], Result], values: Sequence[Value]) -> list[Result]:
+    """Return the result of *call* for each value. COMMANDS_AT_ONCE calls run in parallel, because most of them wait."""
     with ThreadPoolExecutor(COMMANDS_AT_ONCE) as pool:
         futures = [pool.submit(call, value) for value in values]
         try:
             return [future.result() for future in futures]
-        except BaseException:  # Ctrl-C too: what runs is ended, not waited for
+        except BaseException:  # including Ctrl-C: end the running processes rather than wait for them
             pool.shutdown(wait=False, cancel_futures=True)
             while not all(future.done() for future in futures):
                 processes.end_all()
@@ -92,7 +97,7 @@ def at_once(call: Callable[[Value], Result], values: Sequence[Value]) -> list[Re
 
 
 class Resolver:
-    """Of requirements, for one interpreter. folder: for its files; the caller removes it."""
+    """A resolver of requirements for one interpreter. folder: for temporary files; the caller removes the folder"""
 
     def __init__(self, program: Path, interpreter: Interpreter, folder: Path) -> None:
         self._program = program
@@ -106,68 +111,73 @@ class Resolver:
         self._marker_values = {"python_version": f"{minor[0]}.{minor[1]}", "python_full_version": version}
 
     def resolve(self, wanted: Requirements) -> Resolution:
-        """All entries together; where that fails, those that can be resolved alone."""
-        failure, packages = self._resolved(wanted)
+        """Resolve all requirements together. If this fails, resolve only the entries that can be resolved alone."""
+        failure, packages = self._resolve_together(wanted)
         if not failure:
             return Resolution(packages=packages)
-        alone = at_once(lambda entry: self._resolved(replace(wanted, entries=(entry,)))[0], wanted.entries)
+        alone = run_in_parallel(
+            lambda entry: self._resolve_together(replace(wanted, entries=(entry,)))[0], wanted.entries
+        )
         failures = {entry: why for entry, why in zip(wanted.entries, alone, strict=True) if why}
         rest = tuple(entry for entry in wanted.entries if entry not in failures)
-        if not failures or not rest:
-            return Resolution(packages={}, failures=failures or dict.fromkeys(rest, failure))
-        failure, packages = self._resolved(replace(wanted, entries=rest))
-        return Resolution(packages=packages, failures=failures | (dict.fromkeys(rest, failure) if failure else {}))
+        if failures and rest:
+            failure, packages = self._resolve_together(replace(wanted, entries=rest))
+        return Resolution(packages=packages, failures=failures | dict.fromkeys(rest if failure else (), failure))
 
-    def fits(self, package: Resolved) -> bool:
-        """Whether one of its wheels can be installed for this interpreter."""
+    def fits(self, package: ResolvedPackage) -> bool:
+        """Return whether this interpreter can install one of the package's wheels."""
         return any(not self._tags.isdisjoint(_tags(name)) for name in package.wheels)
 
     def first_ready(self, name: str, options: Sequence[str], after: str = "") -> str:
-        """The first version, later than *after*, that has a wheel with an extension for this interpreter, or ""."""
+        """Return the first version that has a wheel with an extension for this interpreter, or "".
+
+        after: the version must be later than this one, unless it is ""
+        """
         for _ in range(MOST_PURE_RELEASES):
-            release = self._release(name, options, f">{after}" if after else "", "lowest")
+            release = self._find_release(name, options, f">{after}" if after else "", "lowest")
             if release is None or not release.pure:
                 return release.version if release else ""
             after = release.version
         return ""
 
     def newest_ready(self, name: str, options: Sequence[str]) -> str:
-        """The newest version that has a wheel for this interpreter, or ""."""
-        release = self._release(name, options, "", "highest")
+        """Return the newest version that has a wheel for this interpreter, or ""."""
+        release = self._find_release(name, options, "", "highest")
         return release.version if release else ""
 
-    def _release(self, name: str, options: Sequence[str], bound: str, which: str) -> Resolved | None:
+    def _find_release(self, name: str, options: Sequence[str], bound: str, strategy: str) -> ResolvedPackage | None:
         kept = [option for option in options if not option.startswith(FORBID_EXACT)]
         wanted = Requirements(options=tuple(kept), entries=(f"{name}{bound}",))
         files = self._files(wanted)
-        failure = self._compile(*files, "--no-deps", "--only-binary", ":all:", "--resolution", which)
+        failure = self._compile(*files, "--no-deps", "--only-binary", ":all:", "--resolution", strategy)
         if failure and failure.code != uv.UNSATISFIED:
             raise EnvironmentFailed(
-                "The versions of {package} could not be found out: {reason}. "
+                "The versions of {package} could not be listed: {reason}. "
                 "Check the network and the package index, then run again.",
                 package=name,
                 reason=failure,
             )
         return None if failure else next(self._packages(files[1]), None)
 
-    def _resolved(self, wanted: Requirements) -> tuple[Message, dict[str, Resolved]]:
+    def _resolve_together(self, wanted: Requirements) -> tuple[Message, dict[str, ResolvedPackage]]:
         source, lock = self._files(wanted)
         tree = lock.with_suffix(".txt")
         failure = self._compile(source, lock, "--universal")
         failure = failure or self._compile(source, tree, "--universal", "--annotation-style", "line")
         if failure:
             return failure, {}
-        needed_by = _needed_by(tree.read_text(encoding="utf-8"))
+        lines = map(_ANNOTATED.match, tree.read_text(encoding="utf-8").splitlines())
+        needed_by = {normalised(line[1]): line[2].split(", ") for line in lines if line}
         packages = {}
         for package in self._packages(lock):
-            origins = needed_by.get(package.name, ("-r",))
+            origins = needed_by.get(package.name, ["-r"])
             parents = tuple(normalised(origin) for origin in origins if not origin.startswith("-"))
             direct = any(origin.startswith("-r") for origin in origins)
             packages[package.name] = replace(package, direct=direct, needed_by=parents)
         return NOTHING, packages
 
     def _files(self, wanted: Requirements) -> tuple[Path, Path]:
-        """The requirements, written; and where their lock file is to be."""
+        """Write the requirements to a file, and return its path and the path for its lock file."""
         folder = Path(mkdtemp(dir=self._folder))
         source = folder / "wanted.txt"
         source.write_text("\n".join([*wanted.options, *wanted.entries]) + "\n", encoding="utf-8")
@@ -176,31 +186,25 @@ class Resolver:
     def _compile(self, source: Path, result: Path, *how: str) -> Message:
         files: tuple[str | Path, ...] = ("--output-file", result, "--python", self._interpreter.executable, source)
         command = (self._program, "pip", "compile", "--quiet", "--no-header", *how, *files)
-        return uv.run(command, RESOLVE_TIMEOUT_S, _variables(self._folder))
+        return uv.run(command, RESOLVE_TIMEOUT_S, _uv_variables(self._folder))
 
-    def _packages(self, lock: Path) -> Iterator[Resolved]:
-        """Those of a lock file that are for this machine."""
+    def _packages(self, lock: Path) -> Iterator[ResolvedPackage]:
+        """Yield the packages of a lock file whose markers fit this interpreter."""
         for package in tomllib.loads(lock.read_text(encoding="utf-8")).get("packages", []):
             if "marker" not in package or Marker(package["marker"]).evaluate(self._marker_values):
-                yield _resolved(package, lock.parent)
+                yield _parse_package(package, lock.parent)
 
 
-def _resolved(package: Mapping[str, Any], folder: Path) -> Resolved:
-    name, version = normalised(package["name"]), str(package.get("version", ""))
-    place = package.get("directory") or package.get("archive") or package.get("vcs") or {}
+def _parse_package(package: Mapping[str, Any], folder: Path) -> ResolvedPackage:
     files = [*package.get("wheels", []), *([package["archive"]] if "archive" in package else [])]
     names = (file.get("name") or (file.get("path") or file.get("url", "")).rpartition("/")[2] for file in files)
-    requirement = f"{name} @ {_address(package, place, folder)}" if place else f"{name}=={version}"
-    wheels = tuple(name.replace("%2B", "+") for name in names if name.endswith(".whl"))
-    return Resolved(
-        name=name, version=version, requirement=requirement, wheels=wheels, is_folder="directory" in package
+    return ResolvedPackage(
+        name=normalised(package["name"]),
+        version=str(package.get("version", "")),
+        requirement=locked_entry(package, folder),
+        wheels=tuple(name.replace("%2B", "+") for name in names if name.endswith(".whl")),
+        is_folder="directory" in package,
     )
-
-
-def _address(package: Mapping[str, Any], place: Mapping[str, Any], folder: Path) -> str:
-    if "url" not in place:
-        return Path(folder, place["path"]).resolve().as_uri()
-    return f"git+{place['url']}@{place['commit-id']}" if "vcs" in package else str(place["url"])
 
 
 def _tags(name: str) -> frozenset[Tag]:
@@ -210,14 +214,12 @@ def _tags(name: str) -> frozenset[Tag]:
         return frozenset()
 
 
-def _needed_by(text: str) -> dict[str, tuple[str, ...]]:
-    """Of each package what asked for it: names of packages, and files as `-r FILE`."""
-    lines = map(_ANNOTATED.match, text.splitlines())
-    return {normalised(line[1]): tuple(line[2].split(", ")) for line in lines if line}
+class TrialEnvironment:
+    """A temporary environment in which packages are installed on trial.
 
-
-class Throwaway:
-    """folder: where it is made; the caller removes it. python: its interpreter. options: such as an index."""
+    folder: where it is created; the caller removes the folder
+    python: its interpreter; options: lines of a requirements file that apply to all packages, such as an index
+    """
 
     def __init__(self, program: Path, folder: Path, executable: Path, options: Sequence[str]) -> None:
         self.folder = folder
@@ -227,11 +229,13 @@ class Throwaway:
         failure = self._failure(["venv", "--no-project", "--python", str(executable), str(folder / "env")])
         if failure:
             raise EnvironmentFailed(
-                "No environment can be made with {executable}: {reason}.", executable=str(executable), reason=failure
+                "No virtual environment could be created with {executable}: {reason}.",
+                executable=str(executable),
+                reason=failure,
             )
 
     def install(self, requirements: Sequence[str]) -> dict[str, Message]:
-        """Install all from wheels; where that fails, each alone. Those that cannot be installed, and why."""
+        """Install requirements from wheels: all together or, if this fails, each alone. Return the failures."""
         wheels = ["--only-binary", ":all:"]
         if not requirements or not self._install(requirements, wheels):
             return {}
@@ -239,14 +243,14 @@ class Throwaway:
         return {requirement: failure for requirement, failure in failures.items() if failure}
 
     def build(self, requirement: str, watch: Callable[[str], None]) -> Message:
-        """Build one from source and install it. Why that failed, NOTHING if it did not.
+        """Build a package from source and install it. Return why this failed, or NOTHING if it succeeded.
 
-        watch: is called every few seconds, with what the build wrote last
+        watch: called every few seconds with the newest line of the build's output
         """
         return self._install([requirement], ["--verbose"], watch)
 
     def distribution(self, name: str) -> metadata.Distribution | None:
-        """What is installed under a normalised name."""
+        """Return the installed package with a normalised name, or None."""
         installed = distributions(self.python)
         return next((package for package in installed if normalised(package.name) == name), None)
 
@@ -260,10 +264,10 @@ class Throwaway:
         )
 
     def _failure(self, arguments: Sequence[str], watch: Callable[[str], None] | None = None) -> Message:
-        """Why a command of uv failed, NOTHING if it did not."""
-        return uv.run([self._uv, *arguments], BUILD_TIMEOUT_S, _variables(self.folder), watch)
+        """Run a command of uv, and return why it failed, or NOTHING if it succeeded."""
+        return uv.run([self._uv, *arguments], BUILD_TIMEOUT_S, _uv_variables(self.folder), watch)
 
 
-def _variables(folder: Path) -> dict[str, str]:
-    """Return the environment of a command of uv, which may be ended: its temporary files are in *folder*."""
+def _uv_variables(folder: Path) -> dict[str, str]:
+    """Return environment variables for a uv command. Its temporary files are in *folder*, because it may be killed."""
     return scrubbed_environment() | {"TMPDIR": str(folder)}

@@ -1,1 +1,1 @@
-"""Whether the GIL is on, in any process, and which import switched it on."""
+"""Find out whether the GIL of a process is on, and which import switched it on."""

@@ -1,11 +1,12 @@
-"""Which packages are ready for the free-threaded build: `runner.py audit`. See docs/audit.md.
+"""`runner.py audit`: find out which packages are ready for the free-threaded build. See docs/audit.md.
 
-Wheels are looked up first, of what is wanted and of all that it needs. What has wheels is then installed into a
-throw-away environment, and imported module by module, each in a process of its own. Only `build` builds from source.
+First, the audit looks for wheels of the requested packages and of all their dependencies. Then it installs the packages
+that have wheels into a temporary environment and imports each module in a process of its own. It builds packages from
+source only if `build` is given.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
@@ -16,24 +17,33 @@ from core.messages import Message, listed, message, verbatim
 from lab.environments import requirements
 from lab.environments.environment import EnvironmentFailed
 from lab.environments.requirements import Requirements, name_of
-from lab.environments.resolution import BUILD_TIMEOUT_S, Resolution, Resolved, Resolver, Throwaway, at_once
+from lab.environments.resolution import (
+    BUILD_TIMEOUT_S,
+    Resolution,
+    ResolvedPackage,
+    Resolver,
+    TrialEnvironment,
+    run_in_parallel,
+)
 from lab.folders import PrivateFolder
-from lab.gil.switching import Imported, imported, switches_on, top_modules
-from lab.project.packages import MANIFEST, PYLOCK, UV_LOCK, needs
+from lab.gil.switching import ImportOutcome, describe_switch, top_modules, try_import
+from lab.project.packages import MANIFEST, PYLOCK, UV_LOCK, read_dependencies
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 
 SCHEMA = 2  # 2: packages that others need, needed_by, ready_since
 GIL, NO_WHEEL, NOT_INSTALLABLE, IMPORT_FAILS, WARNS = "gil", "no wheel", "not installable", "import fails", "warns"
 NEEDS = "needs"
-Watch = Callable[[Message], None]
+BuildWatch = Callable[[Message], None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """kind: GIL, NO_WHEEL, NEEDS, NOT_INSTALLABLE, IMPORT_FAILS or WARNS. module: what was imported, if that matters.
+    """One problem of a package.
 
-    culprit: of GIL, the module that switched it on, which may be another package's
+    kind: GIL, NO_WHEEL, NEEDS, NOT_INSTALLABLE, IMPORT_FAILS or WARNS
+    module: the imported module in which the problem appeared, or ""
+    culprit: for kind GIL, the module that switched the GIL on; it may belong to another package
     """
 
     kind: str
@@ -42,16 +52,17 @@ class Problem:
     culprit: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """As `--json` prints it: the detail as text, and as a message."""
+        """Return the problem as `--json` prints it, with its detail as text and as a message."""
         return {**vars(self), "detail": str(self.detail), "message": self.detail.to_json()}
 
 
 @dataclass(frozen=True, kw_only=True)
 class PackageFinding:
-    """What an audit says of one package. version: "" if there is none.
+    """The result of an audit for one package.
 
-    direct: whether it was asked for; needed_by: the packages that were, and that need it
-    ready_since: its first version whose extension has a wheel; "" for Python code alone, and where there is none
+    version: the audited version, or "" if none was found
+    direct: whether the user asked for it; needed_by: the packages that the user asked for and that depend on it
+    ready_since: the first version that has a wheel with its extension; "" if the package is pure Python or has none
     """
 
     package: str
@@ -64,24 +75,25 @@ class PackageFinding:
 
     @property
     def passes(self) -> bool:
-        """Whether nothing is wrong with it."""
+        """Whether the package has no problem."""
         return not self.problems
 
     def to_json(self) -> dict[str, Any]:
-        """The finding as `--json` prints it."""
+        """Return the finding as `--json` prints it."""
         return {**vars(self), "problems": [problem.to_json() for problem in self.problems], "passes": self.passes}
 
 
-def wanted(packages: Path | Sequence[str]) -> Requirements:
-    """What a list, a requirements file or a project asks for: its folder, its pyproject.toml or its lock file.
+def read_requirements(packages: Path | Sequence[str]) -> Requirements:
+    """Return the requirements in a list of packages, in a requirements file or in a project.
 
-    Raises BadInput for what cannot be read, and for what names no package.
+    packages: a project is given by its folder, its pyproject.toml or its lock file
+    Raises BadInput if a file cannot be read, and if there is no package.
     """
     if not isinstance(packages, Path):
-        asked = requirements.listed(packages)
+        asked = requirements.from_names(packages)
     elif packages.is_dir() or packages.name in (MANIFEST, UV_LOCK, PYLOCK):
         folder = packages.absolute() if packages.is_dir() else packages.absolute().parent
-        project = needs(folder)
+        project = read_dependencies(folder)
         asked = requirements.parsed(project.entries, folder) if project else Requirements()
     else:
         asked = requirements.read(packages)
@@ -91,34 +103,35 @@ def wanted(packages: Path | Sequence[str]) -> Requirements:
     return asked
 
 
-def audit(asked: Requirements, interpreter: Interpreter, build: Watch | None = None) -> list[PackageFinding]:
-    """A finding for each package that is asked for, and for each that these need.
+def audit(asked: Requirements, interpreter: Interpreter, build: BuildWatch | None = None) -> list[PackageFinding]:
+    """Audit the requested packages and all their dependencies, and return one finding per package.
 
-    build: what has no wheel is built, and this is called with how far that is
-    Raises BadInput for a build that always has its GIL, and where all must be built; EnvironmentFailed without uv.
+    build: if given, packages without a wheel are built, and *build* is called with the progress
+    Raises BadInput for a default build of CPython, and if every package would have to be built; EnvironmentFailed if
+    there is no uv.
     """
     if not interpreter.facts["gil_disabled_build"]:
         raise BadInput(
-            "Runtime {name} always has its GIL; audit needs a free-threaded build, such as 3.14t.",
+            "Runtime {name} is a default build, whose GIL is always on. Use a free-threaded build, such as 3.14t.",
             name=interpreter.name,
         )
     program = uv.find()
     if program is None:
-        raise EnvironmentFailed("uv was not found, and audit installs with it; install it with: pip install uv")
+        raise EnvironmentFailed("uv was not found, but audit needs uv to install packages. Run: pip install uv")
     with PrivateFolder() as private:
         resolver = Resolver(program, interpreter, private.folder)
-        place = Throwaway(program, private.folder, interpreter.executable, asked.options)
+        place = TrialEnvironment(program, private.folder, interpreter.executable, asked.options)
         return _Audit(asked=asked, interpreter=interpreter, resolver=resolver, place=place).findings(build)
 
 
-def document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> dict[str, Any]:
-    """What `--json` prints, and what reports.audit shows."""
+def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> dict[str, Any]:
+    """Return all findings as the JSON document that `--json` prints and reports.terminal.audit shows."""
     runtime = {"name": interpreter.name, "version": interpreter.facts["version"], "build": interpreter.facts["build"]}
     return {"schema": SCHEMA, "runtime": runtime, "packages": [finding.to_json() for finding in findings]}
 
 
 def exit_status(findings: Sequence[PackageFinding]) -> int:
-    """0 if all pass, 3 if one does not."""
+    """Return the exit status of the command: 0 if all packages pass, 3 otherwise."""
     return 0 if all(finding.passes for finding in findings) else 3
 
 
@@ -127,7 +140,7 @@ class _Audit:
     asked: Requirements
     interpreter: Interpreter
     resolver: Resolver
-    place: Throwaway
+    place: TrialEnvironment
 
     @cached_property
     def resolution(self) -> Resolution:
@@ -141,71 +154,72 @@ class _Audit:
             if not package.is_folder and not self.resolver.fits(package)
         }
 
-    def findings(self, build: Watch | None) -> list[PackageFinding]:
-        """Of all packages, those that cannot be resolved last."""
+    def findings(self, build: BuildWatch | None) -> list[PackageFinding]:
+        """Return the findings of all packages. Packages that cannot be resolved come last."""
         packages = [
             package for package in self.resolution.packages.values() if build is not None or not package.is_folder
         ]
-        failures = self._installed(packages, build)
+        failures = self._install(packages, build)
         absent = {*failures, *(self.without_wheel if build is None else ())}
-        findings = at_once(lambda package: self._finding(package, failures, absent), packages)
+        findings = run_in_parallel(lambda package: self._audit_package(package, failures, absent), packages)
         unresolved = [
             PackageFinding(package=name_of(entry), problems=(Problem(kind=NOT_INSTALLABLE, detail=why),))
             for entry, why in self.resolution.failures.items()
         ]
         if not findings and not unresolved and self.resolution.packages:
-            raise BadInput("There are only folders, which must be built before they can be imported; add --build.")
-        return [*findings, *unresolved, *self._left_out()]
+            raise BadInput("All packages are folders, which must be built before they can be imported. Add --build.")
+        return [*findings, *unresolved, *self._excluded_packages()]
 
-    def _installed(self, packages: Sequence[Resolved], build: Watch | None) -> dict[str, Message]:
-        """The names of those that could not be installed, and why."""
+    def _install(self, packages: Sequence[ResolvedPackage], build: BuildWatch | None) -> dict[str, Message]:
+        """Install the packages, and return the names of those that could not be installed, with the reasons."""
         to_build = [package for package in packages if package.is_folder or package.name in self.without_wheel]
         names = {package.requirement: package.name for package in packages if package not in to_build}
         failures = {names[line]: why for line, why in self.place.install(list(names)).items()}
         for number, package in enumerate(to_build if build else (), 1):
             assert build is not None
-            progress = _progress(build, package, number, len(to_build))
+            progress = _report_progress(build, package, number, len(to_build))
             failures[package.name] = self.place.build(package.requirement, progress)
         return {name: why for name, why in failures.items() if why}
 
-    def _finding(self, package: Resolved, failures: dict[str, Message], absent: set[str]) -> PackageFinding:
-        above = self.resolution.all_needed_by(package.name)
+    def _audit_package(
+        self, package: ResolvedPackage, failures: dict[str, Message], absent: set[str]
+    ) -> PackageFinding:
+        dependants = self.resolution.all_needed_by(package.name)
         missing = sorted(name for name in absent if package.name in self.resolution.all_needed_by(name))
         lacks_wheel = package.name in self.without_wheel
-        finding = PackageFinding(
-            package=package.name,
-            version=package.version,
-            direct=package.direct,
-            needed_by=tuple(sorted(name for name in above if self.resolution.packages[name].direct)),
-        )
-        if not package.pure and not package.is_folder and not lacks_wheel:
-            finding = replace(finding, ready_since=self.resolver.first_ready(package.name, self.asked.options))
+        is_extension = not package.pure and not package.is_folder and not lacks_wheel
+        version, modules = package.version, []
         problems = [self._no_wheel(package)] if lacks_wheel else []
         if package.name in failures:
             problems.append(Problem(kind=NOT_INSTALLABLE, detail=failures[package.name]))
         if missing:
-            problems.append(Problem(kind=NEEDS, detail=message("it needs {packages}", packages=listed(missing))))
+            detail = message("the package needs {packages}, which could not be installed", packages=listed(missing))
+            problems.append(Problem(kind=NEEDS, detail=detail))
         elif package.name not in absent and (package.direct or not package.pure):
-            return self._imported(finding, problems)
-        return replace(finding, problems=tuple(problems))
+            installed = self.place.distribution(package.name)
+            assert installed is not None, package.name
+            version, modules = installed.version, top_modules(installed)
+            for module in modules:
+                problems += find_problems(try_import(self.place.python, module, self.place.folder))
+        return PackageFinding(
+            package=package.name,
+            version=version,
+            modules=tuple(modules),
+            problems=tuple(problems),
+            direct=package.direct,
+            needed_by=tuple(sorted(name for name in dependants if self.resolution.packages[name].direct)),
+            ready_since=self.resolver.first_ready(package.name, self.asked.options) if is_extension else "",
+        )
 
-    def _imported(self, finding: PackageFinding, problems: list[Problem]) -> PackageFinding:
-        installed = self.place.distribution(finding.package)
-        assert installed is not None, finding.package
-        modules = tuple(top_modules(installed))
-        for module in modules:
-            problems = problems + judged(imported(self.place.python, module, self.place.folder))
-        return replace(finding, version=installed.version, modules=modules, problems=tuple(problems))
-
-    def _no_wheel(self, package: Resolved) -> Problem:
+    def _no_wheel(self, package: ResolvedPackage) -> Problem:
         name, options = package.name, self.asked.options
         later = self.resolver.first_ready(name, options, after=package.version) if package.version else ""
         older = "" if later else self.resolver.newest_ready(name, options)
-        change = message("no version has one")
+        change = message("no version has such a wheel")
         if later or older:
-            change = message("{version} has one", version=later or older)
+            change = message("version {version} has such a wheel", version=later or older)
         detail = message(
-            "no wheel of {package} {version} fits {runtime}; {change}",
+            "{package} {version} has no wheel for {runtime}; {change}",
             package=name,
             version=package.version,
             runtime=self.interpreter.name,
@@ -213,15 +227,15 @@ class _Audit:
         )
         return Problem(kind=NO_WHEEL, detail=detail)
 
-    def _left_out(self) -> list[PackageFinding]:
-        """Entries that their markers leave out for this interpreter."""
+    def _excluded_packages(self) -> list[PackageFinding]:
+        """Return findings for the entries whose markers exclude this interpreter."""
         named = {*self.resolution.packages, *map(name_of, self.resolution.failures)}
         marked = (name_of(entry) for entry in self.asked.entries if ";" in entry)
         return [PackageFinding(package=name) for name in marked if name not in named]
 
 
-def _progress(build: Watch, package: Resolved, number: int, total: int) -> Callable[[str], None]:
-    """What is said of a build while it goes on."""
+def _report_progress(build: BuildWatch, package: ResolvedPackage, number: int, total: int) -> Callable[[str], None]:
+    """Return a function that reports the progress of a build, given the newest line of its output."""
     begin = monotonic()
 
     def said(newest_line: str) -> None:
@@ -240,12 +254,12 @@ def _progress(build: Watch, package: Resolved, number: int, total: int) -> Calla
     return said
 
 
-def judged(outcome: Imported) -> list[Problem]:
-    """What is wrong with an import. The GIL is named even if the import failed after it."""
+def find_problems(outcome: ImportOutcome) -> list[Problem]:
+    """Return the problems of an import. A GIL that was switched on is reported even if the import failed afterwards."""
     problems, module = [], outcome.module
     if outcome.gil_enabled:
         culprit = ", ".join(outcome.culprits)
-        problems.append(Problem(kind=GIL, detail=switches_on(outcome), module=module, culprit=culprit))
+        problems.append(Problem(kind=GIL, detail=describe_switch(outcome), module=module, culprit=culprit))
     if outcome.error:
         detail = message("importing {module} fails: {error}", module=module, error=outcome.error)
         problems.append(Problem(kind=IMPORT_FAILS, detail=detail, module=module))

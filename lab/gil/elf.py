@@ -1,7 +1,8 @@
-"""What a CPython's file says of it: version and build, without executing anything. 64 bits, little-endian ELF only.
+"""Read the version and build of a CPython from its ELF file, without executing it. 64-bit little-endian files only.
 
-The version is the value of the symbol Py_Version (3.11 and later); the build is in the table for debuggers at the
-beginning of the section .PyRuntime (3.13 and later). Source: elf(5); CPython 3.14, pycore_debug_offsets.h.
+The version is the value of the symbol Py_Version (3.11 and later). The build (default or free-threaded) is in the table
+for debuggers at the beginning of the section .PyRuntime (3.13 and later).
+Source: elf(5); CPython 3.14, pycore_debug_offsets.h.
 """
 
 import os
@@ -13,7 +14,7 @@ from pathlib import Path
 SECTION = b".PyRuntime"
 COOKIE = b"xdebugpy"
 ELF_SHARED, LOADED = 3, 1
-_MOST_BYTES = 1 << 26  # of a table in a file that may be anything
+_MOST_BYTES = 1 << 26  # a longer table means that the file is no interpreter
 _HEADER = struct.Struct("<4sBB10xHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SEGMENT = struct.Struct("<IIQQQQQQ")
@@ -24,7 +25,7 @@ _LEVELS = {0xA: "a", 0xB: "b", 0xC: "rc"}
 
 @dataclass(frozen=True, kw_only=True)
 class ElfSection:
-    """A part of the file, and where it is in memory."""
+    """A section of an ELF file: its offset in the file and its address in memory."""
 
     address: int
     offset: int
@@ -33,7 +34,7 @@ class ElfSection:
 
 @dataclass(frozen=True, kw_only=True)
 class Symbol:
-    """A function or variable of the file: its address there, and where in the file its first byte is."""
+    """A function or variable of an ELF file: its address in memory, and the offset of its first byte in the file."""
 
     address: int
     size_bytes: int
@@ -42,19 +43,22 @@ class Symbol:
 
 @dataclass(frozen=True, kw_only=True)
 class PythonBuild:
-    """What a CPython's file says of it. version: 3.14.7, 3.15.0rc2"""
+    """The version and build of a CPython. version: such as 3.14.7 or 3.15.0rc2"""
 
     version: str
     free_threaded: bool
 
     @property
     def label(self) -> str:
-        """What tells it from another one: 3.14.7, or 3.14.7t of the free-threaded build."""
+        """The version with the suffix t for the free-threaded build: 3.14.7 or 3.14.7t."""
         return self.version + "t" * self.free_threaded
 
 
 def build_in_file(path: Path) -> PythonBuild | None:
-    """Return what the CPython in the file is; None if it is none, or its library is another file."""
+    """Return the version and build of the CPython in a file.
+
+    It is None if the file is not a CPython, or if the interpreter is in a shared library instead.
+    """
     try:
         with open(path, "rb") as file:
             descriptor = file.fileno()
@@ -71,18 +75,18 @@ def build_in_file(path: Path) -> PythonBuild | None:
 
 
 def version_text(number: int) -> str:
-    """Of PY_VERSION_HEX: 3.14.7, 3.15.0rc2."""
+    """Format the value of PY_VERSION_HEX as a version: 3.14.7, 3.15.0rc2."""
     release = f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}"
     level = _LEVELS.get(number >> 4 & 15, "")
     return f"{release}{level}{number & 15}" if level else release
 
 
 def sections(descriptor: int) -> dict[bytes, ElfSection]:
-    """The sections of the file by name; none if it is no ELF of 64 bits."""
-    header = _header(descriptor)
+    """Return the sections of an ELF file by name; {} if the file is not a 64-bit ELF file."""
+    header = _read_header(descriptor)
     if header is None:
         return {}
-    rows = _entries(descriptor, _SECTION, header[8], header[14])
+    rows = _read_table(descriptor, _SECTION, header[8], header[14])
     names = _read(descriptor, rows[header[15]][4], rows[header[15]][5]) if header[15] < len(rows) else b""
     return {
         names[row[0] :].partition(b"\0")[0]: ElfSection(address=row[3], offset=row[4], size_bytes=row[5])
@@ -91,42 +95,47 @@ def sections(descriptor: int) -> dict[bytes, ElfSection]:
 
 
 def symbols(descriptor: int, names: Collection[str]) -> dict[str, Symbol]:
-    """Those of *names* that the file defines: by its full table, or, where that was stripped, by what it exports."""
+    """Return the symbols with these names that an ELF file defines.
+
+    The full symbol table is used, or the exported symbols if the file was stripped.
+    """
     table = sections(descriptor)
     for rows, strings in ((b".symtab", b".strtab"), (b".dynsym", b".dynstr")):
         if rows in table and strings in table:
-            return dict(_defined(descriptor, table, table[rows], table[strings], {name.encode() for name in names}))
+            return dict(
+                _find_symbols(descriptor, table, table[rows], table[strings], {name.encode() for name in names})
+            )
     return {}
 
 
-def _defined(
+def _find_symbols(
     descriptor: int, table: dict[bytes, ElfSection], rows: ElfSection, strings: ElfSection, names: Collection[bytes]
 ) -> Iterator[tuple[str, Symbol]]:
     texts = _read(descriptor, strings.offset, strings.size_bytes)
-    longest = max(map(len, names)) + 1  # of a text that may be anything, no more is looked at
+    longest = max(map(len, names)) + 1  # a name in the file may be of any length, so only this part is compared
     for name, _, _, _, address, size_bytes in _SYMBOL.iter_unpack(_read(descriptor, rows.offset, rows.size_bytes)):
         text = texts[name : name + longest].partition(b"\0")[0]
-        if text in names and (offset := _offset(table, address)):
+        if text in names and (offset := _file_offset(table, address)):
             yield text.decode(), Symbol(address=address, size_bytes=size_bytes, offset=offset)
 
 
 def load_bias(descriptor: int, base: int) -> int:
-    """Return what is added to an address of the file when the file is mapped at *base*."""
-    header = _header(descriptor)
-    if header is None or header[3] != ELF_SHARED:  # it is loaded where it says
+    """Return the difference between addresses in memory and in the ELF file, if the file is mapped at *base*."""
+    header = _read_header(descriptor)
+    if header is None or header[3] != ELF_SHARED:  # the file is loaded at its own addresses
         return 0
-    return base - min(row[3] for row in _entries(descriptor, _SEGMENT, header[7], header[12]) if row[0] == LOADED)
+    return base - min(row[3] for row in _read_table(descriptor, _SEGMENT, header[7], header[12]) if row[0] == LOADED)
 
 
-def _offset(table: dict[bytes, ElfSection], address: int) -> int:
-    """Return where in the file what is at *address* lies; 0 if it is in no section."""
+def _file_offset(table: dict[bytes, ElfSection], address: int) -> int:
+    """Return the offset in the file of the byte at *address*; 0 if the address is in no section."""
     for section in table.values():
         if section.address and section.address <= address < section.address + section.size_bytes:
             return section.offset + address - section.address
     return 0
 
 
-def _header(descriptor: int) -> tuple[int, ...] | None:
+def _read_header(descriptor: int) -> tuple[int, ...] | None:
     data = os.pread(descriptor, _HEADER.size, 0)
     if len(data) < _HEADER.size:
         return None
@@ -134,11 +143,11 @@ def _header(descriptor: int) -> tuple[int, ...] | None:
     return header if header[:3] == (b"\x7fELF", 2, 1) else None
 
 
-def _entries(descriptor: int, entry: struct.Struct, offset: int, count: int) -> list[tuple[int, ...]]:
+def _read_table(descriptor: int, entry: struct.Struct, offset: int, count: int) -> list[tuple[int, ...]]:
     return list(entry.iter_unpack(_read(descriptor, offset, entry.size * count)))
 
 
 def _read(descriptor: int, offset: int, size_bytes: int) -> bytes:
     if size_bytes > _MOST_BYTES or offset >= 1 << 63:
-        raise ValueError("a table that is longer than any interpreter's")
+        raise ValueError("the table is longer than in any interpreter")
     return os.pread(descriptor, size_bytes, offset)

@@ -1,6 +1,7 @@
-"""Read the memory of a running CPython 3.14 or 3.15: the process runs nothing for that and is not stopped.
+"""Read the memory of a running CPython 3.14 or 3.15. The process runs no code for this and is not stopped.
 
-CPython keeps a table of offsets for debuggers at the beginning of its section .PyRuntime. Linux and 64 bits only.
+CPython has a table of structure offsets for debuggers at the beginning of its section .PyRuntime. This module works on
+64-bit Linux only.
 Source: CPython 3.14 and 3.15, Include/internal/pycore_debug_offsets.h (_Py_DebugOffsets) and pycore_gil.h; elf(5).
 """
 
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from lab.gil.elf import COOKIE, SECTION, PythonBuild, Symbol, build_in_file, load_bias, sections, symbols
 
-_LAYOUT = {  # of 3.14
+_LAYOUT = {  # fields of each structure in CPython 3.14
     "": "free_threaded",
     "runtime": "size finalizing interpreters_head",
     "interpreter": "size id next threads_head threads_main gc modules sysdict builtins ceval_gil gil enabled locked "
@@ -32,7 +33,7 @@ _LAYOUT = {  # of 3.14
     "bytes": "size ob_size ob_sval",
     "str": "size state length asciiobject_size",
 }
-_NEWER = {  # what 3.15 has otherwise
+_NEWER = {  # structures whose fields differ in CPython 3.15
     "thread": "size prev next interp current_frame base_frame last_profiled_frame last_profiled_frame_seq thread_id "
     "native_thread_id datastack_chunk status holds_gil gil_requested current_exception exc_state exc_value",
     "type": "size tp_name tp_repr tp_flags tp_basicsize tp_dictoffset ht_size ht_cached_keys",
@@ -43,41 +44,42 @@ def _fields(layout: Mapping[str, str]) -> list[str]:
     return [f"{group}.{field}" for group, fields in layout.items() for field in fields.split()]
 
 
-_TABLES = {0x030E: _fields(_LAYOUT), 0x030F: _fields(_LAYOUT | _NEWER)}  # another minor version may have another table
+_TABLES = {0x030E: _fields(_LAYOUT), 0x030F: _fields(_LAYOUT | _NEWER)}  # by minor version: 3.14, 3.15
 KNOWN = "3.14", "3.15"
 _HEAD = struct.Struct("<8sQ")  # cookie, version
 _PYTHON = re.compile(r"/.*/(?:lib)?python3[^/]*")
 READ_ERRORS = (OSError, ValueError, struct.error)
+_BUILDS: dict[tuple[int, int, int], PythonBuild | None] = {}
 
 
 class NotReadable(Exception):
-    """The process is no CPython that is known here, or its memory may not be read."""
+    """The process is not a CPython 3.14 or 3.15, or its memory may not be read."""
 
 
 class PythonMemory:
-    """The memory of process *pid*.
+    """The memory of a running CPython process.
 
-    file: the interpreter that it runs; bias: what is added to an address of the file
-    runtime: where the table is; at: the offsets in the table, by structure and field
+    file: the file of the interpreter; bias: the difference between addresses in memory and in this file
+    runtime: the address of the table of offsets; offsets: the offsets by structure and field
     """
 
     def __init__(self, pid: int) -> None:
-        """Raises NotReadable."""
+        """Open the memory of process *pid*. Raises NotReadable."""
         self.pid = pid
         with ExitStack() as stack:
             try:
                 self._memory = stack.enter_context(open(f"/proc/{pid}/mem", "rb", buffering=0))
-                self.file, self.bias, self.runtime, self.at = self._found()
+                self.file, self.bias, self.runtime, self.offsets = self._find_table()
             except READ_ERRORS as error:
                 raise NotReadable(f"process {pid}: {error}") from error
             stack.pop_all()
-        self.free_threaded = bool(self.at[".free_threaded"])
+        self.free_threaded = bool(self.offsets[".free_threaded"])
 
     def close(self) -> None:
-        """Read no more."""
+        """Close the process's memory."""
         self._memory.close()
 
-    def _found(self) -> tuple[Path, int, int, dict[str, int]]:
+    def _find_table(self) -> tuple[Path, int, int, dict[str, int]]:
         for path, base in _interpreter_files(self.pid).items():
             with open(path, "rb") as file:
                 section, bias = sections(file.fileno()).get(SECTION), load_bias(file.fileno(), base)
@@ -93,31 +95,35 @@ class PythonMemory:
 
     @property
     def interpreter(self) -> int:
-        """Return the address of the interpreter that was made last, as a rule the only one."""
-        return self.pointer(self.runtime + self.at["runtime.interpreters_head"])
+        """Return the address of the newest interpreter of the process, which usually is the only one."""
+        return self.field(self.runtime, "runtime.interpreters_head")
 
     def gil_enabled(self) -> bool:
         """Return whether the GIL is on. Raises READ_ERRORS."""
         if not self.free_threaded:
             return True
-        gil = self.pointer(self.interpreter + self.at["interpreter.ceval_gil"])
-        return self.integer(gil + self.at["interpreter.enabled"]) != 0
+        gil = self.field(self.interpreter, "interpreter.ceval_gil")
+        return self.integer(gil + self.offsets["interpreter.enabled"]) != 0
 
     def symbols(self, names: Collection[str]) -> dict[str, Symbol]:
-        """Return those of *names* that the interpreter's file defines. Raises READ_ERRORS."""
+        """Return the symbols with these names that the interpreter's file defines. Raises READ_ERRORS."""
         with open(self.file, "rb") as file:
             return symbols(file.fileno(), names)
 
     def read(self, address: int, size_bytes: int) -> bytes:
-        """Return what is at *address*. Raises OSError."""
+        """Return *size_bytes* bytes of memory at *address*. Raises OSError."""
         try:
             return os.pread(self._memory.fileno(), size_bytes, address)
-        except OverflowError as error:  # no address at all
+        except OverflowError as error:  # not an address
             raise OSError(str(error)) from error
 
     def pointer(self, address: int) -> int:
-        """Return the 64 bits at *address*. Raises OSError and struct.error."""
+        """Return the 64-bit integer at *address*. Raises OSError and struct.error."""
         return word(self.read(address, 8), 0)
+
+    def field(self, address: int, name: str) -> int:
+        """Return the 64-bit field *name* of the structure at *address*. Raises OSError and struct.error."""
+        return self.pointer(address + self.offsets[name])
 
     def integer(self, address: int) -> int:
         """Return the C int at *address*. Raises OSError and struct.error."""
@@ -125,12 +131,12 @@ class PythonMemory:
 
 
 def word(data: bytes, offset: int) -> int:
-    """Return the 64 bits at *offset*."""
+    """Return the 64-bit integer at *offset* of *data*."""
     return int(struct.unpack_from("<Q", data, offset)[0])
 
 
-def gil_in_memory(pid: int) -> bool | None:
-    """Return whether the GIL of *pid* is on; None if that is not a CPython 3.14 or 3.15 or may not be read."""
+def read_gil_state(pid: int) -> bool | None:
+    """Return whether the GIL of process *pid* is on; None if it is not a CPython 3.14 or 3.15 or may not be read."""
     try:
         with closing(PythonMemory(pid)) as memory:
             return memory.gil_enabled()
@@ -138,20 +144,33 @@ def gil_in_memory(pid: int) -> bool | None:
         return None
 
 
-def build_of(pid: int, executable: Path) -> PythonBuild | None:
-    """Return what the CPython that *pid* runs says of itself in its file or its library's; None if that is not known.
+def read_build(pid: int, executable: Path) -> PythonBuild | None:
+    """Return the version and build of the CPython that process *pid* runs, from its file or its shared library.
 
-    executable: of *pid*. It is enough where its memory may not be looked at, unless it has its library beside it.
+    executable: the file that the process runs. It is sufficient if the process's mappings may not be read, unless the
+    interpreter is in a shared library.
     """
     try:
         paths = [executable, *_interpreter_files(pid)]
     except OSError:
         paths = [executable]
-    return next(filter(None, map(build_in_file, paths)), None)
+    return next(filter(None, map(_known_build, paths)), None)
+
+
+def _known_build(path: Path) -> PythonBuild | None:
+    """Return the version and build in a file. A file is read only once, because the workers of a service share it."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    key = (status.st_dev, status.st_ino, status.st_mtime_ns)
+    if key not in _BUILDS:
+        _BUILDS[key] = build_in_file(path)
+    return _BUILDS[key]
 
 
 def _interpreter_files(pid: int) -> dict[Path, int]:
-    """Return the executable or libpython that *pid* has mapped, and where each begins in memory. Raises OSError."""
+    """Return the executables and libpythons that process *pid* has mapped, with their addresses. Raises OSError."""
     bases: dict[Path, int] = {}
     for start, _, name in mappings(pid):
         if _PYTHON.fullmatch(name):
@@ -160,7 +179,10 @@ def _interpreter_files(pid: int) -> dict[Path, int]:
 
 
 def mappings(pid: int) -> Iterator[tuple[int, int, str]]:
-    """Yield what *pid* has mapped: start, end, and the file's name or "". Raises OSError. Source: proc_pid_maps(5)."""
+    """Yield the memory mappings of process *pid*: start, end, and the file's name or "". Raises OSError.
+
+    Source: proc_pid_maps(5).
+    """
     for line in Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines():
         span, _, _, _, _, *name = line.split(maxsplit=5)
         start, _, end = span.partition("-")

@@ -1,11 +1,11 @@
-"""What a service writes where threads get in each other's way: CPython's notices, warnings and errors."""
+"""Find CPython's messages about unsafe threading and about a GIL that was switched on, in a service's output."""
 
 import re
 
 MOST_NOTICES = 20
 LONGEST_NOTICE = 300
 _SWITCHED_ON = re.compile(r"GIL\) has been enabled to load module '([^']+)'")  # Python/import.c, import_run_extension
-_THREADS = re.compile(  # errors as in Objects/dictobject.c, setobject.c, listobject.c and Modules/_collectionsmodule.c
+_THREADS = re.compile(  # texts from Objects/dictobject.c, setobject.c, listobject.c and Modules/_collectionsmodule.c
     r"changed size during iteration|keys changed during iteration|mutated during iteration"
     r"|modified during sort|generator already executing|reentrant call inside"
     r"|objects created in a thread can only be used in that same thread"
@@ -15,12 +15,12 @@ _THREADS = re.compile(  # errors as in Objects/dictobject.c, setobject.c, listob
 
 
 def switching_modules(text: str) -> list[str]:
-    """The modules that notices in *text* name as having switched the GIL on, each once."""
+    """Return the modules that switched the GIL on, according to CPython's notices in *text*. Each occurs once."""
     return list(dict.fromkeys(_SWITCHED_ON.findall(text)))
 
 
 def notices(text: str) -> list[str]:
-    """The lines of *text* that say so, each once: an unsafe access that was seen, or a GIL that was switched on."""
+    """Return the lines of *text* about unsafe access from threads or a GIL that was switched on. Each occurs once."""
     lines = (line.strip()[:LONGEST_NOTICE] for line in text.splitlines())
     return list(dict.fromkeys(line for line in lines if _SWITCHED_ON.search(line) or _THREADS.search(line)))[
         :MOST_NOTICES

@@ -1,4 +1,4 @@
-"""Import modules, each in a fresh process, and see what they do: to the GIL, to warnings, or to the process."""
+"""Import modules, each in a new process, and report whether the import fails, warns, or switches the GIL on."""
 
 import json
 import subprocess
@@ -18,7 +18,7 @@ from lab.processes import ending, run
 from lab.python.interpreters import scrubbed_environment
 
 IMPORT_TIMEOUT_S = 60.0
-SWITCHING_BUDGET_S = 60.0  # for all imports of an environment; what is left then is not imported
+SWITCHING_BUDGET_S = 60.0  # for all imports of an environment; when it is used up, other modules are not imported
 _MARK = "gilscope-import:"
 _TRY = f"""
 import importlib, json, sys, warnings
@@ -36,12 +36,12 @@ print("\\n{_MARK}" + json.dumps({{"gil": gil, "error": error, "warnings": warned
 
 
 @dataclass(frozen=True, kw_only=True)
-class Imported:
-    """What came of importing *module*.
+class ImportOutcome:
+    """The outcome of importing a module.
 
-    error: why it could not be imported, NOTHING if it could
-    gil_enabled: whether the GIL is on afterwards; culprits: the modules that CPython names for it
-    warnings: the others that were emitted, each as 'Category: text'
+    error: why the module could not be imported, NOTHING if it could
+    gil_enabled: whether the GIL is on afterwards; culprits: the modules that switched it on, according to CPython
+    warnings: all other warnings, each as 'Category: text'
     """
 
     module: str
@@ -51,21 +51,23 @@ class Imported:
     warnings: tuple[str, ...] = ()
 
 
-def imported(python: Path, module: str, folder: Path, timeout_s: float = IMPORT_TIMEOUT_S) -> Imported:
+def try_import(python: Path, module: str, folder: Path, timeout_s: float = IMPORT_TIMEOUT_S) -> ImportOutcome:
     """Import *module* with *python*, in a process of its own whose current folder is *folder*."""
     command = [str(python), "-I", "-c", _TRY, module]
     try:
         done = run(command, timeout_s, scrubbed_environment(), folder=folder)
     except subprocess.TimeoutExpired:
-        return Imported(module=module, error=message("it did not end within {limit_s:g} s", limit_s=timeout_s))
+        return ImportOutcome(
+            module=module, error=message("the import did not end within {limit_s:g} s", limit_s=timeout_s)
+        )
     if _MARK not in done.stdout:
-        return Imported(module=module, error=_death(done))
-    return _outcome(module, json.loads(done.stdout.rpartition("\n" + _MARK)[2].splitlines()[0]))
+        return ImportOutcome(module=module, error=_describe_end(done))
+    return _parse_outcome(module, json.loads(done.stdout.rpartition("\n" + _MARK)[2].splitlines()[0]))
 
 
-def _outcome(module: str, report: Mapping[str, Any]) -> Imported:
+def _parse_outcome(module: str, report: Mapping[str, Any]) -> ImportOutcome:
     warnings = [f"{category}: {' '.join(text.split())}" for category, text in report["warnings"]]
-    return Imported(
+    return ImportOutcome(
         module=module,
         error=verbatim(" ".join(report["error"].split())),
         gil_enabled=report["gil"],
@@ -74,36 +76,40 @@ def _outcome(module: str, report: Mapping[str, Any]) -> Imported:
     )
 
 
-def _death(done: "subprocess.CompletedProcess[str]") -> Message:
-    """How a process ended that said nothing."""
+def _describe_end(done: "subprocess.CompletedProcess[str]") -> Message:
+    """Return how a process ended that did not report the outcome of its import."""
     last_lines = done.stderr.strip().splitlines()[-1:]
     end = message("the interpreter {ending}", ending=ending(done.returncode))
     return message("{ending}: {output}", ending=end, output=last_lines[0].strip()) if last_lines else end
 
 
-def switches_on(outcome: Imported) -> Message:
-    """That an import switches the GIL on, and by which other module, if CPython named one."""
+def describe_switch(outcome: ImportOutcome) -> Message:
+    """Return that an import switches the GIL on, with the other modules that caused it, if CPython named any."""
     others = [name for name in outcome.culprits if name != outcome.module]
     if not others:
         return message("importing {module} switches the GIL on", module=outcome.module)
-    return message("importing {module} switches the GIL on, by {others}", module=outcome.module, others=listed(others))
+    return message(
+        "importing {module} switches the GIL on because it loads {others}",
+        module=outcome.module,
+        others=listed(others),
+    )
 
 
 def top_modules(package: metadata.Distribution) -> list[str]:
-    """The modules to import: the outermost of its packages that have code, and modules beside them.
+    """Return the modules to import of an installed package: its outermost packages with code, and single modules.
 
-    A folder without __init__.py is a namespace, which holds no code itself: its packages are taken. Modules whose
-    name begins with _ are left to the public ones, where there are any.
+    A folder without __init__.py is a namespace without code, so the packages in it are imported instead. Modules whose
+    name begins with _ are imported only if there is no public module.
     """
-    names = {dotted for file in package.files or () if (dotted := _dotted(file.parts))}
-    if any(name.startswith("__editable__") for name in names):  # its modules are elsewhere, setuptools lists them
+    names = {dotted for file in package.files or () if (dotted := _module_of(file.parts))}
+    if any(name.startswith("__editable__") for name in names):  # an editable install: setuptools lists its modules
         names = set((package.read_text("top_level.txt") or "").split())
     outermost = sorted(name for name in names if not any(name.startswith(other + ".") for other in names))
     return [name for name in outermost if not name.startswith("_")] or outermost
 
 
-def _dotted(parts: tuple[str, ...]) -> str:
-    """The module that a file is, "" for any other file (data, scripts, tests, type stubs)."""
+def _module_of(parts: tuple[str, ...]) -> str:
+    """Return the module that a file of a package defines; "" for data, scripts, tests and type stubs."""
     *folders, file = parts
     stem, _, suffix = file.partition(".")
     if parts[0] == ".." or parts[0].endswith((".dist-info", ".data")) or parts[0] in ("test", "tests"):
@@ -115,24 +121,20 @@ def _dotted(parts: tuple[str, ...]) -> str:
 
 
 @cache
-def switching(python: Path) -> list[Message]:
-    """A message for each module in *python*'s environment that switches the GIL on when it is imported; looked up once.
+def find_switching_modules(python: Path) -> list[Message]:
+    """Return a message for each module in *python*'s environment whose import switches the GIL on. Cached.
 
-    Only packages with an extension are imported: Python code alone does not switch it on.
+    Only packages with an extension module are imported, because Python code alone does not switch the GIL on.
     """
     until, faults = monotonic() + SWITCHING_BUDGET_S, []
+    installed = distributions(python)
+    native = [package for package in installed if any(file.suffix == ".so" for file in package.files or ())]
     with PrivateFolder() as private:
-        for module in _modules(python):
+        for module in sorted(module for package in native for module in top_modules(package)):
             left_s = min(IMPORT_TIMEOUT_S, until - monotonic())
             if left_s <= 0:
                 break
-            outcome = imported(python, module, private.folder, left_s)
+            outcome = try_import(python, module, private.folder, left_s)
             if outcome.gil_enabled:
-                faults.append(message("of its packages, {switching}", switching=switches_on(outcome)))
+                faults.append(message("among the installed packages, {switching}", switching=describe_switch(outcome)))
     return faults
-
-
-def _modules(python: Path) -> list[str]:
-    installed = distributions(python)
-    native = [package for package in installed if any(file.suffix == ".so" for file in package.files or ())]
-    return sorted(module for package in native for module in top_modules(package))

@@ -19,7 +19,7 @@ from core.messages import Message, message, verbatim
 from core.request_plan import RequestPlan
 from lab.digests import files_in
 from lab.environments.environment import requirements_file
-from lab.environments.requirements import Requirements, moved, read
+from lab.environments.requirements import Requirements, read, relocate_paths
 from lab.native import programs
 from lab.places import ENVIRONMENTS, REPOSITORY
 
@@ -91,7 +91,7 @@ def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
     roots = _Roots(Path(own["directory"]))
     file = requirements_file(own["requirements"], own["packages"], ENVIRONMENTS)
     wanted = read(Path(file)) if file else Requirements()
-    lines = [moved(line, roots.there) for line in (*wanted.options, *wanted.entries)]
+    lines = [relocate_paths(line, roots.there) for line in (*wanted.options, *wanted.entries)]
     try:
         files = [file for root in roots.by_name.items() for file in _files(*root)]
         content = _packed((name, path.read_bytes(), os.access(path, os.X_OK)) for name, path in files)

@@ -18,7 +18,7 @@ from lab.environments.environment import installed_packages, requirements_file
 from lab.hosts.archive import FILES
 from lab.hosts.boot import extract, own_folder
 from lab.machine import host, quiet
-from lab.machine.wakeups import expect_idle_class, kept_awake
+from lab.machine.wakeups import kept_awake, require_idle_class
 from lab.places import ENVIRONMENTS
 from lab.profile.watchers import OBSTACLES, WATCHERS, Watcher
 from lab.python import interpreters, uv
@@ -138,7 +138,7 @@ class Errands:
         return asdict(facts) if is_dataclass(facts) and not isinstance(facts, type) else facts
 
     def _awake(self) -> None:
-        expect_idle_class()
+        require_idle_class()
         self._keeping.enter_context(kept_awake(process_group=self._sandbox.process_group))
 
     def _inside(self, parts: dict[str, Any]) -> dict[str, str]:

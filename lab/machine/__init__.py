@@ -1,1 +1,1 @@
-"""What the machine is, what disturbs it, and what would make it quieter."""
+"""Describe the machine, find what disturbs measurements on it, and suggest how to make it quieter."""

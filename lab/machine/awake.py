@@ -1,7 +1,8 @@
-"""Holds cores awake: on each a process of the idle class, which any other thread displaces at once.
+"""Keep idle cores from sleeping. With few connections, wake-up latency would dominate the result. Linux only.
 
-Usage: awake.py PARENT CPU..., as a child of the orchestrator. Ends when its stdin does, or its parent: Linux alone.
-An idle (virtual) core takes long to wake up, and a closed loop of few connections measures that. Source: sched(7).
+Usage: awake.py PARENT CPU..., as a child process of the orchestrator. It ends when its stdin is closed or its parent
+ends. One process with the scheduling policy SCHED_IDLE spins on each core; any other thread preempts it at once.
+Source: sched(7).
 """
 
 import os
@@ -13,11 +14,11 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspa
 
 from core.parent import die_with_parent
 
-NICEST = 19  # so that /proc/stat counts it apart
+NICEST = 19  # /proc/stat counts niced processes separately
 
 
 def main() -> None:
-    """One process for each CPU; this one waits for them."""
+    """Start one spinning process per CPU, print their pids, and kill them when stdin is closed."""
     parent, *cpus = map(int, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -36,7 +37,7 @@ def main() -> None:
 
 
 def spin(cpu: int, parent: int) -> None:
-    """Until it is killed."""
+    """Spin on a CPU with the lowest priority until this process is killed."""
     die_with_parent(parent, signal.SIGKILL)
     os.sched_setaffinity(0, {cpu})
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

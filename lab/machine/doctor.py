@@ -1,10 +1,12 @@
-"""Whether this machine is quiet enough to measure on, and what would make it quieter, by the facts of machine/quiet.py.
+"""Judge whether this machine is quiet enough to measure on, and suggest how to make it quieter.
 
-Pure: facts in, findings out. The bounds are ours. They are set well under the 3 % that a verdict tells apart.
+The facts come from lab/machine/quiet.py. This module does no I/O. The limits are this project's choice: they are well
+below 3 %, the smallest difference that a verdict can detect.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any, NamedTuple
 
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
@@ -18,30 +20,33 @@ STEAL_SHARE = 0.01
 CPU_PRESSURE_SHARE = 0.05
 MEMORY_PRESSURE_SHARE = 0.01
 QUOTA_STALLED_SHARE = 0.01
-MOST_WAKEUP_NS = 10_000  # more than awake: a request of 25 us and two of them are 45
-FULL_RANDOMISATION = 2  # docs.kernel.org, kernel.randomize_va_space
+MOST_WAKEUP_NS = 10_000  # tolerated extra latency of an idle core: two wake-ups turn a request of 25 us into 45 us
+FULL_RANDOMISATION = 2  # value of kernel.randomize_va_space, see docs.kernel.org
 _ASLR = {0: message("off"), FULL_RANDOMISATION: message("full")}
-HOST_KNOWS = ("governor", "turbo", "throttling", "throttled_before")
+HIDDEN_IN_VIRTUAL_MACHINES = ("governor", "turbo", "throttling", "throttled_before")
 
-# What is inspected besides that which disturbs a cell, by code.
+# Names of the settings of the machine that are inspected, by code. DISTURBANCES has the names of what disturbs a cell.
 SETTINGS: Mapping[str, Message] = {
     "swap": message("swap in use"),
     "governor": message("frequency governor"),
     "turbo": message("turbo"),
-    "throttled_before": message("throttled since start"),
+    "throttled_before": message("throttled since boot"),
     "smt": message("SMT"),
     "cpu_quota": message("CPU quota"),
-    "aslr": message("address randomisation"),
-    "wakeups": message("waking up"),
+    "aslr": message("address space randomisation"),
+    "wakeups": message("wake-up latency"),
     "placement": message("placement"),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One thing that was inspected. good None: it cannot be known here; value then says why, if that is known.
+    """The result of one inspection of the machine.
 
-    code: a key of DISTURBANCES or SETTINGS. remedy: NOTHING if nothing needs to be done
+    code: a key of DISTURBANCES or SETTINGS
+    value: what was found; if the inspection was not possible, the reason or NOTHING
+    good: whether the value is good; None if the inspection was not possible
+    remedy: what to do; NOTHING if nothing needs to be done
     """
 
     code: str
@@ -51,25 +56,25 @@ class Finding:
 
     @property
     def name(self) -> Message:
-        """What was inspected."""
+        """The name of what was inspected."""
         return {**DISTURBANCES, **SETTINGS}[self.code]
 
 
 class Check(NamedTuple):
-    """How a fact is judged.
+    """A rule that judges one fact of the machine.
 
-    facts: the names of those that it needs, the judged one first; value and good are called with what these are
+    value, good: functions of facts, which return the text to show and whether the first fact is good. The names of
+    good's parameters are the names of the facts that the rule needs.
     """
 
     code: str
-    facts: tuple[str, ...]
     value: Callable[..., Message]
     good: Callable[..., bool]
     remedy: Message
 
-    def finding(self, facts: Mapping[str, Any]) -> Finding:
-        """Of these facts; unknown if one that it needs is missing."""
-        judged, *others = (facts.get(name) for name in self.facts)
+    def apply(self, facts: Mapping[str, Any]) -> Finding:
+        """Apply the rule to *facts*. The finding is unknown if a fact that the rule needs is missing."""
+        judged, *others = map(facts.get, signature(self.good).parameters)
         if judged is None or not all(others):
             return Finding(code=self.code, value=NOTHING, good=None)
         good = self.good(judged, *others)
@@ -77,30 +82,37 @@ class Check(NamedTuple):
         return Finding(code=self.code, value=value, good=good, remedy=NOTHING if good else self.remedy)
 
 
-def findings(facts: Mapping[str, Any]) -> list[Finding]:
-    """How quiet the machine is before a run. facts: those of quiet.facts()."""
+def judge_machine(facts: Mapping[str, Any]) -> list[Finding]:
+    """Judge how quiet the machine is before a run. facts: the result of quiet.facts()"""
     window = facts.get("window") or {}
     inspected = [
-        *(check.finding(facts) for check in _BEFORE),
-        *(check.finding(window) for check in _WINDOW),
-        *(check.finding(facts) for check in _SETTINGS),
+        *(check.apply(facts) for check in _BEFORE),
+        *(check.apply(window) for check in _WINDOW),
+        *(check.apply(facts) for check in _SETTINGS),
     ]
-    return [_explained(finding) for finding in inspected] if facts.get("virtual") else inspected
+    return [_explain_unknown(finding) for finding in inspected] if facts.get("virtual") else inspected
 
 
 def disturbances(window: Mapping[str, Any]) -> list[Message]:
-    """What disturbed a cell in its timed window, of which quiet.between() tells; each has its code."""
-    inspected = [check.finding(window) for check in _WINDOW]
+    """Return what disturbed a cell in its timed window, one message with its code each.
+
+    window: the result of quiet.between()
+    """
+    inspected = [check.apply(window) for check in _WINDOW]
     return [replace(finding.value, code=finding.code) for finding in inspected if finding.good is False]
 
 
-def _explained(finding: Finding) -> Finding:
-    hidden = finding.good is None and finding.code in HOST_KNOWS
-    return replace(finding, value=message("a virtual machine does not show it")) if hidden else finding
+def _explain_unknown(finding: Finding) -> Finding:
+    hidden = finding.good is None and finding.code in HIDDEN_IN_VIRTUAL_MACHINES
+    return replace(finding, value=message("not visible in a virtual machine")) if hidden else finding
 
 
-def _slowed(throttles: int) -> Message:
-    return plural("heat slowed a core {count} time", "heat slowed a core {count} times", count=throttles)
+def _describe_throttling(throttles: int) -> Message:
+    return plural(
+        "heat throttled a core {count} time",
+        "heat throttled cores {count} times",
+        count=throttles,
+    )
 
 
 def _of_the_last_10_s(share: float) -> Message:
@@ -110,61 +122,54 @@ def _of_the_last_10_s(share: float) -> Message:
 _BEFORE = (
     Check(
         "load",
-        ("load_1m", "cores"),
         lambda load_1m, cores: plural(
             "{load:.2f} on {count} core", "{load:.2f} on {count} cores", count=cores, load=load_1m
         ),
         lambda load_1m, cores: load_1m <= LOAD_PER_CORE * cores,
-        message("Stop what else is running (see top). After a run, wait a minute: this is a mean."),
+        message("Stop other programs (see top). After a run, wait a minute because the load is a mean of one minute."),
     ),
     Check(
         "cpu_pressure",
-        ("cpu_pressure",),
         _of_the_last_10_s,
         lambda cpu_pressure: cpu_pressure <= CPU_PRESSURE_SHARE,
-        message("Processes wait for a core: stop some, or measure later."),
+        message("Processes are waiting for CPU time. Stop some of them, or measure later."),
     ),
 )
-# Only what our own processes do not cause: a run makes load and pressure by itself.
+# Load and pressure are not checked during a run because the run itself causes them.
 _WINDOW = (
     Check(
         "other_processes",
-        ("others",),
         lambda others: message(
             "other processes used {used_cores:.2f} of {cores} cores: {names}",
             used_cores=others["share"] * others["cores"],
             cores=others["cores"],
-            names=listed(others["busiest"]) or message("none that can be seen"),
+            names=listed(others["busiest"]) or message("their names are not visible"),
         ),
         lambda others: others["share"] <= OTHERS_SHARE,
-        message("Stop them, or name those that the service needs with --neighbour."),
+        message("Stop these processes. If the service needs one of them, name it with --neighbour."),
     ),
     Check(
         "steal",
-        ("steal",),
-        lambda steal: message("the host took {percent:.1f} % of the CPU time", percent=steal * 100),
+        lambda steal: message("the host took {percent:.1f} % of the CPU time (steal time)", percent=steal * 100),
         lambda steal: steal <= STEAL_SHARE,
-        message("The host gives these cores to other guests: use dedicated cores, or run more blocks."),
+        message("The host shares these cores with other virtual machines. Use dedicated cores, or run more blocks."),
     ),
     Check(
         "swapping",
-        ("swapped_pages",),
         lambda swapped_pages: plural("{count} page was swapped", "{count} pages were swapped", count=swapped_pages),
         lambda swapped_pages: swapped_pages == 0,
-        message("Memory is short: stop something, or lower NUM_CLIENTS or NUM_API_SERVICES."),
+        message("Memory is short. Stop other programs, or lower NUM_CLIENTS or NUM_API_SERVICES."),
     ),
     Check(
         "throttling",
-        ("throttles",),
-        _slowed,
+        _describe_throttling,
         lambda throttles: throttles == 0,
-        message("Heat slows the cores: improve cooling, or turn turbo off."),
+        message("The cores are throttled because of heat. Improve cooling, or turn turbo off."),
     ),
     Check(
         "quota",
-        ("quota_stalled_ns", "window_ns"),
         lambda quota_stalled_ns, window_ns: message(
-            "the CPU quota held threads back for {held_ms:.0f} ms in {window_s:.1f} s",
+            "the CPU quota throttled threads for {held_ms:.0f} ms of {window_s:.1f} s",
             held_ms=quota_stalled_ns / 1e6,
             window_s=window_ns / 1e9,
         ),
@@ -175,55 +180,49 @@ _WINDOW = (
 _SETTINGS = (
     Check(
         "memory_pressure",
-        ("memory_pressure",),
         _of_the_last_10_s,
         lambda memory_pressure: memory_pressure <= MEMORY_PRESSURE_SHARE,
-        message("Processes wait for memory: stop what holds it."),
+        message("Processes are waiting for memory. Stop programs that use much of it."),
     ),
     Check(
         "swap",
-        ("swap_used_bytes",),
         lambda swap_used_bytes: message("{used_mib:.0f} MiB", used_mib=swap_used_bytes / 2**20),
         lambda swap_used_bytes: swap_used_bytes == 0,
-        message("Free memory, then: sudo swapoff -a && sudo swapon -a"),
+        message("Free memory, then run: sudo swapoff -a && sudo swapon -a"),
     ),
     Check(
         "governor",
-        ("governors",),
         lambda governors: verbatim(", ".join(governors)),
         lambda governors: governors == ["performance"],
         verbatim("sudo cpupower frequency-set -g performance"),
     ),
     Check(
         "turbo",
-        ("turbo",),
         lambda turbo: message("on") if turbo else message("off"),
         lambda turbo: not turbo,
         message(
-            "The clock depends on heat and on how many cores are busy. Turn it off in the firmware, or with 1 in "
-            "/sys/devices/system/cpu/intel_pstate/no_turbo or 0 in /sys/devices/system/cpu/cpufreq/boost."
+            "With turbo, the clock frequency depends on temperature and on the number of busy cores. Turn turbo off in "
+            "the firmware, or write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo or 0 to "
+            "/sys/devices/system/cpu/cpufreq/boost."
         ),
     ),
     Check(
         "throttled_before",
-        ("throttles",),
-        _slowed,
+        _describe_throttling,
         lambda throttles: throttles == 0,
-        message("Heat has slowed the cores before: improve cooling, and check again after a run."),
+        message("The cores were throttled because of heat before. Improve cooling, and check again after a run."),
     ),
     Check(
         "smt",
-        ("smt",),
-        lambda smt: message("on: two threads share a core") if smt else message("off"),
+        lambda smt: message("on: two hardware threads share a core") if smt else message("off"),
         lambda smt: not smt,
         message(
-            "K busy threads get less than K cores. Keep services and clients on cores of their own with --pin, or: "
-            "echo off | sudo tee /sys/devices/system/cpu/smt/control"
+            "With SMT, K busy threads get less than K cores. Run services and clients on separate cores with --pin, or "
+            "turn SMT off: echo off | sudo tee /sys/devices/system/cpu/smt/control"
         ),
     ),
     Check(
         "cpu_quota",
-        ("cores_quota", "cores"),
         lambda cores_quota, cores: (
             message("none")
             if cores_quota == UNLIMITED
@@ -236,27 +235,27 @@ _SETTINGS = (
         ),
         lambda cores_quota, cores: cores_quota == UNLIMITED or cores_quota >= cores,
         message(
-            "The control group holds threads back when it is used up: raise it (docker run --cpus), or use "
-            "--cpuset-cpus."
+            "The control group throttles threads when the quota is used up. Raise the quota (docker run --cpus), or "
+            "use --cpuset-cpus instead."
         ),
     ),
     Check(
         "aslr",
-        ("aslr",),
         lambda aslr: _ASLR.get(aslr, message("partial")),
         lambda aslr: aslr == FULL_RANDOMISATION,
-        message("Fresh processes should differ in memory layout: sudo sysctl kernel.randomize_va_space=2"),
+        message("Each process should get a random memory layout. Run: sudo sysctl kernel.randomize_va_space=2"),
     ),
     Check(
         "wakeups",
-        ("wakeup_idle_ns", "wakeup_awake_ns"),
         lambda wakeup_idle_ns, wakeup_awake_ns: message(
-            "an idle core takes {idle_us:.0f} us, one that is held awake {awake_us:.0f} us",
+            "an idle core takes {idle_us:.0f} us to wake up, a core that is kept awake {awake_us:.0f} us",
             idle_us=wakeup_idle_ns / 1e3,
             awake_us=wakeup_awake_ns / 1e3,
         ),
         lambda wakeup_idle_ns, wakeup_awake_ns: wakeup_idle_ns <= wakeup_awake_ns + MOST_WAKEUP_NS,
-        message("With few connections this is what is measured: hold the cores awake with --keep-awake true."),
+        message(
+            "With few connections, wake-up latency dominates the result. Keep the cores awake with --keep-awake true."
+        ),
     ),
-    Check("placement", ("cores",), placement, lambda cores: True, NOTHING),
+    Check("placement", placement, lambda cores: True, NOTHING),
 )

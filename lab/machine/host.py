@@ -1,4 +1,4 @@
-"""What this machine is, as far as it matters to a measurement, and the room it gives for open files."""
+"""Read facts of this machine that matter to a measurement: CPU, memory, kernel, quotas and limits."""
 
 import os
 import platform
@@ -17,11 +17,12 @@ _LIMITS = {"nofile": resource.RLIMIT_NOFILE, "nproc": resource.RLIMIT_NPROC, "me
 
 
 def facts(reader: Reader = HERE) -> dict[str, Any]:
-    """Facts of the machine and of the orchestrator, None if unknown; no host name, for results are meant to be shown.
+    """Return facts of the machine and of the orchestrator. A fact is None if it is unknown.
 
-    cores: logical processors; cores_usable: those this process may run on;
-    cores_quota: processors' worth of time that our control group and those above it grant, if one limits it
-    load: processes that ran or waited, mean over 1, 5 and 15 minutes; limits: soft and hard, or 'unlimited'
+    There is no host name among the facts because results are meant to be shared.
+    cores: logical CPUs; cores_usable: CPUs that this process may run on
+    cores_quota: CPU time in cores that our control group and the groups above it permit, None if unlimited
+    load: processes that ran or waited, means over 1, 5 and 15 minutes; limits: soft and hard, or 'unlimited'
     """
     quota = cores_quota(reader)
     return {
@@ -41,19 +42,19 @@ def facts(reader: Reader = HERE) -> dict[str, Any]:
 
 
 def governors(reader: Reader) -> list[str]:
-    """Return the frequency governors in use: several if the processors differ."""
+    """Return the frequency governors in use. There are several if the CPUs differ."""
     return sorted(set(reader.matching("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")))
 
 
 def boot_id() -> str:
-    """The same for all that runs on one machine until it starts again; "" where nobody says."""
+    """Return the kernel's ID of the machine's current boot; "" if it is unknown."""
     return HERE.text("proc/sys/kernel/random/boot_id") or ""
 
 
 def raise_open_files(needed: int) -> None:
-    """Let this process, and those it starts, have *needed* files open at once.
+    """Raise the limit of open files of this process and its children to *needed*.
 
-    Raises BadInput with both numbers when the hard limit is lower.
+    Raises BadInput with both numbers if the hard limit is lower.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if _allows(soft, needed):
@@ -63,7 +64,7 @@ def raise_open_files(needed: int) -> None:
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
     except (OSError, ValueError):
-        # macOS lets kern.maxfilesperproc cap what the hard limit seems to allow.
+        # On macOS, kern.maxfilesperproc may be lower than the hard limit.
         raise _too_many_files(needed, soft) from None
 
 
@@ -95,9 +96,9 @@ def usable_cpus() -> frozenset[int]:
 
 
 def cores_quota(reader: Reader) -> float | str | None:
-    """Return the smallest quota on the way from our control group to the root, in processors' worth of time.
+    """Return the smallest CPU quota among our control group and the groups above it, in cores.
 
-    UNLIMITED if no group on the way has one, None if it cannot be known.
+    It is UNLIMITED if no group has a quota, and None if the quota is unknown.
     Source: docs.kernel.org, cgroup v2: cpu.max is "$MAX $PERIOD" in us, or "max"; v1: cpu.cfs_quota_us, -1 for none.
     """
     folders = _cgroups(reader, "cpu", "cpu.stat")
@@ -113,9 +114,9 @@ def _quota(reader: Reader, folder: str) -> float | None:
 
 
 def quota_stalled_ns(reader: Reader) -> int | None:
-    """Return how long quotas have held our threads back, those of the groups above ours included.
+    """Return how long the CPU quotas of our control group and the groups above it have throttled our threads.
 
-    Source: docs.kernel.org; cpu.stat holds throttled_usec in cgroup v2, throttled_time in ns in v1.
+    Source: docs.kernel.org; cpu.stat has throttled_usec in cgroup v2, throttled_time in ns in v1.
     """
     counters = [reader.table(f"{folder}/cpu.stat") for folder in _cgroups(reader, "cpu", "cpu.stat")]
     stalled_us = [us for one in counters if (us := number(one.get("throttled_usec"))) is not None]
@@ -124,9 +125,10 @@ def quota_stalled_ns(reader: Reader) -> int | None:
 
 
 def _cgroups(reader: Reader, controller: str, *files: str) -> list[str]:
-    """Return the folders of our control group's *controller*, known by one of these files, innermost first.
+    """Return the folders of our control group and its parents for a *controller*, innermost first.
 
-    In a container the path may be the host's, which is not there; the root of the container stands for our group then.
+    files: a folder counts if it has one of these files
+    In a container, the path of our group may exist only on the host. Then the root of the mount stands for our group.
     """
     for line in (reader.text("proc/self/cgroup") or "").splitlines():
         controllers, _, path = line.partition(":")[2].partition(":")
@@ -139,7 +141,7 @@ def _cgroups(reader: Reader, controller: str, *files: str) -> list[str]:
 
 
 def _mounts(controller: str, controllers: str) -> tuple[str, ...]:
-    """Return where a hierarchy of /proc/self/cgroup may be mounted, if it has the controller."""
+    """Return where a cgroup hierarchy may be mounted; empty if the hierarchy does not have the controller."""
     if not controllers:
         return (_CGROUPS,)
     named = controller in controllers.split(",")
@@ -147,7 +149,7 @@ def _mounts(controller: str, controllers: str) -> tuple[str, ...]:
 
 
 def memory_available_bytes(reader: Reader = HERE) -> int | None:
-    """Return how much memory new processes can have: what the kernel says, and what our control groups leave.
+    """Return how much memory is available to new processes, within the limits of our control groups.
 
     Source: proc_meminfo(5), MemAvailable; docs.kernel.org, cgroup v2: memory.max and memory.current; v1:
     memory.limit_in_bytes and memory.usage_in_bytes.
@@ -186,11 +188,11 @@ def _load() -> list[float] | None:
 
 
 def _limits() -> dict[str, int | str]:
-    limits: dict[str, int | str] = {}
-    for name, kind in _LIMITS.items():
-        for side, value in zip(("soft", "hard"), resource.getrlimit(kind), strict=True):
-            limits[f"{name}_{side}"] = UNLIMITED if value == resource.RLIM_INFINITY else value
-    return limits
+    return {
+        f"{name}_{side}": UNLIMITED if value == resource.RLIM_INFINITY else value
+        for name, kind in _LIMITS.items()
+        for side, value in zip(("soft", "hard"), resource.getrlimit(kind), strict=True)
+    }
 
 
 def _sysctl(name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""The files in which Linux tells what it is set to and what it counts. What is missing or odd reads as None."""
+"""Read settings and counters of Linux from files in /proc and /sys. A missing or malformed file reads as None."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,37 +6,37 @@ from pathlib import Path
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """The files of /proc and /sys under *root*; what cannot be read is None."""
+    """A reader of the files of /proc and /sys under *root*. A file that cannot be read reads as None."""
 
     root: Path = Path("/")
 
     def text(self, path: str) -> str | None:
-        """What the file holds, without the space around it."""
+        """Return the content of a file, without leading and trailing white space."""
         try:
             return (self.root / path).read_text(errors="replace").strip()
         except OSError:
             return None
 
     def number(self, path: str) -> int | None:
-        """The whole number that the file holds."""
+        """Return the integer that a file contains."""
         return number(self.text(path))
 
     def table(self, path: str) -> dict[str, str]:
-        """A file of lines such as `name value ...`, or `name: value ...`."""
+        """Parse a file of lines such as `name value ...` or `name: value ...` into a dict."""
         lines = (line.partition(" ") for line in (self.text(path) or "").splitlines())
         return {name.rstrip(":"): value.strip() for name, _, value in lines}
 
     def numbers(self, pattern: str) -> list[int]:
-        """The numbers in all files that match."""
+        """Return the integers in all files that match a pattern."""
         return [value for one in self.matching(pattern) if (value := number(one)) is not None]
 
     def matching(self, pattern: str) -> list[str]:
-        """What the files that match hold, in the order of their names."""
+        """Return the contents of all files that match a pattern, sorted by file name."""
         paths = sorted(self.root.glob(pattern))
         return [text for path in paths if (text := self.text(str(path.relative_to(self.root))))]
 
     def exists(self, path: str) -> bool:
-        """Is there such a file or folder?"""
+        """Return whether a file or folder exists."""
         return (self.root / path).exists()
 
 
@@ -44,7 +44,7 @@ HERE = Reader()
 
 
 def decimal(text: str | None) -> float | None:
-    """The number that *text* is, or None."""
+    """Parse *text* as a float; return None if it is not a number."""
     try:
         return float(text or "")
     except ValueError:
@@ -52,7 +52,7 @@ def decimal(text: str | None) -> float | None:
 
 
 def number(text: str | None) -> int | None:
-    """The whole number that *text* is, or None."""
+    """Parse *text* as an integer; return None if it is not one."""
     try:
         return int(text or "")
     except ValueError:

@@ -1,22 +1,26 @@
-"""How much CPU time other processes used between two moments, and which used most: Linux, from /proc.
+"""Compute the CPU time that other processes used between two snapshots of Linux's /proc, and which used most.
 
-Only names of processes are read, no command lines, because these may hold secrets.
+Only the names of processes are read. Command lines are not read because they may contain secrets.
 Source: proc_pid_stat(5), pid_namespaces(7); the first PID namespace has the inode 0xEFFFFFFC (proc_ns.h).
 """
 
 import os
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from lab.machine.kernelfiles import Reader
 
 MOST_NAMED = 3
-LONGEST_NAME = 15  # the kernel cuts off the rest
+LONGEST_NAME = 15  # the kernel truncates longer names
 _FIRST_NAMESPACE = "pid:[4026531836]"
 
 
 class ProcessTimes(NamedTuple):
-    """One process. ticks: its CPU time; waited_ticks: that of its children that have ended; cpu: where it ran last."""
+    """The CPU times of one process, in clock ticks.
+
+    ticks: its own CPU time; waited_ticks: the CPU time of its children that have ended; cpu: the CPU that it last used
+    """
 
     name: str
     parent: int
@@ -25,11 +29,11 @@ class ProcessTimes(NamedTuple):
     cpu: int
 
 
-Processes = Mapping[tuple[int, int], ProcessTimes]  # by number and start, since numbers are used again
+Processes = Mapping[tuple[int, int], ProcessTimes]  # by pid and start time, because the kernel reuses pids
 
 
 def processes(reader: Reader) -> Processes:
-    """Return every process that can be seen now."""
+    """Return all processes that /proc shows now."""
     found = {}
     for entry in os.scandir(reader.root / "proc") if reader.exists("proc") else ():
         if entry.name.isdecimal() and (text := reader.text(f"proc/{entry.name}/stat")):
@@ -43,7 +47,7 @@ def processes(reader: Reader) -> Processes:
 
 
 def sees_all(reader: Reader, cpus: Collection[int], cores: int) -> bool:
-    """Return whether processes() shows whatever may run on *cpus*: no namespace hides any, and no other CPU has any."""
+    """Return whether processes() shows every process that may run on *cpus*, because no PID namespace hides any."""
     try:
         namespace = os.readlink(reader.root / "proc/self/ns/pid")
     except OSError:
@@ -52,7 +56,7 @@ def sees_all(reader: Reader, cpus: Collection[int], cores: int) -> bool:
 
 
 def own_ticks(before: Processes, after: Processes, roots: Iterable[int]) -> tuple[int, set[tuple[int, int]]]:
-    """Return the CPU time of the trees of *roots* between two moments, and their processes at either of them."""
+    """Return the CPU time that the process trees of *roots* used between two snapshots, and all their processes."""
     own = {process for moment in (before, after) for process in _trees(moment, roots)}
     return _sum(after, own) - _sum(before, own), own
 
@@ -64,36 +68,35 @@ def usage(
     cpus: Collection[int],
     neighbours: Iterable[str],
 ) -> tuple[int, dict[str, int], dict[str, int]]:
-    """Return the CPU time that all but *own* processes used, in ticks; of the busiest by name; and of *neighbours*.
+    """Return the CPU time of all processes except *own*, of the busiest by name, and of the *neighbours* by name.
 
-    The first counts processes that have ended, too, if their parent has waited for them. It counts no neighbours.
+    All times are in clock ticks. The first time does not include neighbours. It includes processes that have ended, if
+    their parents waited for them.
     """
-    near = {name: name[:LONGEST_NAME] for name in neighbours}
-    by_name: dict[str, int] = {}
-    for which, process in after.items():
-        if which not in own and process.cpu in cpus:
-            used = process.ticks - (before[which].ticks if which in before else 0)
-            by_name[process.name] = by_name.get(process.name, 0) + used
-    beside = {name: by_name.pop(short, 0) for name, short in near.items()}
-    busiest = sorted((name for name in by_name if by_name[name] > 0), key=lambda name: -by_name[name])[:MOST_NAMED]
-    total = _sum(after, after.keys() - own) - _sum(before, before.keys() - own) - sum(beside.values())
-    return max(0, total), {name: by_name[name] for name in busiest}, beside
+    short_names = {name: name[:LONGEST_NAME] for name in neighbours}
+    by_name = Counter[str]()
+    for key, process in after.items():
+        if key not in own and process.cpu in cpus:
+            by_name[process.name] += process.ticks - (before[key].ticks if key in before else 0)
+    neighbour_ticks = {name: by_name.pop(short, 0) for name, short in short_names.items()}
+    total = _sum(after, after.keys() - own) - _sum(before, before.keys() - own) - sum(neighbour_ticks.values())
+    return max(0, total), dict((+by_name).most_common(MOST_NAMED)), neighbour_ticks
 
 
 def _trees(moment: Processes, roots: Iterable[int]) -> list[tuple[int, int]]:
     children: dict[int, list[tuple[int, int]]] = {}
-    for which, process in moment.items():
-        children.setdefault(process.parent, []).append(which)
-    found = [which for which in moment if which[0] in {*roots}]
-    for which in found:
-        found += children.get(which[0], [])
+    for key, process in moment.items():
+        children.setdefault(process.parent, []).append(key)
+    found = [key for key in moment if key[0] in {*roots}]
+    for key in found:
+        found += children.get(key[0], [])
     return found
 
 
-def _sum(moment: Processes, which: Iterable[tuple[int, int]]) -> int:
-    return sum(moment[one].ticks + moment[one].waited_ticks for one in which if one in moment)
+def _sum(moment: Processes, keys: Iterable[tuple[int, int]]) -> int:
+    return sum(moment[key].ticks + moment[key].waited_ticks for key in keys if key in moment)
 
 
 def _printable(name: str) -> str:
-    """Return a name that a terminal may show: any process may be called anything."""
+    """Return a process's name with unprintable characters replaced, so that a terminal can show it."""
     return "".join(letter if letter.isprintable() else "?" for letter in name) or "?"

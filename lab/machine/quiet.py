@@ -1,6 +1,7 @@
-"""How quiet this machine is: its settings, and what else happens while we measure. lab/machine/doctor.py judges it.
+"""Read how quiet this machine is: its settings, and what else runs during a measurement.
 
-Linux shows it in files; a fact is None if its file is missing, as on macOS or in many containers. Shares are 0..1.
+lab/machine/doctor.py judges these facts. They come from Linux's /proc and /sys. A fact is None if its file is missing,
+as on macOS or in many containers. Shares are 0..1.
 """
 
 import os
@@ -14,6 +15,7 @@ from lab.machine.kernelfiles import HERE, Reader, decimal, number
 from lab.machine.others import Processes, own_ticks, processes, sees_all, usage
 
 WINDOW_S = 0.5
+COUNTED = ("swapped_pages", "throttles", "quota_stalled_ns")
 TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 _OTHERS_MAY_USE = ("user", "nice", "system")
 _CPU = "sys/devices/system/cpu"
@@ -21,13 +23,14 @@ _CPU = "sys/devices/system/cpu"
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """Counters of the machine at one time; two of them make a window. None: not counted here.
+    """Counters of the machine at one time. A counter is None if this machine does not have it.
 
-    ticks: CPU time by kind since the machine started, all cores, in clock ticks
-    cpus: those that this process may use; busy_ticks: CPU time of all processes on them
-    processes: all that can be seen; sees_all: whether no other can use these CPUs
-    swapped_pages: in and out; throttles: times that heat slowed a core
-    *_stalled: time in which some process waited for a core, or for memory, or the quota held our threads back
+    cpus: the CPUs that this process may use; busy_ticks: CPU time of all processes on these CPUs
+    processes: all visible processes; sees_all: whether no other process can use these CPUs
+    ticks: CPU time by kind since boot, over all cores, in clock ticks
+    swapped_pages: pages swapped in and out; throttles: how often heat throttled a core
+    *_stalled_us: time in which some process waited for a core, or for memory
+    quota_stalled_ns: time in which the CPU quota throttled our threads
     """
 
     at_ns: int
@@ -45,19 +48,20 @@ class Snapshot:
 
 
 def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
-    """How the machine is set, and a window of *window_s* seconds; plain JSON.
+    """Return the machine's settings, and what happened in a window of *window_s* seconds, as plain JSON.
 
-    load_1m: processes that ran or waited, mean over a minute; throttles: since the machine started
-    governors: frequency governors in use; turbo: clocks may rise above the nominal one; smt: two threads share a core
+    load_1m: processes that ran or waited, mean over a minute; throttles: how often heat throttled a core since boot
+    governors: frequency governors in use; turbo: whether clocks may rise above the nominal frequency
+    smt: whether two hardware threads share a core
     *_pressure: share of the last 10 s in which some process waited for a core, or for memory
-    cores_quota: processors' worth of time that the control group grants, or 'unlimited'
+    cores_quota: CPU time in cores that the control group permits, or 'unlimited'
     """
     before = snapshot(reader)
     time.sleep(window_s)
     return {
         "cores": before.cores or None,
         "virtual": _virtual(reader),
-        "load_1m": _load(reader),
+        "load_1m": decimal((reader.text("proc/loadavg") or "").partition(" ")[0]),
         "governors": governors(reader) or None,
         "turbo": _turbo(reader),
         "throttles": before.throttles,
@@ -72,9 +76,10 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
 
 
 def snapshot(reader: Reader = HERE) -> Snapshot:
-    """The counters now. It takes about 4 ms for 100 processes, so it is taken before and after what is timed."""
+    """Read the machine's counters. This takes 4 ms for 100 processes, so callers do it outside of the timed region."""
     stat, cpus = reader.table("proc/stat"), usable_cpus()
     by_cpu = {int(name[3:]): _ticks(line) for name, line in stat.items() if name[:3] == "cpu" and name[3:].isdigit()}
+    throttles = reader.numbers(f"{_CPU}/cpu[0-9]*/thermal_throttle/*_throttle_count")
     return Snapshot(
         at_ns=time.monotonic_ns(),
         cores=len(by_cpu),
@@ -84,7 +89,7 @@ def snapshot(reader: Reader = HERE) -> Snapshot:
         sees_all=sees_all(reader, cpus, len(by_cpu)),
         ticks=_ticks(stat.get("cpu", "")),
         swapped_pages=_sum(reader.table("proc/vmstat"), ("pswpin", "pswpout")),
-        throttles=_throttles(reader),
+        throttles=sum(throttles) if throttles else None,
         cpu_stalled_us=_stalled_us(reader, "cpu"),
         memory_stalled_us=_stalled_us(reader, "memory"),
         quota_stalled_ns=quota_stalled_ns(reader),
@@ -94,10 +99,11 @@ def snapshot(reader: Reader = HERE) -> Snapshot:
 def between(
     before: Snapshot, after: Snapshot, neighbours: Iterable[str] = (), also_ours: Iterable[int] = ()
 ) -> dict[str, Any]:
-    """What happened between two snapshots; plain JSON.
+    """Return what happened between two snapshots, as plain JSON.
 
-    steal, iowait, idle: shares of all cores' time. *_pressure: shares of the window, ours included
-    others: what processes used that are neither of our tree, nor of the trees of *also_ours*; None where nobody counts
+    neighbours: names of processes that the service needs; also_ours: pids of processes that belong to the run
+    steal, iowait, idle: shares of all cores' time; *_pressure: shares of the window, including our own processes
+    others: CPU time of processes outside of our process tree and the trees of *also_ours*; None if unknown
     """
     spent_ns = after.at_ns - before.at_ns
     ticks = _ticks_between(before, after)
@@ -106,9 +112,7 @@ def between(
         "window_ns": spent_ns,
         **{kind: round(ticks[kind] / whole, 4) if whole else None for kind in ("steal", "iowait", "idle")},
         "others": _others(before, after, neighbours, (os.getpid(), *also_ours)),
-        "swapped_pages": _difference(before.swapped_pages, after.swapped_pages),
-        "throttles": _difference(before.throttles, after.throttles),
-        "quota_stalled_ns": _difference(before.quota_stalled_ns, after.quota_stalled_ns),
+        **{name: _difference(getattr(before, name), getattr(after, name)) for name in COUNTED},
         "cpu_pressure": _share(_difference(before.cpu_stalled_us, after.cpu_stalled_us), spent_ns),
         "memory_pressure": _share(_difference(before.memory_stalled_us, after.memory_stalled_us), spent_ns),
     }
@@ -117,29 +121,29 @@ def between(
 def _others(
     before: Snapshot, after: Snapshot, neighbours: Iterable[str], roots: Iterable[int]
 ) -> dict[str, Any] | None:
-    """Shares of the time of the CPUs that we may use: of all others, the busiest of them by name, and the neighbours.
+    """Return the share of CPU time that other processes used on our CPUs: all, the busiest by name, and neighbours.
 
-    Processes are counted one by one, which is exact to a tick. What this process cannot see is only in the CPUs' own
-    counters, which the kernel samples at its ticks: a short window says little there.
+    The CPU times of visible processes are exact to a clock tick. Processes that are not visible are only in the CPUs'
+    own counters. The kernel samples these counters at its ticks, so they are inaccurate in a short window.
     """
     whole = (after.at_ns - before.at_ns) * len(after.cpus) * os.sysconf("SC_CLK_TCK") / 1e9
     if whole <= 0 or before.ticks is None or after.ticks is None:
         return None
     own, ours = own_ticks(before.processes, after.processes, roots)
-    total, busiest, beside = usage(before.processes, after.processes, ours, after.cpus, neighbours)
+    total, busiest, neighbour_ticks = usage(before.processes, after.processes, ours, after.cpus, neighbours)
     if not after.sees_all:
-        total = max(0, after.busy_ticks - before.busy_ticks - own - sum(beside.values()))
+        total = max(0, after.busy_ticks - before.busy_ticks - own - sum(neighbour_ticks.values()))
     return {
         "cores": len(after.cpus),
         "window_ns": after.at_ns - before.at_ns,
         "share": round(min(1.0, total / whole), 4),
         "busiest": {name: round(ticks / whole, 4) for name, ticks in busiest.items()},
-        "neighbours": {name: round(ticks / whole, 4) for name, ticks in beside.items()},
+        "neighbours": {name: round(ticks / whole, 4) for name, ticks in neighbour_ticks.items()},
     }
 
 
 def _ticks_between(before: Snapshot, after: Snapshot) -> dict[str, int]:
-    """By kind; empty if they are not counted. idle and iowait may run backwards, says proc(5)."""
+    """Return the CPU time by kind between two snapshots; {} if unknown. idle and iowait may decrease (proc(5))."""
     if before.ticks is None or after.ticks is None:
         return {}
     return {kind: max(0, after.ticks[kind] - before.ticks[kind]) for kind in TICKS}
@@ -154,28 +158,25 @@ def _share(stalled_us: int | None, spent_ns: int) -> float | None:
 
 
 def _ticks(line: str) -> dict[str, int] | None:
-    """Source: proc(5), /proc/stat, a line of cpu. What comes after steal is counted in user and nice already."""
+    """Parse a cpu line of /proc/stat. Columns after steal are ignored because user and nice already include them.
+
+    Source: proc(5).
+    """
     values = [number(value) for value in line.split()[: len(TICKS)]]
     ticks = {kind: value for kind, value in zip(TICKS, values, strict=False) if value is not None}
     return ticks if len(ticks) == len(TICKS) else None
 
 
-def _load(reader: Reader) -> float | None:
-    return decimal((reader.text("proc/loadavg") or "").partition(" ")[0])
-
-
 def _turbo(reader: Reader) -> bool | None:
-    """Source: docs.kernel.org, intel_pstate (no_turbo) and cpufreq (boost, one file or one for each policy)."""
+    """Return whether turbo is on; None if unknown.
+
+    Source: docs.kernel.org, intel_pstate (no_turbo) and cpufreq (boost, one file or one for each policy).
+    """
     no_turbo = reader.number(f"{_CPU}/intel_pstate/no_turbo")
     if no_turbo is not None:
         return no_turbo == 0
     boosts = reader.numbers(f"{_CPU}/cpufreq/boost") or reader.numbers(f"{_CPU}/cpufreq/policy*/boost")
     return any(boosts) if boosts else None
-
-
-def _throttles(reader: Reader) -> int | None:
-    counts = reader.numbers(f"{_CPU}/cpu[0-9]*/thermal_throttle/*_throttle_count")
-    return sum(counts) if counts else None
 
 
 def _smt(reader: Reader) -> bool | None:
@@ -187,7 +188,7 @@ def _smt(reader: Reader) -> bool | None:
 
 
 def _virtual(reader: Reader) -> bool | None:
-    """Is this a virtual machine? Only x86 says so, among the processor's flags."""
+    """Return whether this is a virtual machine, according to the CPU flags of x86; None on other architectures."""
     flags = [line for line in (reader.text("proc/cpuinfo") or "").splitlines() if line.startswith("flags")]
     return "hypervisor" in flags[0].split() if flags else None
 
@@ -198,7 +199,10 @@ def _swap_used_bytes(reader: Reader) -> int | None:
 
 
 def _pressure(reader: Reader, kind: str) -> float | None:
-    """Source: docs.kernel.org, PSI: `some avg10=1.53 avg60=... avg300=... total=<us>`, in percent."""
+    """Return the share of the last 10 s in which some process waited for a resource of this *kind*.
+
+    Source: docs.kernel.org, PSI: `some avg10=1.53 avg60=... avg300=... total=<us>`, in percent.
+    """
     percent = decimal(_pressure_fields(reader, kind).get("avg10"))
     return None if percent is None else round(percent / 100, 4)
 
@@ -214,4 +218,4 @@ def _pressure_fields(reader: Reader, kind: str) -> dict[str, str]:
 
 def _sum(table: Mapping[str, str], names: tuple[str, ...]) -> int | None:
     values = [number(table.get(name)) for name in names]
-    return None if None in values else sum(value or 0 for value in values)
+    return None if None in values else sum(filter(None, values))

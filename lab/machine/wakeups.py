@@ -1,4 +1,4 @@
-"""How long a core takes to wake up: idle cores, and cores that are held awake (KEEP_AWAKE)."""
+"""Measure the wake-up latency of a core, and keep cores awake during a run (KEEP_AWAKE)."""
 
 import os
 import subprocess
@@ -13,38 +13,42 @@ from core.errors import BadInput
 
 ROUNDS = 500
 LONGEST_NS = 300_000_000
-_AWAKE = Path(__file__).with_name("awake.py")
+_SCRIPT = Path(__file__).with_name("awake.py")
 
 
-def expect_idle_class() -> None:
-    """Raises BadInput where cores cannot be held awake."""
+def require_idle_class() -> None:
+    """Raise BadInput if this platform cannot keep cores awake."""
     if not hasattr(os, "SCHED_IDLE"):
         raise BadInput(
-            "KEEP_AWAKE true needs the idle class of Linux's scheduler, which {platform} does not have; give "
-            "--keep-awake false.",
+            "KEEP_AWAKE is true, but {platform} lacks SCHED_IDLE, a scheduling policy of Linux. Use --keep-awake "
+            "false.",
             platform=sys.platform,
         )
 
 
 @contextmanager
 def kept_awake(wanted: bool = True, process_group: int | None = None) -> Iterator[list[int]]:
-    """Hold the cores that may be used awake for the block, if *wanted*: the processes that do it.
+    """Keep all usable cores awake during the block, if *wanted*. Yields the pids of the processes that do this.
 
-    They end with the block, and with this process however it ends; process_group: the one they join.
-    Raises BadInput where no process can be started.
+    These processes end with the block, or when this process ends.
+    process_group: the process group that they join
+    Raises BadInput if no process can be started.
     """
     if not wanted:
         yield []
         return
     cpus = sorted(os.sched_getaffinity(0))
-    command = [sys.executable, "-I", "-S", str(_AWAKE), str(os.getpid()), *map(str, cpus)]
+    command = [sys.executable, "-I", "-S", str(_SCRIPT), str(os.getpid()), *map(str, cpus)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, process_group=process_group
     ) as keeper:
         try:
             pids = [int(pid) for pid in keeper.stdout.readline().split()] if keeper.stdout else []
             if not pids:
-                raise BadInput("KEEP_AWAKE: no process can be started; end some, or raise the limit (ulimit -u).")
+                raise BadInput(
+                    "KEEP_AWAKE is true, but no process could be started. End some processes, or raise the limit "
+                    "(ulimit -u)."
+                )
             yield pids
         finally:
             if keeper.stdin:
@@ -52,16 +56,16 @@ def kept_awake(wanted: bool = True, process_group: int | None = None) -> Iterato
 
 
 def wakeups() -> dict[str, int | None]:
-    """From waking a process on another core until it runs: where cores are idle, and awake; None where not known."""
+    """Measure the wake-up latency of another core, with idle cores and with cores kept awake; None if unknown."""
     if not hasattr(os, "SCHED_IDLE") or len(cpus := sorted(os.sched_getaffinity(0))) < 2:
         return {"wakeup_idle_ns": None, "wakeup_awake_ns": None}
-    idle_ns = _wakeup_ns(cpus)
+    idle_ns = _measure_wakeup_ns(cpus)
     with kept_awake():
-        return {"wakeup_idle_ns": idle_ns, "wakeup_awake_ns": _wakeup_ns(cpus)}
+        return {"wakeup_idle_ns": idle_ns, "wakeup_awake_ns": _measure_wakeup_ns(cpus)}
 
 
-def _wakeup_ns(cpus: Sequence[int]) -> int:
-    """Half of a round trip of a byte between two processes, each on a core of its own; the median."""
+def _measure_wakeup_ns(cpus: Sequence[int]) -> int:
+    """Return half of the median round-trip time of a byte between two processes on different cores."""
     asked, ask = os.pipe()
     answered, answer = os.pipe()
     pid = os.fork()
@@ -92,7 +96,7 @@ def _rounds_ns(ask: int, answered: int) -> list[int]:
 
 
 def _echo(asked: int, answer: int, others: Sequence[int], cpu: int) -> None:
-    """In the new process: send each byte back, until there are no more."""
+    """Send each byte back until the pipe is closed, then exit. Runs in the forked process."""
     try:
         for end in others:
             os.close(end)

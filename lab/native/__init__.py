@@ -1,1 +1,1 @@
-"""Our native programs and extensions: built, found, or why not."""
+"""Build and find our native programs and extensions."""

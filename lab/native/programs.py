@@ -1,4 +1,4 @@
-"""Native programs: what builds each, how each is started, and why one is not there."""
+"""Build native programs, find their start commands, and report why a program is missing."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.errors import BadInput, GilscopeError
+from core.errors import GilscopeError
 from core.messages import AND, NOTHING, Message, listed, message
 from core.program import INSTALLED, PROGRAM
 from core.system import Program
@@ -19,16 +19,16 @@ from lab.digests import files_in
 from lab.environments.environment import run_build
 from lab.locks import locked
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES, SHIPPED_PROGRAMS
+from systems import built_in
 
 BIN = NATIVE_BUILDS / "bin"
 BUILD_TIMEOUT_S = 1800.0
 SOURCE_KINDS = (".rs", ".toml", ".c", ".h", ".cpp", ".hpp", ".txt", ".java", ".xml")
 MADE_FOLDERS = ("target", "build", "bin", "wheels")
-BROKEN = "broken"  # code of why a program was not built though its tools are here
-PEERS = ("ab", "wrk", "oha", "hey")
+BROKEN = "broken"  # message code: the build of a program failed although its tools are installed
 LAST_LINES = 6
 _LIBRARY = re.compile(r"(?P<name>[a-z-]+): not built: needs (?P<needs>.+)")
-# How cargo says it: of a rust-version, before and since its resolver knows it; of an edition that it does not know.
+# Messages of old and new versions of cargo that a package needs a newer Rust, because of rust-version or edition.
 _OLD_RUST = re.compile(
     r"requires rustc \d|rustc [\d.]+\S* is not supported by"
     r"|older than the `\d+` edition|feature `edition\d+` is required"
@@ -40,181 +40,164 @@ _NO_CRATES = re.compile(
 
 
 class ProgramMissing(GilscopeError):
-    """A native program is not there; the text says why."""
+    """A native program is missing. The message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Build:
-    """How one program is made.
+    """The description of how one program is built.
 
-    tools: what must be on PATH
+    tools: programs that must be on PATH
     commands: run in *folder* one after the other
-    made: the file that they leave, which is copied to native/bin if it is not there
-    host: the Python module that speaks the child contract for it; "" for a program that does so itself
+    built_file: the file that the commands create; it is copied to native/bin if it is elsewhere
     """
 
     name: str
     tools: tuple[str, ...]
     commands: tuple[tuple[str, ...], ...]
-    made: Path
+    built_file: Path
     folder: Path = NATIVE_BUILDS
-    host: str = ""
 
     @property
-    def place(self) -> Path:
-        """Where the program is once it is built."""
-        return BIN / self.made.name
+    def installed_file(self) -> Path:
+        """The path of the program after it was built."""
+        return BIN / self.built_file.name
 
     @property
     def program(self) -> Path:
-        """The program: what was built here, or else what came with the installation."""
-        return self.place if self.place.exists() else SHIPPED_PROGRAMS / self.made.name
+        """The path of the program that was built here, or else of the program in the installed package."""
+        return self.installed_file if self.installed_file.exists() else SHIPPED_PROGRAMS / self.built_file.name
 
     @property
     def reason_file(self) -> Path:
-        """What the last build said, if it failed."""
+        """The path of the file with the reason why the last build failed."""
         return BIN / f"{self.name}.not-built"
 
 
-def _cargo(name: str) -> Build:
-    commands = (("cargo", "build", "--quiet", "--release", "--bin", name),)
-    return Build(name=name, tools=("cargo",), commands=commands, made=NATIVE_BUILDS / "target" / "release" / name)
-
-
-def _cmake(name: str, host: str = "") -> Build:
-    configure = ("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release")
-    build = ("cmake", "--build", "build", "--target", name)
-    return Build(name=name, tools=("cmake", "c++"), commands=(configure, build), made=BIN / name, host=host)
-
-
-def _maven(name: str, folder: str, host: str = "") -> Build:
-    home = NATIVE_BUILDS / folder
-    made = home / "target" / f"{name}.jar"
+def _build_of(program: Program) -> Build:
+    """Return how a program is built."""
+    name, home = program.name, NATIVE_BUILDS / program.folder
+    if program.builder == "cargo":
+        commands = (("cargo", "build", "--quiet", "--release", "--bin", name),)
+        return Build(name=name, tools=("cargo",), commands=commands, built_file=home / "target" / "release" / name)
+    if program.builder == "cmake":
+        configure = ("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release")
+        build = ("cmake", "--build", "build", "--target", name)
+        return Build(name=name, tools=("cmake", "c++"), commands=(configure, build), built_file=BIN / name)
     tools = ("java", "javac", "mvn")  # a runtime environment alone has no javac
-    return Build(name=name, tools=tools, commands=(("mvn", "-q", "-B", "package"),), made=made, folder=home, host=host)
+    made = home / "target" / f"{name}.jar"
+    return Build(name=name, tools=tools, commands=(("mvn", "-q", "-B", "package"),), built_file=made, folder=home)
 
 
-LIMIT = ("loadgen", "calc-service")
-FOR_HOSTS = (*LIMIT, "http-echo", "echo-tokio")  # those that check whom they serve
-ECHO_HOST = "experiments.echo.program"
-BUILDS: dict[str, Build] = {
-    build.name: build
-    for build in (
-        *(_cargo(name) for name in (*LIMIT, "http-echo", "echo-tokio", "axum-server", "http-reqwest")),
-        *(_cmake(name, ECHO_HOST) for name in ("echo-libuv", "echo-asio", "echo-coroutine")),
-        _cmake("http-beast"),
-        _maven("echo-netty", "echo/netty", ECHO_HOST),
-    )
-}
+_USES = [
+    (system, program) for system in built_in() for program in (system.native_service, system.native_client) if program
+]
+PROGRAMS = {program.name: program for _, program in _USES}
+BUILDS = {name: _build_of(program) for name, program in PROGRAMS.items() if program.builder}
+# Programs that check who connects, so they may run on other hosts.
+FOR_HOSTS = {program.name for system, program in _USES if system.spreads and program.builder}
 
 
 def command(program: Program) -> list[str]:
-    """The command line that starts *program*. Raises ProgramMissing with the reason."""
+    """Return the command line that starts a native program. Raises ProgramMissing with the reason."""
     reason = missing(program.name)
     if reason:
         raise ProgramMissing(reason)
-    if program.name in PEERS:
-        return [sys.executable, "-s", "-m", "experiments.loadgen.peers", *program.arguments]
-    build = BUILDS[program.name]
-    start = ["java", "-jar", str(build.program)] if build.place.suffix == ".jar" else [str(build.program)]
-    host = [sys.executable, "-s", "-m", build.host] if build.host else []
-    return [*host, *start, *program.arguments]
+    host = [sys.executable, "-s", "-m", program.host] if program.host else []
+    build = BUILDS.get(program.name)
+    file = [str(build.program)] if build else []
+    java = ["java", "-jar"] if build and build.installed_file.suffix == ".jar" else []
+    return [*host, *java, *file, *program.arguments]
 
 
 def missing(name: str) -> Message:
-    """Why the program is not there: `not built: needs cargo`, say; NOTHING if it is.
+    """Return why a native program is missing, such as "not built: needs cargo"; NOTHING if it is ready.
 
-    One that an earlier build left is not there if the last build failed: its sources have changed since.
+    A program also counts as missing if the last build failed, because its sources have changed since it was built.
     """
-    if name in PEERS:
-        if shutil.which(name):
-            return NOTHING
-        return message("not installed: needs {program} on PATH (try: make native-peers)", program=name)
-    build = BUILDS[name]
+    build = BUILDS.get(name)
+    if build is None:
+        needed = message("not installed: needs {program} on PATH (try: make native-peers)", program=name)
+        return NOTHING if shutil.which(name) else needed
     if build.reason_file.exists():
-        return lacking(build.tools) or stored_reason(build.reason_file)
+        return find_missing_tools(build.tools) or load_reason(build.reason_file)
     if build.program.exists():
         return NOTHING
-    return lacking(build.tools) or message("not built; build it with: {program} native", program=PROGRAM)
+    return find_missing_tools(build.tools) or message("not built; build it with: {program} native", program=PROGRAM)
 
 
 def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
-    """Build these programs; of each its name and why it could not be built, NOTHING if it could.
+    """Build programs, and yield the name of each and why it could not be built, or NOTHING if it could.
 
-    A program that is newer than all sources is left as it is. Raises BadInput for a name that is not a program's.
+    names: keys of BUILDS. A program that is newer than all its sources is not rebuilt.
     """
-    wanted = list(names)
-    for name in wanted:
-        if name not in BUILDS:
-            known = ", ".join(BUILDS)
-            raise BadInput("{name} is not a native program; accepted are {known}.", name=repr(name), known=known)
     with locked(BIN) as lock:
         copy_sources()
-        for name in wanted:
-            yield name, _made(BUILDS[name], lock)
+        for name in names:
+            yield name, _build_if_outdated(BUILDS[name], lock)
 
 
 def copy_sources() -> None:
-    """Bring the sources to where they are built, if that is another place: an installation may be read-only."""
+    """Copy the native sources of an installed package to a writable folder, where they are built."""
     if INSTALLED:
         built = shutil.ignore_patterns("bin")
         shutil.copytree(NATIVE_SOURCES, NATIVE_BUILDS, ignore=built, dirs_exist_ok=True)
 
 
-def lacking(tools: Iterable[str]) -> Message:
-    """Which of *tools* are not on PATH; NOTHING if all are."""
+def find_missing_tools(tools: Iterable[str]) -> Message:
+    """Return a message that names the tools that are not on PATH; NOTHING if all are."""
     absent = [tool for tool in tools if shutil.which(tool) is None]
     return message("not built: needs {tools}", tools=listed(absent, last=AND)) if absent else NOTHING
 
 
 def store_reason(path: Path, reason: Message) -> None:
-    """Keep why a build failed, until the next one."""
+    """Write the reason why a build failed to a file."""
     path.write_text(json.dumps(reason.to_json()), encoding="utf-8")
 
 
-def stored_reason(path: Path) -> Message:
-    """What store_reason() wrote."""
+def load_reason(path: Path) -> Message:
+    """Read a reason that store_reason() wrote."""
     return Message.from_json(json.loads(path.read_text(encoding="utf-8")))
 
 
-def _made(build: Build, lock: int) -> Message:
-    absent = lacking(build.tools)
+def _build_if_outdated(build: Build, lock: int) -> Message:
+    absent = find_missing_tools(build.tools)
     if absent or _is_current(build):
         return absent
-    reason = _run(build, lock)
+    reason = _run_build(build, lock)
     if reason:
         store_reason(build.reason_file, reason)
     else:
         build.reason_file.unlink(missing_ok=True)
-        if build.made != build.place:
-            _put(build.made, build.place)
-        os.utime(build.place)
+        if build.built_file != build.installed_file:
+            _install_file(build.built_file, build.installed_file)
+        os.utime(build.installed_file)
     return reason
 
 
-def _put(made: Path, place: Path) -> None:
-    """Copy beside and rename: the program may be running."""
+def _install_file(made: Path, place: Path) -> None:
+    """Install a program by copying it to the same folder and renaming it, because the old program may be running."""
     beside = place.with_name(f".{place.name}.{os.getpid()}")
     try:
         shutil.copy2(made, beside)
         os.replace(beside, place)
-    finally:  # after "disk full", or Ctrl-C
+    finally:  # remove an incomplete copy, for example after "disk full" or Ctrl-C
         beside.unlink(missing_ok=True)
 
 
 def _is_current(build: Build) -> bool:
-    """Whether the last build went well, and the program is newer than every source of its build system."""
+    """Return whether the last build succeeded and the program is newer than every source file in its build folder."""
     if build.reason_file.exists():
         return False
     try:
-        made_s = build.place.stat().st_mtime
+        made_s = build.installed_file.stat().st_mtime
     except OSError:
         return False
     return all(made_s > os.stat(path).st_mtime for path in files_in(build.folder, SOURCE_KINDS, MADE_FOLDERS))
 
 
-def _run(build: Build, lock: int) -> Message:
-    """Why the commands of *build* failed; NOTHING if they did not."""
+def _run_build(build: Build, lock: int) -> Message:
+    """Run the commands of a build, and return why they failed, or NOTHING if they succeeded."""
     output = ""
     for command in build.commands:
         line = " ".join(command)
@@ -223,37 +206,45 @@ def _run(build: Build, lock: int) -> Message:
         except subprocess.TimeoutExpired as late:
             return message("not built: {command} did not end within {limit_s:g} s", command=line, limit_s=late.timeout)
         except OSError as error:
-            return broken(message("{program} could not be started: {error}", program=command[0], error=error.strerror))
+            return build_failure(
+                message("{program} could not be started: {error}", program=command[0], error=error.strerror)
+            )
         output += done.stdout + done.stderr
         if done.returncode:
-            return _reason(build.name, output, command)
+            return _explain_failure(build.name, output, command)
     return NOTHING
 
 
-def broken(reason: Message) -> Message:
-    """Why something was not built though its tools are here: a fault of its sources, or of the network."""
-    return message("not built, though its tools are here: {reason}", code=BROKEN, reason=reason)
+def build_failure(reason: Message) -> Message:
+    """Return a message that a build failed although its tools are installed, because of its sources or the network."""
+    return message("not built, although its tools are installed: {reason}", code=BROKEN, reason=reason)
 
 
-def _reason(name: str, output: str, command: tuple[str, ...]) -> Message:
-    """What is missing, if the build said so, or else its last lines."""
+def _explain_failure(name: str, output: str, command: tuple[str, ...]) -> Message:
+    """Return why a build failed: a missing library or tool if its output names one, or else its last lines."""
     last_lines = " / ".join(output.strip().splitlines()[-LAST_LINES:])
     failed = message("{command} failed: {output}", command=" ".join(command), output=last_lines)
-    return missing_library(name, output) or (command[0] == "cargo" and why_cargo_cannot(output)) or broken(failed)
+    return (
+        find_missing_library(name, output)
+        or (command[0] == "cargo" and explain_cargo_failure(output))
+        or build_failure(failed)
+    )
 
 
-def missing_library(name: str, output: str) -> Message:
-    """What the build of *name* said that it needs, NOTHING if it did not."""
+def find_missing_library(name: str, output: str) -> Message:
+    """Return which library is missing, according to the build output of program *name*; NOTHING if it names none."""
     needs = [match["needs"].strip() for match in _LIBRARY.finditer(output) if match["name"] == name]
     return message("not built: needs {tools}", tools=needs[0]) if needs else NOTHING
 
 
-def why_cargo_cannot(output: str) -> Message:
-    """Why cargo, which failed with this *output*, can build nothing of ours; NOTHING if the sources are at fault."""
+def explain_cargo_failure(output: str) -> Message:
+    """Return why cargo cannot build any of our programs, from its *output*; NOTHING if the sources are at fault."""
     if _OLD_RUST.search(output):
         return message("not built: needs {tools}", tools=_required_rust())
     return (
-        broken(message("cargo could not download the crates (no network?)")) if _NO_CRATES.search(output) else NOTHING
+        build_failure(message("cargo could not download the crates (no network?)"))
+        if _NO_CRATES.search(output)
+        else NOTHING
     )
 
 

@@ -1,23 +1,31 @@
-"""Our own extensions in native/: a wheel of each for each interpreter, or why there is none."""
+"""Build wheels of our own extensions in native/ for each interpreter, and report why a wheel is missing."""
 
 import hashlib
 import json
 import subprocess
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message, verbatim
 from core.program import PROGRAM
+from core.system import Extension
 from lab.digests import files_in
 from lab.environments.environment import EnvironmentFailed, run_build
 from lab.folders import empty
 from lab.locks import locked
-from lab.native.programs import broken, copy_sources, lacking, missing_library, store_reason, stored_reason
+from lab.native.programs import (
+    build_failure,
+    copy_sources,
+    find_missing_library,
+    find_missing_tools,
+    load_reason,
+    store_reason,
+)
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES
 from lab.python import uv
 from lab.python.interpreters import Interpreter
+from systems import built_in
 
 WHEELS = NATIVE_BUILDS / "wheels"
 BUILD_TIMEOUT_S = 1800.0
@@ -28,37 +36,21 @@ MADE_FOLDERS = {"target", "build", "__pycache__"}
 
 
 class WheelMissing(EnvironmentFailed):
-    """An extension is not there for an interpreter; the message says why."""
+    """An interpreter has no wheel of an extension. The message says why."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Extension:
-    """Its folder in native/ has its name. tools: what must be on PATH. borrowed: headers that it includes."""
-
-    name: str
-    tools: tuple[str, ...]
-    borrowed: tuple[str, ...] = ()
-
-
-EXTENSIONS: dict[str, Extension] = {
-    extension.name: extension
-    for extension in (
-        Extension(
-            name="beastclient",
-            tools=("c++",),
-            borrowed=tuple(f"http-beast/{name}" for name in ("client.cpp", "client.hpp", "clock.hpp", "socket.hpp")),
-        ),
-        Extension(name="reqwestclient", tools=("cargo",)),
-    )
-}
+EXTENSIONS = {extension.name: extension for system in built_in() for extension in system.extensions}
 
 
 def wheel(name: str, interpreter: Interpreter) -> Path:
-    """The wheel of extension *name*, made of the sources as they are now. Starts no process.
+    """Return the wheel of extension *name* for an interpreter, if it was built from the present sources.
 
-    Raises WheelMissing with the reason, BadInput for a name that is not an extension's.
+    Starts no process. Raises WheelMissing with the reason, and BadInput if *name* is not an extension.
     """
-    extension = _extension(name)
+    if name not in EXTENSIONS:
+        known = ", ".join(EXTENSIONS)
+        raise BadInput("{name} is not an extension. Choose from {known}.", name=repr(name), known=known)
+    extension = EXTENSIONS[name]
     place = _place(extension, interpreter)
     path = _current(place, _stamp(extension, interpreter))
     if path is None:
@@ -68,40 +60,34 @@ def wheel(name: str, interpreter: Interpreter) -> Path:
 
 
 def make(names: Iterable[str], interpreters: Iterable[Interpreter]) -> Iterator[tuple[Message, Message]]:
-    """Build these extensions, or all, for each interpreter: 'name for 3.14t', and why not, NOTHING if it is there.
+    """Build the named extensions for each interpreter. names: keys of EXTENSIONS
 
-    A wheel of the sources as they are now is left as it is. Raises BadInput for a name that is not an extension's.
+    Yields 'NAME for 3.14t' and why the wheel could not be built, or NOTHING if it is ready. A wheel of the present
+    sources is not rebuilt.
     """
-    extensions = [_extension(name) for name in list(names) or EXTENSIONS]
+    extensions = [EXTENSIONS[name] for name in names]
     for interpreter in interpreters:
         for extension in extensions:
-            yield _label(extension, interpreter), _made(extension, interpreter)
+            yield _label(extension, interpreter), _build_if_outdated(extension, interpreter)
 
 
 def _label(extension: Extension, interpreter: Interpreter) -> Message:
     return message("{extension} for {runtime}", extension=extension.name, runtime=interpreter.name)
 
 
-def _extension(name: str) -> Extension:
-    if name not in EXTENSIONS:
-        known = ", ".join(EXTENSIONS)
-        raise BadInput("{name} is not an extension; accepted are {known}.", name=repr(name), known=known)
-    return EXTENSIONS[name]
-
-
 def _place(extension: Extension, interpreter: Interpreter) -> Path:
-    """Its folder: two interpreters of one name do not share a wheel."""
+    """Return the folder of a wheel. Its name contains a hash of the interpreter's path, because names may repeat."""
     digest = hashlib.sha256(str(interpreter.executable).encode()).hexdigest()[:8]
     return WHEELS / f"{extension.name}-{interpreter.name}-{digest}"
 
 
 def _stamp(extension: Extension, interpreter: Interpreter) -> str:
-    """All that a wheel is made of: other sources, or another build of the interpreter, need another one."""
+    """Return the stamp of a wheel: a digest of its sources, and the interpreter's path, version and build."""
     return json.dumps({"sources": _digest(extension), **interpreter.identity}, indent=1)
 
 
 def _digest(extension: Extension) -> str:
-    """Names and contents of all sources."""
+    """Return a digest of the names and contents of an extension's sources."""
     sha = hashlib.sha256()
     own = files_in(NATIVE_SOURCES / extension.name, SOURCE_KINDS, MADE_FOLDERS)
     for path in (*map(Path, own), *(NATIVE_SOURCES / name for name in extension.borrowed)):
@@ -120,22 +106,27 @@ def _current(place: Path, stamp: str) -> Path | None:
 
 def _why_missing(extension: Extension, place: Path) -> Message:
     try:
-        return _lacking(extension) or stored_reason(place / REASON_FILE)
+        return _find_missing_tools(extension) or load_reason(place / REASON_FILE)
     except OSError:
         return message("not built; build it with: {program} native", program=PROGRAM)
 
 
-def _lacking(extension: Extension) -> Message:
+def _find_missing_tools(extension: Extension) -> Message:
     has_uv = uv.find() is not None
-    return lacking(extension.tools) or (NOTHING if has_uv else message("not built: needs uv (pip install uv)"))
+    return find_missing_tools(extension.tools) or (
+        NOTHING if has_uv else message("not built: needs uv (pip install uv)")
+    )
 
 
-def _made(extension: Extension, interpreter: Interpreter) -> Message:
-    """Build its wheel unless it is there, or another run has built it while this one waited; why not, or NOTHING."""
+def _build_if_outdated(extension: Extension, interpreter: Interpreter) -> Message:
+    """Build a wheel unless it is ready. Return why it could not be built, or NOTHING.
+
+    Another run may have built the wheel while this one waited for the lock.
+    """
     place, stamp = _place(extension, interpreter), _stamp(extension, interpreter)
     if _current(place, stamp):
         return NOTHING
-    absent = _lacking(extension)
+    absent = _find_missing_tools(extension)
     if absent:
         return absent
     with locked(place) as lock:
@@ -143,15 +134,17 @@ def _made(extension: Extension, interpreter: Interpreter) -> Message:
 
 
 def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: str, lock: int) -> Message:
-    """The stamp is written last: what has one is whole."""
+    """Build a wheel and return why this failed, or NOTHING. The stamp is written last: it marks a complete wheel."""
     empty(place)
     copy_sources()
     try:
-        done = run_build(_command(extension, interpreter, place), lock, BUILD_TIMEOUT_S)
+        python, source = str(interpreter.executable), str(NATIVE_BUILDS / extension.name)
+        command = [str(uv.find()), "build", "--wheel", "--python", python, "--out-dir", str(place), source]
+        done = run_build(command, lock, BUILD_TIMEOUT_S)
     except subprocess.TimeoutExpired as late:
-        reason = broken(message("it did not end within {limit_s:g} s", limit_s=late.timeout))
+        reason = build_failure(message("the build did not end within {limit_s:g} s", limit_s=late.timeout))
     else:
-        reason = _reason(extension.name, done.stdout + done.stderr) if done.returncode else NOTHING
+        reason = _explain_failure(extension.name, done.stdout + done.stderr) if done.returncode else NOTHING
     if reason:
         store_reason(place / REASON_FILE, reason)
     else:
@@ -159,14 +152,11 @@ def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: s
     return reason
 
 
-def _command(extension: Extension, interpreter: Interpreter, place: Path) -> list[str]:
-    source = str(NATIVE_BUILDS / extension.name)
-    python = ["--python", str(interpreter.executable)]
-    return [str(uv.find()), "build", "--wheel", *python, "--out-dir", str(place), source]
+def _explain_failure(name: str, output: str) -> Message:
+    """Return why a build failed: a missing library, or the first lines with an error.
 
-
-def _reason(name: str, output: str) -> Message:
-    """The library that is missing, or the first lines that name an error: what follows are the tools' own frames."""
+    Later lines are mostly stack frames of the build tools.
+    """
     lines = [line.strip() for line in output.strip().splitlines()]
     errors = [line for line in lines if "error" in line.lower()]
-    return missing_library(name, output) or broken(verbatim(" / ".join(errors[:3] or lines[-3:])))
+    return find_missing_library(name, output) or build_failure(verbatim(" / ".join(errors[:3] or lines[-3:])))

@@ -1,1 +1,1 @@
-"""Where a service spends its time, by linux-perf."""
+"""Profiles of a running service: CPU time, Python stacks, contended locks, and memory."""

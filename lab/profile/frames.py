@@ -1,8 +1,10 @@
-"""Python stacks and owners of mutexes, read out of a running CPython 3.14 or 3.15: it runs nothing, none stops.
+"""Read Python stacks and owners of mutexes from the memory of a running CPython 3.14 or 3.15.
 
-lab.gil.memory tells where things lie. What is read may change meanwhile: who reads must know by other means that the
-thread stood still (lab.profile.waits). Source: CPython 3.14 and 3.15, pycore_interpframe_structs.h,
-Include/object.h (a free-threaded object's mutex lies 14 bytes before its type), Modules/_threadmodule.c; proc(5).
+The process runs no code for this and is not stopped. lab.gil.memory finds the offsets of CPython's structures. The
+process may change its memory during the reading, so a caller must know from another source that a thread did not run
+(lab.profile.waits).
+Source: CPython 3.14 and 3.15, pycore_interpframe_structs.h, Include/object.h (a free-threaded object's mutex lies 14
+bytes before its type), Modules/_threadmodule.c; proc(5).
 """
 
 import re
@@ -10,32 +12,34 @@ import struct
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache, partial
 from time import monotonic_ns
 from typing import NamedTuple
 
 from lab.gil.memory import READ_ERRORS, NotReadable, PythonMemory, mappings, word
 
-DEEPEST = 24  # frames of a stack that are read
+SHARED_COUNTS = ("_Py_DecRefShared", "_Py_DecRefSharedDebug", "_Py_MergeZeroLocalRefcount", "_Py_DecRefSharedIsDead")
+DEEPEST = 24  # only the innermost frames of a stack are read
 MOST_THREADS = 4096
-_WINDOW_BYTES = 3072  # before a frame: callers mostly lie there
+_WINDOW_BYTES = 3072  # read together with a frame, because its callers' frames mostly lie just before it
 _MUTEX_BEFORE_TYPE = 14
 _LONGEST_TEXT = 4096
 _ENCODINGS = {1: "latin-1", 2: "utf-16-le", 4: "utf-32-le"}
 _LONGEST_LINES = 1 << 20
-NOBODY = "-"
+NO_OWNER = "-"
 _NAME = re.compile(rb"[A-Za-z_][\w.]*\0", re.ASCII)
 
 
 class RawFrame(NamedTuple):
-    """What a frame says of where it is; place() makes a line of it."""
+    """The addresses of a frame's code object and instruction. StackReader.place() finds the source line."""
 
     code: int
     instruction: int
-    copy: int  # of its bytecode: each thread has its own on the free-threaded build
+    copy: int  # number of the copy of its bytecode: on the free-threaded build each thread has its own copy
 
 
 class ThreadStack(NamedTuple):
-    """A thread's frames, innermost first; read from start_ns to end_ns on the monotonic clock."""
+    """A thread's frames, innermost first, read between start_ns and end_ns on the monotonic clock."""
 
     tid: int
     start_ns: int
@@ -45,7 +49,7 @@ class ThreadStack(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SourceLine:
-    """A line of Python."""
+    """A line of Python source code."""
 
     file: str
     line: int
@@ -53,37 +57,45 @@ class SourceLine:
 
 
 class StackReader(PythonMemory):
-    """The Python stacks and mutexes of process *pid*."""
+    """A reader of the Python stacks and mutexes of process *pid*.
+
+    shared_counts: the addresses of the functions that count references of shared objects
+    """
 
     def __init__(self, pid: int) -> None:
-        """Raises NotReadable."""
+        """Open the process's memory. Raises NotReadable."""
         super().__init__(pid)
         try:
             types = self.symbols(("PyType_Type", "PyCode_Type"))
             self._type, self._code_type = (types[name].address + self.bias for name in ("PyType_Type", "PyCode_Type"))
+            self.shared_counts = [
+                range(start := symbol.address + self.bias, start + symbol.size_bytes)
+                for symbol in self.symbols(SHARED_COUNTS).values()
+            ]
         except (*READ_ERRORS, KeyError) as error:
             self.close()
             raise NotReadable(f"process {pid}: {error}") from error
-        self._places: dict[RawFrame, SourceLine | None] = {}
+        self.place = cache(self._find_line)
+        self._variable_at = cache(partial(_variable_of, pid))
         self._types: dict[int, str] = {}
-        self._variables: dict[int, str] = {}
 
     def stacks(self) -> Iterator[ThreadStack]:
-        """Of every thread that has a Python stack now."""
-        at = self.at
+        """Yield the stack of every Python thread that exists now."""
+        offsets = self.offsets
         with suppress(OSError, struct.error):
-            thread = self.pointer(self.interpreter + at["interpreter.threads_head"])
+            thread = self.field(self.interpreter, "interpreter.threads_head")
             for _ in range(MOST_THREADS):
                 if not thread:
                     return
                 start_ns = monotonic_ns()
-                state = self.read(thread, at["thread.size"])
-                frames = tuple(self._frames(word(state, at["thread.current_frame"])))
-                yield ThreadStack(word(state, at["thread.native_thread_id"]), start_ns, monotonic_ns(), frames)
-                thread = word(state, at["thread.next"])
+                state = self.read(thread, offsets["thread.size"])
+                frames = tuple(self._frames(word(state, offsets["thread.current_frame"])))
+                yield ThreadStack(word(state, offsets["thread.native_thread_id"]), start_ns, monotonic_ns(), frames)
+                thread = word(state, offsets["thread.next"])
 
     def _frames(self, frame: int) -> Iterator[RawFrame]:
-        at, size = self.at, self.at["frame.size"]
+        offsets, size = self.offsets, self.offsets["frame.size"]
+        copy_offset = offsets["frame.tlbc_index"]
         window, start = b"", 0
         for _ in range(DEEPEST):
             if not frame:
@@ -91,10 +103,11 @@ class StackReader(PythonMemory):
             if not start <= frame <= start + len(window) - size:
                 window, start = self._window(frame, size)
             place = frame - start
-            copy = struct.unpack_from("<i", window, place + at["frame.tlbc_index"])[0] if at["frame.tlbc_index"] else 0
-            code = word(window, place + at["frame.executable"]) & ~7  # the low bits say how it is counted
-            yield RawFrame(code, word(window, place + at["frame.instr_ptr"]), copy)
-            frame = word(window, place + at["frame.previous"])
+            copy = struct.unpack_from("<i", window, place + copy_offset)[0] if copy_offset else 0
+            # The low bits of the code object's address are flags for reference counting.
+            code = word(window, place + offsets["frame.executable"]) & ~7
+            yield RawFrame(code, word(window, place + offsets["frame.instr_ptr"]), copy)
+            frame = word(window, place + offsets["frame.previous"])
 
     def _window(self, frame: int, size: int) -> tuple[bytes, int]:
         with suppress(OSError):
@@ -103,88 +116,90 @@ class StackReader(PythonMemory):
             return window, start
         return self.read(frame, size), frame
 
-    def place(self, frame: RawFrame) -> SourceLine | None:
-        """The line that *frame* is at; None where it is none of Python."""
-        if frame not in self._places:
-            try:
-                self._places[frame] = self._place(frame)
-            except READ_ERRORS:
-                self._places[frame] = None
-        return self._places[frame]
-
-    def _place(self, frame: RawFrame) -> SourceLine | None:
-        at, code = self.at, frame.code
-        if not code or self.pointer(code + at["object.ob_type"]) != self._code_type:
-            return None
-        start = code + at["code.co_code_adaptive"]
-        if at["code.co_tlbc"]:
-            start = self.pointer(self.pointer(code + at["code.co_tlbc"]) + 8 * (frame.copy + 1))
-        first = self.integer(code + at["code.firstlineno"])
-        line = _line(self._bytes(self.pointer(code + at["code.linetable"])), first, frame.instruction - start)
-        file, function = (self._text(self.pointer(code + at[f"code.{name}"])) for name in ("filename", "qualname"))
-        return SourceLine(file=file, line=line, function=function)
+    def _find_line(self, frame: RawFrame) -> SourceLine | None:
+        """Return the source line that *frame* executes; None if the frame is not one of Python code."""
+        offsets, code = self.offsets, frame.code
+        with suppress(*READ_ERRORS):
+            if not code or self.field(code, "object.ob_type") != self._code_type:
+                return None
+            start = code + offsets["code.co_code_adaptive"]
+            if offsets["code.co_tlbc"]:
+                start = self.pointer(self.field(code, "code.co_tlbc") + 8 * (frame.copy + 1))
+            first = self.integer(code + offsets["code.firstlineno"])
+            line = _line(self._bytes(self.field(code, "code.linetable")), first, frame.instruction - start)
+            file, function = (self._text(self.field(code, f"code.{name}")) for name in ("filename", "qualname"))
+            return SourceLine(file=file, line=line, function=function)
+        return None
 
     def owner(self, mutex: int) -> str:
-        """Whose mutex it is: the name of its object's type, or [FILE] that has it as a variable, or NOBODY.
+        """Return the owner of the mutex at an address: a type's name, [FILE], or NO_OWNER.
 
-        It is the mutex that every object of a free-threaded build has, or the one right after an object's head, as in
-        a threading lock.
+        It is the name of an object's type if the mutex is the one in every object's header on a free-threaded build, or
+        the field right after an object's header, as in a threading lock. It is [FILE] if the mutex is a global variable
+        of that file.
         """
-        candidates = [mutex - self.at["object.size"]]
+        candidates = [mutex - self.offsets["object.size"]]
         if self.free_threaded:
-            candidates.insert(0, mutex + _MUTEX_BEFORE_TYPE - self.at["object.ob_type"])
+            candidates.insert(0, mutex + _MUTEX_BEFORE_TYPE - self.offsets["object.ob_type"])
         for candidate in candidates:
             with suppress(OSError, struct.error):
                 if name := self._type_name(candidate):
                     return name
-        if mutex not in self._variables:
-            self._variables[mutex] = _variable_of(self.pid, mutex)
-        return self._variables[mutex]
+        return self._variable_at(mutex)
 
-    def _type_name(self, thing: int) -> str:
-        if thing % 8:
+    def _type_name(self, address: int) -> str:
+        if address % 8:
             return ""
-        kind = meta = self.pointer(thing + self.at["object.ob_type"])
+        kind = meta = self.field(address, "object.ob_type")
         if kind in self._types:
             return self._types[kind]
-        for _ in range(4):  # a type is an instance of type, or of a class that is
+        for _ in range(4):  # a type is an instance of `type`, or of a metaclass that is one
             if meta == self._type:
-                name = _NAME.match(self.read(self.pointer(kind + self.at["type.tp_name"]), 128))
+                name = _NAME.match(self.read(self.field(kind, "type.tp_name"), 128))
                 self._types[kind] = name[0][:-1].decode() if name else ""
                 return self._types[kind]
             with suppress(OSError, struct.error):
-                meta = self.pointer(meta + self.at["object.ob_type"])
+                meta = self.field(meta, "object.ob_type")
         return ""
 
-    def _bytes(self, thing: int) -> bytes:
-        length = self.pointer(thing + self.at["bytes.ob_size"])
-        return self.read(thing + self.at["bytes.ob_sval"], min(length, _LONGEST_LINES))
+    def _bytes(self, address: int) -> bytes:
+        length = self.field(address, "bytes.ob_size")
+        return self.read(address + self.offsets["bytes.ob_sval"], min(length, _LONGEST_LINES))
 
-    def _text(self, thing: int) -> str:
-        """A str: ASCII right after its head, or one, two or four bytes a character after a longer one."""
-        state = self.pointer(thing + self.at["str.state"]) >> (8 if self.free_threaded else 2)
-        length, start = self.pointer(thing + self.at["str.length"]), thing + self.at["str.asciiobject_size"]
+    def _text(self, address: int) -> str:
+        """Return the str at an address.
+
+        ASCII text follows a short header. Other text has one, two or four bytes per character after a longer header.
+        """
+        state = self.field(address, "str.state") >> (8 if self.free_threaded else 2)
+        length, start = self.field(address, "str.length"), address + self.offsets["str.asciiobject_size"]
         if state & 7 not in _ENCODINGS or length > _LONGEST_TEXT:
-            raise ValueError("no str, or one that is longer than any name")
+            raise ValueError("not a str, or longer than any name")
         is_ascii = state >> 4 & 1
         return self.read(start + (0 if is_ascii else 16), length * (state & 7)).decode(_ENCODINGS[state & 7])
 
 
 def _variable_of(pid: int, address: int) -> str:
-    """The file whose variables are at *address*, by its name; those without a value at first follow what it maps."""
+    """Return the file whose global variables contain *address*, as [FILE]; NO_OWNER if there is none.
+
+    Variables without an initial value lie in a mapping without a name, right after the file's own mappings.
+    """
     file, end = "", 0
     with suppress(OSError):
         for start, stop, name in mappings(pid):
             file = name or (file if start == end else "")
             end = stop
             if start <= address < stop:
-                return f"[{file.rpartition('/')[2]}]" if file.startswith("/") else NOBODY
-    return NOBODY
+                return f"[{file.rpartition('/')[2]}]" if file.startswith("/") else NO_OWNER
+    return NO_OWNER
 
 
 def _line(table: bytes, first: int, offset: int) -> int:
-    """The line of the instruction at *offset*, as a code object with the same table has it; 0 where it has none."""
+    """Return the line number of the instruction at *offset*; 0 if it has none.
+
+    table, first: co_linetable and co_firstlineno of the code object
+    """
     if not 0 <= offset < _LONGEST_LINES:
-        raise ValueError("an instruction that is not of this code")
+        raise ValueError("the instruction is outside of this code object")
     code = _line.__code__.replace(co_linetable=table, co_firstlineno=first, co_code=bytes(offset + 2))
     return next((line or 0 for start, end, line in code.co_lines() if start <= offset < end), 0)

@@ -1,4 +1,4 @@
-"""Which functions and which locks a profile is made of: the output of perf script, read and counted. Pure."""
+"""Parse the output of `perf script`, and count CPU time and context switches by function and lock. Does no I/O."""
 
 import re
 from collections import Counter
@@ -15,11 +15,11 @@ SMALL_SHARE = 0.01
 
 _HEADER = re.compile(r"^\s*(\d+)\s+(\S+):\s*$")
 _FRAME = re.compile(r"^\s+[0-9a-f]+ (.*) \(([^()]*(?:\([^()]*\))?)\)$")
-_KERNEL = re.compile(r"^\[(?!unknown\])")  # [kernel.kallsyms], [vdso], a module such as [nf_tables]
+_KERNEL = re.compile(r"^\[(?!unknown\])")  # matches [kernel.kallsyms], [vdso], or a kernel module such as [nf_tables]
 _SUFFIX = re.compile(r"(@@?[A-Z]+_[\d.]+|\.(isra|part|constprop|cold|lto_priv|llvm)(\.\d+)?|\[k\])+$")
 LOCKS = {
     "gil": (message("the GIL"), re.compile(r"^(take_gil|drop_gil(_impl)?|_?PyEval_(Acquire|Release)Lock)$")),
-    "stop_the_world": (message("a stop of all threads"), re.compile(
+    "stop_the_world": (message("a stop-the-world pause"), re.compile(
         r"^(stop_the_world|start_the_world|_PyEval_(Stop|Start)TheWorld\w*)$")),
     "critical_section": (message("a critical section"), re.compile(r"^_?PyCriticalSection2?_\w+$")),
     "threading_lock": (message("a threading lock"), re.compile(
@@ -37,15 +37,19 @@ LOCKS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """One sample: what was counted, how much it stands for, and (symbol, object) of each frame, innermost first."""
+    """One sample of perf.
+
+    event: what perf counted; weight: how many events the sample represents
+    stack: (symbol, file) of each frame, innermost first
+    """
 
     event: str
     weight: int
     stack: tuple[tuple[str, str], ...]
 
 
-class Function(NamedTuple):
-    """What a sample counts for; lock as in Hot."""
+class Attribution(NamedTuple):
+    """The function that a sample is attributed to. lock: as in HotFunction"""
 
     symbol: str
     dso: str
@@ -53,13 +57,13 @@ class Function(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Hot:
-    """A function, and what the service spent in it.
+class HotFunction:
+    """A function with its share of the service's CPU time and context switches.
 
-    symbol, dso: its name, and the program, library or [kernel] that it is in
-    share: 0..1, of the service's CPU time; what the kernel does for a function is the function's
-    switch_share: 0..1, of its context switches, voluntary or not; None: not counted
-    lock: a key of LOCKS, or "". A lock's shares hold all that is done in it and for it, contended or not
+    symbol: the function's name; dso: the program or library that contains it, or [kernel]
+    share: share of the service's CPU time, 0..1, including kernel work on behalf of the function
+    switch_share: share of the service's context switches, voluntary or not, 0..1; None if they were not counted
+    lock: a key of LOCKS, or "". A lock's shares include all work of taking and releasing it, contended or not
     """
 
     symbol: str
@@ -71,37 +75,41 @@ class Hot:
 
 @dataclass(frozen=True, kw_only=True)
 class HotSpots:
-    """Functions and locks, the hottest first; each sample counts for one of them, so that the shares add up to 1.
+    """The hot spots of a service, hottest first. Each sample counts for one of them, so the shares add up to 1.
 
-    samples: of CPU time; lost_share: 0..1, of all samples, as far as perf said
-    kernel_counted: False if perf may not inspect the kernel: what happens there is then in no share
+    samples: the number of CPU time samples
+    kernel_counted: whether perf may inspect the kernel; if not, the shares do not include time in the kernel
+    lost_share: share of all samples that perf lost, 0..1
     """
 
-    hot: tuple[Hot, ...]
+    hot: tuple[HotFunction, ...]
     samples: int
     kernel_counted: bool
     lost_share: float = 0.0
 
     def to_json(self, most: int = 20) -> dict[str, Any]:
-        """What result.json keeps: the sentence, and the hottest *most*."""
+        """Return what result.json keeps: the summary sentence and the *most* hottest functions and locks."""
         hot = [asdict(function) for function in self.hot[:most]]
         return {**asdict(self), "hot": hot, "sentence": self.sentence().to_json()}
 
     def sentence(self) -> Message:
-        """The hottest function, the hottest lock, and what that is based on."""
+        """Return a sentence that names the hottest function, the hottest lock, and the number of samples."""
         return chained([_hottest_function(self.hot), _hottest_lock(self.hot), self._basis()])
 
     def _basis(self) -> Message:
-        samples = plural("from {count} sample", "from {count:,} samples", count=self.samples)
+        samples = plural("based on {count} sample", "based on {count:,} samples", count=self.samples)
         if self.lost_share:
             samples = message("{samples} ({lost} were lost)", samples=samples, lost=percent(self.lost_share))
         if self.kernel_counted:
             return samples
-        return message("{samples}, none of them in the kernel, which perf may not inspect here", samples=samples)
+        return message(
+            "{samples}, without kernel samples because perf is not permitted to inspect the kernel here",
+            samples=samples,
+        )
 
 
-def parsed(lines: Iterable[str]) -> Iterator[Sample]:
-    """The samples in the output of perf script: a header, a line for each frame, an empty line."""
+def parse_samples(lines: Iterable[str]) -> Iterator[Sample]:
+    """Parse the output of `perf script`. Each sample is a header, one line per frame, and an empty line."""
     header: re.Match[str] | None = None
     stack: list[tuple[str, str]] = []
     for line in chain(lines, [""]):
@@ -114,14 +122,14 @@ def parsed(lines: Iterable[str]) -> Iterator[Sample]:
             header = match
 
 
-def profile_of(samples: Iterable[Sample]) -> HotSpots:
-    """Count what each sample stands for, for the lock or function that it belongs to."""
-    cpu, switches, events = Counter[Function](), Counter[Function](), Counter[str]()
+def count_hot_spots(samples: Iterable[Sample]) -> HotSpots:
+    """Sum the weights of samples by the lock or function that each sample is attributed to."""
+    cpu, switches, events = Counter[Attribution](), Counter[Attribution](), Counter[str]()
     for sample in samples:
-        (switches if _is_switch(sample.event) else cpu)[owner_of(sample.stack)] += sample.weight
+        (switches if _is_switch(sample.event) else cpu)[attribute(sample.stack)] += sample.weight
         events[sample.event] += 1
     hot = [
-        Hot(
+        HotFunction(
             **owner._asdict(),
             share=round(cpu[owner] / max(1, cpu.total()), 4),
             switch_share=round(switches[owner] / switches.total(), 4) if switches else None,
@@ -140,22 +148,23 @@ def _is_switch(event: str) -> bool:
     return event.partition(":")[0] == SWITCHES
 
 
-def owner_of(stack: Sequence[tuple[str, str]]) -> Function:
-    """The frame that the sample counts for.
+def attribute(stack: Sequence[tuple[str, str]]) -> Attribution:
+    """Return the function that a sample is attributed to.
 
-    That is the outermost that takes or gives back a lock (the one that the program asked for: what it is made of is
-    further in), or the innermost outside the kernel, or the innermost.
+    It is the outermost function that takes or releases a lock, because this is the lock that the program asked for;
+    the locks that implement it are further in. Without a lock it is the innermost function outside the kernel, or else
+    the innermost function.
     """
     for symbol, dso in reversed(stack):
-        if lock := lock_of(symbol):
-            return Function(symbol, _short(dso), lock)
+        if lock := lock_kind(symbol):
+            return Attribution(symbol, _short(dso), lock)
     outside = (frame for frame in stack if frame[0] != UNKNOWN and not _KERNEL.match(frame[1]))
     symbol, dso = next(outside, stack[0] if stack else (UNKNOWN, UNKNOWN))
-    return Function(symbol, _short(dso), "")
+    return Attribution(symbol, _short(dso), "")
 
 
-def lock_of(symbol: str) -> str:
-    """Which lock a function of this name takes or gives back: a key of LOCKS, or ''."""
+def lock_kind(symbol: str) -> str:
+    """Return the kind of lock that a function of this name takes or releases: a key of LOCKS, or ""."""
     return next((lock for lock, (_, names) in LOCKS.items() if names.search(symbol)), "")
 
 
@@ -163,7 +172,7 @@ def _short(dso: str) -> str:
     return "[kernel]" if dso.startswith("[kernel") else dso.rpartition("/")[2]
 
 
-def _hottest_function(hot: Sequence[Hot]) -> Message:
+def _hottest_function(hot: Sequence[HotFunction]) -> Message:
     hottest = next((function for function in hot if not function.lock), None)
     if hottest is None:
         return NOTHING
@@ -171,15 +180,19 @@ def _hottest_function(hot: Sequence[Hot]) -> Message:
     return message("the hottest function is {symbol} ({share} of CPU time)", symbol=hottest.symbol, share=share)
 
 
-def _hottest_lock(hot: Sequence[Hot]) -> Message:
-    """Functions of the same lock are taken together: there is one GIL, but there are many mutexes."""
-    groups: dict[str, list[Hot]] = {}
+def _hottest_lock(hot: Sequence[HotFunction]) -> Message:
+    """Return a sentence that names the hottest lock.
+
+    All functions of the GIL count together because there is only one GIL. For other kinds of locks, each function
+    counts alone because there may be many locks of that kind.
+    """
+    groups: dict[str, list[HotFunction]] = {}
     for function in hot:
         if function.lock:
             groups.setdefault("" if function.lock == "gil" else function.symbol, []).append(function)
     group = max(groups.values(), key=_heat, default=[])
     if _heat(group) < SMALL_SHARE:
-        return message("no lock takes {share}", share=percent(SMALL_SHARE))
+        return message("no lock takes {share} of CPU time or context switches", share=percent(SMALL_SHARE))
     symbols, kind = listed(function.symbol for function in group[:2]), LOCKS[group[0].lock][0]
     lock, detail = (kind, symbols) if group[0].lock == "gil" else (symbols, kind)
     cpu_share = percent(sum(function.share for function in group))
@@ -196,10 +209,10 @@ def _hottest_lock(hot: Sequence[Hot]) -> Message:
     )
 
 
-def _heat(group: Sequence[Hot]) -> float:
+def _heat(group: Sequence[HotFunction]) -> float:
     return max(sum(function.share for function in group), sum(function.switch_share or 0 for function in group))
 
 
 def percent(share: float) -> str:
-    """Return a share of 0..1 in percent."""
+    """Format a share of 0..1 in percent: '12 %'."""
     return f"{share * 100:.0f} %"

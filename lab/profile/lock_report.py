@@ -1,4 +1,4 @@
-"""What result.json keeps of a profile of locks, and the sentence that it comes to. Pure."""
+"""Build the part of result.json that describes a profile of locks, and its summary sentence. Does no I/O."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,28 +7,31 @@ from statistics import mean, stdev
 from typing import Any
 
 from core.messages import NOTHING, Message, chained, message, plural
-from lab.profile.frames import NOBODY, SourceLine
+from lab.profile.frames import NO_OWNER, SourceLine
 from lab.profile.hotspots import percent
 from lab.profile.locks import LockFacts, Waiting
 from lab.profile.stacks import LIBRARY
 from lab.profile.waits import UNREAD
 
 LEAST_SHARE = 0.02
-LEAST_SAMPLES = 20  # of stops, which are counted themselves
-STUDENT_95 = 2.093  # of the t distribution with PARTS - 1 degrees of freedom
+LEAST_SAMPLES = 20  # fewer samples of pauses or of reference counting are not reported
+STUDENT_95 = 2.093  # quantile of the t distribution with PARTS - 1 degrees of freedom, for a 95 % interval
 MOST_LINES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class LockReport:
-    """Facts, and what they are compared with: how many requests came meanwhile, and how long they took all together."""
+    """The facts of a profile of locks, with the load during it.
+
+    requests: the number of requests served; in_flight_ns: the sum of their latencies
+    """
 
     facts: LockFacts
     requests: float
     in_flight_ns: float
 
     def to_json(self) -> dict[str, Any]:
-        """Lines with their shares, the sentence, and the sums that both come from."""
+        """Return the lines with their shares, the summary sentence, and the sums that both are computed from."""
         facts = self.facts
         return {
             **{name: value for name, value in vars(facts).items() if name not in ("waits", "stopping")},
@@ -40,32 +43,35 @@ class LockReport:
         }
 
     def sentence(self) -> Message:
-        """Stops, contended locks and shared counts, as far as they matter; or that none does."""
+        """Return a summary of pauses, contended locks and shared reference counts that take LEAST_SHARE or more."""
         findings = [self._stops(), self._waits(), self._counts()]
         if not any(findings):
             findings = [
                 message(
-                    "no contended lock, stop of all threads or counting of shared references takes {share}",
+                    "contended locks, stop-the-world pauses and reference counts of shared objects each take less than "
+                    "{share}",
                     share=percent(LEAST_SHARE),
                 )
             ]
         if self.facts.lost:
-            findings.append(plural("{count} call was not seen", "{count:,} calls were not seen", count=self.facts.lost))
+            findings.append(
+                plural("{count} call was not recorded", "{count:,} calls were not recorded", count=self.facts.lost)
+            )
         return chained(findings)
 
     def _stops(self) -> Message:
         facts = self.facts
         share = facts.stood_ns / max(1, facts.watched_ns)
-        if share < LEAST_SHARE or not _enough(facts.stopping):
+        if share < LEAST_SHARE or sum(line.samples for line in facts.stopping) < LEAST_SAMPLES:
             return NOTHING
         return message(
-            "a request stops all threads {stops} times, for {length_ms} ms each, so that they stand still in {share} "
-            "of the time; {of_these} of the waiting for that is {place}",
+            "each request causes {stops} stop-the-world pauses of {length_ms} ms, so threads are paused {share} of the "
+            "time; {of_these} of the time spent on pauses comes from code {place}",
             stops=_figure(facts.stops / max(1.0, self.requests)),
             length_ms=_figure(facts.stood_ns / facts.stops / 1e6),
             share=percent(min(1.0, share)),
             of_these=_percent_of_first(facts.stopping),
-            place=_at(facts.stopping[0]),
+            place=_describe_place(facts.stopping[0]),
         )
 
     def _waits(self) -> Message:
@@ -76,53 +82,47 @@ class LockReport:
         if share - margin < LEAST_SHARE:
             return NOTHING
         return message(
-            "requests wait for contended locks in {share} [{low}, {high}] of their time; {of_these} of it for {owner} "
-            "{place}",
+            "requests wait for contended locks {share} [{low}, {high}] of their time; {of_these} of the waiting is for "
+            "{owner}, {place}",
             share=percent(min(1.0, share)),
             low=percent(min(1.0, share - margin)),
             high=percent(min(1.0, share + margin)),
             of_these=_percent_of_first(self.facts.waits),
-            owner=owner(self.facts.waits[0].owner),
-            place=_at(self.facts.waits[0]),
+            owner=describe_owner(self.facts.waits[0].owner),
+            place=_describe_place(self.facts.waits[0]),
         )
 
     def _counts(self) -> Message:
         if self.facts.count_share < LEAST_SHARE or self.facts.cpu_samples * self.facts.count_share < LEAST_SAMPLES:
             return NOTHING
         return message(
-            "at least {share} of CPU time goes into reference counts of objects that threads share",
+            "at least {share} of CPU time is spent on counting references to objects that threads share",
             share=percent(self.facts.count_share),
         )
 
 
-def owner(name: str) -> Message:
-    """Whose mutex: in words."""
+def describe_owner(name: str) -> Message:
+    """Return the owner of a mutex in words. name: as in lab.profile.waits.WaitSample"""
     if name == UNREAD:
-        return message("a lock that was gone before it could be looked at")
-    if name == NOBODY:
-        return message("a mutex that is no object's")
+        return message("a lock that was freed before its name could be read")
+    if name == NO_OWNER:
+        return message("a mutex that belongs to no Python object")
     if name.startswith("["):
-        return message("a variable of {file} (no object's mutex)", file=name.strip("[]"))
-    return message("a {type}", type=name)
+        return message("a mutex in a global variable of {file}", file=name.strip("[]"))
+    return message("the mutex of a {type} object", type=name)
 
 
-def short(file: str) -> str:
-    """A file of a library from there on, any other by its name: 'django/utils/decorators.py', 'app.py'."""
+def short_name(file: str) -> str:
+    """Return the short name of a file: 'django/utils/decorators.py' for a file of a library, 'app.py' for others."""
     from_package, is_library = LIBRARY.subn("", file)
     return from_package if is_library else file.rpartition("/")[2]
 
 
-def caller(stack: Sequence[SourceLine]) -> SourceLine | None:
-    """Return the nearest frame of another file than the innermost's; None if there is none."""
-    return next((place for place in stack if place.file != stack[0].file), None)
-
-
-def _enough(lines: Sequence[Waiting]) -> bool:
-    return sum(line.samples for line in lines) >= LEAST_SAMPLES
-
-
 def _relative_margin(lines: Sequence[Waiting]) -> float:
-    """Half of the 95 % interval of how often there was a wait, of its mean: what successive times differ by."""
+    """Return half of the width of the 95 % interval of the number of waits, as a share of their mean.
+
+    The interval comes from the spread between the successive intervals of Waiting.by_time.
+    """
     times = [sum(of_one) for of_one in zip(*(line.by_time for line in lines), strict=True)]
     if len(times) < 2 or not any(times):
         return inf
@@ -137,30 +137,35 @@ def _figure(value: float) -> str:
     return f"{value:,.1f}" if value >= 1 else f"{value:.2g}"
 
 
-def _at(waiting: Waiting) -> Message:
+def _describe_place(waiting: Waiting) -> Message:
     if not waiting.stack:
         return message("outside of Python")
-    here, above = _in_words(waiting.stack[0]), caller(waiting.stack)
+    innermost = waiting.stack[0]
+    here = _describe_line(innermost)
+    above = next((line for line in waiting.stack if line.file != innermost.file), None)
     if above is None:
         return message("at {here}", here=here)
-    return message("at {here}, called at {there}", here=here, there=_in_words(above))
+    return message("at {here}, called from {there}", here=here, there=_describe_line(above))
 
 
-def _in_words(line: SourceLine) -> Message:
+def _describe_line(line: SourceLine) -> Message:
     return message("{file}:{line} in {function}", **_shown(line))
 
 
 def _shown(line: SourceLine) -> dict[str, Any]:
-    return {**vars(line), "file": short(line.file)}
+    return {**vars(line), "file": short_name(line.file)}
 
 
 def _lines(lines: Sequence[Waiting], share: float) -> list[dict[str, Any]]:
-    """share: 0..1, of the time that requests took, of all *lines*; each gets its part."""
+    """Return the first MOST_LINES of *lines* as JSON, each with its part of *share*.
+
+    share: the share of the requests' time that all lines take together, 0..1
+    """
     total = max(1, sum(line.samples for line in lines))
     return [
         {
             "owner": line.owner,
-            "lock": owner(line.owner).to_json(),
+            "lock": describe_owner(line.owner).to_json(),
             "share": round(min(1.0, share) * line.samples / total, 4),
             "samples": line.samples,
             "stack": [_shown(at) for at in line.stack],

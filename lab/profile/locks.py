@@ -1,10 +1,12 @@
-"""Whose lock, and who stops all threads: `--profile locks`, by probes on a service's interpreter and its memory.
+"""`--profile locks`: find which lines wait for contended locks and which lines cause stop-the-world pauses.
 
-The kernel tells of each call of the functions that wait for a PyMutex or stop all threads (lab.profile.uprobes), with
-the mutex's address and the thread; SAMPLES_HZ times per second the Python stacks of all threads, and whose mutexes
-those who wait want, are read from the processes' memory (lab.profile.frames); lab.profile.waits joins the two. Which
-instructions of the CPU-time samples are of functions that count references for several threads is a lower bound of what
-sharing objects costs: most of such counting is inlined.
+Probes report each call of the interpreter's functions that wait for a PyMutex or stop all threads, with the thread and
+the mutex's address (lab.profile.uprobes). SAMPLES_HZ times per second, the Python stacks of all threads and the owners
+of the mutexes that they wait for are read from the processes' memory (lab.profile.frames). lab.profile.waits joins
+probes and stacks.
+
+CPU time samples within the functions that count references of shared objects give a lower bound of the cost of sharing
+objects. It is a lower bound because the compiler inlines most of this counting.
 """
 
 import platform
@@ -33,35 +35,37 @@ from lab.profile.waits import (
     STOP,
     STOPPED,
     UNREAD,
-    Held,
-    Owner,
+    OwnerReading,
+    WaitSample,
     WaitTimeline,
-    of_stops,
-    of_waits,
+    count_stop_samples,
+    count_wait_samples,
 )
 
-TRIAL = Path(__file__).with_name("known.py")
+SELF_TEST = Path(__file__).with_name("self_test.py")
 EXPECTED = {("copy_list", "list"), ("copy_dict", "dict")}
-TRIAL_ROUNDS, TRIAL_S, MOST_TRIALS = 40, 2.0, 15
+SELF_TEST_ROUNDS, SELF_TEST_S, MOST_SELF_TESTS = 40, 2.0, 15
 SAMPLES_HZ = 200
 LONGEST_S = 60.0
 PARTS = 20
 NEW_PROCESSES_S = 0.5
 TAKE_MUTEX = ("_PyMutex_LockTimed", "PyMutex_Lock", "_PyRecursiveMutex_LockTimed")
 STOP_ALL = (("stop_the_world", "start_the_world"), ("_PyEval_StopTheWorld", "_PyEval_StartTheWorld"))
-SHARED_COUNTS = ("_Py_DecRefShared", "_Py_DecRefSharedDebug", "_Py_MergeZeroLocalRefcount", "_Py_DecRefSharedIsDead")
-SIGNALS = ("Condition.wait", "threading.py")  # who waits there waits to be told, by means of a lock
+
+NOTIFICATION = ("Condition.wait", "threading.py")  # a thread that waits here waits to be notified, not for a lock
 
 
 class LocksFailed(GilscopeError):
-    """Nothing could be watched."""
+    """The locks of a service could not be profiled."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
-    """Waits of threads at a line. owner: whose mutex they wait for, as in lab.profile.waits.
+    """The samples of threads that wait at one line for the mutexes of one owner.
 
-    stack: the line, and what called it; samples: how many; by_time: of them, in each of PARTS successive times
+    owner: the owner of the mutex, as in lab.profile.waits.WaitSample
+    stack: the line, followed by its callers
+    samples: the number of samples; by_time: their numbers in PARTS successive intervals of equal length
     """
 
     owner: str
@@ -72,14 +76,16 @@ class Waiting:
 
 @dataclass(frozen=True, kw_only=True)
 class LockFacts:
-    """What was seen of a service for *watched_ns*.
+    """Contended locks and stop-the-world pauses of a service, observed for *watched_ns*.
 
-    waiting_ns: of all threads together, for contended mutexes. stops: of all threads, in number, on a free-threaded
-    build; stopping_ns: what those who stopped them spent on it, all together; stood_ns: how long all others of a
-    process stood, once they had stopped, of the process where that is most
-    waits, stopping: the lines, those with the most samples first
-    count_share, waiting_cpu_share: 0..1, of the service's CPU time, in SHARED_COUNTS, and while waiting for locks
-    lost: hits of probes that were not seen
+    waiting_ns: time that all threads together waited for contended mutexes
+    stops: number of stop-the-world pauses, which only a free-threaded build has
+    stopping_ns: time that the threads that caused the pauses spent on them, all together
+    stood_ns: time that the other threads of a process were paused, for the process with the longest such time
+    waits, stopping: the lines that wait and the lines that cause pauses, most samples first
+    count_share: share of the service's CPU time in functions that count references of shared objects, 0..1
+    waiting_cpu_share: share of the service's CPU time in threads that wait for locks, 0..1
+    lost: probe hits that were lost because the ring buffer was full
     """
 
     watched_ns: int = 0
@@ -96,7 +102,7 @@ class LockFacts:
 
 
 class LockRecording:
-    """Watches the Pythons among *pid* and its descendants from the start of the `with` block to its end."""
+    """A recording of the locks of all Python processes among *pid* and its descendants during the `with` block."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -104,26 +110,26 @@ class LockRecording:
         self._round = threading.Condition()
         self._timeline = WaitTimeline()
         self._stacks: dict[int, list[ThreadStack]] = defaultdict(list)
-        self._owners: dict[int, list[Owner]] = defaultdict(list)
+        self._owners: dict[int, list[OwnerReading]] = defaultdict(list)
         self._cpu: Counter[bool] = Counter()
         self._processes: dict[int, StackReader] = {}
-        self._strangers: set[int] = set()
-        self._counting: dict[int, list[range]] = {}
+        self._other_pids: set[int] = set()
+
         self._rounds = 0
         self.facts: LockFacts | None = None
 
     def __enter__(self) -> "LockRecording":
-        """Raises LocksFailed."""
+        """Start recording. Raises LocksFailed."""
         self._find_processes()
         if not self._processes:
             raise LocksFailed(
-                "no process of the service is a CPython {known} whose memory may be read", known=listed(KNOWN)
+                "the service has no CPython {known} process whose memory gilscope may read", known=listed(KNOWN)
             )
         with ExitStack() as stack:
             stack.callback(self._close)
             programs = {process.file.stat().st_ino: process for process in self._processes.values()}
             probes = [probe for process in programs.values() for probe in _probes_of(process)]
-            self._probes = stack.enter_context(_probed(probes))
+            self._probes = stack.enter_context(_set_probes(probes))
             self._thread = threading.Thread(target=self._watch, name="locks", daemon=True)
             self._started_ns = monotonic_ns()
             self._thread.start()
@@ -134,12 +140,12 @@ class LockRecording:
         self._ending.set()
         self._thread.join()
         try:
-            self.facts = self._joined()
+            self.facts = self._collect_facts()
         finally:
             self._open.close()
 
     def wait_for(self, rounds: int, timeout_s: float) -> None:
-        """Wait until there were so many rounds of samples."""
+        """Wait until *rounds* rounds of samples were taken."""
         with self._round:
             self._round.wait_for(lambda: self._rounds >= rounds, timeout_s)
 
@@ -148,87 +154,85 @@ class LockRecording:
             process.close()
 
     def _watch(self) -> None:
-        looked_ns = self._started_ns
+        searched_ns = self._started_ns
         while not self._ending.wait(1 / SAMPLES_HZ) and not self._timeline.is_full:
             now_ns = monotonic_ns()
             if now_ns - self._started_ns > LONGEST_S * 1e9:
                 break
-            if now_ns - looked_ns > NEW_PROCESSES_S * 1e9:
+            if now_ns - searched_ns > NEW_PROCESSES_S * 1e9:
                 self._find_processes()
-                looked_ns = now_ns
-            self._look()
+                searched_ns = now_ns
+            self._sample()
         self._ended_ns = monotonic_ns()
 
-    def _look(self) -> None:
-        """One round: all stacks, the hits since the last, and whose mutexes are waited for."""
+    def _sample(self) -> None:
+        """Take one round of samples: all stacks, the new probe hits, and the owners of the mutexes waited for."""
         for process in self._processes.values():
             self._stacks[process.pid] += process.stacks()
-        self._take(self._probes.hits())
+        self._add_hits(self._probes.hits())
         for pid, tid, mutex in self._timeline.waiting():
             start_ns = monotonic_ns()
             name = self._processes[pid].owner(mutex)
-            self._owners[pid].append(Owner(tid, mutex, start_ns, monotonic_ns(), name))
+            self._owners[pid].append(OwnerReading(tid, mutex, start_ns, monotonic_ns(), name))
         with self._round:
             self._rounds += 1
             self._round.notify_all()
 
-    def _take(self, hits: list[Hit]) -> None:
+    def _add_hits(self, hits: list[Hit]) -> None:
         ours = [hit for hit in hits if hit.pid in self._processes]
         self._timeline.add(ours)
         for hit in ours:
             if hit.name == CLOCK:
-                self._cpu[any(hit.value in function for function in self._counting[hit.pid])] += 1
+                self._cpu[any(hit.value in function for function in self._processes[hit.pid].shared_counts)] += 1
 
     def _find_processes(self) -> None:
         for pid in tree(self._pid):
-            if pid not in self._processes and pid not in self._strangers:
+            if pid not in self._processes and pid not in self._other_pids:
                 try:
-                    process = StackReader(pid)
+                    self._processes[pid] = StackReader(pid)
                 except NotReadable:
-                    self._strangers.add(pid)
-                    continue
-                self._counting[pid] = [
-                    range(start := symbol.address + process.bias, start + symbol.size_bytes)
-                    for symbol in process.symbols(SHARED_COUNTS).values()
-                ]
-                self._processes[pid] = process
+                    self._other_pids.add(pid)
 
-    def _joined(self) -> LockFacts:
-        self._take(self._probes.hits())
-        line = self._timeline
-        line.end(self._ended_ns)
-        waits = self._lines(of_waits(line.waits, self._stacks, self._owners, self._part))
-        contended = [waiting for waiting in waits if not _is_signal(waiting)]
+    def _collect_facts(self) -> LockFacts:
+        self._add_hits(self._probes.hits())
+        timeline = self._timeline
+        timeline.end(self._ended_ns)
+        waits = self._group_by_line(count_wait_samples(timeline.waits, self._stacks, self._owners, self._interval_at))
+        contended = [
+            waiting
+            for waiting in waits
+            if not waiting.stack or (waiting.stack[0].function, Path(waiting.stack[0].file).name) != NOTIFICATION
+        ]
         watched_ns = self._ended_ns - self._started_ns
         per_sample_ns = watched_ns / max(1, self._rounds)
         return LockFacts(
             watched_ns=watched_ns,
             waiting_ns=round(sum(waiting.samples for waiting in contended) * per_sample_ns),
             waits=tuple(contended),
-            stops=len(line.stops),
-            stopping_ns=sum(span.end_ns - span.start_ns for span in line.stops),
-            stood_ns=max(line.stood_ns.values(), default=0),
-            stopping=tuple(self._lines(of_stops(line.stops, self._stacks))),
+            stops=len(timeline.stops),
+            stopping_ns=sum(span.end_ns - span.start_ns for span in timeline.stops),
+            stood_ns=max(timeline.stood_ns.values(), default=0),
+            stopping=tuple(self._group_by_line(count_stop_samples(timeline.stops, self._stacks))),
             cpu_samples=self._cpu.total(),
             count_share=round(self._cpu[True] / max(1, self._cpu.total()), 4),
-            waiting_cpu_share=round(line.cpu[True] / max(1, line.cpu.total()), 4),
+            waiting_cpu_share=round(timeline.cpu[True] / max(1, timeline.cpu.total()), 4),
             lost=self._probes.lost(),
         )
 
-    def _part(self, at_ns: int) -> int:
+    def _interval_at(self, at_ns: int) -> int:
         length_ns = max(1, self._ended_ns - self._started_ns)
         return min(PARTS - 1, max(0, at_ns - self._started_ns) * PARTS // length_ns)
 
-    def _lines(self, samples: Counter[Held]) -> list[Waiting]:
-        """By owner and innermost line, the most frequent first, with the most frequent of the stacks."""
+    def _group_by_line(self, samples: Counter[WaitSample]) -> list[Waiting]:
+        """Group samples by owner and innermost line, most samples first. Each group keeps its most frequent stack."""
         lines: dict[tuple[str, SourceLine | None], Counter[tuple[SourceLine, ...]]] = defaultdict(Counter)
         parts: dict[tuple[str, SourceLine | None], Counter[int]] = defaultdict(Counter)
-        for held, count in samples.items():
-            places = map(self._processes[held.pid].place, held.frames)
+        for sample, count in samples.items():
+            places = map(self._processes[sample.pid].place, sample.frames)
             stack = tuple(place for place in places if place)
-            line = held.owner, stack[0] if stack else None
+            line = sample.owner, stack[0] if stack else None
             lines[line][stack] += count
-            parts[line][held.part] += count
+            parts[line][sample.part] += count
         waiting = (
             Waiting(
                 owner=line[0],
@@ -241,13 +245,8 @@ class LockRecording:
         return sorted(waiting, key=lambda line: -line.samples)
 
 
-def _is_signal(waiting: Waiting) -> bool:
-    function, file = SIGNALS
-    return bool(waiting.stack) and waiting.stack[0].function == function and waiting.stack[0].file.endswith(file)
-
-
 def _probes_of(process: StackReader) -> Iterator[Probe]:
-    """What is probed in its interpreter. A function may be inlined away: then the others are what there is."""
+    """Yield the probes for a process's interpreter. Functions that the compiler inlined away are left out."""
     file = process.file
     known = process.symbols((*TAKE_MUTEX, *chain(*STOP_ALL)))
     for name in TAKE_MUTEX:
@@ -263,25 +262,31 @@ def _probes_of(process: StackReader) -> Iterator[Probe]:
 
 
 @contextmanager
-def _probed(probes: list[Probe]) -> Iterator[Probes]:
+def _set_probes(probes: list[Probe]) -> Iterator[Probes]:
     if not probes:
-        raise LocksFailed("its interpreter does not name the functions that take a lock: it was stripped")
+        raise LocksFailed(
+            "the service's interpreter was stripped, so the functions that take a lock cannot be found; use one with "
+            "symbols"
+        )
     try:
         with Probes(probes) as set_probes:
             yield set_probes
     except OSError as error:
-        raise LocksFailed(_refusal(error)) from error
+        raise LocksFailed(_explain_refusal(error)) from error
 
 
-def check_known_objects(executable: Path) -> None:
-    """Watch threads of *executable* that wait for a list and a dict. Raises LocksFailed if that is not what is seen."""
+def run_self_test(executable: Path) -> None:
+    """Run the self-test: record a known program under *executable*, whose threads wait for a list and for a dict.
+
+    Raises LocksFailed if the recording shows anything else.
+    """
     seen: set[tuple[str, str]] = set()
-    with guarded([executable, "-I", TRIAL], streams=(subprocess.PIPE, subprocess.DEVNULL)) as guard:
+    with guarded([executable, "-I", SELF_TEST], streams=(subprocess.PIPE, subprocess.DEVNULL)) as guard:
         if not guard.process.stdout or not guard.process.stdout.readline():
-            raise LocksFailed("{executable} did not run {script}", executable=str(executable), script=TRIAL.name)
-        for _ in range(MOST_TRIALS):
+            raise LocksFailed("{executable} could not run {script}", executable=str(executable), script=SELF_TEST.name)
+        for _ in range(MOST_SELF_TESTS):
             with LockRecording(guard.process.pid) as recording:
-                recording.wait_for(TRIAL_ROUNDS, TRIAL_S)
+                recording.wait_for(SELF_TEST_ROUNDS, SELF_TEST_S)
             waits = recording.facts.waits if recording.facts else ()
             seen |= {(line.stack[0].function, line.owner) for line in waits if line.stack and line.owner != UNREAD}
             if len(seen) >= len(EXPECTED):
@@ -289,24 +294,27 @@ def check_known_objects(executable: Path) -> None:
     if seen != EXPECTED:
         pairs = ", ".join(f"{function}: {owner}" for function, owner in sorted(seen)) or "-"
         raise LocksFailed(
-            "known objects were not recognised in {executable}: {seen}", executable=str(executable), seen=pairs
+            "the self-test of --profile locks failed with {executable}: expected copy_dict: dict, copy_list: list, but "
+            "saw {seen}",
+            executable=str(executable),
+            seen=pairs,
         )
 
 
 def obstacle() -> Message:
-    """Why locks cannot be watched here, and what to do; NOTHING if they can."""
+    """Return why locks cannot be profiled on this machine and how to fix it; NOTHING if they can."""
     if sys.platform != "linux" or platform.machine() not in MACHINES:
         return message("--profile locks needs Linux 6.6 or later on x86-64 or arm64.")
     try:
         with Probes([Probe(name=LOCK, file=Path(sys.executable).resolve(), offset=0)]):
             return NOTHING
     except OSError as error:
-        return _refusal(error)
+        return _explain_refusal(error)
 
 
-def _refusal(error: OSError) -> Message:
+def _explain_refusal(error: OSError) -> Message:
     return message(
-        "--profile locks may not watch functions here: {error}. Run it as root, or in a container that was started "
+        "--profile locks is not permitted to probe functions here: {error}. Run it as root, or in a container started "
         "with --cap-add BPF --cap-add PERFMON --cap-add SYS_PTRACE.",
         error=error.strerror or str(error),
     )

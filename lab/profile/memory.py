@@ -1,8 +1,9 @@
-"""What the memory of a service is made of: its mappings, and what its allocators say of themselves; `--profile memory`.
+"""`--profile memory`: split the memory of a service into files, stacks, C heap and Python objects.
 
-Kinds are told apart by how mappings lie, the same under every build. Each is a proportional set size: pages that
-processes share count by their share. Source: proc_pid_smaps(5), pthread_create(3) for guards of stacks, and malloc's
-arenas in glibc (malloc/arena.c: HEAP_MAX_SIZE).
+The kind of a memory mapping follows from its neighbours and its name, in the same way for every build of CPython. Sizes
+are proportional set sizes: a page that n processes share counts 1/n for each. Allocators' own statistics are added.
+Source: proc_pid_smaps(5), pthread_create(3) for guard pages of stacks, and glibc's malloc/arena.c (HEAP_MAX_SIZE) for
+malloc's arenas.
 """
 
 import os
@@ -18,21 +19,29 @@ from core.inside.memory import ASK, END
 from core.processtree import tree
 from lab.machine.kernelfiles import HERE
 
-MOMENTS = ("listening", "before", "after", "idle")  # before any client; of the load, and IDLE_S after it
+MOMENTS = (
+    "listening",
+    "before",
+    "after",
+    "idle",
+)  # before any client connects, before and after the load, IDLE_S later
 IDLE_S = 2.0
-ANSWER_S = 0.3  # for a main thread that may be anywhere; one that does not answer is not known
+ANSWER_S = 0.3  # time for a main thread to write its allocator's statistics; statistics that come later are ignored
 KINDS = ("files", "stacks", "c_heap", "objects")
 LARGEST_GUARD = 64 << 10
 LARGEST_STACK = 64 << 20
 GLIBC_ARENA = 64 << 20
-_HEAD = re.compile(r"([0-9a-f]{1,16})-([0-9a-f]{1,16}) (\S{4}) [0-9a-f]+ \S+ ([0-9]{1,20}) *(.*)")
-_PSS = re.compile(r"Pss: +([0-9]{1,15}) kB")
+_MAPPING = re.compile(
+    r"^([0-9a-f]{1,16})-([0-9a-f]{1,16}) (\S{4}) [0-9a-f]+ \S+ ([0-9]{1,20}) *(.*)\n"
+    r"(?:[A-Z]\w*:.*\n)*?Pss: +([0-9]{1,15}) kB",
+    re.MULTILINE,
+)
 _IN_USE = re.compile(r"# bytes in allocated blocks +=\s+([0-9,]{1,25})\n")
 _ARENAS = re.compile(r"[0-9]+ arenas \* [0-9]+ bytes/arena +=\s+([0-9,]{1,25})\n")
 
 
 class Region(NamedTuple):
-    """A mapping of smaps, with its proportional set size."""
+    """A memory mapping of a process, with its proportional set size."""
 
     start: int
     end: int
@@ -42,26 +51,31 @@ class Region(NamedTuple):
     pss_bytes: int
 
 
-def split(smaps: str) -> Counter[str]:
-    """Bytes by kind: files (programs and libraries), stacks, c_heap (malloc), objects (all other that has no file).
+def sizes_by_kind(smaps: str) -> Counter[str]:
+    """Return the bytes of a process's memory by kind.
 
-    objects are Python's: arenas of pymalloc or pages of mimalloc; a block too large for malloc's arenas is there, too.
+    files: programs and libraries; stacks: of threads; c_heap: malloc's arenas
+    objects: all other memory without a file, which is mostly Python's: arenas of pymalloc or pages of mimalloc.
+    Blocks that are too large for malloc's arenas count as objects, too.
     """
     sizes = Counter[str](dict.fromkeys(KINDS, 0))
-    mappings = list(_mappings(smaps))
+    mappings = [
+        Region(int(start, 16), int(end, 16), mode, int(inode), name, int(pss_kib) * 1024)
+        for start, end, mode, inode, name, pss_kib in _MAPPING.findall(smaps)
+    ]
     for before, mapping, after in zip([None, *mappings], mappings, [*mappings[1:], None], strict=False):
         sizes[_kind(mapping, before, after)] += mapping.pss_bytes
     return sizes
 
 
-def split_all(smaps: Iterable[str]) -> dict[str, int]:
-    """Return the bytes of several processes together, by kind."""
-    sizes = [split(text) for text in smaps]
+def total_sizes_by_kind(smaps: Iterable[str]) -> dict[str, int]:
+    """Return the bytes of the memory of several processes together, by kind."""
+    sizes = [sizes_by_kind(text) for text in smaps]
     return {kind: sum(size[kind] for size in sizes) for kind in KINDS}
 
 
-def heap(statistics: str) -> dict[str, int]:
-    """Of pymalloc's statistics, bytes in use, and free in its arenas; empty where it says nothing."""
+def parse_heap(statistics: str) -> dict[str, int]:
+    """Parse pymalloc's statistics into the bytes in use and the free bytes in its arenas; {} if they are missing."""
     in_use, arenas = _IN_USE.search(statistics), _ARENAS.search(statistics)
     if not in_use or not arenas:
         return {}
@@ -69,22 +83,23 @@ def heap(statistics: str) -> dict[str, int]:
     return {"in_use": used, "free": reserved - used} if used <= reserved else {}
 
 
-def heaps(contents: Iterable[str]) -> list[dict[str, int]]:
-    """The heaps of all processes together, a sum for each time that they were asked.
+def sum_heaps(contents: Iterable[str]) -> list[dict[str, int]]:
+    """Return pymalloc's bytes in use and free, summed over all processes, for each of MOMENTS.
 
-    contents: what each wrote. Empty where one did not answer each time, or its allocator says nothing.
+    contents: what each process wrote
+    The list is empty if a process did not answer each time, or if its allocator has no statistics.
     """
-    answers = [[heap(part) for part in content.split(END)[:-1]] for content in contents]
+    answers = [[parse_heap(part) for part in content.split(END)[:-1]] for content in contents]
     if not answers or any(len(of_one) != len(MOMENTS) or not all(of_one) for of_one in answers):
         return []
     return [dict(sum(map(Counter, of_all), Counter[str]())) for of_all in zip(*answers, strict=True)]
 
 
-class Moments:
-    """Looks at a process and its descendants before, after and some time after the load.
+class MemoryWatcher:
+    """A watcher that measures the memory of a process and its descendants at each of MOMENTS.
 
-    skipped: how many of the first processes are ours, and no part of the service
-    facts: sizes by moment
+    skipped: how many of the first processes belong to gilscope rather than to the service
+    facts: sizes in bytes, and numbers of processes, threads and sockets, by moment
     """
 
     def __init__(self, skipped: int) -> None:
@@ -92,48 +107,41 @@ class Moments:
         self.facts: dict[str, dict[str, int]] = {}
 
     def listening(self, pid: int) -> None:
-        """It waits for clients: `listening` of a bench."""
-        self._look("listening", pid)
+        """Measure the memory before any client connects."""
+        self._measure("listening", pid)
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
-        """While clients call: `watch` of a bench."""
-        self._look("before", pid)
+        """Measure the memory before the block, after it, and IDLE_S later."""
+        self._measure("before", pid)
         yield
-        self._look("after", pid)
+        self._measure("after", pid)
         sleep(IDLE_S)
-        self._look("idle", pid)
+        self._measure("idle", pid)
 
-    def _look(self, moment: str, pid: int) -> None:
+    def _measure(self, moment: str, pid: int) -> None:
         pids = tree(pid)[self._skipped :]
-        sizes = split_all(HERE.text(f"proc/{pid}/smaps") or "" for pid in pids)
-        counts = {"processes": len(pids), "threads": _threads(pids), "sockets": _sockets(pids)}
+        sizes = total_sizes_by_kind(HERE.text(f"proc/{pid}/smaps") or "" for pid in pids)
+        counts = {"processes": len(pids), "threads": _count_threads(pids), "sockets": _count_sockets(pids)}
         self.facts[moment] = {**sizes, **counts}
-        for process in filter(_answers, pids):
+        for process in filter(_handles_signal, pids):
             with suppress(OSError):
                 os.kill(process, ASK)
         sleep(ANSWER_S)
 
 
-def together(
+def merge_moments(
     moments: Mapping[str, Mapping[str, int]], started: Sequence[str], answers: Sequence[dict[str, int]]
 ) -> dict[str, dict[str, int]]:
-    """As result.json has it: by moment, `start` for the interpreters before the service's own code, and the heaps."""
+    """Merge sizes and allocator statistics by moment, as result.json keeps them.
+
+    started: the mappings of each interpreter before it ran the service's code, which become the moment `start`
+    answers: the result of sum_heaps()
+    """
     known = {moment: dict(sizes) for moment, sizes in moments.items()}
     for moment, answer in zip(MOMENTS, answers, strict=False):
         known[moment] |= answer
-    return {**({"start": split_all(started)} if started else {}), **known}
-
-
-def _mappings(smaps: str) -> Iterator[Region]:
-    head: re.Match[str] | None = None
-    for line in smaps.splitlines():
-        if match := _HEAD.fullmatch(line):
-            head = match
-        elif head and (size := _PSS.match(line)):
-            start, end, mode, inode, name = head.groups()
-            yield Region(int(start, 16), int(end, 16), mode, int(inode), name, int(size[1]) * 1024)
-            head = None
+    return {**({"start": total_sizes_by_kind(started)} if started else {}), **known}
 
 
 def _kind(mapping: Region, before: Region | None, after: Region | None) -> str:
@@ -155,18 +163,18 @@ def _is_guard(mapping: Region, most_bytes: int) -> bool:
     return mapping.mode == "---p" and not mapping.inode and mapping.end - mapping.start <= most_bytes
 
 
-def _answers(pid: int) -> bool:
-    """Whether it has a handler for ASK: to any other process the signal would be the end."""
+def _handles_signal(pid: int) -> bool:
+    """Return whether process *pid* has a handler for the signal ASK. The signal would kill any other process."""
     caught = re.search(r"^SigCgt:\s+([0-9a-f]{1,32})$", HERE.text(f"proc/{pid}/status") or "", re.MULTILINE)
     return bool(caught and int(caught[1], 16) >> (ASK - 1) & 1)
 
 
-def _threads(pids: Iterable[int]) -> int:
+def _count_threads(pids: Iterable[int]) -> int:
     return sum(len(list(Path(f"/proc/{pid}/task").glob("[0-9]*"))) for pid in pids)
 
 
-def _sockets(pids: Iterable[int]) -> int:
-    """That they have open: of one that is shared, as often as it is."""
+def _count_sockets(pids: Iterable[int]) -> int:
+    """Return the number of open sockets of these processes. A socket that n processes share counts n times."""
     count = 0
     for descriptor in (file for pid in pids for file in Path(f"/proc/{pid}/fd").glob("*")):
         with suppress(OSError):

@@ -1,9 +1,10 @@
-"""Where a service spends its CPU time and what its threads stop for: `--profile perf`, by linux-perf.
+"""`--profile perf`: record a service's CPU time and context switches with linux-perf.
 
-Two things are sampled with their call-graphs: CPU time (the event cycles, or cpu-clock without a counter), and context
-switches, one in SWITCH_PERIOD of each thread, for most of what a contended lock costs is sleep. Call-graphs are unwound
-from a copy of the top of each stack, for CPython is built without frame pointers. Python functions are not named:
-`-X perf_jit` (3.13 or later) would, at a price in every call.
+perf samples two events with their call graphs. One event is CPU time: cycles, or cpu-clock if there is no hardware
+counter. The other event is every SWITCH_PERIOD-th context switch of each thread, because a thread that waits for a
+contended lock mostly sleeps. perf unwinds call graphs from a copy of the top of each stack, because CPython is built
+without frame pointers. Python functions have no names here. `-X perf_jit` (3.13 or later) would name them, but it makes
+every call slower.
 """
 
 import os
@@ -26,12 +27,12 @@ from core.processtree import tree
 from lab.machine.kernelfiles import Reader
 from lab.output import last_text
 from lab.processes import guarded, run
-from lab.profile.hotspots import SWITCHES, HotSpots, parsed, profile_of
+from lab.profile.hotspots import SWITCHES, HotSpots, count_hot_spots, parse_samples
 
-FREQUENCY_HZ = 499  # not a divisor of the timer's, so that the two do not beat
+FREQUENCY_HZ = 499  # no divisor of the kernel timer's frequency, so that samples do not stay in step with the timer
 SWITCH_PERIOD = 101
 STACK_BYTES = 4096
-LARGEST_FILE = "128M"  # some 30 000 samples
+LARGEST_FILE = "128M"  # room for about 30 000 samples
 START_DEADLINE_S = 20.0
 STOP_DEADLINE_S = 30.0
 PROBE_DEADLINE_S = 20.0
@@ -42,11 +43,11 @@ _LOST = re.compile(r"lost ([\d.]+)%")
 
 
 class ProfileFailed(GilscopeError):
-    """perf could not be started, or left nothing to read."""
+    """perf could not be started, or its recording has no samples."""
 
 
 def obstacle() -> Message:
-    """Why perf cannot record here, and what to do; NOTHING if it can."""
+    """Return why perf cannot record on this machine and how to fix it; NOTHING if perf can record."""
     if sys.platform != "linux":
         return message("--profile perf needs Linux.")
     program = shutil.which("perf")
@@ -56,21 +57,24 @@ def obstacle() -> Message:
         probe = run([*_record("/dev/null"), "--", "true"], PROBE_DEADLINE_S, _environment())
     except (OSError, subprocess.TimeoutExpired) as error:
         return message("{program} could not be run: {error}", program=program, error=str(error))
-    return _refusal(program, probe.stderr) if probe.returncode else NOTHING
+    return _explain_refusal(program, probe.stderr) if probe.returncode else NOTHING
 
 
-def _refusal(program: str, output: str) -> Message:
+def _explain_refusal(program: str, output: str) -> Message:
     level = Reader().number(str(PARANOID))
     if "perf_event_paranoid" in output and level is not None and level > 2:
         return message(
-            "perf may not record here: kernel.perf_event_paranoid is {level}. "
-            "Allow it with: sudo sysctl kernel.perf_event_paranoid=1",
+            "perf is not permitted to record here: kernel.perf_event_paranoid is {level}. "
+            "Permit it with: sudo sysctl kernel.perf_event_paranoid=1",
             level=level,
         )
     if "ermission" in output or "not permitted" in output:
-        return message("perf may not record here; in a container, start it with --cap-add PERFMON (or SYS_ADMIN).")
+        return message(
+            "perf is not permitted to record here. In a container, start the container with --cap-add PERFMON (or "
+            "SYS_ADMIN)."
+        )
     return message(
-        "{program} cannot record here: {output} Install it with: {command}",
+        "{program} cannot record here: {output} Install a working perf with: {command}",
         program=program,
         output=_last_line(output),
         command=INSTALL,
@@ -78,7 +82,7 @@ def _refusal(program: str, output: str) -> Message:
 
 
 def _record(file: str) -> list[str]:
-    """The command; --no-buildid-cache keeps perf from copying programs into ~/.debug."""
+    """Return the command that records into *file*. --no-buildid-cache keeps perf from copying programs to ~/.debug."""
     events = f"cycles,context-switches/period={SWITCH_PERIOD},name={SWITCHES}/"
     return [
         *("perf", "record", "-F", str(FREQUENCY_HZ), "-e", events),
@@ -91,41 +95,41 @@ def _environment() -> dict[str, str]:
 
 
 def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else "-"
+    return text.strip().rpartition("\n")[2].strip() or "-"
 
 
 @contextmanager
 def recording(pid: int, file: Path, process_group: int | None = None) -> Iterator[int]:
-    """Record *pid* and its descendants into *file* during the block. The value is the pid of perf, which counts then.
+    """Record *pid* and its descendants into *file* during the block, which starts when perf counts. Yields perf's pid.
 
-    process_group: the group that perf joins, such as the sandbox's; perf ends with it
-    Raises ProfileFailed if perf does not start to count, or does not end after the block.
+    process_group: the process group that perf joins, such as the sandbox's; perf is killed with this group
+    Raises ProfileFailed if perf does not start counting, or does not end after the block.
     """
     with tempfile.TemporaryFile() as output, ExitStack() as pipes:
-        ends = (*os.pipe(), *os.pipe())
-        control, controller, acknowledged, acknowledging = ends
+        control, controller, acknowledged, acknowledging = *os.pipe(), *os.pipe()
         try:
-            perf = _started(pid, file, (control, acknowledging), output, process_group)
+            perf = _start_perf(pid, file, (control, acknowledging), output, process_group)
         finally:
             os.close(control)
             os.close(acknowledging)
-            # Our ends stay open until perf has ended: perf 6.1 loses its samples otherwise.
+            # Keep our ends open until perf has ended, because perf 6.1 loses its samples otherwise.
             pipes.callback(os.close, controller)
             pipes.callback(os.close, acknowledged)
         try:
-            if not _counts(controller, acknowledged):
-                raise _failed(pid, message("did not start counting"), output)
+            if not _start_counting(controller, acknowledged):
+                raise _recording_error(pid, message("perf did not start counting"), output)
             yield perf.pid
             perf.send_signal(signal.SIGINT)
-            if not _has_ended(perf):
-                raise _failed(pid, message("did not end within {limit_s:g} s", limit_s=STOP_DEADLINE_S), output)
+            perf.wait(STOP_DEADLINE_S)
+        except subprocess.TimeoutExpired as late:
+            failure = message("perf did not end within {limit_s:g} s", limit_s=late.timeout)
+            raise _recording_error(pid, failure, output) from None
         finally:
             perf.kill()
             perf.wait()
 
 
-def _started(
+def _start_perf(
     pid: int, file: Path, pipes: tuple[int, int], output: IO[bytes], process_group: int | None
 ) -> "subprocess.Popen[bytes]":
     control = f"fd:{pipes[0]},{pipes[1]}"
@@ -141,11 +145,11 @@ def _started(
             env=_environment(),
         )
     except OSError as error:
-        raise _not_started(error) from error
+        raise _start_error(error) from error
 
 
-def _counts(controller: int, acknowledged: int) -> bool:
-    """Have perf count, and return whether it says that it does."""
+def _start_counting(controller: int, acknowledged: int) -> bool:
+    """Tell perf to start counting, and return whether perf confirms that it counts."""
     try:
         os.write(controller, b"enable\n")
     except BrokenPipeError:
@@ -154,43 +158,37 @@ def _counts(controller: int, acknowledged: int) -> bool:
     return bool(ready and os.read(acknowledged, 16))
 
 
-def _has_ended(perf: "subprocess.Popen[bytes]") -> bool:
-    try:
-        perf.wait(STOP_DEADLINE_S)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
-
-
-def _failed(pid: int, failure: Message, output: IO[bytes]) -> ProfileFailed:
+def _recording_error(pid: int, failure: Message, output: IO[bytes]) -> ProfileFailed:
     output.seek(0)
-    last = message("Its last line: {output}", output=_last_line(last_text(output.read(), 1000)))
-    return ProfileFailed("perf, recording process {pid}, {failure}. {last}", pid=pid, failure=failure, last=last)
+    last = message("Last line of its output: {output}", output=_last_line(last_text(output.read(), 1000)))
+    return ProfileFailed("perf failed to record process {pid}: {failure}. {last}", pid=pid, failure=failure, last=last)
 
 
-def _not_started(error: OSError) -> ProfileFailed:
+def _start_error(error: OSError) -> ProfileFailed:
     return ProfileFailed(
         "perf could not be started: {error}. Install it with: {command}", error=error.strerror, command=INSTALL
     )
 
 
-def hottest(perf_data: Path) -> HotSpots:
-    """What the recording holds. Raises ProfileFailed if perf cannot read it, or it has no sample of CPU time."""
+def read_hot_spots(perf_data: Path) -> HotSpots:
+    """Return the hot spots in a recording. Raises ProfileFailed if perf reads no CPU time sample from it."""
     command = ["perf", "script", "--no-inline", "-F", "event,period,ip,sym,dso", "-i", str(perf_data)]
     with tempfile.TemporaryFile("w+", errors="replace") as stderr:
         try:
             with guarded(command, _environment(), streams=(subprocess.PIPE, stderr)) as guard:
-                profile = profile_of(parsed(guard.process.stdout or ()))  # read as it comes: it can be long
+                profile = count_hot_spots(
+                    parse_samples(guard.process.stdout or ())
+                )  # read line by line: the output can be long
                 guard.process.wait()
             status = guard.status()
         except OSError as error:
-            raise _not_started(error) from error
+            raise _start_error(error) from error
         stderr.seek(0)
         output = stderr.read()
     if status != 0 or not profile.samples:
-        last = message("Its last line: {output}", output=_last_line(output))
+        last = message("Last line of its output: {output}", output=_last_line(output))
         raise ProfileFailed(
-            "{file} holds no sample of CPU time that perf could read. {last}", file=str(perf_data), last=last
+            "perf could not read any sample of CPU time from {file}. {last}", file=str(perf_data), last=last
         )
     lost = _LOST.search(output)
     return replace(profile, lost_share=float(lost[1]) / 100) if lost else profile

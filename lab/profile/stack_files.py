@@ -1,4 +1,4 @@
-"""Sampled stacks as others draw them: a tree for flame graphs, collapsed stacks, and a file for speedscope. Pure.
+"""Convert sampled stacks to other tools' formats: flame graph trees, collapsed stacks, speedscope. Does no I/O.
 
 Formats: https://github.com/brendangregg/FlameGraph, https://www.speedscope.app/file-format-schema.json
 """
@@ -10,9 +10,14 @@ from typing import Any
 
 from lab.profile.stacks import UNKNOWN, WORK, Samples, Stack, StackFrame
 
+LEAST_SHARE = 0.003  # of the samples
 
-def tree(samples: Samples, fewest_share: float = 0.003) -> dict[str, Any]:
-    """The stacks at work as flame graphs have them, with the thread's state innermost; small parts are left out."""
+
+def tree(samples: Samples) -> dict[str, Any]:
+    """Return the stacks of working threads as a tree for a flame graph, without nodes below LEAST_SHARE.
+
+    The innermost node of each stack is the thread's state.
+    """
     root: dict[str, Any] = {"name": "", "value": 0, "children": {}}
     for (state, stack), count in samples.at_work.items():
         node = root
@@ -20,11 +25,14 @@ def tree(samples: Samples, fewest_share: float = 0.003) -> dict[str, Any]:
             node["value"] += count
             node = node["children"].setdefault(name, {"name": name, "value": 0, "children": {}})
         node["value"] += count
-    return _pruned(root, max(1.0, fewest_share * root["value"]))
+    return _pruned(root, max(1.0, LEAST_SHARE * root["value"]))
 
 
 def _names(stack: Stack) -> list[str]:
-    """The outermost first; only the innermost has its line, so that calls from several lines are one."""
+    """Return the names of a stack's frames, outermost first.
+
+    Only the innermost name has a line number, so calls from several lines of one function share a node.
+    """
     outer = [f"{frame.function} ({frame.file})" for frame in reversed(stack[1:])]
     return [*outer, str(stack[0]) if stack[0] != UNKNOWN else "?"]
 
@@ -35,7 +43,7 @@ def _pruned(node: Mapping[str, Any], fewest: float) -> dict[str, Any]:
 
 
 def folded(samples: Samples) -> str:
-    """Collapsed stacks: a line each, the outermost frame first, the state last, and how often."""
+    """Return collapsed stacks: one line per stack with its frames, outermost first, its state and its count."""
     lines = Counter[str]()
     for (state, stack), count in samples.total.items():
         lines[";".join([*(str(frame).replace(";", ":") for frame in reversed(stack)), f"[{state}]"])] += count
@@ -43,7 +51,7 @@ def folded(samples: Samples) -> str:
 
 
 def speedscope(samples: Samples, name: str) -> str:
-    """A file for speedscope: a profile of all samples, and one of those of each state."""
+    """Return a file for speedscope, with one profile of all samples and one profile per thread state."""
     numbers: dict[StackFrame, int] = {}
     profiles = [_profile(samples, name, state, numbers) for state in ("", *WORK, "idle")]
     frames = [{"name": frame.function, "file": frame.file, "line": frame.line} for frame in numbers]
@@ -52,7 +60,10 @@ def speedscope(samples: Samples, name: str) -> str:
 
 
 def _profile(samples: Samples, name: str, state: str, numbers: dict[StackFrame, int]) -> dict[str, Any]:
-    """*state*: "" for all. The state is the innermost frame."""
+    """Return one speedscope profile of the samples with *state*, or of all samples if *state* is "".
+
+    The innermost frame of each stack is the state.
+    """
     mine = {key: count for key, count in samples.total.items() if state in ("", key[0])}
     stacks = [
         [numbers.setdefault(frame, len(numbers)) for frame in (*reversed(stack), UNKNOWN._replace(function=f"[{of}]"))]

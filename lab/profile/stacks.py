@@ -1,7 +1,8 @@
-"""What the samplers inside a service wrote (core/inside/stacks_sampler.py), read with bounds and added up. Pure.
+"""Read and sum the samples of Python stacks that the samplers inside a service wrote (core/inside/stacks_sampler.py).
 
-A sample is of one thread: its stack, and whether it ran, was ready without a core, waited for the GIL, a lock or I/O,
-or was idle, parked for work. Shares are of the threads' time at work: of all samples but the idle ones.
+A sample holds one thread's stack and state. The states are: running, ready but without a CPU core, waiting for the GIL,
+for a lock or for I/O, and idle, which means parked until there is work. Shares are shares of the threads' time at work,
+which is all samples except the idle ones. This module does no I/O.
 """
 
 import re
@@ -27,7 +28,10 @@ LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib(?:64)?/python3[.0-9]*t?
 
 
 class StackFrame(NamedTuple):
-    """A function and the line it is at; file: as short as it can be told. An empty one was not read in time."""
+    """One frame of a stack: a function and the line that it executes.
+
+    file: as reports show it, without its folder or its site-packages; "" if the frame could not be read in time
+    """
 
     file: str
     line: int
@@ -35,7 +39,7 @@ class StackFrame(NamedTuple):
     is_library: bool
 
     def __str__(self) -> str:
-        place = f"{self.file}:{self.line}" if self.line else self.file  # an instruction may have no line
+        place = f"{self.file}:{self.line}" if self.line else self.file  # some instructions have no line
         return f"{self.function} ({place})"
 
 
@@ -46,10 +50,11 @@ Counts = Counter[tuple[str, Stack]]
 
 @dataclass(kw_only=True)
 class Samples:
-    """Samples of all processes of a cell within its timed window.
+    """The samples of all processes of a cell within its timed window.
 
-    slices: {(state, stack): samples} of each tenth of a second; missed: samples that were not taken, of all processes
-    cpu_ns: what the samplers used in the window
+    slices: for each tenth of a second, the number of samples by (state, stack)
+    missed: samples that could not be taken, over all processes
+    cpu_ns: CPU time that the samplers used in the window
     """
 
     reader: str = ""
@@ -61,17 +66,17 @@ class Samples:
 
     @property
     def total(self) -> Counts:
-        """Of all slices."""
+        """The number of samples by (state, stack), over all slices."""
         return sum(self.slices, Counter())
 
     @property
     def at_work(self) -> Counts:
-        """All but the idle."""
+        """The samples of threads at work: all samples except the idle ones."""
         return Counter({key: count for key, count in self.total.items() if key[0] in WORK})
 
 
-class _Line(msgspec.Struct):
-    """One line of a file; each has one of these."""
+class _FileLine(msgspec.Struct):
+    """One line of a sampler's file. Each line has only some of these fields."""
 
     reader: str = ""
     rate_hz: int = 0
@@ -84,13 +89,13 @@ class _Line(msgspec.Struct):
     cpu_ns: int = 0
 
 
-_DECODER = msgspec.json.Decoder(_Line)
+_DECODER = msgspec.json.Decoder(_FileLine)
 
 
 def read(files: Iterable[bytes], start_ns: int, end_ns: int, directory: str) -> Samples:
-    """Everything that lies between the two times. A file ends at its first line that is not as it should be.
+    """Return the samples that were taken between the two times. A file is read up to its first malformed line.
 
-    directory: where the service was started; files below are named from there
+    directory: the folder where the service was started; names of files below it are relative to it
     """
     slices = min(MOST_SLICES, (end_ns - start_ns) // SLICE_NS)
     samples = Samples(slices=[Counter() for _ in range(slices)])
@@ -105,7 +110,7 @@ def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> Non
     used_ns = [0]
     for line in _lines(content):
         if line.frame:
-            frames.append(_frame(*line.frame, directory))
+            frames.append(_make_frame(*line.frame, directory))
         elif line.stack is not None:
             stacks.append(tuple(frames[number] for number in line.stack if 0 <= number < len(frames)))
         elif line.reader:
@@ -122,7 +127,7 @@ def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> Non
     samples.cpu_ns += max(0, used_ns[-1] - used_ns[0])
 
 
-def _lines(content: bytes) -> Iterator[_Line]:
+def _lines(content: bytes) -> Iterator[_FileLine]:
     for text in content.split(b"\n")[:-1]:
         try:
             yield _DECODER.decode(text)
@@ -130,7 +135,7 @@ def _lines(content: bytes) -> Iterator[_Line]:
             return
 
 
-def _counted(line: _Line, stacks: Sequence[Stack]) -> Counts:
+def _counted(line: _FileLine, stacks: Sequence[Stack]) -> Counts:
     return Counter(
         {
             (state, stacks[number]): count
@@ -140,8 +145,11 @@ def _counted(line: _Line, stacks: Sequence[Stack]) -> Counts:
     )
 
 
-def _frame(file: str, line: int, function: str, directory: str) -> StackFrame:
-    """As reports name it: a library's file from its package on, the user's from where the service was started."""
+def _make_frame(file: str, line: int, function: str, directory: str) -> StackFrame:
+    """Return a frame with the short file name that reports use.
+
+    The name of a library's file starts with its package. Other names are relative to *directory*.
+    """
     if not file:
         return UNKNOWN
     short, is_library = LIBRARY.subn("", file)
@@ -152,7 +160,10 @@ def _frame(file: str, line: int, function: str, directory: str) -> StackFrame:
 
 
 def to_json(samples: Samples) -> dict[str, Any]:
-    """What result.json keeps: shares of each state, and the lines that wait or run most, with their waits by batch."""
+    """Return what result.json keeps of a profile of Python stacks.
+
+    These are the share of each state, and the lines that wait or run most, with their waits in successive intervals.
+    """
     at_work, everything = samples.at_work, samples.total.total()
     total = at_work.total()
     states = _by_state(at_work)
@@ -173,13 +184,13 @@ def to_json(samples: Samples) -> dict[str, Any]:
 
 
 def sentence(samples: Samples) -> Message:
-    """What its threads did at work, and how that was seen."""
+    """Return a sentence with the share of each state and the number of samples."""
     at_work = samples.at_work
     states, total = _by_state(at_work), at_work.total()
     shares = {state: f"{states[state] / total * 100:.0f} %" for state in WORK}
     return message(
-        "of their time at work its threads run {run}, wait for the GIL {gil}, for a lock {lock}, for I/O {io}, and are "
-        "ready without a core {ready}; from {count:,} samples by {reader}",
+        "threads at work spend {run} of their time running, {gil} waiting for the GIL, {lock} waiting for a lock, {io} "
+        "waiting for I/O and {ready} waiting for a CPU core; based on {count:,} samples by {reader}",
         **shares, count=total, reader=samples.reader,
     )  # fmt: skip
 
@@ -196,7 +207,7 @@ def _by_state(counts: Counts) -> Counter[str]:
 
 
 def _batches(slices: Sequence[Counts]) -> list[Counter[tuple[str, StackFrame]]]:
-    """Samples of each innermost line, of successive times of the same length."""
+    """Count the samples by (state, innermost line) in each of BATCHES successive intervals of equal length."""
     batches: list[Counter[tuple[str, StackFrame]]] = [Counter() for _ in range(min(BATCHES, len(slices)))]
     for number, part in enumerate(slices):
         batch = batches[number * len(batches) // len(slices)]
@@ -206,7 +217,7 @@ def _batches(slices: Sequence[Counts]) -> list[Counter[tuple[str, StackFrame]]]:
 
 
 def _hottest(at_work: Counts) -> list[StackFrame]:
-    """Lines by the time that is spent waiting there for locks, then for the GIL, then at all."""
+    """Return the lines where threads wait longest for locks, then for the GIL, then the lines with most samples."""
     lines: list[StackFrame] = []
     for states in (("lock",), ("gil",), WORK):
         spent = Counter[StackFrame]()
@@ -224,25 +235,22 @@ def _line(
     states, callers = _by_state(mine), Counter[StackFrame]()
     for (_, stack), count in mine.items():
         callers[_own_caller(stack)] += count
+    caller = callers.most_common(1)[0][0]
     return {
         "function": frame.function,
         "file": frame.file,
         "line": frame.line,
         "is_library": frame.is_library,
-        "caller": _shown(callers.most_common(1)[0][0]),
+        "caller": "" if caller == UNKNOWN else str(caller),
         "states": {state: _share(states[state], at_work.total()) for state in WORK},
         "waits": {wait: [batch.get((wait, frame), 0) for batch in batches] for wait in WAITS if states[wait]},
     }
 
 
 def _own_caller(stack: Stack) -> StackFrame:
-    """The user's own line that led to a library's, or that of another library."""
+    """Return the nearest frame of the user's code that led to a library's line, or else of another library."""
     if not stack[0].is_library:
         return UNKNOWN
     package = stack[0].file.partition("/")[0]
     others = (frame for frame in stack if frame.file.partition("/")[0] != package)
     return next((frame for frame in stack if not frame.is_library), next(others, UNKNOWN))
-
-
-def _shown(frame: StackFrame) -> str:
-    return "" if frame == UNKNOWN else str(frame)

@@ -1,9 +1,11 @@
-"""Probes on functions of programs while they run, and samples of CPU time, by BPF: Linux 6.6 or later.
+"""Probe functions of running programs and sample CPU time, with BPF on Linux 6.6 or later.
 
-The kernel runs PROGRAM at each hit: it writes process, thread, time and one register into a ring that is read here. All
-of it belongs to file descriptors of this process, so that the kernel takes it away however this process ends. Every
-process that has mapped the file is seen; whose a hit was is told by its pid. Source: bpf(2), bpf-helpers(7), Linux 6.6
-include/uapi/linux/bpf.h (BPF_TRACE_UPROBE_MULTI), Documentation/bpf (ringbuf.rst, instruction-set.rst).
+The kernel runs a small BPF program at each hit of a probe. The program writes process, thread, time and one register
+to a ring buffer, and this module reads the ring buffer. File descriptors of this process own the probes, so the kernel
+removes the probes however this process ends. A probe is hit by every process that has mapped the file; the pid in the
+hit says which process it was.
+Source: bpf(2), bpf-helpers(7), Linux 6.6 include/uapi/linux/bpf.h (BPF_TRACE_UPROBE_MULTI), Documentation/bpf
+(ringbuf.rst, instruction-set.rst).
 """
 
 import ctypes
@@ -19,15 +21,18 @@ from fcntl import ioctl
 from pathlib import Path
 from typing import NamedTuple
 
-RING_BYTES = 1 << 23  # of some 200 000 hits
-CLOCK_HZ = 499  # not a divisor of the timer's, so that the two do not beat
-CLOCK = "clock"  # a hit of this name: CLOCK_HZ times per second of CPU time; its value is the instruction's address
+RING_BYTES = 1 << 23  # room for about 200 000 hits
+CLOCK_HZ = 499  # no divisor of the kernel timer's frequency, so that samples do not stay in step with the timer
+CLOCK = "clock"  # name of CPU time samples, CLOCK_HZ per second of CPU time; the value is the instruction's address
 ONLINE = Path("/sys/devices/system/cpu/online")
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Architecture:
-    """Numbers of system calls, and where in struct pt_regs the first argument and the instruction's address are."""
+    """System call numbers of a CPU architecture, and offsets in its struct pt_regs.
+
+    first_argument, instruction: offsets of the first argument and of the instruction's address
+    """
 
     bpf: int
     perf_event_open: int
@@ -51,7 +56,11 @@ _UNFINISHED = 1 << 31
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """name: of the hits. file, offset: of the function's first byte. returns: hit when the function returns"""
+    """A probe on one function.
+
+    name: the name of its hits; file, offset: where the function's first byte is
+    returns: whether the probe is hit when the function returns, rather than when it is entered
+    """
 
     name: str
     file: Path
@@ -60,7 +69,7 @@ class Probe:
 
 
 class Hit(NamedTuple):
-    """One hit; value: the function's first argument, where it was entered."""
+    """One hit of a probe. value: the function's first argument, if the probe is on the function's entry."""
 
     name: str
     pid: int
@@ -69,47 +78,49 @@ class Hit(NamedTuple):
     value: int
 
 
-class Probes:
-    """Probes, and samples of all CPU time, from the start of the `with` block to its end."""
+class Probes(ExitStack):
+    """Probes and samples of all CPU time, which are active during the `with` block."""
 
     def __init__(self, probes: Sequence[Probe]) -> None:
+        super().__init__()
         self._probes = probes
         self._names = [CLOCK, *(probe.name for probe in probes)]
-        self._open = ExitStack()
 
     def __enter__(self) -> "Probes":
-        """Raises OSError where the kernel does not let this user watch functions."""
-        with ExitStack() as stack:
-            self._map(stack)
-            self._lost = _kept(stack, _bpf(_MAP_CREATE, struct.pack("<IIII", _ARRAY, 4, 8, 1)))
-            self._set_probes(stack)
-            self._set_clock(stack)
-            self._open = stack.pop_all()
+        """Set the probes. Raises OSError if the kernel does not permit this user to probe functions."""
+        with ExitStack() as on_failure:
+            on_failure.push(self)
+            self._map()
+            self._lost = self._keep(_bpf(_MAP_CREATE, struct.pack("<IIII", _ARRAY, 4, 8, 1)))
+            self._set_probes()
+            self._set_clock()
+            on_failure.pop_all()
         return self
 
-    def __exit__(self, *error: object) -> None:
-        self._open.close()
-
     def hits(self) -> list[Hit]:
-        """Those since the last call, in the order of their time."""
+        """Return the hits since the previous call, oldest first."""
         return sorted(self._read(), key=lambda hit: hit.time_ns)
 
     def lost(self) -> int:
-        """How many hits did not fit into the ring."""
+        """Return how many hits did not fit into the ring buffer."""
         key, value = ctypes.create_string_buffer(4), ctypes.create_string_buffer(8)
         _bpf(_MAP_LOOKUP, struct.pack("<IIQQ", self._lost, 0, ctypes.addressof(key), ctypes.addressof(value)))
         return int.from_bytes(value.raw, "little")
 
-    def _map(self, stack: ExitStack) -> None:
-        page = mmap.PAGESIZE
-        self._ring = _kept(stack, _bpf(_MAP_CREATE, struct.pack("<IIII", _RING, 0, 0, RING_BYTES)))
-        self._consumed = stack.enter_context(mmap.mmap(self._ring, page))
-        produced = mmap.mmap(self._ring, page + 2 * RING_BYTES, prot=mmap.PROT_READ, offset=page)
-        self._produced = stack.enter_context(produced)
+    def _keep(self, descriptor: int) -> int:
+        self.callback(os.close, descriptor)
+        return descriptor
 
-    def _set_probes(self, stack: ExitStack) -> None:
-        """All of a file that are entered, or returned from, together: to take probes away takes the kernel a while."""
-        program = self._program(stack, _KPROBE, _UPROBE_MULTI, MACHINES[platform.machine()].first_argument)
+    def _map(self) -> None:
+        page = mmap.PAGESIZE
+        self._ring = self._keep(_bpf(_MAP_CREATE, struct.pack("<IIII", _RING, 0, 0, RING_BYTES)))
+        self._consumed = self.enter_context(mmap.mmap(self._ring, page))
+        produced = mmap.mmap(self._ring, page + 2 * RING_BYTES, prot=mmap.PROT_READ, offset=page)
+        self._produced = self.enter_context(produced)
+
+    def _set_probes(self) -> None:
+        """Set all probes of a file together, because the kernel takes long to remove probes that were set singly."""
+        program = self._program(_KPROBE, _UPROBE_MULTI, MACHINES[platform.machine()].first_argument)
         groups: dict[tuple[Path, bool], list[int]] = defaultdict(list)
         for number, probe in enumerate(self._probes, 1):
             groups[probe.file, probe.returns].append(number)
@@ -119,24 +130,24 @@ class Probes:
             cookies = (ctypes.c_uint64 * len(numbers))(*numbers)
             places = [ctypes.addressof(path), ctypes.addressof(offsets), 0, ctypes.addressof(cookies)]
             link = struct.pack("<4I4Q4I", program, 0, _UPROBE_MULTI, 0, *places, len(numbers), int(returns), 0, 0)
-            _kept(stack, _bpf(_LINK_CREATE, link))
+            self._keep(_bpf(_LINK_CREATE, link))
 
-    def _set_clock(self, stack: ExitStack) -> None:
+    def _set_clock(self) -> None:
         machine = MACHINES[platform.machine()]
-        program = self._program(stack, _PERF_EVENT, 0, machine.instruction)
+        program = self._program(_PERF_EVENT, 0, machine.instruction)
         attributes = struct.pack("<IIQQQQQ", _SOFTWARE, 64, _CPU_CLOCK, CLOCK_HZ, 0, 0, _FREQUENCY) + bytes(16)
         for cpu in _cores():
             arguments = (ctypes.create_string_buffer(attributes), -1, cpu, -1, ctypes.c_ulong(_CLOSE_ON_EXEC))
-            event = _kept(stack, _called(machine.perf_event_open, *arguments))
+            event = self._keep(_called(machine.perf_event_open, *arguments))
             ioctl(event, _SET_BPF, program)
             ioctl(event, _ENABLE, 0)
 
-    def _program(self, stack: ExitStack, kind: int, attach: int, register: int) -> int:
+    def _program(self, kind: int, attach: int, register: int) -> int:
         code = _program(self._ring, self._lost, register)
         instructions, license_name = ctypes.create_string_buffer(code), ctypes.create_string_buffer(b"MIT")
         places = (len(code) // 8, ctypes.addressof(instructions), ctypes.addressof(license_name))
         attributes = struct.pack("<IIQQIIQII16sII", kind, *places, 0, 0, 0, 0, 0, b"gilscope", 0, attach)
-        return _kept(stack, _bpf(_PROG_LOAD, attributes))
+        return self._keep(_bpf(_PROG_LOAD, attributes))
 
     def _read(self) -> Iterator[Hit]:
         (consumed,) = struct.unpack_from("<Q", self._consumed)
@@ -155,9 +166,10 @@ class Probes:
 
 
 def _program(ring: int, lost: int, register: int) -> bytes:
-    """What the kernel runs at each hit: reserve room for _HIT in the ring, fill it in, submit it; or count it as lost.
+    """Return the BPF program that the kernel runs at each hit.
 
-    A pid is that of the process as this process's namespace has it; 0 of one that is not in there.
+    The program reserves room for _HIT in the ring buffer, fills _HIT in and submits it. If there is no room, it counts
+    the hit as lost. A pid is valid in this process's PID namespace; it is 0 for a process outside this namespace.
     """
     namespace = os.stat("/proc/self/ns/pid")
     r0, r1, r2, r3, r4, context, hit, top = 0, 1, 2, 3, 4, 6, 7, 10
@@ -178,7 +190,7 @@ def _program(ring: int, lost: int, register: int) -> bytes:
         + _copied(hit, r1)
         + _instruction(0xB7, r2, 0, 0, 0)
         + _helper(_SUBMIT)
-        + _instruction(0x05, 0, 0, 9)  # over the counting of what is lost
+        + _instruction(0x05, 0, 0, 9)  # jump over the instructions that count lost hits
     )
     count = (
         _instruction(0x62, top, 0, -4, 0)
@@ -224,16 +236,11 @@ def _bpf(command: int, attributes: bytes) -> int:
 
 
 def _called(number: int, *arguments: object) -> int:
-    """A system call. Raises OSError."""
+    """Make a system call and return its result. Raises OSError."""
     result = int(ctypes.CDLL(None, use_errno=True).syscall(number, *arguments))
     if result < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return result
-
-
-def _kept(stack: ExitStack, descriptor: int) -> int:
-    stack.callback(os.close, descriptor)
-    return descriptor
 
 
 def _cores() -> list[int]:

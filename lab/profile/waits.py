@@ -1,6 +1,7 @@
-"""Who waits for whose lock, who stops all threads, at which line: hits of probes and samples of stacks, joined. Pure.
+"""Join probe hits with sampled stacks: which line waits for which lock, and which line stops all threads. No I/O.
 
-A sample of a thread's stack is one of a wait only if all of it was read while the thread waited: then it stood still.
+A sampled stack counts for a wait only if the whole stack was read while the thread waited. A waiting thread does not
+change its stack, so such a sample is consistent.
 """
 
 from bisect import bisect_right
@@ -13,13 +14,13 @@ from lab.profile.frames import RawFrame, ThreadStack
 from lab.profile.uprobes import CLOCK, Hit
 
 LOCK, LOCKED, STOP, STOPPED, STARTED = "lock", "locked", "stop", "stopped", "started"
-SHORTEST_WAIT_NS = 5000  # what an uncontended call takes at most, most of it in the two probes
-LONGEST_STOP_NS = 1_000_000_000  # after that its end was lost
-MOST = 400_000
+SHORTEST_WAIT_NS = 5000  # an uncontended call takes less than this; most of its time is spent in the two probes
+LONGEST_STOP_NS = 1_000_000_000  # if a pause seems to last longer, the hit of its end was lost
+MOST_SPANS = 400_000
 
 
 class WaitSpan(NamedTuple):
-    """A thread waits for the mutex at *mutex*, or (0) wants all others to stop."""
+    """The time in which a thread waited for the mutex at address *mutex*, or caused a pause if *mutex* is 0."""
 
     pid: int
     tid: int
@@ -28,8 +29,8 @@ class WaitSpan(NamedTuple):
     end_ns: int
 
 
-class Owner(NamedTuple):
-    """Whose mutex it is, by its type's name, as it was read from start_ns to end_ns."""
+class OwnerReading(NamedTuple):
+    """The owner of a mutex that thread *tid* waited for, read between start_ns and end_ns. name: as WaitSample.owner"""
 
     tid: int
     mutex: int
@@ -40,7 +41,11 @@ class Owner(NamedTuple):
 
 @dataclass
 class _Thread:
-    """What a thread is doing. depth: of functions that take *mutex*, one of which may call the other."""
+    """The present state of a thread.
+
+    depth: how many nested calls take *mutex*, because one such function may call another
+    asked_ns: when the thread asked all others to stop; stopped_ns: when they had stopped; 0 if it did not
+    """
 
     mutex: int = 0
     depth: int = 0
@@ -51,9 +56,10 @@ class _Thread:
 
 @dataclass
 class WaitTimeline:
-    """Hits of probes, as they come, made into waits and stops. stood_ns: by process, how long its threads stood.
+    """The waits and stop-the-world pauses of all threads, built from probe hits as they arrive.
 
-    cpu: how many samples of CPU time were of threads that waited (True) or did not
+    stood_ns: how long the threads of each process were paused
+    cpu: number of CPU time samples of threads that waited for a lock (True) and of other threads (False)
     """
 
     waits: list[WaitSpan] = field(default_factory=list)
@@ -64,11 +70,11 @@ class WaitTimeline:
 
     @property
     def is_full(self) -> bool:
-        """Whether it has as many as it will ever need."""
-        return len(self.waits) + len(self.stops) >= MOST
+        """Whether the timeline has MOST_SPANS spans, so that recording can stop."""
+        return len(self.waits) + len(self.stops) >= MOST_SPANS
 
     def add(self, hits: Iterable[Hit]) -> None:
-        """In the order of their time. One that is lost spoils one wait."""
+        """Add probe hits, oldest first. A hit that was lost spoils only one wait."""
         for hit in hits:
             thread = self._threads[hit.pid, hit.tid]
             if hit.name == CLOCK:
@@ -87,18 +93,18 @@ class WaitTimeline:
                 thread.asked_ns = thread.stopped_ns = 0
 
     def end(self, now_ns: int) -> None:
-        """Nothing follows: who waits now has waited until *now_ns*."""
+        """End the timeline: the waits that have not ended are cut off at *now_ns*."""
         for (pid, tid), thread in self._threads.items():
             if thread.depth and now_ns - thread.start_ns >= SHORTEST_WAIT_NS:
                 self.waits.append(WaitSpan(pid, tid, thread.mutex, thread.start_ns, now_ns))
 
     def waiting(self) -> list[tuple[int, int, int]]:
-        """Those who wait since the last hit: process, thread, mutex."""
+        """Return the threads that wait at the time of the newest hit, as (process, thread, mutex)."""
         return [(*who, thread.mutex) for who, thread in self._threads.items() if thread.depth]
 
     def _enter(self, thread: _Thread, hit: Hit) -> None:
         if thread.asked_ns and hit.time_ns - thread.asked_ns < LONGEST_STOP_NS:
-            return  # stops wait for each other: that is the stop's
+            return  # a thread that causes a pause may wait for another pause; this time counts for its own pause
         if thread.depth and thread.mutex == hit.value:
             thread.depth += 1
         else:
@@ -112,13 +118,14 @@ class WaitTimeline:
             self.waits.append(WaitSpan(hit.pid, hit.tid, thread.mutex, thread.start_ns, hit.time_ns))
 
 
-Read = TypeVar("Read", ThreadStack, Owner)
+Reading = TypeVar("Reading", ThreadStack, OwnerReading)
 
 
-class Held(NamedTuple):
-    """What a sample of a waiting thread is of: whose mutex (StackReader.owner, UNREAD; "" of a stop), where and when.
+class WaitSample(NamedTuple):
+    """A sampled stack of a thread that waits for a mutex or causes a pause.
 
-    part: which of the successive times of the same length that all samples are divided into
+    owner: the mutex's owner (see StackReader.owner), UNREAD if it could not be read, "" for a pause
+    part: the number of the interval of the recording that the sample belongs to
     """
 
     pid: int
@@ -130,39 +137,44 @@ class Held(NamedTuple):
 UNREAD = "?"
 
 
-def of_stops(stops: Sequence[WaitSpan], stacks: Mapping[int, Sequence[ThreadStack]]) -> Counter[Held]:
-    """The samples that are of a thread which stops all others. stacks: by process."""
-    return Counter(Held(span.pid, "", stack.frames) for span, stack in _joined(stops, stacks))
+def count_stop_samples(stops: Sequence[WaitSpan], stacks: Mapping[int, Sequence[ThreadStack]]) -> Counter[WaitSample]:
+    """Count the sampled stacks of threads that cause a stop-the-world pause. stacks: by process"""
+    return Counter(WaitSample(span.pid, "", stack.frames) for span, stack in _match_readings(stops, stacks))
 
 
-def of_waits(
+def count_wait_samples(
     waits: Sequence[WaitSpan],
     stacks: Mapping[int, Sequence[ThreadStack]],
-    owners: Mapping[int, Sequence[Owner]],
+    owners: Mapping[int, Sequence[OwnerReading]],
     part_at: Callable[[int], int] = lambda at_ns: 0,
-) -> Counter[Held]:
-    """The samples that are of a thread which waits for a mutex. stacks, owners: by process; part_at: Held.part
+) -> Counter[WaitSample]:
+    """Count the sampled stacks of threads that wait for a mutex.
 
-    Whose mutex it is was read during this wait, or during most of the others for it; UNREAD where it never was.
+    stacks, owners: by process; part_at: a function of a time that returns WaitSample.part
+
+    A mutex's owner is the one that was read during the same wait, or else the owner most often read for this mutex.
+    It is UNREAD if no owner was read.
     """
-    by_wait = {span: owner.name for span, owner in _joined(waits, owners) if owner.mutex == span.mutex}
+    by_wait = {span: owner.name for span, owner in _match_readings(waits, owners) if owner.mutex == span.mutex}
     names: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
     for span, name in by_wait.items():
         names[span.pid, span.mutex][name] += 1
     usual = {mutex: counted.most_common(1)[0][0] for mutex, counted in names.items()}
     return Counter(
-        Held(
+        WaitSample(
             span.pid,
             by_wait.get(span, usual.get((span.pid, span.mutex), UNREAD)),
             stack.frames,
             part_at(stack.start_ns),
         )
-        for span, stack in _joined(waits, stacks)
+        for span, stack in _match_readings(waits, stacks)
     )
 
 
-def _joined(spans: Iterable[WaitSpan], reads: Mapping[int, Sequence[Read]]) -> Iterator[tuple[WaitSpan, Read]]:
-    """Each reading with the span of its thread that it lies in as a whole."""
+def _match_readings(
+    spans: Iterable[WaitSpan], reads: Mapping[int, Sequence[Reading]]
+) -> Iterator[tuple[WaitSpan, Reading]]:
+    """Yield each reading that lies completely within a span of its thread, with that span."""
     by_thread: dict[tuple[int, int], list[WaitSpan]] = defaultdict(list)
     for span in spans:
         by_thread[span.pid, span.tid].append(span)

@@ -1,4 +1,4 @@
-"""What watches a service from beside it while clients call, on its host: perf, its locks, its memory."""
+"""Watchers: profilers that run outside a service, on the service's host, while clients send requests."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -13,27 +13,22 @@ from lab.profile.hotspots import HotSpots
 
 
 class Watcher(Protocol):
-    """Watches one service. facts: what was seen, once the block of watch() has ended; of the type in FACTS."""
+    """A profiler of one service.
 
-    @property
-    def facts(self) -> Any: ...
+    facts: the result, set when the block of watch() has ended; its type is in FACTS
+    """
+
+    facts: Any
 
     def listening(self, pid: int) -> None:
-        """A service listens, and no client knows of it."""
+        """Record the state before any client connects. It is called once the service listens."""
 
     def watch(self, pid: int) -> AbstractContextManager[object]:
-        """While clients call. Raises GilscopeError where it cannot be watched."""
+        """Watch the service during the block. Raises GilscopeError if the service cannot be watched."""
 
 
-class _Idle:
-    """Part of a watcher that does nothing before clients call."""
-
-    def listening(self, pid: int) -> None:
-        """Do nothing yet."""
-
-
-class Perf(_Idle):
-    """The hottest functions and locks, in C."""
+class PerfWatcher(Watcher):
+    """A watcher that samples C functions and locks with linux-perf."""
 
     facts: HotSpots | None = None
 
@@ -42,38 +37,41 @@ class Perf(_Idle):
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
-        """Record, and read it afterwards."""
+        """Record with perf during the block, then read the recording."""
         file = self._sandbox.folder / "perf.data"
         try:
             with perf.recording(pid, file, self._sandbox.process_group):
                 yield
-            self.facts = perf.hottest(file)
+            self.facts = perf.read_hot_spots(file)
         finally:
             file.unlink(missing_ok=True)
 
 
-class Locks(_Idle):
-    """Whose locks threads wait for. executable: of which it is checked first whether known objects are recognised."""
+class LockWatcher(Watcher):
+    """A watcher that samples which locks threads wait for.
+
+    executable: an interpreter on which the self-test runs first, or "" for no self-test
+    """
 
     facts: locks.LockFacts | None = None
 
     def __init__(self, sandbox: PrivateFolder, executable: str = "") -> None:
         if executable:
-            locks.check_known_objects(Path(executable))
+            locks.run_self_test(Path(executable))
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
-        """Set probes and sample."""
+        """Set probes and sample stacks during the block."""
         with locks.LockRecording(pid) as recording:
             yield
         self.facts = recording.facts
 
 
-def _memory(sandbox: PrivateFolder, skipped: int) -> Watcher:
-    return memory.Moments(skipped)
-
-
-WATCHERS: Mapping[str, Callable[..., Watcher]] = {"perf": Perf, "locks": Locks, "memory": _memory}
+WATCHERS: Mapping[str, Callable[..., Watcher]] = {
+    "perf": PerfWatcher,
+    "locks": LockWatcher,
+    "memory": lambda sandbox, skipped: memory.MemoryWatcher(skipped),
+}
 FACTS: Mapping[str, Any] = {"perf": HotSpots, "locks": locks.LockFacts, "memory": dict[str, dict[str, int]]}
 
 

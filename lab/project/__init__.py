@@ -1,1 +1,1 @@
-"""A user's project, found in its folder: what it needs, and what its application is."""
+"""Inspect a user's project: its dependencies, and its WSGI or ASGI application."""

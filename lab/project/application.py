@@ -1,4 +1,4 @@
-"""What an application is, WSGI or ASGI: looked at in a process of the interpreter that will serve it."""
+"""Find out whether an application is WSGI or ASGI. The interpreter that will serve it imports it in a process."""
 
 import subprocess
 from collections.abc import Mapping
@@ -17,7 +17,8 @@ from lab.python.interpreters import scrubbed_environment
 LOOK_TIMEOUT_S = 60.0
 TAIL_BYTES = 1500
 _MARK = "gilscope-application:"
-# (environ, start_response) is WSGI, PEP 3333; (scope, receive, send) is ASGI. A function that needs nothing makes one.
+# A WSGI application takes (environ, start_response), see PEP 3333; an ASGI application takes (scope, receive, send).
+# A function without required arguments is a factory that returns an application.
 _LOOK = f"""
 import importlib, inspect, json, sys
 
@@ -57,9 +58,10 @@ print("\\n{_MARK}" + json.dumps(seen), flush=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Application:
-    """interface: wsgi, asgi, or "" where it is neither. factory: whether the name is a function that makes it.
+    """The description of an application.
 
-    kind: its class, such as flask.app.Flask. error: why it could not be imported, "" if it could
+    interface: wsgi, asgi, or "" if it is neither; factory: whether the name is a function that returns the application
+    kind: its class, such as flask.app.Flask; error: why it could not be imported, "" if it could
     """
 
     interface: Literal["wsgi", "asgi", ""] = ""
@@ -68,25 +70,28 @@ class Application:
     error: str = ""
 
 
-def look_at(name: str, python: Path, folder: Path, variables: Mapping[str, str]) -> Application:
-    """What module:name is, imported by *python* in *folder* with *variables* in its environment. Raises BadInput."""
+def inspect_application(name: str, python: Path, folder: Path, variables: Mapping[str, str]) -> Application:
+    """Import MODULE:NAME with *python* in *folder*, and return a description of the application. Raises BadInput.
+
+    variables: additional environment variables of the process
+    """
     environment = scrubbed_environment() | {"PYTHONNOUSERSITE": "1", "PYTHONDONTWRITEBYTECODE": "1"} | dict(variables)
     try:
         done = run([python, "-s", "-c", _LOOK, name], LOOK_TIMEOUT_S, environment, folder=folder)
     except subprocess.TimeoutExpired as late:
-        raise _unusable(name, message("it did not end within {limit_s:g} s", limit_s=late.timeout)) from None
+        raise _unusable(name, message("the import did not end within {limit_s:g} s", limit_s=late.timeout)) from None
     seen = _report(done.stdout)
     if seen is None:
         tail = last_text((done.stderr or done.stdout).encode(), TAIL_BYTES)
         how = ending(done.returncode)
-        raise _unusable(name, message("the process {ending}; it wrote: {output}", ending=how, output=tail))
+        raise _unusable(name, message("the process {ending}; the end of its output: {output}", ending=how, output=tail))
     if seen.error:
         raise _unusable(name, verbatim(seen.error[:TAIL_BYTES]))
     return seen
 
 
 def _report(output: str) -> Application | None:
-    """Return what the process says, if it does so in our form: the application may have written there, too."""
+    """Parse the process's report from its output, which may also contain the application's output; None if missing."""
     try:
         return msgspec.json.decode(output.rpartition("\n" + _MARK)[2].splitlines()[0], type=Application)
     except (msgspec.DecodeError, IndexError):
@@ -95,8 +100,8 @@ def _report(output: str) -> Application | None:
 
 def _unusable(name: str, reason: Message) -> BadInput:
     return BadInput(
-        "{app} cannot be imported: {reason}. It is MODULE:NAME as Python imports it in the folder of the project "
-        "(--directory names another).",
+        "{app} cannot be imported: {reason}. Give it as MODULE:NAME, as Python imports it in the project's folder. "
+        "--directory chooses another folder.",
         app=name,
         reason=reason,
     )

@@ -1,4 +1,4 @@
-"""What a project needs installed: pyproject.toml with the versions of its lock file, or requirements.txt.
+"""Read a project's dependencies from pyproject.toml, with the versions of its lock file, or from requirements.txt.
 
 Source: packaging.python.org - pyproject.toml, dependency groups, pylock.toml; docs.astral.sh/uv - uv export.
 """
@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from packaging.dependency_groups import resolve_dependency_groups
+
 from core.errors import BadInput
 from core.messages import Message, listed, message, verbatim
-from lab.environments.requirements import local_path, normalised, read
+from lab.environments.requirements import local_path, locked_entry, normalised, read
 from lab.processes import run
 from lab.python import uv
 from lab.python.interpreters import scrubbed_environment
@@ -23,19 +25,23 @@ _CHOSEN = re.compile(r"""["']([^"']+)["'] in (?:extras|dependency_groups)""")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Needs:
-    """entries: lines of a requirements file. source: the files that say so. installs: whether one is the project."""
+class Dependencies:
+    """The dependencies of a project.
+
+    entries: lines of a requirements file; source: the files that they come from
+    installs: whether one of the entries is the project itself
+    """
 
     entries: tuple[str, ...]
     source: Message
     installs: bool = False
 
 
-def needs(folder: Path, extras: Sequence[str] = (), groups: Sequence[str] = ()) -> Needs | None:
-    """What the project in *folder* needs, with these extras and dependency groups; None where nothing says.
+def read_dependencies(folder: Path, extras: Sequence[str] = (), groups: Sequence[str] = ()) -> Dependencies | None:
+    """Return the dependencies of the project in *folder*, with these extras and dependency groups; None if unknown.
 
-    The project itself is installed where it says how it is built ([build-system]), as uv does; otherwise its modules
-    are found in its folder. Raises BadInput for a file that cannot be read, and for an extra or group it has not.
+    The project itself is installed if its pyproject.toml has a [build-system], as uv does. Otherwise its modules are
+    imported from its folder. Raises BadInput if a file cannot be read, or if an extra or group does not exist.
     """
     manifest = _toml(folder / MANIFEST)
     project = manifest.get("project", {})
@@ -48,36 +54,39 @@ def needs(folder: Path, extras: Sequence[str] = (), groups: Sequence[str] = ()) 
     itself = [f"{folder}{brackets}"] if installs else []
     lock, locked = _locked(folder, extras, groups)
     if lock:
-        source = message("{file}, with the versions of {lock}", file=MANIFEST, lock=lock)
-        return Needs(entries=(*locked, *itself), source=source, installs=installs)
+        source = message("{file}, with the versions from {lock}", file=MANIFEST, lock=lock)
+        return Dependencies(entries=(*locked, *itself), source=source, installs=installs)
     listed_there = [] if installs else _dependencies(project, extras)
-    entries = (*listed_there, *itself, *_of_groups(manifest.get("dependency-groups", {}), groups))
-    return Needs(entries=entries, source=verbatim(MANIFEST), installs=installs)
+    try:
+        in_groups = resolve_dependency_groups(manifest.get("dependency-groups", {}), *groups)
+    except ExceptionGroup as error:
+        raise _unreadable(folder / MANIFEST, error.exceptions[0]) from None
+    return Dependencies(entries=(*listed_there, *itself, *in_groups), source=verbatim(MANIFEST), installs=installs)
 
 
-def _without_manifest(folder: Path, unknown: Sequence[str]) -> Needs | None:
+def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | None:
     if unknown:
         raise BadInput(
-            "{folder} has no pyproject.toml with a [project], so it has no extra or group {names}.",
+            "{folder} has no pyproject.toml with a [project] table, so there is no extra or group {names}.",
             folder=str(folder),
             names=listed(unknown),
         )
     lock, locked = _locked(folder, (), ())
     if lock:
-        return Needs(entries=locked, source=verbatim(lock))
+        return Dependencies(entries=locked, source=verbatim(lock))
     if not (folder / REQUIREMENTS).is_file():
         return None
     wanted = read(folder / REQUIREMENTS)
     if not wanted.hashed:
-        return Needs(entries=(f"-r {folder / REQUIREMENTS}",), source=verbatim(REQUIREMENTS))
+        return Dependencies(entries=(f"-r {folder / REQUIREMENTS}",), source=verbatim(REQUIREMENTS))
     pins = (entry.partition(" --hash")[0] for entry in wanted.entries)
     options = (option for option in wanted.options if option != "--require-hashes")
-    source = message("{file}, whose hashes are left out, for a server may be added", file=REQUIREMENTS)
-    return Needs(entries=(*options, *pins), source=source)
+    source = message("{file}, without its hashes because a server may be added to the packages", file=REQUIREMENTS)
+    return Dependencies(entries=(*options, *pins), source=source)
 
 
 def _locked(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """The lock file and what it pins; "" where there is none."""
+    """Return the name of the project's lock file and its entries; "" and no entries if there is no lock file."""
     if (folder / UV_LOCK).is_file():
         return UV_LOCK, _exported(folder, extras, groups)
     if (folder / PYLOCK).is_file():
@@ -86,10 +95,12 @@ def _locked(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tuple
 
 
 def _exported(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tuple[str, ...]:
-    """The lines that uv makes of uv.lock, which is left as it is. Raises BadInput."""
+    """Export uv.lock to lines of a requirements file with uv, without changing uv.lock. Raises BadInput."""
     program = uv.find()
     if program is None:
-        raise BadInput("{file} is read by uv, which was not found; install it with: pip install uv", file=UV_LOCK)
+        raise BadInput(
+            "uv is needed to read {file}, but uv was not found. Install it with: pip install uv", file=UV_LOCK
+        )
     chosen = [word for name in extras for word in ("--extra", name)]
     chosen += [word for name in groups for word in ("--group", name)]
     form = ["--no-hashes", "--no-header", "--no-annotate", "--no-emit-project", "--no-default-groups", "--offline"]
@@ -102,29 +113,20 @@ def _exported(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tup
 
 
 def _absolute(line: str, folder: Path) -> str:
-    """A line of a local folder, relative to the project's, from the root."""
+    """Return a line of a requirements file with its path, relative to the project's folder, made absolute."""
     option, path = re.match(r"(-e )?(.*)", line).groups("")  # type: ignore[union-attr]
     return f"{option}{folder / path}" if path.startswith((".", "/")) and local_path(str(folder / path)) else line
 
 
 def _pinned(lock: Mapping[str, Any], folder: Path, chosen: set[str]) -> Iterator[str]:
-    """Of each package in a pylock.toml its version or place, with its marker."""
+    """Yield a line for each package of a pylock.toml, with its version or location and its marker."""
     for package in _tables(lock.get("packages")):
-        name, marker = str(package.get("name", "")), str(package.get("marker", ""))
-        marker = _CHOSEN.sub(lambda match: f"python_version {'>' if match[1] in chosen else '<'} '3'", marker)
-        origin = _origin(package, folder)
-        if origin and not (package.get("directory") and (folder / str(package["directory"].get("path"))) == folder):
-            yield f"{name}{origin}{f' ; {marker}' if marker else ''}"
-
-
-def _origin(package: Mapping[str, Any], folder: Path) -> str:
-    if "version" in package and not {"vcs", "directory", "archive"} & package.keys():
-        return f"=={package['version']}"
-    if "vcs" in package:
-        vcs = package["vcs"]
-        return f" @ {vcs.get('type', 'git')}+{vcs.get('url', '')}@{vcs.get('commit-id', '')}"
-    place = package.get("archive") or package.get("directory") or {}
-    return f" @ {place['url']}" if "url" in place else f" @ file://{folder / str(place.get('path', ''))}"
+        marker = _CHOSEN.sub(
+            lambda match: f"python_version {'>' if match[1] in chosen else '<'} '3'", str(package.get("marker", ""))
+        )
+        entry = locked_entry(package, folder)
+        if entry and not entry.endswith(f" @ {folder.resolve().as_uri()}"):
+            yield f"{entry}{f' ; {marker}' if marker else ''}"
 
 
 def _dependencies(project: Mapping[str, Any], extras: Sequence[str]) -> list[str]:
@@ -132,19 +134,8 @@ def _dependencies(project: Mapping[str, Any], extras: Sequence[str]) -> list[str
     return [*project.get("dependencies", []), *(line for name in extras for line in optional[normalised(name)])]
 
 
-def _of_groups(table: Mapping[str, Any], groups: Sequence[str], outer: tuple[str, ...] = ()) -> list[str]:
-    """The lines of these groups, with those of the groups that they include."""
-    lines: list[str] = []
-    for name in groups:
-        known = {normalised(group): group for group in table}
-        for line in table[known[normalised(name)]] if normalised(name) not in outer else []:
-            inner = [line["include-group"]] if isinstance(line, dict) else []
-            lines += _of_groups(table, inner, (*outer, normalised(name))) if inner else [line]
-    return lines
-
-
 def _expect(kind: Message, names: Sequence[str], table: Mapping[str, Any]) -> None:
-    known = {normalised(name) for name in table}
+    known = set(map(normalised, table))
     for name in names:
         if normalised(name) not in known:
             raise BadInput(
@@ -160,10 +151,14 @@ def _tables(value: Any) -> list[dict[str, Any]]:
 
 
 def _toml(path: Path) -> dict[str, Any]:
-    """What the file holds; nothing where there is none. Raises BadInput."""
+    """Parse a TOML file; {} if there is no such file. Raises BadInput."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise BadInput("{path} cannot be read: {reason}.", path=str(path), reason=str(error)) from None
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> BadInput:
+    return BadInput("{path} cannot be read: {reason}.", path=str(path), reason=str(error))

@@ -1,4 +1,4 @@
-"""Find the interpreters on this machine, ask each what it really is, and choose one for each name."""
+"""Find the interpreters on this machine, run each to learn its version and build, and choose one for each runtime."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from lab.places import REPOSITORY
 from lab.python import uv
 from lab.python.trust import may_execute, run_trusted
 
-QUERY_TIMEOUT_S = 20.0  # all are asked at once; a busy machine has its runtimes all the same
+QUERY_TIMEOUT_S = 20.0  # long, because all interpreters are started at once and the machine may be busy
 INSTALL_TIMEOUT_S = 600.0
 OLDEST_MINOR = 11
 SOURCES = ("uv", "PATH", "pyenv")
@@ -36,14 +36,14 @@ print(json.dumps({"executable": executable, "facts": facts()}))
 
 @dataclass(frozen=True, kw_only=True)
 class Interpreter:
-    """A CPython that ran and said what it is.
+    """A CPython that was run to learn its facts.
 
-    name:         '3.14' or '3.14t', from its own facts and not from its file's name
-    executable:   the interpreter itself and not the link, virtual environment or shim that led to it: an environment
-                  made from a link looks for its standard library around the link
-    source:       uv, PATH, pyenv, or 'given' for one that the caller named
-    facts:        core.runtime.facts() of it
-    alternatives: the others of the same name, best first
+    name:         '3.14' or '3.14t', from its facts rather than from its file name
+    executable:   the interpreter itself rather than a link, virtual environment or shim that leads to it, because an
+                  environment made from a link looks for its standard library near the link
+    source:       uv, PATH, pyenv, or 'given' if the caller named its path
+    facts:        the result of core.runtime.facts() in this interpreter
+    alternatives: other interpreters with the same name, best first
     """
 
     name: str
@@ -54,44 +54,44 @@ class Interpreter:
 
     @property
     def label(self) -> str:
-        """What tells it from another one: 3.14.7, or 3.14.7t of the free-threaded build."""
+        """The version with the suffix t for the free-threaded build: 3.14.7 or 3.14.7t."""
         return str(self.facts["version"]) + "t" * bool(self.facts["gil_disabled_build"])
 
     def is_named(self, name: RuntimeName) -> bool:
-        """Return whether it is the version and build of *name*, and the patch release if the name has one."""
+        """Return whether the interpreter has the version and build of *name*, and the patch release if it has one."""
         return name.interpreter == (self.label if name.patch else self.name)
 
     @property
     def has_jit(self) -> bool:
-        """Whether a JIT is built in, on or off."""
+        """Whether the interpreter was built with a JIT, on or off."""
         return bool(self.facts["flags"].get("jit"))
 
     @property
     def identity(self) -> dict[str, str]:
-        """What is made for another executable or build has to be made anew."""
+        """The path, version and build. If one of them changes, environments and wheels have to be made again."""
         return {"executable": str(self.executable), "version": self.facts["version"], "build": self.facts["build"]}
 
 
 def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict[str, Interpreter]:
-    """The best interpreter for each runtime in *names* and *chosen*; one that is absent is not in the answer.
+    """Return the best interpreter for each runtime in *names* and *chosen*. Runtimes that were not found are left out.
 
-    names:  runtimes; the keys of the answer are their binaries: '3.14t+gil' is found as '3.14t'
-    chosen: paths that the caller insists on, by binary
-    A default build that is measured with its JIT on is measured with it off, too, so that nothing else differs.
-    Raises BadInput for a name that is not a runtime's, and for a chosen path that is not what its name says.
+    names:  runtimes; the keys of the result are their binaries: '3.14t+gil' becomes '3.14t'
+    chosen: paths that the caller requires, by binary
+    If a plan measures a version with its JIT on and off, both use the same interpreter, so that only the JIT differs.
+    Raises BadInput if a name is not a runtime, and if a chosen path does not have the version and build of its name.
     """
-    given = {name: _checked(RuntimeName.parse(name), path) for name, path in (chosen or {}).items()}
+    given = {name: _check(RuntimeName.parse(name), path) for name, path in (chosen or {}).items()}
     wanted = {name.binary: name for name in map(RuntimeName.parse, names)}
     searched = [name for binary, name in wanted.items() if binary not in given]
-    by_name = _found({name.minor for name in searched}) if searched else {}
+    by_name = _find_all({name.minor for name in searched}) if searched else {}
     ranked = {
         name.binary: _fitting(name, wanted, [*given.values(), *by_name.get(name.series, ())]) for name in searched
     }
-    return {binary: _best(fitting) for binary, fitting in ranked.items() if fitting} | given
+    return {binary: _choose_best(fitting) for binary, fitting in ranked.items() if fitting} | given
 
 
 def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[Interpreter]) -> list[Interpreter]:
-    """Those of *interpreters* that can be *name*. wanted: the binaries of all runtimes"""
+    """Return the interpreters that can serve as runtime *name*. wanted: the binaries of all runtimes of the plan"""
     of_name = [interpreter for interpreter in interpreters if interpreter.is_named(name)]
     with_jit = [interpreter for interpreter in of_name if interpreter.has_jit]
     if name.jit_enabled:
@@ -100,28 +100,28 @@ def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[I
 
 
 def all_found() -> list[Interpreter]:
-    """Every CPython of at least 3.11 on this machine, by name, the best of each name first."""
-    by_name = _found(range(OLDEST_MINOR, 100))
+    """Return every CPython 3.11 or later on this machine, sorted by name, the best of each name first."""
+    by_name = _find_all(range(OLDEST_MINOR, 100))
     ranked = sorted(by_name.values(), key=lambda same: (name_of(same[0].facts).minor, same[0].name))
-    return [interpreter for same in ranked for interpreter in (_best(same), *same[1:])]
+    return [interpreter for same in ranked for interpreter in (_choose_best(same), *same[1:])]
 
 
 def missing(name: str) -> Message:
-    """That a runtime was not found, with the command that installs it, or what names one that is elsewhere."""
+    """Return an error that a runtime was not found, with the command to install it or the flag to give its path."""
     runtime = RuntimeName.parse(name)
     if runtime.jit_enabled:
         return message(
-            "Runtime {name} was not found: no CPython {version} here was built with a JIT "
-            "(--enable-experimental-jit=yes-off). Name one with: --interpreter {name}=PATH",
+            "Runtime {name} was not found: no CPython {version} on this machine was built with a JIT "
+            "(--enable-experimental-jit=yes-off). Give one with: --interpreter {name}=PATH",
             name=name,
             version=runtime.version,
         )
     exact = runtime.interpreter
-    others = [one.label for one in _found({runtime.minor}).get(runtime.series, ())] if runtime.patch else []
+    others = [one.label for one in _find_all({runtime.minor}).get(runtime.series, ())] if runtime.patch else []
     if others:
         return message(
             "Runtime {name} was not found. Installed: {others}. Install it with: uv python install {exact}. If it is "
-            "in a folder that is not on PATH, name it with: --interpreter {exact}=PATH",
+            "installed in a folder that is not on PATH, give its path with: --interpreter {exact}=PATH",
             name=name,
             others=listed(others, AND),
             exact=exact,
@@ -130,18 +130,16 @@ def missing(name: str) -> Message:
 
 
 def refused(names: Iterable[str]) -> list[Message]:
-    """A message for each file that is named like one of these runtimes and is not executed, with why."""
-    minors = {RuntimeName.parse(name).minor for name in names}
-    reasons = {path: may_execute(path) for _, path in _candidates(minors)}
+    """Return a message for each file that looks like one of these interpreters but is not executed, with the reason."""
     return [
         message("{path} is not executed: {reason}.", path=str(path), reason=reason)
-        for path, reason in reasons.items()
-        if reason
+        for _, path in _candidates({RuntimeName.parse(name).minor for name in names})
+        if (reason := may_execute(path))
     ]
 
 
 def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[Message]:
-    """Download the interpreters of these runtimes with uv; a message for each that failed."""
+    """Install the interpreters of these runtimes with uv. Return a message for each one that failed."""
     wanted = dict.fromkeys(RuntimeName.parse(name).interpreter for name in names)
     return [
         message(
@@ -155,7 +153,7 @@ def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[
 
 
 def scrubbed_environment() -> dict[str, str]:
-    """This process's environment without what changes how another interpreter starts or runs."""
+    """Return this process's environment variables without those that change how another interpreter starts or runs."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -164,10 +162,10 @@ def scrubbed_environment() -> dict[str, str]:
 
 
 def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> Interpreter | None:
-    """What *executable* says of itself; None if it is not a CPython, is broken or does not answer in time."""
+    """Run an interpreter to learn its facts; None if it is not a CPython, fails, or does not answer in time."""
     command = [str(executable), "-I", "-S", "-c", _QUESTION, str(REPOSITORY)]
     try:
-        answer = json.loads(_output(command, scrubbed_environment(), timeout_s))
+        answer = json.loads(_output(command, timeout_s))
         facts = answer["facts"]
         itself = Path(answer["executable"])
         if facts["implementation"] != "cpython":
@@ -180,34 +178,34 @@ def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> In
 
 
 def name_of(facts: Mapping[str, Any]) -> RuntimeName:
-    """Return what an interpreter with these facts is called: 3.14, or 3.14t of the free-threaded build."""
+    """Return the runtime name of an interpreter with these facts: 3.14, or 3.14t for the free-threaded build."""
     version = ".".join(str(facts["version"]).split(".")[:2])
     return RuntimeName(version=version, free_threaded=bool(facts["gil_disabled_build"]))
 
 
-def _best(ranked: Sequence[Interpreter]) -> Interpreter:
+def _choose_best(ranked: Sequence[Interpreter]) -> Interpreter:
     return replace(ranked[0], alternatives=tuple(ranked[1:]))
 
 
-def _checked(name: RuntimeName, path: Path) -> Interpreter:
-    """Return the interpreter at a path that the caller named. Raises BadInput if it is not what its name says."""
+def _check(name: RuntimeName, path: Path) -> Interpreter:
+    """Return the interpreter at a path that the caller gave. Raises BadInput if it is not the runtime *name*."""
     program = path.expanduser()
     if not program.is_file():
-        reason = message("there is no such file")
-    elif refusal := may_execute(_to_run(program)):
-        reason = message("it is not executed, for {reason}", reason=refusal)
-    elif (interpreter := ask("given", _to_run(program))) is None:
-        reason = message("it did not answer as a CPython does")
+        reason = message("the file does not exist")
+    elif refusal := may_execute(_resolve_link(program)):
+        reason = message("the file is not executed because {reason}", reason=refusal)
+    elif (interpreter := ask("given", _resolve_link(program))) is None:
+        reason = message("the program did not answer like a CPython interpreter")
     elif not interpreter.is_named(name):
         version, build = str(interpreter.facts["version"]), _build(name_of(interpreter.facts))
-        reason = message("it is CPython {version}, {build}", version=version, build=build)
+        reason = message("the program is CPython {version}, {build}", version=version, build=build)
     elif name.jit_enabled and not interpreter.has_jit:
-        reason = message("it was built without a JIT")
+        reason = message("the interpreter was built without a JIT")
     else:
         return interpreter
     raise BadInput(
-        "--interpreter {name}={path}: {reason}; it must be the path of a CPython {build}. "
-        "`{program} runtimes` lists those found.",
+        "--interpreter {name}={path}: {reason}. Give the path of a CPython {build}. "
+        "`{program} runtimes` lists the interpreters found.",
         name=name.binary,
         path=str(path),
         reason=reason,
@@ -224,8 +222,8 @@ def _build(name: RuntimeName) -> Message:
     return message("{name} (default build)", name=name.interpreter)
 
 
-def _found(minors: Container[int]) -> dict[str, list[Interpreter]]:
-    """Interpreters of these minor versions by name, best first, each binary once."""
+def _find_all(minors: Container[int]) -> dict[str, list[Interpreter]]:
+    """Return the interpreters of these minor versions by name, best first. Each executable occurs once."""
     with ThreadPoolExecutor(max_workers=16) as pool:
         answers = list(pool.map(lambda candidate: ask(*candidate), _candidates(minors)))
     distinct: dict[Path, Interpreter] = {}
@@ -239,7 +237,10 @@ def _found(minors: Container[int]) -> dict[str, list[Interpreter]]:
 
 
 def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
-    """Sort key, best first: static (a shared libpython costs a fifth), not debug, newest patch, source."""
+    """Return a sort key, best first: static, not debug, newest patch, source.
+
+    Static comes first because an interpreter with a shared libpython is about a fifth slower.
+    """
     flags = interpreter.facts["flags"]
     version = re.match(r"3\.\d+\.(\d+)(a|b|rc)?", interpreter.facts["version"])
     patch, is_preview = (int(version[1]), version[2] is not None) if version else (0, True)
@@ -247,27 +248,28 @@ def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
 
 
 def _candidates(minors: Container[int]) -> list[tuple[str, Path]]:
-    """Files that are named like an interpreter of these versions, with their source, in order of sources."""
+    """Return the files that are named like an interpreter of these versions, with their source, ordered by source."""
     distinct: dict[Path, str] = {}
     for source, folder in _folders():
-        for path in _binaries(folder, minors):
-            distinct.setdefault(_to_run(path), source)
+        for path in _matching(folder, "python3.*"):
+            match = _FILE_NAME.fullmatch(path.name)
+            if match and int(match[1]) in minors and path.is_file() and os.access(path, os.X_OK):
+                distinct.setdefault(_resolve_link(path), source)
     return [(source, path) for path, source in distinct.items()]
 
 
-def _to_run(path: Path) -> Path:
-    """The file that a link leads to, unless it is a shim that tells by the link's name what it should be."""
+def _resolve_link(path: Path) -> Path:
+    """Return the file that a link leads to, unless it is a shim, which chooses the interpreter by the link's name."""
     real = Path(os.path.realpath(path))
     return real if real.name.startswith("python") else path.absolute()
 
 
 def _folders() -> Iterator[tuple[str, Path]]:
-    """Return the folders where interpreters may be, each with its source."""
+    """Yield the folders where interpreters may be, each with its source."""
     program = uv.find()
     if program is not None:
         command = [str(program), "python", "dir", "--color", "never"]
-        managed = _output(command, scrubbed_environment(), QUERY_TIMEOUT_S).strip()
-        yield from (("uv", folder) for folder in _matching(managed, "*/bin"))
+        yield from (("uv", folder) for folder in _matching(_output(command, QUERY_TIMEOUT_S).strip(), "*/bin"))
     for text in os.environ.get("PATH", "").split(os.pathsep):
         if os.path.isabs(text):
             yield "PATH", Path(text)
@@ -276,32 +278,22 @@ def _folders() -> Iterator[tuple[str, Path]]:
 
 
 def _matching(root: str | Path, pattern: str) -> list[Path]:
-    with suppress(OSError):  # another user's folder, which may not be entered
+    with suppress(OSError):  # the folder may belong to another user
         return sorted(Path(root).glob(pattern)) if root else []
     return []
 
 
-def _binaries(folder: Path, minors: Container[int]) -> list[Path]:
+def _output(command: Sequence[str], timeout_s: float) -> str:
+    """Return the output of a command; "" if it failed or exceeded its time limit."""
     try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return []
-    matches = filter(None, map(_FILE_NAME.fullmatch, names))
-    paths = [folder / match[0] for match in matches if int(match[1]) in minors]
-    return [path for path in paths if path.is_file() and os.access(path, os.X_OK)]
-
-
-def _output(command: Sequence[str], environment: Mapping[str, str], timeout_s: float) -> str:
-    """What a command printed, or nothing if it failed or was late."""
-    try:
-        done = run_trusted(command, timeout_s, environment)
+        done = run_trusted(command, timeout_s, scrubbed_environment())
     except (OSError, TimeoutExpired):
         return ""
     return "" if done.returncode else done.stdout
 
 
 def _install(name: str, timeout_s: float) -> Message:
-    """Why uv could not install it; NOTHING if it did."""
+    """Install an interpreter with uv. Return why this failed, or NOTHING if it succeeded."""
     program = uv.find()
     if program is None:
         return message("uv was not found; install it with: pip install uv")

@@ -1,6 +1,6 @@
-"""Whether a program that was found may be executed: nobody but root and us can have put it there, or can change it.
+"""Decide whether a program that was found may be executed: only root and this user can create or change it.
 
-Whoever owns gilscope's own files, such as who installed it for others, decides what we do anyway, and counts as root.
+The owner of gilscope's own files, such as an administrator who installed it, is trusted like root.
 """
 
 import os
@@ -13,19 +13,19 @@ from pathlib import Path
 from core.messages import NOTHING, Message, message
 from lab import processes
 
-MOST_LINKS = 40  # the kernel's own limit: path_resolution(7)
+MOST_LINKS = 40  # the kernel's limit, see path_resolution(7)
 _ROOT = 0
 
 
 def may_execute(path: Path) -> Message:
-    """Why *path* is never executed; NOTHING if it may be.
+    """Return why a program must not be executed; NOTHING if it may be executed.
 
-    The file, every folder above it and every link on the way belong to root or to us, and nobody else can write to
-    them. A folder such as /tmp, in which others cannot replace what is ours (sticky), is right.
+    The file, every folder above it and every link on the way must belong to root or to this user, and nobody else may
+    write to them. A sticky folder such as /tmp is accepted, because others cannot replace our files in it.
     """
     try:
-        for place in _passed(path):
-            reason = _fault(place, os.lstat(place))
+        for place in _path_steps(path):
+            reason = _find_fault(place, os.lstat(place))
             if reason:
                 return reason
     except OSError as error:
@@ -36,15 +36,16 @@ def may_execute(path: Path) -> Message:
 def run_trusted(
     command: Sequence[str], timeout_s: float, environment: Mapping[str, str]
 ) -> "subprocess.CompletedProcess[str]":
-    """Run a program that was found, of the path command[0], by the file that was judged.
+    """Run the program at command[0] if it may be executed.
 
-    A script is run by its path: it may go by its own name, as pyenv's do. Nobody else can have put another one there.
-    Raises PermissionError where it may not be executed, and what lab.processes.run raises.
+    The program is opened before it is checked, and the opened file is executed, so nobody can replace it in between. A
+    script is run by its path, because it may depend on its own name, as pyenv's scripts do.
+    Raises PermissionError if it may not be executed, and the errors of lab.processes.run.
     """
     reason = may_execute(Path(command[0]))
     descriptor = os.open(command[0], os.O_RDONLY | os.O_CLOEXEC)
     try:
-        if fault := reason or _fault(command[0], os.fstat(descriptor)):
+        if fault := reason or _find_fault(command[0], os.fstat(descriptor)):
             raise PermissionError(1, str(fault), command[0])
         if os.pread(descriptor, 2, 0) == b"#!" or not Path("/proc/self/fd").exists():
             return processes.run(command, timeout_s, environment)
@@ -54,8 +55,8 @@ def run_trusted(
         os.close(descriptor)
 
 
-def _passed(path: Path) -> Iterator[str]:
-    """Every folder and link that leads to *path*, and the file itself, from the root on."""
+def _path_steps(path: Path) -> Iterator[str]:
+    """Yield every folder and link on the way from the root to *path*, and the file itself."""
     parts = [part for part in reversed(os.path.abspath(path).split("/")) if part]
     here, links = "/", 0
     yield here
@@ -77,20 +78,17 @@ def _passed(path: Path) -> Iterator[str]:
         parts += [name for name in reversed(target.split("/")) if name not in ("", ".")]
 
 
-def _fault(place: str, status: os.stat_result) -> Message:
-    """What is wrong with one file or folder."""
+def _find_fault(place: str, status: os.stat_result) -> Message:
+    """Return why one file or folder is not trusted; NOTHING if it is trusted."""
     if status.st_uid not in (_ROOT, os.geteuid(), os.stat(__file__).st_uid):
         return message("{path} belongs to {owner}, neither to root nor to you", path=place, owner=_owner(status.st_uid))
     if stat.S_ISLNK(status.st_mode) or (stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX):
         return NOTHING
-    if status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and not _private(status.st_gid)):
-        return message("others can write to {path}", path=place)
+    gid = status.st_gid  # a user's private group has the user's number
+    is_private = gid == _ROOT or gid == os.getegid() == os.geteuid()
+    if status.st_mode & stat.S_IWOTH or (status.st_mode & stat.S_IWGRP and not is_private):
+        return message("other users can write to {path}", path=place)
     return NOTHING
-
-
-def _private(gid: int) -> bool:
-    """Whether the group is root's, or our own of the same name and number (user private groups)."""
-    return gid == _ROOT or gid == os.getegid() == os.geteuid()
 
 
 def _owner(uid: int) -> str:

@@ -1,4 +1,4 @@
-"""uv, which installs interpreters and packages: where it is, and why a command failed, in one line."""
+"""Find and run uv, which installs interpreters and packages, and report in one line why a command failed."""
 
 import os
 import shutil
@@ -6,18 +6,19 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from core.messages import NOTHING, Message, message, verbatim
 from lab import processes
 from lab.python.trust import may_execute
 
-UNSATISFIED = "unsatisfied"  # uv exits with 1 where no version will do, and with 2 where it could not find out
+UNSATISFIED = "unsatisfied"  # message code for uv's exit status 1: no version fits; status 2 means any other failure
 _NETWORK_SYMPTOMS = ("dns error", "connection refused", "unreachable", "timed out", "error sending request")
 
 
 def find() -> Path | None:
-    """The uv on PATH, or else the one in the orchestrator's own environment, that may be executed."""
+    """Return the first uv on PATH, or else in the orchestrator's own environment, that may be executed; or None."""
     folders = [*os.environ.get("PATH", "").split(os.pathsep), str(Path(sys.executable).parent)]
     paths = (shutil.which("uv", path=folder) for folder in folders if os.path.isabs(folder))
     return next((Path(path) for path in paths if path and not may_execute(Path(path))), None)
@@ -29,21 +30,20 @@ def run(
     environment: Mapping[str, str],
     watch: Callable[[str], None] | None = None,
 ) -> Message:
-    """Run *command* to its end; why it failed, NOTHING if it did not. watch: as processes.run_watched()"""
+    """Run a command of uv, and return why it failed, or NOTHING if it succeeded. watch: as processes.run_watched()"""
     plain = {**environment, "NO_COLOR": "1"}
-    if watch is None:
-        return output_of(lambda: processes.run(command, timeout_s, plain))[1]
-    return output_of(lambda: processes.run_watched(command, timeout_s, plain, watch))[1]
+    start = partial(processes.run_watched, watch=watch) if watch else processes.run
+    return output_of(lambda: start(command, timeout_s, plain))[1]
 
 
 def output_of(completed: "Callable[[], subprocess.CompletedProcess[str]]") -> tuple[str, Message]:
-    """Return the output of the command that *completed* runs, and why the command failed: NOTHING if it did not."""
+    """Return the output of the command that *completed* runs, and why it failed, or NOTHING if it succeeded."""
     try:
         done = completed()
     except subprocess.TimeoutExpired as late:
-        return "", message("it did not end within {limit_s:g} s", limit_s=late.timeout)
+        return "", message("the command did not end within {limit_s:g} s", limit_s=late.timeout)
     except OSError as error:
-        return "", message("{program} does not run ({error})", program=str(error.filename), error=error.strerror)
+        return "", message("{program} could not be run ({error})", program=str(error.filename), error=error.strerror)
     if not done.returncode:
         return done.stdout, NOTHING
     code = UNSATISFIED if done.returncode == 1 else ""
@@ -51,7 +51,7 @@ def output_of(completed: "Callable[[], subprocess.CompletedProcess[str]]") -> tu
 
 
 def reason(output: str, status: int = 1) -> Message:
-    """The cause of a failure in one line: no network, what uv names, or what failed to build and why."""
+    """Return the cause of a failure in one line: no network, the cause that uv names, or what failed to build."""
     lines = [" ".join(line.split()) for line in output.strip().splitlines() if not line.startswith("hint:")]
     for symptom in _NETWORK_SYMPTOMS:
         if symptom in output.lower():
@@ -62,4 +62,4 @@ def reason(output: str, status: int = 1) -> Message:
     if errors and "Failed to build" in errors[0]:
         return verbatim(f"{errors[0]}: {last_line[0]}".rstrip("."))
     line = next(iter(causes or errors or last_line), "")
-    return verbatim(line.rstrip(".")) or message("exit status {status} without a word", status=status)
+    return verbatim(line.rstrip(".")) or message("exit status {status} without any output", status=status)

@@ -21,7 +21,7 @@ from lab.run.runtimes import AnyRuntime
 CLOCK_SLACK_NS = 10_000_000  # other load generators round their seconds
 ENOUGH_REQUESTS = 2  # of each worker: then every service has been asked
 OURS = ("client_id", "service_id", "program", "notices", "pauses")  # what the orchestrator puts beside a child's keys
-HISTOGRAMS = ("latency", "connect", "waiting")
+HISTOGRAMS = ("latency", "connect", "waiting", "lag")
 SLOW, SLICES = "slow", "slices"
 GIL = ("gil_enabled_ready", "gil_enabled_end")
 CLIENT_MUST = ("finished_ns", "requests", "answered", "wrong", "completion_ns", "errors", "latency", *GIL)

@@ -116,20 +116,29 @@ def _together(plan: Plan, method: Method, block: int, seed: int) -> list[list[En
 def _measured(
     entries: Sequence[Entry], block: int, bench: Bench, fingerprints: Fingerprints, run: Run
 ) -> list[CellResult]:
-    """The cells' results with what they were measured with. One is invalid where that changed meanwhile."""
+    """Return the results of cells that are measured at the same time, or one after the other."""
+
+    def results() -> list[CellResult]:
+        if bench.method.slices and entries and entries[0].cell.num_clients:
+            return measure_in_slices(entries, block, bench, run.seed)
+        return [measure(entry.cell, entry.system, block, bench, entry.arm) for entry in entries]
+
+    return judged(entries, results, fingerprints, run)
+
+
+def judged(
+    entries: Sequence[Entry], measured: Callable[[], list[CellResult]], fingerprints: Fingerprints, run: Run
+) -> list[CellResult]:
+    """Return the results with what they were measured with. One is invalid if that changed meanwhile."""
     before = [fingerprints.of(entry.cell, entry.system) for entry in entries]
-    if bench.method.slices and entries and entries[0].cell.num_clients:
-        results = measure_in_slices(entries, block, bench, run.seed)
-    else:
-        results = [measure(entry.cell, entry.system, block, bench, entry.arm) for entry in entries]
-    judged = []
-    for entry, earlier, result in zip(entries, before, results, strict=True):
+    known_results = []
+    for entry, earlier, result in zip(entries, before, measured(), strict=True):
         later = fingerprints.of(entry.cell, entry.system)
         known = replace(result, code=earlier.code, environment=earlier.environment)
         if earlier != later and result.status == "ok":
             known = replace(known, status="invalid", reason=_changed_meanwhile(earlier, later, run))
-        judged.append(known)
-    return judged
+        known_results.append(known)
+    return known_results
 
 
 def _changed_meanwhile(before: Fingerprint, after: Fingerprint, run: Run) -> Message:

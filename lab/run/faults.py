@@ -9,7 +9,7 @@ from core.messages import AND, Message, listed, message
 from core.runtime import JIT
 from core.system import System
 from lab.gil.notice import switching_modules
-from lab.gil.switching import switching
+from lab.gil.switching import find_switching_modules
 from lab.run.children import Child
 from lab.run.inside import Inside
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
@@ -34,7 +34,7 @@ def service_faults(runtime: AnyRuntime, system: System, services: Sequence[Child
         return []
     faults = _state_faults(runtime.name.promises, services)
     if faults and not runtime.name.gil_enabled and not any(_named(child) for child in services):
-        faults += switching(Path(runtime.python(system)))
+        faults += find_switching_modules(Path(runtime.python(system)))
     expected = runtime.runtime.interpreter.label
     others = [
         message(

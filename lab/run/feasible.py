@@ -14,7 +14,7 @@ from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE, System
 from lab.environments.environment import EnvironmentFailed
 from lab.machine import host
-from lab.machine.wakeups import expect_idle_class
+from lab.machine.wakeups import require_idle_class
 from lab.native.programs import ProgramMissing
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.user_service.pythons import expect_proc
@@ -88,6 +88,7 @@ def _against_slices(plan: Plan) -> Message:
         message("a system's own client cannot send in slices"): not all(
             system.takes_slices(native_client=is_native) for system in plan.systems.values()
         ),
+        message("each rate of a search is measured by itself"): bool(plan.objectives),
         message("there is nothing to compare"): len({entry.arm for entry in plan.entries()}) < 2,
     }
     return next((obstacle for obstacle, is_there in obstacles.items() if is_there), NOTHING)
@@ -102,7 +103,7 @@ def preflight(plan: Plan) -> None:
     if plan.user_service and plan.user_service.command:
         expect_proc()
     if not plan.layout and any(cell.keep_awake for cell in plan.cells()):
-        expect_idle_class()
+        require_idle_class()
     _expect_calls(plan)
     host.raise_open_files(max(files_needed(cell) for cell in plan.cells()))
 

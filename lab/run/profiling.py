@@ -101,7 +101,7 @@ def _by_memory(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[s
         raise NotProfiled("the system does not say what its processes have mapped")
     taken = message("{size:.1f} MiB after the load", size=total / 2**20)
     started, answers = texts
-    return {"moments": memory.together(sizes, started, memory.heaps(answers)), "sentence": taken.to_json()}
+    return {"moments": memory.merge_moments(sizes, started, memory.sum_heaps(answers)), "sentence": taken.to_json()}
 
 
 def _by_locks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:

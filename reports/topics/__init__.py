@@ -5,6 +5,8 @@ A topic has
     section(view: View) -> Section        the facts of the run on this topic; empty if there are none
 If the topic belongs to one experiment, it also has
     VIEW: str                             the view of that experiment's plan
+If a search for the capacity shows it, too, it also has
+    OF_SEARCHES: bool                     True
 If reports of runs without these facts should say how to measure them, it also has
     WANTED: Message                       what the section would show
     COMMAND: str | Callable[[Run], str]   the command that measures it; may depend on the run
@@ -32,8 +34,15 @@ def topics() -> tuple[ModuleType, ...]:
 
 def sections(view: View) -> list[Section]:
     """Return the sections of all topics that have facts, without those of other experiments."""
-    shown = [topic for topic in topics() if getattr(topic, "VIEW", view.plan.view) == view.plan.view]
+    shown = [topic for topic in topics() if _belongs(topic, view)]
     return [section for topic in shown if (section := _section(topic, view))]
+
+
+def _belongs(topic: ModuleType, view: View) -> bool:
+    """Return whether the topic is for such a run. A search for the capacity has few: its cells differ in the rate."""
+    if view.plan.objectives:
+        return getattr(topic, "OF_SEARCHES", False)
+    return getattr(topic, "VIEW", view.plan.view) == view.plan.view
 
 
 def lacking(view: View) -> list[tuple[Message, str]]:

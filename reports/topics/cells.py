@@ -15,6 +15,7 @@ from reports.facts.traces import line_id
 from reports.view import View
 
 PLACE = 200
+OF_SEARCHES = True
 TITLE = message("Every cell")
 
 

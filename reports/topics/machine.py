@@ -17,6 +17,7 @@ from reports.facts.settings import parameter_names, value_text, varying
 from reports.view import View
 
 PLACE = 210
+OF_SEARCHES = True
 SIZES = {  # parameters that the page shows above the verdict
     "NUM_API_SERVICES": message("services: {values}"),
     "NUM_CLIENTS": message("clients: {values}"),

@@ -2,12 +2,13 @@
 
 import socket
 import threading
-from itertools import count
+from itertools import count, pairwise
 from pathlib import Path
+from statistics import fmean, stdev
 
 import pytest
 
-from clients.schedule import due_within
+from clients.schedule import OVER, Arrivals, Pace
 from core.histogram import Histogram
 from core.wire import frame
 from tests.clients.driving import cached, client, counts, services
@@ -48,7 +49,18 @@ def test_a_stall_of_100_ms_is_in_the_p99_of_an_open_loop_and_in_one_request_of_a
     assert result.get("overdue") == (0 if rate else None)
 
 
-def test_connections_take_turns_and_together_keep_the_rate() -> None:
-    # 10 requests/s over 3 connections: due at 0, 0.3, 0.6, 0.9 s; at 0.1, 0.4, 0.7 s; at 0.2, 0.5, 0.8 s
-    assert [due_within(950_000_000, 10, place, 3) for place in range(3)] == [4, 3, 3]
-    assert [due_within(150_000_000, 10, place, 3) for place in range(3)] == [1, 1, 0]
+def test_requests_are_due_at_even_distances_before_the_end_and_each_is_taken_once() -> None:
+    arrivals = Arrivals(Pace(3), 1_000_000_000, 2_000_000_000)
+    assert [arrivals.take() for _ in range(4)] == [1_000_000_000, 1_333_333_333, 1_666_666_667, OVER]
+    assert arrivals.due() == 3
+    assert Arrivals(Pace(10), 0, 950_000_000).due() == 10
+    assert Arrivals(Pace(10), 0, 950_000_000, 4).due() == 4
+
+
+def test_the_gaps_of_a_poisson_process_have_the_mean_and_the_deviation_of_the_rate() -> None:
+    arrivals = Arrivals(Pace(1000, True), 0, 20_000_000_000)
+    times = list(iter(arrivals.take, OVER))
+    gaps_s = [(later - earlier) / 1e9 for earlier, later in pairwise(times)]
+    # 20,000 gaps: the standard errors of mean and deviation are 0.7 % and 1 %; six of each are allowed
+    assert fmean(gaps_s) == pytest.approx(0.001, rel=0.042)
+    assert stdev(gaps_s) == pytest.approx(0.001, rel=0.06)

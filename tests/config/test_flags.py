@@ -81,6 +81,21 @@ BAD_FLAGS = {
     "--duration 1e3": "duration is 1e3",
     "--warmup 5": "warmup is 5",
     "--until 0%": "until is 0%",
+    **{
+        f"--system 2 --slo={text}": f"slo is {text!r}; it must be"
+        for text in (
+            "p99",
+            "p99<0ms",
+            "p100<1ms",
+            "p0<1ms",
+            "p99<5",
+            "errors<0%",
+            "errors<100%",
+            "p99<50ms;rm",
+            "p99<١ms",
+        )
+    },
+    "--system 2 --arrivals often": "--arrivals is often",
     "--client-runtime python": "Runtime 'python'",
     "--pin clients": "pin clients is",
     "--pin both=1": "pin is",

@@ -28,7 +28,7 @@ from core.work import answer
 from lab.machine import doctor, quiet
 from lab.places import REPOSITORY
 from lab.profile import stacks
-from lab.profile.hotspots import Hot, HotSpots
+from lab.profile.hotspots import HotFunction, HotSpots
 from lab.profile.lock_report import LockReport
 from lab.profile.locks import LockFacts
 from reports.compare.members import MACHINE, METHOD
@@ -174,7 +174,7 @@ def _untimed(reply: dict[str, Any]) -> dict[str, Any]:
     ("page", "heading", "kind"),
     [
         ("result", "A comparison", Comparison),
-        ("result", "A hot function", Hot),
+        ("result", "A hot function", HotFunction),
         ("add-a-system", "What the fields mean", System),
     ],
 )
@@ -206,7 +206,7 @@ def test_keys_of_a_profile_are_documented() -> None:
 
 def test_what_doctor_looks_at_is_documented() -> None:
     page = DOCS / "machine.md"
-    assert named(page, "What each line means") == [str(one.name) for one in doctor.findings(quiet.facts(0))]
+    assert named(page, "What each line means") == [str(one.name) for one in doctor.judge_machine(quiet.facts(0))]
     loud = dict.fromkeys(("steal", "swapped_pages", "throttles", "quota_stalled_ns", "window_ns"), 1)
     disturbances = doctor.disturbances({"others": {"cores": 1, "share": 1.0, "busiest": {}}, **loud})
     (disturbing,) = [line for line in page.read_text().split("\n- ") if line.startswith("`disturbances`")]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from core.method import Method
-from lab.native.programs import BUILDS, why_cargo_cannot
+from lab.native.programs import PROGRAMS, explain_cargo_failure
 from lab.places import NATIVE_SOURCES, REPOSITORY
 from lab.run.sandbox import Sandbox
 from tests.contract.dialects import FRAMES, Dialect
@@ -43,7 +43,7 @@ def cargo_test(*arguments: str, seed: int, cases: int) -> str:
         check=False,
         env={**os.environ, **properties, "PROPTEST_DISABLE_FAILURE_PERSISTENCE": "1"},
     )
-    why_not = why_cargo_cannot(done.stdout) if done.returncode else ""
+    why_not = explain_cargo_failure(done.stdout) if done.returncode else ""
     if why_not:
         pytest.skip(str(why_not))
     assert done.returncode == 0, done.stdout
@@ -66,7 +66,7 @@ def started(name: str, *flags: str) -> list[str]:
 
 def as_service(name: str) -> list[str]:
     """The command line of a program as the service of a cell: it takes --child, or a Python process hosts it."""
-    host = BUILDS[name.removesuffix(".jar")].host
+    host = PROGRAMS[name.removesuffix(".jar")].host
     return [sys.executable, "-s", "-m", host, *started(name)] if host else started(name, "--child")
 
 

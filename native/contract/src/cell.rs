@@ -94,12 +94,14 @@ pub struct Warmup {
 }
 
 /// How a client is to ask.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Method {
     pub warmup: Warmup,
     /// 0 where the number of requests says how much.
     pub duration_s: f64,
+    /// `poisson` for random gaps between requests at a rate.
+    pub arrivals: String,
 }
 
 /// The cell, and the child's place in it. A client has a client_id and addresses, a service a service_id and a folder.
@@ -122,6 +124,8 @@ pub struct Cell {
     /// Whom it serves there; empty for all that get there.
     pub peers: Vec<IpAddr>,
     pub method: Method,
+    /// The user's service that a client calls, as core/user_service.py has it.
+    pub own: Option<Value>,
 }
 
 /// Read the first line of stdin. Fails if it is not a JSON object, or a key has another type.
@@ -171,7 +175,8 @@ mod tests {
             cell.method,
             Method {
                 warmup,
-                duration_s: 0.0
+                duration_s: 0.0,
+                arrivals: String::new(),
             }
         );
     }

@@ -7,12 +7,15 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::flags::Flags;
 use crate::cli::values::{MAX_MESSAGE_BYTES, MAX_PAYLOAD_BYTES};
-use crate::engine::job::Amount;
+use crate::engine::job::{Amount, Job};
 use crate::engine::virtual_user::VirtualUserSpec;
 use crate::engine::worker_threads::{Outcome, WorkerThreads};
+use crate::request::plan::OwnService;
 use crate::request::spec::RequestSpec;
 use crate::request::target::Target;
 
+/// An answer of a user's service that has not come by then is an error. Source: core/request_plan.py.
+const OWN_DEADLINE_NS: u64 = 10_000_000_000;
 const PROGRAM: Program = contract::program!("loadgen", "mio", "hdrhistogram");
 
 /// A client of a cell, and how much it sends.
@@ -53,7 +56,7 @@ impl Client {
         let concurrent_services = whole("NUM_THREADS_PER_CLIENT", services)?.clamp(1, services);
         let rate = params.number("RATE", 0.0).map_err(text)?;
         let users = virtual_users(cell, connections)?;
-        let job = Arc::new(request_spec(cell, flags).map_err(text)?.into_job());
+        let job = Arc::new(job(cell, flags)?);
         let max_active = (concurrent_services * connections) as usize;
         // The clients of a cell share the cores: fewer threads with more connections each wake up less often.
         let clients = whole("NUM_CLIENTS", 1)?.max(1) as usize;
@@ -61,9 +64,11 @@ impl Client {
             .threads
             .unwrap_or_else(|| (contract::usable_cpus() / clients).max(1))
             .min(max_active);
+        let mut workers = WorkerThreads::start(&job, &users, threads, max_active)?;
+        workers.poisson = cell.method.arrivals == "poisson";
         Ok(Self {
-            workers: WorkerThreads::start(&job, &users, threads, max_active)?,
-            method: cell.method,
+            workers,
+            method: cell.method.clone(),
             requests_per_service: whole("NUM_REQUESTS_PER_CLIENT", 1000)?,
             services,
             concurrent_services,
@@ -151,13 +156,23 @@ impl Client {
         if let Some(slowest) = tally.slowest.to_json() {
             put("slow", slowest);
         }
-        for (name, histogram) in [("connect", &tally.connect), ("waiting", &tally.waiting)] {
+        for (name, histogram) in [
+            ("connect", &tally.connect),
+            ("waiting", &tally.waiting),
+            ("lag", &tally.lag),
+        ] {
             if histogram.count() > 0 {
                 put(name, histogram.to_json());
             }
         }
         if let Some(slices) = tally.slices.to_json() {
             put("slices", slices);
+        }
+        if let Some(wrong) = &tally.first_wrong {
+            put(
+                "first_wrong",
+                json!({"request": wrong.request, "got": wrong.got, "expected": wrong.expected}),
+            );
         }
         if let (Some(rate), Some(open_loop)) = (self.rate, outcome.open_loop) {
             put("rate", json!(rate));
@@ -195,6 +210,24 @@ fn virtual_users(cell: &Cell, connections: u64) -> Result<Vec<VirtualUserSpec>, 
         }));
     }
     Ok(users)
+}
+
+/// What is sent: the plan of a user's service, or else the request of the flags and the cell's parameters.
+fn job(cell: &Cell, flags: &Flags) -> Result<Job, String> {
+    let spec = request_spec(cell, flags).map_err(|error| error.to_string())?;
+    let Some(told) = &cell.own else {
+        return Ok(spec.into_job());
+    };
+    let (own, client_id) = (OwnService::parse(told)?, cell.client_id.unwrap_or(0));
+    let address = cell.addresses[0].first().map_or("", String::as_str);
+    Ok(Job {
+        kinds: own.kinds(address)?,
+        order: own.order(client_id + 1),
+        probe: None,
+        think_ns: own.think_ns(),
+        timeout_ns: own.timeout_ns(OWN_DEADLINE_NS),
+        ..spec.into_job()
+    })
 }
 
 /// The request of the flags, except for what the cell's parameters say.

@@ -195,7 +195,10 @@ def test_a_failure_leaves_the_old_environment_for_its_own_requirements(
 
 @pytest.mark.parametrize(
     ("tool", "deadline_s", "why"),
-    [("#!/bin/sh\nexec sleep 60\n", 0.2, r"did not end within 0\.2 s"), ("", 60, r"uv does not run \(No such file")],
+    [
+        ("#!/bin/sh\nexec sleep 60\n", 0.2, r"did not end within 0\.2 s"),
+        ("", 60, r"uv could not be run \(No such file"),
+    ],
 )
 def test_a_tool_that_does_not_end_is_given_up_and_one_that_does_not_run_is_named(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tool: str, deadline_s: float, why: str
@@ -208,7 +211,7 @@ def test_a_tool_that_does_not_end_is_given_up_and_one_that_does_not_run_is_named
 
 def test_a_folder_that_cannot_be_written_is_named(make: Make, tmp_path: Path) -> None:
     (tmp_path / "runtimes").touch()
-    with pytest.raises(EnvironmentFailed, match=r"could not be made in .*runtimes"):
+    with pytest.raises(EnvironmentFailed, match=r"could not be created in .*runtimes"):
         make()
 
 
@@ -222,7 +225,7 @@ def test_a_users_packages_and_a_server_are_asked_for_in_one_file(tmp_path: Path)
 
 
 def test_a_file_with_hashes_must_name_the_server_itself(tmp_path: Path, requirements: Path) -> None:
-    with pytest.raises(EnvironmentFailed, match=r"must name waitress==3[.]0[.]2 with hashes"):
+    with pytest.raises(EnvironmentFailed, match=r"Add waitress==3[.]0[.]2 to it, with hashes"):
         environments.requirements_file(str(requirements), ["waitress==3.0.2"], tmp_path)
 
 

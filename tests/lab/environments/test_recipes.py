@@ -7,7 +7,7 @@ import pytest
 
 from core.errors import BadInput
 from lab.environments import environment as environments
-from lab.environments.environment import Contents, build_anew, folder_name, stamp_of
+from lab.environments.environment import Contents, folder_name, rebuild_options, stamp_of
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.lab.wheels import write_project
@@ -83,7 +83,7 @@ def test_folders_are_built_anew_by_name_or_everything_is(
     write_project(tmp_path / "shop", value=1)
     (tmp_path / "old").mkdir()
     requirements.write_text(text.format(tmp_path))
-    assert build_anew(Contents(requirements_file=requirements)) == flags
+    assert rebuild_options(Contents(requirements_file=requirements)) == flags
 
 
 @pytest.mark.skipif(uv.find() is None, reason="uv was not found")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from lab.environments.requirements import Requirements, constraint_files, listed, local_path, name_of, read
+from lab.environments.requirements import Requirements, constraint_files, from_names, local_path, name_of, read
 
 FILE = """\
 # what the shop needs
@@ -63,11 +63,11 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("given", ["", "--index-url=x", "a\nb"])
 def test_a_package_that_is_an_option_or_nothing_is_refused(given: str) -> None:
     with pytest.raises(BadInput, match="is not a package"):
-        listed([given])
+        from_names([given])
 
 
 def test_packages_may_be_named_one_by_one() -> None:
-    assert listed(["numpy", "numpy", "rpyc==6.0.2"]) == Requirements(entries=("numpy", "rpyc==6.0.2"))
+    assert from_names(["numpy", "numpy", "rpyc==6.0.2"]) == Requirements(entries=("numpy", "rpyc==6.0.2"))
 
 
 @pytest.mark.parametrize("text", ["-r requirements.txt", "-r ../x/requirements.txt", "-r more.txt"])
@@ -76,7 +76,7 @@ def test_a_file_that_names_itself_is_refused_with_the_way_round(tmp_path: Path, 
     folder.mkdir()
     (folder / "requirements.txt").write_text(f"flask\n{text}\n")
     (folder / "more.txt").write_text("--requirement requirements.txt\n")
-    with pytest.raises(BadInput, match=r"requirements\.txt names itself .*: requirements\.txt -> "):
+    with pytest.raises(BadInput, match=r"requirements\.txt includes itself .*: requirements\.txt -> "):
         read(folder / "requirements.txt")
 
 

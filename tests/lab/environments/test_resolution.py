@@ -11,7 +11,7 @@ import pytest
 
 from lab import processes
 from lab.environments.environment import EnvironmentFailed
-from lab.environments.resolution import COMMANDS_AT_ONCE, Resolved, Resolver, at_once
+from lab.environments.resolution import COMMANDS_AT_ONCE, ResolvedPackage, Resolver, run_in_parallel
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
@@ -37,7 +37,7 @@ PLATFORM = sysconfig.get_platform().replace("-", "_").replace(".", "_")
 def test_a_wheel_fits_by_its_tags(tmp_path: Path, tags: str, version: str, fits: bool) -> None:
     """Source: packaging.python.org, platform compatibility tags; PEP 803 for abi3t."""
     interpreter = cast("Interpreter", SimpleNamespace(name="x", facts={"version": version}))
-    package = Resolved(name="fast", version="1.0", requirement="fast==1.0", wheels=(f"fast-1.0-{tags}.whl",))
+    package = ResolvedPackage(name="fast", version="1.0", requirement="fast==1.0", wheels=(f"fast-1.0-{tags}.whl",))
     assert Resolver(tmp_path, interpreter, tmp_path).fits(package) is fits
 
 
@@ -49,7 +49,7 @@ def test_an_index_that_does_not_answer_is_not_one_without_wheels(
         pytest.skip("uv was not found")
     monkeypatch.setenv("UV_HTTP_RETRIES", "0")
     resolver = Resolver(program, runtime_or_skip("3.14t").interpreter, tmp_path)
-    with pytest.raises(EnvironmentFailed, match="versions of fast could not be found out: no network"):
+    with pytest.raises(EnvironmentFailed, match="versions of fast could not be listed: no network"):
         resolver.first_ready("fast", ["--index-url http://127.0.0.1:9/simple"])
 
 
@@ -65,6 +65,6 @@ def test_what_runs_beside_a_call_that_fails_is_ended() -> None:
         statuses.append(processes.run(["sleep", seconds], 30.0).returncode)
 
     with pytest.raises(KeyboardInterrupt):
-        at_once(call, ["", *["601"] * (2 * COMMANDS_AT_ONCE)])
+        run_in_parallel(call, ["", *["601"] * (2 * COMMANDS_AT_ONCE)])
     assert 1 <= len(statuses) <= COMMANDS_AT_ONCE  # the others never began
     assert {*statuses} <= {-signal.SIGTERM, -signal.SIGKILL}

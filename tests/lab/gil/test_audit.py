@@ -20,9 +20,9 @@ from lab.gil.audit import (
     WARNS,
     PackageFinding,
     audit,
-    wanted,
+    read_requirements,
 )
-from lab.gil.switching import Imported
+from lab.gil.switching import ImportOutcome
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
@@ -107,12 +107,12 @@ def test_a_package_that_leaves_the_gil_off_passes(findings: dict[str, PackageFin
 @pytest.mark.parametrize(
     ("name", "kind", "culprit", "detail"),
     [
-        ("holding", GIL, "holding._held", "importing holding switches the GIL on, by holding._held"),
+        ("holding", GIL, "holding._held", "importing holding switches the GIL on because it loads holding._held"),
         ("leaning", GIL, "holding._held", "importing leaning switches"),  # by what it needs
         ("raising", IMPORT_FAILS, "", "importing raising fails: ModuleNotFoundError: No module named 'nothing_of"),
         ("dying", IMPORT_FAILS, "", "importing dying fails: the interpreter exited with status 7"),
         ("warning", WARNS, "", "DeprecationWarning: old"),
-        ("sourced", NO_WHEEL, "", "no wheel of sourced 1.0"),
+        ("sourced", NO_WHEEL, "", "sourced 1.0 has no wheel"),
         ("broken", NOT_INSTALLABLE, "", "Failed to build `broken==1.0`: RuntimeError: it needs a compiler of 1999"),
         ("nowhere", NOT_INSTALLABLE, "", "Because nowhere was not found"),
     ],
@@ -132,14 +132,19 @@ def test_without_a_request_nothing_is_built(unbuilt: dict[str, PackageFinding]) 
 
 
 def test_a_version_that_has_the_wheel_is_named(unbuilt: dict[str, PackageFinding]) -> None:
-    for name, change in {"improved": "1.2 has one", "abandoned": "no version has one"}.items():
+    for name, change in {
+        "improved": "version 1.2 has such a wheel",
+        "abandoned": "no version has such a wheel",
+    }.items():
         (problem,) = unbuilt[name].problems
-        assert str(problem.detail).endswith(f"fits 3.14t; {change}")
+        assert str(problem.detail).endswith(f" has no wheel for 3.14t; {change}")
 
 
 def test_what_leads_to_a_package_without_a_wheel_is_named_on_both_sides(unbuilt: dict[str, PackageFinding]) -> None:
     assert unbuilt["improved"].needed_by == ("application",)
-    assert [str(problem.detail) for problem in unbuilt["middle"].problems] == ["it needs improved"]
+    assert [str(problem.detail) for problem in unbuilt["middle"].problems] == [
+        "the package needs improved, which could not be installed"
+    ]
     assert (kinds(unbuilt["application"]), unbuilt["middle"].direct) == ([NEEDS], False)
     assert unbuilt["freed"] == PackageFinding(package="freed")  # which a marker leaves out
 
@@ -153,8 +158,8 @@ def test_a_folder_of_ones_own_is_built_and_is_not_blamed_for_having_no_wheel(
     free_threaded: Interpreter, tmp_path: Path
 ) -> None:
     write_project(tmp_path / "shop", value=1)
-    asked = wanted([str(tmp_path / "shop")])
-    with pytest.raises(BadInput, match="only folders"):
+    asked = read_requirements([str(tmp_path / "shop")])
+    with pytest.raises(BadInput, match="are folders"):
         audit(asked, free_threaded)
     (found,) = audit(asked, free_threaded, print)
     assert found == PackageFinding(package="shop", version="1.0", modules=("shop",))
@@ -164,7 +169,7 @@ def test_a_folder_of_ones_own_is_built_and_is_not_blamed_for_having_no_wheel(
 def test_a_project_is_read_with_the_versions_of_its_lock_file(tmp_path: Path, name: str) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\ndependencies = ["plain"]\n')
     (tmp_path / "pylock.toml").write_text('lock-version = "1.0"\n[[packages]]\nname = "plain"\nversion = "1.0"\n')
-    assert wanted(tmp_path / name).entries == ("plain==1.0",)
+    assert read_requirements(tmp_path / name).entries == ("plain==1.0",)
 
 
 # ---- which packages of an environment switch the GIL on ------------------------------------------------------------
@@ -179,23 +184,23 @@ def python(shelf: Path, free_threaded: Interpreter, tmp_path: Path) -> Path:
 
 
 def test_the_package_that_switches_the_gil_on_is_named_with_its_module(python: Path) -> None:
-    assert [str(line) for line in switching.switching(python)] == [
-        "of its packages, importing holding switches the GIL on, by holding._held"
+    assert [str(line) for line in switching.find_switching_modules(python)] == [
+        "among the installed packages, importing holding switches the GIL on because it loads holding._held"
     ]
 
 
 def test_packages_of_python_alone_are_not_imported(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
-    def fake(python: Path, module: str, folder: Path, timeout_s: float) -> Imported:
+    def fake(python: Path, module: str, folder: Path, timeout_s: float) -> ImportOutcome:
         seen.append(module)
-        return Imported(module=module)
+        return ImportOutcome(module=module)
 
-    monkeypatch.setattr(switching, "imported", fake)
-    assert switching.switching(python) == switching.switching(python) == []
+    monkeypatch.setattr(switching, "try_import", fake)
+    assert switching.find_switching_modules(python) == switching.find_switching_modules(python) == []
     assert seen == ["freed", "holding"]  # once
 
 
 def test_what_takes_too_long_is_left_out(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(switching, "SWITCHING_BUDGET_S", 0.0)
-    assert switching.switching(python) == []
+    assert switching.find_switching_modules(python) == []

@@ -47,12 +47,11 @@ def test_an_interpreter_of_another_user_is_read_and_not_executed(
     interpreter = runtime_or_skip("3.14t").interpreter
     program = Path(shutil.copy2(interpreter.executable, tmp_path / "python3.14t"))
     os.chown(program, NOBODY, NOBODY)
-    monkeypatch.setattr(probe, "ask", None)
-    monkeypatch.setattr(probe, "gil_answered", None)
+    monkeypatch.setattr(probe, "ask_gil_state", None)
     monkeypatch.setenv("PYTHONHOME", str(interpreter.executable.parent.parent))
     with started(program, "-c", "print(flush=True); input()") as other:
         process = python_process(other.pid)
-        monkeypatch.setattr(probe, "gil_in_memory", lambda pid: None)
+        monkeypatch.setattr(probe, "read_gil_state", lambda pid: None)
         unread = python_process(other.pid)
     assert process is not None
     assert unread is not None

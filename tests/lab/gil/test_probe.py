@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lab.gil import probe as gilprobe
-from lab.gil.memory import gil_in_memory
-from lab.gil.probe import gil_answered, python_process
+from lab.gil.memory import read_gil_state
+from lab.gil.probe import ask_gil_state, python_process
 from lab.run.runtimes import Runtime
 from tests.conftest import runtime_or_skip
 from tests.started import started
@@ -39,8 +39,8 @@ def test_the_gil_and_the_interpreter_of_a_process_that_waits_in_the_kernel_are_k
 
 def test_a_process_that_may_not_be_asked_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     runtime = runtime_or_skip("3.14t")
-    monkeypatch.setattr(gilprobe, "gil_in_memory", lambda pid: None)
-    monkeypatch.setattr(gilprobe, "gil_answered", None)
+    monkeypatch.setattr(gilprobe, "read_gil_state", lambda pid: None)
+    monkeypatch.setattr(gilprobe, "ask_gil_state", None)
     with running(runtime, WAITING) as pid:
         found = python_process(pid, may_ask=False)
     assert found is not None
@@ -51,19 +51,19 @@ def test_a_process_that_may_not_be_asked_runs_nothing(monkeypatch: pytest.Monkey
 def test_a_process_says_whether_its_gil_is_on_in_its_memory_and_when_it_is_asked(name: str) -> None:
     runtime = runtime_or_skip(name)
     with running(runtime, BUSY) as pid:
-        assert gil_in_memory(pid) is runtime.name.gil_enabled
-        assert gil_answered(pid, runtime.interpreter.executable, deadline_s=10.0) is runtime.name.gil_enabled
+        assert read_gil_state(pid) is runtime.name.gil_enabled
+        assert ask_gil_state(pid, runtime.interpreter.executable, deadline_s=10.0) is runtime.name.gil_enabled
 
 
 def test_a_process_that_waits_in_the_kernel_does_not_answer_and_is_not_waited_for_longer() -> None:
     runtime = runtime_or_skip("3.14t")
     with running(runtime, WAITING) as pid:
-        assert gil_answered(pid, runtime.interpreter.executable, deadline_s=0.2) is None
+        assert ask_gil_state(pid, runtime.interpreter.executable, deadline_s=0.2) is None
 
 
 def test_the_memory_of_another_version_is_not_read() -> None:
     with running(runtime_or_skip("3.11"), WAITING) as pid:
-        assert gil_in_memory(pid) is None
+        assert read_gil_state(pid) is None
 
 
 def test_of_a_program_that_is_no_python_and_of_a_process_that_has_ended_nothing_is_known() -> None:
@@ -71,4 +71,4 @@ def test_of_a_program_that_is_no_python_and_of_a_process_that_has_ended_nothing_
         assert python_process(process.pid) is None
         process.kill()
     assert python_process(process.pid) is None
-    assert gil_in_memory(process.pid) is None
+    assert read_gil_state(process.pid) is None

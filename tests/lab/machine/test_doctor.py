@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.messages import NOTHING
-from lab.machine.doctor import Finding, disturbances, findings
+from lab.machine.doctor import Finding, disturbances, judge_machine
 
 OTHERS = {"cores": 8, "share": 0.01, "busiest": {"make": 0.01}}
 QUIET: dict[str, Any] = {
@@ -37,14 +37,14 @@ QUIET: dict[str, Any] = {
 
 def found(name: str, **changes: Any) -> Finding:
     window = {**QUIET["window"], **changes.pop("window", {})}
-    (one,) = [one for one in findings({**QUIET, **changes, "window": window}) if str(one.name) == name]
+    (one,) = [one for one in judge_machine({**QUIET, **changes, "window": window}) if str(one.name) == name]
     return one
 
 
 def test_a_quiet_machine_has_findings_that_are_all_good_and_one_that_tells_nothing_the_same_that_are_unknown() -> None:
-    assert {(one.good, one.remedy) for one in findings(QUIET)} == {(True, NOTHING)}
-    assert {(one.good, one.value, one.remedy) for one in findings({})} == {(None, NOTHING, NOTHING)}
-    assert [one.code for one in findings({})] == [one.code for one in findings(QUIET)]
+    assert {(one.good, one.remedy) for one in judge_machine(QUIET)} == {(True, NOTHING)}
+    assert {(one.good, one.value, one.remedy) for one in judge_machine({})} == {(None, NOTHING, NOTHING)}
+    assert [one.code for one in judge_machine({})] == [one.code for one in judge_machine(QUIET)]
 
 
 @pytest.mark.parametrize(
@@ -56,16 +56,16 @@ def test_a_quiet_machine_has_findings_that_are_all_good_and_one_that_tells_nothi
         ("CPU steal", {"window": {"steal": 0.034}}, "3.4 %"),
         ("swapping", {"window": {"swapped_pages": 1}}, "1 page was"),
         ("throttling", {"window": {"throttles": 2}}, "2 times"),
-        ("held by the quota", {"window": {"quota_stalled_ns": 50_000_000}}, "50 ms in 0.5 s"),
+        ("held by the quota", {"window": {"quota_stalled_ns": 50_000_000}}, "50 ms of 0.5 s"),
         ("memory pressure", {"memory_pressure": 0.02}, "2.0 %"),
         ("swap in use", {"swap_used_bytes": 3 << 20}, "3 MiB"),
         ("frequency governor", {"governors": ["performance", "powersave"]}, "performance, powersave"),
         ("turbo", {"turbo": True}, "on"),
-        ("throttled since start", {"throttles": 1}, "1 time"),
+        ("throttled since boot", {"throttles": 1}, "1 time"),
         ("SMT", {"smt": True}, "on: "),
         ("CPU quota", {"cores_quota": 1.5}, "1.5 of 8 cores"),
-        ("address randomisation", {"aslr": 0}, "off"),
-        ("waking up", {"wakeup_idle_ns": 52_000}, "52 us, one that is held awake 6 us"),
+        ("address space randomisation", {"aslr": 0}, "off"),
+        ("wake-up latency", {"wakeup_idle_ns": 52_000}, "52 us to wake up, a core that is kept awake 6 us"),
     ],
 )
 def test_what_disturbs_is_found_with_its_value_and_what_to_do(name: str, changes: dict[str, Any], value: str) -> None:

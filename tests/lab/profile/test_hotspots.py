@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from lab.profile.hotspots import HotSpots, Sample, lock_of, owner_of, parsed, profile_of
+from lab.profile.hotspots import HotSpots, Sample, attribute, count_hot_spots, lock_kind, parse_samples
 
 CAPTURED = Path(__file__).with_name("perf-script.txt").read_text(encoding="utf-8")
 TAKE_GIL, DROP_GIL, LOOP, WAIT, SLEEP_FOR_THE_GIL, SLEEP = CAPTURED.strip().split("\n\n")
 
 
 def profile(*texts: str) -> HotSpots:
-    return profile_of(parsed("\n\n".join(texts).splitlines(keepends=True)))
+    return count_hot_spots(parse_samples("\n\n".join(texts).splitlines(keepends=True)))
 
 
 def sample(*symbols: str, weight: int = 1, event: str = "cycles") -> Sample:
@@ -40,20 +40,23 @@ def test_a_captured_profile_names_the_hottest_function_and_the_lock_with_its_sha
             profile(TAKE_GIL, DROP_GIL, LOOP, LOOP, LOOP, WAIT, WAIT, WAIT, SLEEP_FOR_THE_GIL, SLEEP),
             (
                 "the hottest function is epoll_wait (38 % of CPU time); the hottest lock is the GIL "
-                "(take_gil, drop_gil: 25 % of CPU time, 50 % of context switches); from 8 samples"
+                "(take_gil, drop_gil: 25 % of CPU time, 50 % of context switches); based on 8 samples"
             ),
         ),
-        (profile(TAKE_GIL, LOOP), "the GIL (take_gil: 50 % of CPU time); from 2 samples"),
+        (profile(TAKE_GIL, LOOP), "the GIL (take_gil: 50 % of CPU time); based on 2 samples"),
         (  # of which there are many: named by its function
-            profile_of([sample("k:futex_wait", "_PyParkingLot_Park", "_PyMutex_LockTimed", "f"), sample("f")]),
+            count_hot_spots([sample("k:futex_wait", "_PyParkingLot_Park", "_PyMutex_LockTimed", "f"), sample("f")]),
             "the hottest lock is _PyMutex_LockTimed (a PyMutex: 50 % of CPU time)",
         ),
         (  # which only sleeps
-            profile_of([sample("f"), sample("take_gil", event="switches"), sample("f", event="switches")]),
+            count_hot_spots([sample("f"), sample("take_gil", event="switches"), sample("f", event="switches")]),
             "the GIL (take_gil: 0 % of CPU time, 50 % of context switches)",
         ),
-        (profile_of([sample("f", weight=999), sample("take_gil", weight=1)]), "; no lock takes 1 %;"),
-        (profile_of([sample("f", event="cpu-clock:uH")]), "none of them in the kernel"),
+        (
+            count_hot_spots([sample("f", weight=999), sample("take_gil", weight=1)]),
+            "; no lock takes 1 % of CPU time or context switches;",
+        ),
+        (count_hot_spots([sample("f", event="cpu-clock:uH")]), "without kernel samples"),
     ],
 )
 def test_the_hottest_function_and_lock_are_told_with_their_shares(found: HotSpots, told: str) -> None:
@@ -61,7 +64,7 @@ def test_the_hottest_function_and_lock_are_told_with_their_shares(found: HotSpot
 
 
 def test_a_sample_counts_for_what_it_stands_for() -> None:
-    found = profile_of([sample("f", weight=300), sample("g", weight=100)])
+    found = count_hot_spots([sample("f", weight=300), sample("g", weight=100)])
     assert [(one.symbol, one.share) for one in found.hot] == [("f", 0.75), ("g", 0.25)]
 
 
@@ -81,7 +84,7 @@ def test_a_profile_can_be_written_as_json_with_its_hottest_alone() -> None:
     ],
 )
 def test_a_frame_is_a_symbol_and_what_it_is_in(line: str, frame: tuple[str, str]) -> None:
-    (one,) = parsed([" 1 cycles:P: \n", f"{line}\n", "\n"])
+    (one,) = parse_samples([" 1 cycles:P: \n", f"{line}\n", "\n"])
     assert one == Sample(event="cycles:P", weight=1, stack=(frame,))
 
 
@@ -100,7 +103,7 @@ def test_a_frame_is_a_symbol_and_what_it_is_in(line: str, frame: tuple[str, str]
 def test_a_sample_belongs_to_its_outermost_lock_or_else_to_its_innermost_function(
     symbols: Sequence[str], owner: str
 ) -> None:
-    assert owner_of(sample(*symbols).stack).symbol == owner
+    assert attribute(sample(*symbols).stack).symbol == owner
 
 
 @pytest.mark.parametrize(
@@ -126,5 +129,5 @@ def test_a_sample_belongs_to_its_outermost_lock_or_else_to_its_innermost_functio
     ],
 )
 def test_locks_are_known_by_the_names_of_their_functions(symbol: str, lock: str) -> None:
-    (frame,) = next(parsed([" 1 cycles: \n", f"\t 1 {symbol} (/x)\n", "\n"])).stack
-    assert lock_of(frame[0]) == lock
+    (frame,) = next(parse_samples([" 1 cycles: \n", f"\t 1 {symbol} (/x)\n", "\n"])).stack
+    assert lock_kind(frame[0]) == lock

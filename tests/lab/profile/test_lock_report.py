@@ -6,8 +6,8 @@ import pytest
 
 from core.decode import decoded
 from core.record import Profile
-from lab.profile.frames import NOBODY, SourceLine
-from lab.profile.lock_report import LockReport, owner, short
+from lab.profile.frames import NO_OWNER, SourceLine
+from lab.profile.lock_report import LockReport, describe_owner, short_name
 from lab.profile.locks import LockFacts, Waiting
 
 SECOND = 10**9
@@ -23,7 +23,7 @@ LITTLE = (Waiting(owner="dict", stack=PUT, samples=400, by_time=(20,) * 20),)
 ONCE = (Waiting(owner="dict", stack=PUT, samples=400, by_time=(400,) + (0,) * 19),)
 DICT = (
     Waiting(owner="dict", stack=PUT, samples=62, by_time=(2, 4) * 9 + (4, 4)),
-    Waiting(owner=NOBODY, stack=(), samples=38, by_time=(2,) * 18 + (1, 1)),
+    Waiting(owner=NO_OWNER, stack=(), samples=38, by_time=(2,) * 18 + (1, 1)),
 )
 STOPPING = (Waiting(owner="", stack=PUT[:1], samples=30), Waiting(owner="", stack=PUT[2:], samples=10))
 
@@ -31,28 +31,28 @@ STOPPING = (Waiting(owner="", stack=PUT[:1], samples=30), Waiting(owner="", stac
 @pytest.mark.parametrize(
     ("facts", "told"),
     [
-        (QUIET, "no contended lock"),
-        (replace(QUIET, waiting_ns=5 * SECOND, waits=ONCE), "no contended lock"),
-        (replace(QUIET, waiting_ns=SECOND // 6, waits=LITTLE), "no contended lock"),
-        (replace(QUIET, waiting_ns=SECOND, waits=LITTLE), "requests wait for contended locks in 10 %"),
+        (QUIET, "contended locks, stop-the-world pauses"),
+        (replace(QUIET, waiting_ns=5 * SECOND, waits=ONCE), "contended locks, stop-the-world pauses"),
+        (replace(QUIET, waiting_ns=SECOND // 6, waits=LITTLE), "contended locks, stop-the-world pauses"),
+        (replace(QUIET, waiting_ns=SECOND, waits=LITTLE), "requests wait for contended locks 10 %"),
         (  # the type of the object, the line and its caller
             replace(QUIET, waiting_ns=5 * SECOND, waits=DICT),
             (
-                "requests wait for contended locks in 50 % [45 %, 55 %] of their time; 62 % of it for a dict at "
-                "app.py:31 in Cache.put, called at flask/app.py:9 in dispatch"
+                "requests wait for contended locks 50 % [45 %, 55 %] of their time; 62 % of the waiting is for the "
+                "mutex of a dict object, at app.py:31 in Cache.put, called from flask/app.py:9 in dispatch"
             ),
         ),
         (
             replace(QUIET, stops=900, stood_ns=9 * SECOND // 10, stopping=STOPPING),
             (
-                "a request stops all threads 9.0 times, for 1.0 ms each, so that they stand still in 45 % of the time; "
-                "75 % of the waiting for that is at app.py:31 in Cache.put"
+                "each request causes 9.0 stop-the-world pauses of 1.0 ms, so threads are paused 45 % of the time; "
+                "75 % of the time spent on pauses comes from code at app.py:31 in Cache.put"
             ),
         ),
-        (replace(QUIET, stops=3, stood_ns=SECOND // 2, stopping=STOPPING), "a request stops all threads 0.03 times"),
+        (replace(QUIET, stops=3, stood_ns=SECOND // 2, stopping=STOPPING), "each request causes 0.03 stop-the-world"),
         (  # a lower bound
             replace(QUIET, count_share=0.124, lost=1200),
-            "at least 12 % of CPU time goes into reference counts of objects that threads share; 1,200 calls were not",
+            "at least 12 % of CPU time is spent on counting references to objects that threads share; 1,200 calls ",
         ),
     ],
 )
@@ -63,13 +63,13 @@ def test_what_is_claimed_of_a_service_is_a_sentence_of_its_facts(facts: LockFact
 
 
 def test_whose_a_mutex_is_that_is_no_objects() -> None:
-    assert "a variable of _counter.so" in str(owner("[_counter.so]"))
-    assert "no object's" in str(owner(NOBODY))
+    assert "a global variable of _counter.so" in str(describe_owner("[_counter.so]"))
+    assert "no Python object" in str(describe_owner(NO_OWNER))
 
 
 def test_files_are_named_without_the_way_to_them() -> None:
-    assert short("/usr/lib/python3.14t/functools.py") == "functools.py"
-    assert short("/v/lib/python3.14t/site-packages/django/utils/decorators.py") == "django/utils/decorators.py"
+    assert short_name("/usr/lib/python3.14t/functools.py") == "functools.py"
+    assert short_name("/v/lib/python3.14t/site-packages/django/utils/decorators.py") == "django/utils/decorators.py"
 
 
 def test_what_is_kept_fits_the_schema_and_its_shares_are_of_the_time_that_requests_took() -> None:

@@ -15,7 +15,7 @@ import pytest
 from lab.gil.memory import NotReadable
 from lab.places import REPOSITORY
 from lab.profile import locks
-from lab.profile.frames import NOBODY, StackReader
+from lab.profile.frames import NO_OWNER, StackReader
 from lab.profile.locks import LockFacts, LockRecording, LocksFailed, obstacle
 from lab.profile.uprobes import MACHINES, Probes
 from tests.conftest import runtime_or_skip
@@ -121,15 +121,15 @@ def programs_in_kernel() -> set[int]:
 
 
 def test_an_interpreter_that_is_none_is_not_believed(python: Path) -> None:
-    with pytest.raises(LocksFailed, match="did not run known"):
-        locks.check_known_objects(Path(shutil.which("true") or "/bin/true"))
+    with pytest.raises(LocksFailed, match="could not run self_test"):
+        locks.run_self_test(Path(shutil.which("true") or "/bin/true"))
 
 
 def test_a_process_that_is_no_python_cannot_be_watched() -> None:
     with started("sh", "-c", "echo ready; read line") as service:
         with pytest.raises(NotReadable):
             StackReader(service.pid)
-        with pytest.raises(LocksFailed, match="no process of the service"), LockRecording(service.pid):
+        with pytest.raises(LocksFailed, match="the service has no CPython"), LockRecording(service.pid):
             pass
 
 
@@ -137,7 +137,7 @@ def test_memory_that_is_not_there_has_no_owner() -> None:
     executable = runtime_or_skip("3.14t").interpreter.executable
     with started(executable, "-c", "print('ready', flush=True); input()") as service:
         process = StackReader(service.pid)
-        assert process.owner(10) == process.owner(1 << 63) == NOBODY
+        assert process.owner(10) == process.owner(1 << 63) == NO_OWNER
         process.close()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from core.inside.memory import END
 from lab.profile import memory
-from lab.profile.memory import Moments, heap, heaps, split, together
+from lab.profile.memory import MemoryWatcher, merge_moments, parse_heap, sizes_by_kind, sum_heaps
 from lab.run.inside import Inside
 from lab.run.runtimes import Runtime
 from tests.lab.hosts.namespaces import wait_until
@@ -52,32 +52,32 @@ print("mine", file=sys.stderr)
 
 
 def test_mappings_are_told_apart_by_how_they_lie() -> None:
-    sizes = {kind: size_bytes // 1024 for kind, size_bytes in split(SMAPS).items()}
+    sizes = {kind: size_bytes // 1024 for kind, size_bytes in sizes_by_kind(SMAPS).items()}
     assert sizes == {"files": 900, "stacks": 52, "c_heap": 230, "objects": 5014}
 
 
 @pytest.mark.parametrize("text", ["", "nothing of the kind", "7f-1 rw-p\nPss: many kB\n", "Pss: 4 kB\n"])
 def test_what_is_no_smaps_counts_for_nothing(text: str) -> None:
-    assert sum(split(text).values()) == 0
+    assert sum(sizes_by_kind(text).values()) == 0
 
 
 def test_pymallocs_statistics_say_what_is_in_use_and_free() -> None:
-    assert heap(STATISTICS) == {"in_use": 1_423_744, "free": 2_097_152 - 1_423_744}
-    assert heap("    Allocated Bytes: 0\n") == {}
-    assert heap(STATISTICS.replace("2,097,152", "7")) == {}
+    assert parse_heap(STATISTICS) == {"in_use": 1_423_744, "free": 2_097_152 - 1_423_744}
+    assert parse_heap("    Allocated Bytes: 0\n") == {}
+    assert parse_heap(STATISTICS.replace("2,097,152", "7")) == {}
 
 
 def test_heaps_of_all_processes_are_added_up_only_where_all_have_answered_each_time() -> None:
     whole = (STATISTICS + END) * 4
-    assert heaps([whole, whole]) == [{"in_use": 2_847_488, "free": 1_346_816}] * 4
-    assert heaps([]) == heaps([whole, STATISTICS + END]) == heaps([END * 4]) == []
+    assert sum_heaps([whole, whole]) == [{"in_use": 2_847_488, "free": 1_346_816}] * 4
+    assert sum_heaps([]) == sum_heaps([whole, STATISTICS + END]) == sum_heaps([END * 4]) == []
 
 
 def test_moments_have_the_start_and_the_answers_where_they_are_known() -> None:
     moments = {moment: {"files": 1, "objects": 2} for moment in memory.MOMENTS}
-    known = together(moments, [SMAPS], [{"in_use": 1, "free": number} for number in range(4)])
+    known = merge_moments(moments, [SMAPS], [{"in_use": 1, "free": number} for number in range(4)])
     assert (known["start"]["files"], known["idle"]["free"]) == (900 * 1024, 3)
-    assert together(moments, [], []) == moments
+    assert merge_moments(moments, [], []) == moments
 
 
 def test_a_process_is_seen_to_grow_and_goes_on_as_if_it_was_not_asked(
@@ -94,7 +94,7 @@ def test_a_process_is_seen_to_grow_and_goes_on_as_if_it_was_not_asked(
 
     monkeypatch.setattr(memory, "sleep", until_answered)
     environment = {"PATH": os.environ["PATH"], **runtime.variables, **inside.variables}
-    moments = Moments(skipped=0)
+    moments = MemoryWatcher(skipped=0)
     python = runtime.interpreter.executable
     with started(python, "-c", GROWS, env=environment, stderr=subprocess.PIPE) as grows:
         moments.listening(grows.pid)
@@ -108,13 +108,13 @@ def test_a_process_is_seen_to_grow_and_goes_on_as_if_it_was_not_asked(
     assert sizes["after"]["objects"] - sizes["before"]["objects"] > 1_000_000
     (answer,) = (content.decode() for content in inside.files("mallocs").values())
     assert answer.count(END) == 4
-    in_use = [each["in_use"] for each in heaps([answer])]
+    in_use = [each["in_use"] for each in sum_heaps([answer])]
     if runtime.name.free_threaded:
         assert in_use == []
     else:
         assert in_use[2] - in_use[1] > 1_000_000
     (start,) = inside.files("memory").values()
-    assert 1_000_000 < split(start.decode())["objects"] <= sizes["before"]["objects"]
+    assert 1_000_000 < sizes_by_kind(start.decode())["objects"] <= sizes["before"]["objects"]
 
 
 def said(inside: Inside) -> str:
@@ -125,7 +125,7 @@ def said(inside: Inside) -> str:
 def test_a_process_without_a_handler_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """To it the signal would be the end."""
     monkeypatch.setattr(memory, "IDLE_S", 0.0)
-    moments = Moments(skipped=0)
+    moments = MemoryWatcher(skipped=0)
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process, moments.watch(process.pid):
         pass
     assert (process.returncode, moments.facts["idle"]["processes"]) == (0, 1)

@@ -10,7 +10,7 @@ import pytest
 
 from core.processtree import descendants
 from lab.profile import perf as profile
-from lab.profile.perf import ProfileFailed, hottest, obstacle, recording
+from lab.profile.perf import ProfileFailed, obstacle, read_hot_spots, recording
 from tests.lab.python.fake_pythons import script
 from tests.started import started
 
@@ -34,7 +34,7 @@ def test_perf_that_is_missing_is_told_with_what_installs_it(monkeypatch: pytest.
     with pytest.raises(ProfileFailed, match=install), recording(1, tmp_path / "x"):
         pass
     with pytest.raises(ProfileFailed, match=install):
-        hottest(tmp_path / "x")
+        read_hot_spots(tmp_path / "x")
     monkeypatch.setattr(sys, "platform", "darwin")
     assert "Linux" in str(obstacle())
 
@@ -42,9 +42,13 @@ def test_perf_that_is_missing_is_told_with_what_installs_it(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("level", "said", "advice"),
     [
-        ("4", "Consider adjusting /proc/sys/kernel/perf_event_paranoid setting", "is 4. Allow it with: sudo sysctl"),
+        ("4", "Consider adjusting /proc/sys/kernel/perf_event_paranoid setting", "is 4. Permit it with: sudo sysctl"),
         ("2", "Error:\\nNo permission to enable cycles event. perf_event_paranoid", "--cap-add PERFMON"),
-        ("2", "WARNING: perf not found for kernel 6.8\\n", "perf not found for kernel 6.8 Install it with: apt-get"),
+        (
+            "2",
+            "WARNING: perf not found for kernel 6.8\\n",
+            "perf not found for kernel 6.8 Install a working perf with: apt-get",
+        ),
         ("2", "", "cannot record here: - Install"),
     ],
 )
@@ -69,7 +73,10 @@ def test_perf_that_ends_before_it_counts_or_never_counts_is_ended(
     monkeypatch.setattr(profile, "START_DEADLINE_S", 10.0 if end else 0.05)
     make_perf(perf)
     before = descendants(os.getpid())
-    with pytest.raises(ProfileFailed, match=f"process 77, did not start counting{end}"), recording(77, tmp_path / "x"):
+    with (
+        pytest.raises(ProfileFailed, match=f"process 77: perf did not start counting{end}"),
+        recording(77, tmp_path / "x"),
+    ):
         pass
     assert descendants(os.getpid()) == before
 
@@ -90,9 +97,9 @@ def test_a_recording_without_samples_is_refused_and_samples_that_perf_lost_are_t
 ) -> None:
     make_perf("echo the file has no samples >&2")
     with pytest.raises(ProfileFailed, match="the file has no samples"):
-        hottest(tmp_path / "x")
+        read_hot_spots(tmp_path / "x")
     make_perf(r"printf '  1 cycles: \n\t 1 f (/x)\n\n'; echo 'Processed 1036 samples and lost 5.12%!' >&2")
-    assert str(hottest(tmp_path / "x").sentence()).endswith("from 1 sample (5 % were lost)")
+    assert str(read_hot_spots(tmp_path / "x").sentence()).endswith("based on 1 sample (5 % were lost)")
 
 
 BUSY = (
@@ -111,6 +118,6 @@ def test_a_real_recording_names_a_function_and_leaves_no_process(tmp_path: Path)
         assert busy.hear() == "done\n"
     with pytest.raises(ProcessLookupError):
         os.kill(perf, 0)
-    found = hottest(tmp_path / "perf.data")
+    found = read_hot_spots(tmp_path / "perf.data")
     assert sum(one.share for one in found.hot) == pytest.approx(1, abs=0.01)
     assert "the hottest function is" in str(found.sentence())

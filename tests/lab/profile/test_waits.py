@@ -9,12 +9,12 @@ from lab.profile.waits import (
     STOP,
     STOPPED,
     UNREAD,
-    Held,
-    Owner,
+    OwnerReading,
+    WaitSample,
     WaitSpan,
     WaitTimeline,
-    of_stops,
-    of_waits,
+    count_stop_samples,
+    count_wait_samples,
 )
 
 PID, TID, DICT, US = 10, 11, 0xD1C7, 1000
@@ -71,24 +71,26 @@ def test_after_a_stop_whose_end_was_lost_waits_count_again() -> None:
 
 def test_a_sample_is_of_the_time_at_which_its_reading_began() -> None:
     stacks = {PID: [stack(10, 20), stack(110, 120), stack(112, 122)]}
-    counts = of_waits([wait(0, 150)], stacks, {}, lambda at_ns: at_ns // (100 * US))
-    assert counts == {Held(PID, UNREAD, PUT, 0): 1, Held(PID, UNREAD, PUT, 1): 2}
+    counts = count_wait_samples([wait(0, 150)], stacks, {}, lambda at_ns: at_ns // (100 * US))
+    assert counts == {WaitSample(PID, UNREAD, PUT, 0): 1, WaitSample(PID, UNREAD, PUT, 1): 2}
 
 
 def test_a_sample_counts_only_if_all_of_it_was_read_while_the_thread_waited() -> None:
     stacks = {PID: [stack(10, 20), stack(45, 55), stack(60, 70), stack(110, 120, GET)]}
-    owners = {PID: [Owner(TID, DICT, 30 * US, 31 * US, "dict"), Owner(TID, DICT, 52 * US, 53 * US, "list")]}
-    assert of_waits([wait(0, 50), wait(100, 150)], stacks, owners) == {
-        Held(PID, "dict", PUT): 1,
-        Held(PID, "dict", GET): 1,  # nobody looked during this wait: it is the same mutex as before
+    owners = {
+        PID: [OwnerReading(TID, DICT, 30 * US, 31 * US, "dict"), OwnerReading(TID, DICT, 52 * US, 53 * US, "list")]
+    }
+    assert count_wait_samples([wait(0, 50), wait(100, 150)], stacks, owners) == {
+        WaitSample(PID, "dict", PUT): 1,
+        WaitSample(PID, "dict", GET): 1,  # nobody looked during this wait: it is the same mutex as before
     }
 
 
 def test_a_mutex_that_was_never_looked_at_is_said_to_be_unread() -> None:
-    late = {PID: [Owner(TID, DICT, 60 * US, 61 * US, "dict")]}
-    assert of_waits([wait(0, 50)], {PID: [stack(1, 2)]}, late) == {Held(PID, UNREAD, PUT): 1}
+    late = {PID: [OwnerReading(TID, DICT, 60 * US, 61 * US, "dict")]}
+    assert count_wait_samples([wait(0, 50)], {PID: [stack(1, 2)]}, late) == {WaitSample(PID, UNREAD, PUT): 1}
 
 
 def test_a_thread_of_another_process_with_the_same_number_is_another_thread() -> None:
-    assert of_stops([wait(0, 50, 0)], {PID + 1: [stack(1, 2)]}) == {}
-    assert of_stops([wait(0, 50, 0)], {PID: [stack(1, 2)]}) == {Held(PID, "", PUT): 1}
+    assert count_stop_samples([wait(0, 50, 0)], {PID + 1: [stack(1, 2)]}) == {}
+    assert count_stop_samples([wait(0, 50, 0)], {PID: [stack(1, 2)]}) == {WaitSample(PID, "", PUT): 1}

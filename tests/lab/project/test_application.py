@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from lab.project.application import look_at
+from lab.project.application import inspect_application
 
 MODULE = """
 import os, sys
@@ -66,7 +66,7 @@ SEEN = {
 @pytest.mark.parametrize("name", SEEN)
 def test_an_application_is_known_by_how_it_is_called(name: str, tmp_path: Path) -> None:
     (tmp_path / "shop.py").write_text(MODULE)
-    application = look_at(f"shop:{name}", Path(sys.executable), tmp_path, {"SHOP": "1"})
+    application = inspect_application(f"shop:{name}", Path(sys.executable), tmp_path, {"SHOP": "1"})
     assert (application.interface, application.factory) == SEEN[name]
     assert not list(tmp_path.rglob("*.pyc"))
 
@@ -84,4 +84,4 @@ def test_what_cannot_be_looked_at_is_refused_with_the_reason(
 ) -> None:
     (tmp_path / "shop.py").write_text(MODULE)
     with pytest.raises(BadInput, match=reason):
-        look_at(f"{module}:{name}", Path(sys.executable), tmp_path, {})
+        inspect_application(f"{module}:{name}", Path(sys.executable), tmp_path, {})

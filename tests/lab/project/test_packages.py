@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from lab.project.packages import needs
+from lab.project.packages import read_dependencies
 from lab.python import uv
 
 MANIFEST = """
@@ -60,7 +60,7 @@ def entries(folder: Path, **files: str) -> tuple[str, ...]:
     """What a project of these files needs; `_` in a file's name is a dot."""
     for name, content in files.items():
         (folder / name.replace("_", ".")).write_text(content)
-    needed = needs(folder)
+    needed = read_dependencies(folder)
     assert needed
     return needed.entries
 
@@ -76,7 +76,7 @@ def test_a_project_with_a_build_is_installed_and_brings_what_it_needs(tmp_path: 
 def test_extras_and_groups_are_added_by_any_spelling_of_their_names(tmp_path: Path) -> None:
     for build, entries in (("", ("flask==3.1.3", "orjson")), (BUILD, (f"{tmp_path}[fast-json]",))):
         (tmp_path / "pyproject.toml").write_text(MANIFEST + build)
-        needed = needs(tmp_path, ["fast-json"], ["Test"])
+        needed = read_dependencies(tmp_path, ["fast-json"], ["Test"])
         assert needed
         assert needed.entries == (*entries, "pytest", "mypy")
 
@@ -86,10 +86,10 @@ def test_an_extra_or_group_that_the_project_has_not_is_refused(
     kind: str, chosen: list[list[str]], tmp_path: Path
 ) -> None:
     with pytest.raises(BadInput, match="has no pyproject"):
-        needs(tmp_path, *chosen)
+        read_dependencies(tmp_path, *chosen)
     (tmp_path / "pyproject.toml").write_text(MANIFEST)
     with pytest.raises(BadInput, match=f"has no {kind} none; it has "):
-        needs(tmp_path, *chosen)
+        read_dependencies(tmp_path, *chosen)
 
 
 def test_a_pylock_gives_versions_and_places_and_its_markers_know_what_was_chosen(tmp_path: Path) -> None:
@@ -101,10 +101,10 @@ def test_a_pylock_gives_versions_and_places_and_its_markers_know_what_was_chosen
         "tool @ git+https://example.org/tool.git@abc",
         f"near @ file://{tmp_path}/near",
     )
-    needed = needs(tmp_path, (), ["types"])
+    needed = read_dependencies(tmp_path, (), ["types"])
     assert needed
     assert "mypy==1.20 ; python_version > '3'" in needed.entries
-    assert str(needed.source) == "pyproject.toml, with the versions of pylock.toml"
+    assert str(needed.source) == "pyproject.toml, with the versions from pylock.toml"
 
 
 @pytest.mark.skipif(uv.find() is None, reason="needs uv")
@@ -114,11 +114,11 @@ def test_a_uv_lock_gives_versions_without_a_network_and_is_left_as_it_is(tmp_pat
     assert (tmp_path / "uv.lock").read_text() == UV_LOCK
     (tmp_path / "uv.lock").write_text("version = 99")
     with pytest.raises(BadInput, match=r"uv\.lock cannot be read: "):
-        needs(tmp_path)
+        read_dependencies(tmp_path)
 
 
 def test_without_a_project_there_is_requirements_txt_or_nothing(tmp_path: Path) -> None:
-    assert needs(tmp_path) is None
+    assert read_dependencies(tmp_path) is None
     (tmp_path / "pyproject.toml").write_text("[tool.ruff]\nline-length = 100\n")
     assert entries(tmp_path, requirements_txt="flask") == (f"-r {tmp_path / 'requirements.txt'}",)
 
@@ -131,4 +131,10 @@ def test_hashes_are_left_out_for_the_server_that_is_added_has_none(tmp_path: Pat
 def test_a_manifest_that_is_no_toml_is_named_with_the_reason(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[project")
     with pytest.raises(BadInput, match=r"pyproject\.toml cannot be read: "):
-        needs(tmp_path)
+        read_dependencies(tmp_path)
+
+
+def test_a_group_that_includes_a_missing_group_is_named(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(MANIFEST.replace('include-group = "types"', 'include-group = "none"'))
+    with pytest.raises(BadInput, match="'none' not found"):
+        read_dependencies(tmp_path, (), ["test"])

@@ -218,7 +218,8 @@ def test_a_chosen_path_is_taken_before_a_better_one_also_when_its_name_was_not_a
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("other", "CPython 3.14.2, 3.14t "), ("none", "no such file"), ("broken", "did not answer")]
+    ("name", "why"),
+    [("other", "CPython 3.14.2, 3.14t "), ("none", "the file does not exist"), ("broken", "did not answer")],
 )
 def test_a_chosen_path_of_another_build_or_of_none_is_refused_with_what_it_is(
     tmp_path: Path, name: str, why: str
@@ -255,7 +256,7 @@ def test_all_found_lists_every_one_of_at_least_3_11_by_name_best_first(search: S
             "echo 'error: Failed to install\n  cause: dns error\n  cause: failed to lookup address' >&2; exit 1",
             "no network: dns error. Try again with: uv python install 3.14t",
         ),
-        ("exec sleep 60", "it did not end within 0.2 s."),
+        ("exec sleep 60", "the command did not end within 0.2 s."),
         ("", "uv was not found"),
     ],
 )

@@ -45,7 +45,7 @@ def test_a_program_that_others_can_write_to_or_replace_is_refused(tmp_path: Path
     program = hostile(tmp_path / "bin" / "python3.14", marker)
     for path, mode in ((program, 0o757), (program, 0o777), (program.parent, 0o777)):
         path.chmod(mode)
-        assert str(may_execute(program)) == f"others can write to {path}"
+        assert str(may_execute(program)) == f"other users can write to {path}"
         path.chmod(0o755)
     program.parent.chmod(0o1777)  # as /tmp: what is ours there stays ours
     assert not may_execute(program)

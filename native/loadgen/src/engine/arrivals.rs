@@ -2,7 +2,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Moments at even distances that all threads share: whoever has a free connection takes the next one.
+use contract::Random;
+
+/// Moments that all threads share: whoever has a free connection takes the next one.
+///
+/// They have even distances, or the random ones of a Poisson process.
 ///
 /// No moment belongs to a thread or a connection, so one that stalls delays no other request: whatever is sent late
 /// is late because no connection was free.
@@ -12,6 +16,8 @@ pub struct Arrivals {
     /// How many there are in all.
     pub number: u64,
     next: AtomicU64,
+    /// Poisson: each moment, ns after the first; otherwise empty.
+    moments: Vec<u64>,
 }
 
 impl Arrivals {
@@ -22,7 +28,30 @@ impl Arrivals {
             interval_ns: 1e9 / rate,
             number,
             next: AtomicU64::new(0),
+            moments: Vec::new(),
         }
+    }
+
+    /// As many as a Poisson process of this rate has before so many ns have passed.
+    pub fn poisson_within(start_ns: u64, rate: f64, duration_ns: u64) -> Self {
+        let (mut random, mut passed_ns, mut moments) = (Random::new(start_ns), 0.0, Vec::new());
+        loop {
+            passed_ns += random.exponential() * 1e9 / rate;
+            if passed_ns >= duration_ns as f64 {
+                break;
+            }
+            moments.push(passed_ns as u64);
+        }
+        Self {
+            moments,
+            ..Self::new(start_ns, rate, 0)
+        }
+        .counted()
+    }
+
+    fn counted(mut self) -> Self {
+        self.number = self.moments.len() as u64;
+        self
     }
 
     /// As many as are due before so many ns have passed.
@@ -36,15 +65,26 @@ impl Arrivals {
     #[inline]
     pub fn take(&self) -> Option<u64> {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        (number < self.number).then(|| self.start_ns + (number as f64 * self.interval_ns) as u64)
+        (number < self.number).then(|| self.start_ns + self.moment(number))
+    }
+
+    #[inline]
+    fn moment(&self, number: u64) -> u64 {
+        match self.moments.get(number as usize) {
+            Some(moment) => *moment,
+            None => (number as f64 * self.interval_ns) as u64,
+        }
     }
 
     /// How many were due before `end_ns` and are not among the `sent`.
     pub fn unsent(&self, sent: u64, end_ns: u64) -> u64 {
-        let passed_ns = end_ns.saturating_sub(self.start_ns) as f64;
-        due_before(passed_ns, self.interval_ns)
-            .min(self.number)
-            .saturating_sub(sent)
+        let passed_ns = end_ns.saturating_sub(self.start_ns);
+        let due = if self.moments.is_empty() {
+            due_before(passed_ns as f64, self.interval_ns).min(self.number)
+        } else {
+            self.moments.partition_point(|moment| *moment < passed_ns) as u64
+        };
+        due.saturating_sub(sent)
     }
 
     /// Requests per second that were sent, the last of them at `last_ns`: the requested rate if none was late.
@@ -73,6 +113,16 @@ mod tests {
         all.sort_unstable();
         let expected: Vec<u64> = (0..12).map(|number| 1_000 + number * 1_000_000).collect();
         assert_eq!((all, arrivals.take()), (expected, None));
+    }
+
+    #[test]
+    fn a_poisson_process_has_about_as_many_as_its_rate_says_and_counts_those_not_sent() {
+        let arrivals = Arrivals::poisson_within(1_000, 1000.0, 10_000_000_000);
+        assert!((9_400..10_600).contains(&arrivals.number), "{}", arrivals.number); // six standard deviations
+        let all: Vec<u64> = std::iter::from_fn(|| arrivals.take()).collect();
+        assert!(all.is_sorted() && all[0] >= 1_000 && all[all.len() - 1] < 10_000_001_000);
+        assert_eq!(arrivals.unsent(0, u64::MAX), arrivals.number);
+        assert_eq!(arrivals.unsent(0, all[99] + 1), 100);
     }
 
     #[test]

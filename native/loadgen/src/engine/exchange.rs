@@ -8,12 +8,11 @@ use super::worker::Worker;
 use crate::limits::MAX_READS_AT_ONCE;
 use crate::net::connection::{State, Written};
 use crate::net::socket::{self, Actual, Opening};
-use crate::response::answer::{Answer, Fault, Feed};
+use crate::engine::tally::FirstWrong;
+use crate::response::answer::{Answer, Fault, Feed, Verdict};
 
 /// Failures in a row after which a virtual user is given up.
 const MAX_FAILURES: u32 = 10;
-/// One request of a virtual user in so many asks when its handler began.
-const PROBE_EVERY: u64 = 64;
 
 impl Worker {
     /// Send the next request of a virtual user. intended_ns: when it was meant to be sent; 0 in a closed loop.
@@ -21,7 +20,7 @@ impl Worker {
         let user = &mut self.users[user];
         let at = user.pick();
         let connection = &mut self.connections[at];
-        connection.probe = self.job.probe.is_some() && user.sent.is_multiple_of(PROBE_EVERY);
+        connection.kind = self.job.kind(user.spec.seed, user.sent);
         connection.intended_ns = intended_ns;
         user.sent += 1;
         self.tally.sent += 1;
@@ -70,10 +69,7 @@ impl Worker {
     }
 
     fn message(&self, at: usize) -> &[u8] {
-        match &self.job.probe {
-            Some(probe) if self.connections[at].probe => probe,
-            _ => &self.job.message,
-        }
+        &self.job.kinds[self.connections[at].kind].message
     }
 
     fn open(&mut self, at: usize) {
@@ -132,10 +128,7 @@ impl Worker {
     #[inline]
     fn write(&mut self, at: usize) {
         let connection = &mut self.connections[at];
-        let message = match &self.job.probe {
-            Some(probe) if connection.probe => probe,
-            _ => &self.job.message,
-        };
+        let message = &self.job.kinds[connection.kind].message;
         let before = connection.written;
         let written = connection.write(message, self.poll.registry(), at);
         self.tally.sent_bytes += (connection.written - before) as u64;
@@ -201,7 +194,7 @@ impl Worker {
         if connection.first_byte_ns == 0 {
             connection.first_byte_ns = now_ns;
         }
-        match connection.reader.feed(&self.job.expect, data) {
+        match connection.reader.feed(&self.job.kinds[connection.kind].expect, data) {
             Feed::More => {}
             Feed::Done(answer) => self.finish(at, answer, now_ns),
             Feed::Broken(fault) => self.fail(at, fault),
@@ -212,7 +205,7 @@ impl Worker {
     fn on_end(&mut self, at: usize) {
         let connection = &mut self.connections[at];
         match connection.state {
-            State::Busy => match connection.reader.end(&self.job.expect) {
+            State::Busy => match connection.reader.end(&self.job.kinds[connection.kind].expect) {
                 Some(answer) => self.finish(at, answer, now_ns()),
                 None => self.fail(at, Fault::Closed),
             },
@@ -264,6 +257,14 @@ impl Worker {
         }
         self.tally.slices.record(end_ns);
         self.tally.judge(answer, started_ns);
+        if self.tally.first_wrong.is_none() && !matches!(answer.verdict, Verdict::Right { .. }) {
+            let kind = &self.job.kinds[connection.kind];
+            self.tally.first_wrong = connection.reader.difference(&kind.expect).map(|(got, expected)| FirstWrong {
+                request: kind.title.clone(),
+                got,
+                expected,
+            });
+        }
     }
 
     /// No usable answer came: the connection is closed, and its user is given up after too many failures in a row.

@@ -7,14 +7,27 @@ use crate::engine::request_pool::RequestPool;
 use crate::net::socket::{Actual, Options};
 use crate::response::reader::Expect;
 
+/// One request of a virtual user in so many asks when its handler began.
+const PROBE_EVERY: u64 = 64;
 const LONGEST_TICK_NS: u64 = 100_000_000;
+
+/// A kind of request.
+pub struct Kind {
+    pub message: Vec<u8>,
+    pub expect: Expect,
+    /// What a report calls it.
+    pub title: String,
+}
 
 /// What every connection sends.
 pub struct Job {
-    pub message: Vec<u8>,
-    /// The message that asks when its handler began; sent in place of the first and of every 64th.
-    pub probe: Option<Vec<u8>>,
-    pub expect: Expect,
+    pub kinds: Vec<Kind>,
+    /// The kinds of successive requests, after which the order begins anew. A user begins somewhere in it.
+    pub order: Vec<u32>,
+    /// The kind that asks when its handler began; sent in place of the first and of every 64th.
+    pub probe: Option<usize>,
+    /// How long a user waits between an answer and its next request.
+    pub think_ns: u64,
     pub options: Options,
     /// The actual buffer sizes, once a connection is open.
     pub actual: OnceLock<Actual>,
@@ -28,6 +41,21 @@ pub struct Job {
 }
 
 impl Job {
+    /// The kind of a user's next request, when it has sent so many.
+    #[inline]
+    pub fn kind(&self, first: u64, sent: u64) -> usize {
+        match self.probe {
+            Some(probe) if sent.is_multiple_of(PROBE_EVERY) => probe,
+            _ if self.order.len() > 1 => self.order[(first + sent) as usize % self.order.len()] as usize,
+            _ => 0,
+        }
+    }
+
+    /// What is expected, if every request is of one kind.
+    pub fn expect(&self) -> &Expect {
+        &self.kinds[0].expect
+    }
+
     /// How often to look for timeouts, signals and the end of the duration.
     pub fn tick_ns(&self) -> u64 {
         (self.timeout_ns / 20).clamp(1_000_000, LONGEST_TICK_NS)

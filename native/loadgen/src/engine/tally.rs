@@ -7,6 +7,14 @@ use crate::engine::slowest::Slowest;
 use crate::response::answer::{Answer, Fault, Verdict};
 use contract::FineHistogram;
 
+/// The first answer that was not as expected.
+#[derive(Clone)]
+pub struct FirstWrong {
+    pub request: String,
+    pub got: String,
+    pub expected: String,
+}
+
 /// Counts of one phase.
 #[derive(Clone, Default)]
 pub struct Tally {
@@ -46,6 +54,9 @@ pub struct Tally {
     /// From sending until the handler began, for the requests that asked for it.
     pub waiting: FineHistogram,
     pub slices: Slices,
+    /// Open loop: from when a request was due until it was sent, of those that a free user waited for.
+    pub lag: FineHistogram,
+    pub first_wrong: Option<FirstWrong>,
 }
 
 impl Tally {
@@ -112,6 +123,10 @@ impl Tally {
         self.total.merge(&other.total);
         self.waiting.merge(&other.waiting);
         self.slices.merge(&other.slices);
+        self.lag.merge(&other.lag);
+        if self.first_wrong.is_none() {
+            self.first_wrong.clone_from(&other.first_wrong);
+        }
         other
             .errors
             .iter()

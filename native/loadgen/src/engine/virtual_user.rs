@@ -1,5 +1,6 @@
 //! A virtual user: sends one request after the other, over its connection or one of several, picked each time.
 
+use contract::Random;
 use socket2::SockAddr;
 
 /// What a virtual user is made of.
@@ -36,13 +37,13 @@ pub struct VirtualUser {
     pub failures: u32,
     /// Whether it has neither ended nor still to begin.
     pub active: bool,
-    random: u64,
+    random: Random,
 }
 
 impl VirtualUser {
     /// A virtual user that has not begun.
     pub fn new(spec: VirtualUserSpec, first: usize) -> Self {
-        let random = spec.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+        let random = Random::new(spec.seed);
         Self {
             spec,
             first,
@@ -56,19 +57,13 @@ impl VirtualUser {
     }
 
     /// The connection for the next request, each as likely as the others.
-    ///
-    /// Source: xorshift64*, S. Vigna, An experimental exploration of Marsaglia's xorshift generators.
     #[inline]
     pub fn pick(&mut self) -> usize {
         let connections = self.spec.addresses.len();
         if connections == 1 {
             return self.first;
         }
-        self.random ^= self.random >> 12;
-        self.random ^= self.random << 25;
-        self.random ^= self.random >> 27;
-        let high = self.random.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32;
-        self.first + ((high * connections as u64) >> 32) as usize
+        self.first + self.random.below(connections as u64) as usize
     }
 }
 

@@ -46,6 +46,10 @@ pub struct Worker {
     waiting: VecDeque<usize>,
     /// Open loop: when the next request is due that this thread has taken for one of its free users.
     due_ns: Option<u64>,
+    /// Whether a user was free before that.
+    is_awaited: bool,
+    /// Users that think about their next request, and until when.
+    thinking: VecDeque<(u64, usize)>,
     batch: u64,
     /// The time in which answers count, ns on the monotonic clock.
     pub(crate) counted_ns: Range<u64>,
@@ -63,7 +67,7 @@ impl Worker {
         for spec in specs {
             let (first, number) = (connections.len(), users.len());
             let connection =
-                |address: &_| Connection::new(Clone::clone(address), number, Reader::new(&job.expect));
+                |address: &_| Connection::new(Clone::clone(address), number, Reader::new(job.expect()));
             connections.extend(spec.addresses.iter().map(connection));
             users.push(VirtualUser::new(spec, first));
         }
@@ -85,6 +89,8 @@ impl Worker {
             free: VecDeque::new(),
             waiting: VecDeque::new(),
             due_ns: None,
+            is_awaited: false,
+            thinking: VecDeque::new(),
             batch: 0,
             counted_ns: 0..u64::MAX,
         })
@@ -123,7 +129,11 @@ impl Worker {
     #[inline]
     pub(crate) fn set_free(&mut self, user: usize) {
         self.progress.store(self.tally.answered, Ordering::Relaxed);
-        self.free.push_back(user);
+        if self.job.think_ns > 0 {
+            self.thinking.push_back((now_ns() + self.job.think_ns, user));
+        } else {
+            self.free.push_back(user);
+        }
     }
 
     /// A user has finished; one that waits takes its place.
@@ -138,6 +148,7 @@ impl Worker {
             _ => 0..u64::MAX,
         };
         self.due_ns = None;
+        self.thinking.clear();
         self.waiting = (0..self.users.len()).collect();
         self.free.clear();
         (self.active, self.batch) = (0, 0);
@@ -164,6 +175,7 @@ impl Worker {
     /// Send the next request of each free user, as far as there are any and they are due.
     fn send_free(&mut self, phase: &Phase) {
         self.activate(phase);
+        self.end_thinking();
         while let Some(user) = self.free.front().copied() {
             // in an open loop no answer may come for long, so the time of the last one is too old
             let now_ns = if phase.arrivals.is_some() {
@@ -185,6 +197,18 @@ impl Worker {
         }
     }
 
+    /// Users whose time to think is over are free.
+    fn end_thinking(&mut self) {
+        while let Some((until_ns, user)) = self.thinking.front().copied() {
+            if until_ns > now_ns() {
+                self.timer.wake_at(until_ns);
+                break;
+            }
+            self.thinking.pop_front();
+            self.free.push_back(user);
+        }
+    }
+
     /// When the next request was meant to be sent, if that is not in the future; 0 in a closed loop.
     fn next_due(&mut self, user: usize, now_ns: u64) -> Option<u64> {
         let Some(due_ns) = self.due_ns else {
@@ -195,6 +219,9 @@ impl Worker {
             return None;
         }
         self.tally.last_sent_ns = now_ns;
+        if self.is_awaited && self.counted_ns.contains(&now_ns) {
+            self.tally.lag.record(now_ns - due_ns);
+        }
         self.due_ns.take()
     }
 
@@ -206,7 +233,10 @@ impl Worker {
             return true;
         }
         if let Some(arrivals) = &phase.arrivals {
-            self.due_ns = self.due_ns.or_else(|| arrivals.take());
+            if self.due_ns.is_none() {
+                self.due_ns = arrivals.take();
+                self.is_awaited = self.due_ns.is_some_and(|due_ns| due_ns > now_ns);
+            }
             return self.due_ns.is_none();
         }
         let Amount::Pool(pool) = &phase.amount else {

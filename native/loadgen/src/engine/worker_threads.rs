@@ -26,6 +26,8 @@ pub struct WorkerThreads {
     progress: Vec<Arc<AtomicU64>>,
     specs: Vec<VirtualUserSpec>,
     most_active: usize,
+    /// Whether the gaps between requests at a rate are random.
+    pub poisson: bool,
     /// How long each connection took that was opened before the clock starts.
     pub opened: FineHistogram,
 }
@@ -92,6 +94,7 @@ impl WorkerThreads {
             progress: Vec::new(),
             specs: specs.to_vec(),
             most_active,
+            poisson: false,
             opened: FineHistogram::default(),
         };
         for thread in 0..threads {
@@ -166,6 +169,9 @@ impl WorkerThreads {
 
     fn arrivals(&self, amount: &Amount, rate: f64, start_ns: u64) -> Arrivals {
         let number = match amount {
+            Amount::Time(_) if self.poisson => {
+                return Arrivals::poisson_within(start_ns, rate, self.duration_ns(amount));
+            }
             Amount::Time(_) => return Arrivals::within(start_ns, rate, self.duration_ns(amount)),
             Amount::Pool(pool) => pool.left(),
             Amount::Divided(requests) => self.specs.iter().map(|spec| spec.share(*requests)).sum(),

@@ -29,8 +29,8 @@ pub struct Connection {
     pub reader: Reader,
     /// How much of the request has been written.
     pub written: usize,
-    /// Whether the request asks when its handler began.
-    pub probe: bool,
+    /// The kind of the request, its place in Job::kinds.
+    pub kind: usize,
     /// When connecting began, when the first byte was sent and came, and when it was meant to be sent; ns.
     pub opened_ns: u64,
     pub started_ns: u64,
@@ -57,7 +57,7 @@ impl Connection {
             socket: None,
             reader,
             written: 0,
-            probe: false,
+            kind: 0,
             opened_ns: 0,
             started_ns: 0,
             first_byte_ns: 0,

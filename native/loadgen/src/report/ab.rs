@@ -52,7 +52,7 @@ fn field(name: &str, value: impl std::fmt::Display) -> String {
 }
 
 fn server(finished: &Finished, flags: &Flags) -> Vec<String> {
-    let software = match &finished.job.expect {
+    let software = match finished.job.expect() {
         Expect::Http(expect) => expect.server.get().cloned().unwrap_or_default(),
         _ => String::new(),
     };
@@ -74,7 +74,7 @@ fn server(finished: &Finished, flags: &Flags) -> Vec<String> {
 /// The length that is expected, or else the mean of those that came.
 fn document_bytes(finished: &Finished) -> u64 {
     let tally = &finished.tally;
-    let expected = match &finished.job.expect {
+    let expected = match finished.job.expect() {
         Expect::Http(expect) => expect.length.get().copied(),
         _ => None,
     };

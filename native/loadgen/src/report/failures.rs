@@ -34,7 +34,7 @@ impl Failures {
             .filter(|(code, _)| is_2xx(*code))
             .map(|(_, number)| number)
             .sum();
-        let expected_non_2xx = match &finished.job.expect {
+        let expected_non_2xx = match finished.job.expect() {
             Expect::Http(expect) if !is_2xx(i64::from(expect.status)) => finished.tally.answered - other,
             _ => 0,
         };

@@ -66,13 +66,13 @@ fn settings(finished: &Finished, flags: &Flags) -> Value {
         "buffer_bytes": finished.job.options.buffer_bytes,
         "send_buffer_bytes": actual.map(|actual| actual.send_bytes),
         "receive_buffer_bytes": actual.map(|actual| actual.receive_bytes),
-        "message_bytes": finished.job.message.len(),
+        "message_bytes": finished.job.kinds[0].message.len(),
     })
 }
 
 fn counts(finished: &Finished) -> Map<String, Value> {
     let tally = &finished.tally;
-    let server = match &finished.job.expect {
+    let server = match finished.job.expect() {
         Expect::Http(expect) => expect.server.get(),
         _ => None,
     };

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::cli::flags::{Flags, Protocol};
-use crate::engine::job::Job;
+use crate::engine::job::{Job, Kind};
 use crate::net::socket::Options;
 use crate::request::message::{self, HttpRequest};
 use crate::response::reader::{Expect, HttpExpect};
@@ -62,10 +62,18 @@ impl RequestSpec {
     /// The bytes of the request, and what is expected of the answer.
     pub fn into_job(self) -> Job {
         let (message, probe) = self.messages();
-        Job {
+        let kind = |message: Vec<u8>| Kind {
             expect: self.expect(&message),
             message,
-            probe: probe.filter(|_| self.probes),
+            title: String::new(),
+        };
+        let mut kinds = vec![kind(message)];
+        kinds.extend(probe.filter(|_| self.probes).map(kind));
+        Job {
+            probe: (kinds.len() > 1).then_some(1),
+            kinds,
+            order: Vec::new(),
+            think_ns: 0,
             options: Options {
                 nodelay: self.nodelay,
                 buffer_bytes: self.buffer_bytes,
@@ -134,6 +142,7 @@ impl RequestSpec {
                 length: self.expect_length.map_or_else(OnceLock::new, OnceLock::from),
                 target: self.calc_target.map(|target| target.to_string()),
                 server: OnceLock::new(),
+                body: None,
                 bodyless: self.calc_target.is_none() && self.method == "HEAD",
             }),
         }
@@ -158,6 +167,6 @@ mod tests {
         };
         let expected = b"POST /calc HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n\
             Content-Length: 16\r\n\r\n{\"target\": 1000}";
-        assert_eq!(spec.into_job().message, expected);
+        assert_eq!(spec.into_job().kinds[0].message, expected);
     }
 }

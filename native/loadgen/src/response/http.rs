@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use super::answer::{Answer, Fault, Feed, Verdict, check_calc};
+use super::body::Body;
 use super::chunks::{Chunks, Progress};
 use super::head::{Head, Length, parse};
 use crate::limits::{MAX_BODY_BYTES, MAX_HEAD_BYTES, MAX_INTERIM, MAX_KEPT_BYTES};
@@ -14,6 +15,8 @@ pub struct HttpExpect {
     pub length: OnceLock<u64>,
     /// The count that the JSON body must hold, as text.
     pub target: Option<String>,
+    /// A user's service: what the body must be, in place of a length or a count.
+    pub body: Option<Body>,
     /// The Server header of the first answer.
     pub server: OnceLock<String>,
     /// Whether a response has no body whatever its head says: those to HEAD.
@@ -133,7 +136,7 @@ impl Http {
     }
 
     fn take_body(&mut self, expect: &HttpExpect, data: &[u8]) -> Feed {
-        let keeps = expect.target.is_some();
+        let keeps = expect.target.is_some() || expect.body.as_ref().is_some_and(Body::is_read);
         let most = if keeps { MAX_KEPT_BYTES } else { MAX_BODY_BYTES };
         if self.body_bytes + data.len() as u64 > most {
             return Feed::Broken(Fault::Garbled);
@@ -178,9 +181,22 @@ impl Http {
         }
     }
 
+    /// What came and what was expected, in words, of a user's service.
+    pub fn difference(&self, expect: &HttpExpect) -> Option<(String, String)> {
+        let body = expect.body.as_ref()?;
+        Some(if self.head.status == expect.status {
+            body.difference(&self.body)
+        } else {
+            (format!("status {}", self.head.status), expect.status.to_string())
+        })
+    }
+
     fn verdict(&self, expect: &HttpExpect) -> Verdict {
         if self.head.status != expect.status {
             return Verdict::Status(i64::from(self.head.status));
+        }
+        if let Some(body) = &expect.body {
+            return if body.is_right(&self.body) { Verdict::RIGHT } else { Verdict::Wrong };
         }
         if let Some(target) = &expect.target {
             return check_calc(&self.body, target);

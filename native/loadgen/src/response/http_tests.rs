@@ -14,6 +14,7 @@ fn expect() -> HttpExpect {
         status: 200,
         length: OnceLock::new(),
         target: None,
+        body: None,
         server: OnceLock::new(),
         bodyless: false,
     }

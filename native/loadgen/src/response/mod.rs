@@ -1,6 +1,7 @@
 //! Answers: put together from the pieces in which they arrive, and checked.
 
 pub mod answer;
+pub mod body;
 mod chunks;
 mod echo;
 mod framed;

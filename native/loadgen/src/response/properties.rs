@@ -17,6 +17,7 @@ fn expect() -> HttpExpect {
         status: 200,
         length: OnceLock::new(),
         target: None,
+        body: None,
         server: OnceLock::new(),
         bodyless: false,
     }

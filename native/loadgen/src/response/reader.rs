@@ -52,6 +52,14 @@ impl Reader {
         }
     }
 
+    /// What came and what was expected, in words, of a user's service.
+    pub fn difference(&self, expect: &Expect) -> Option<(String, String)> {
+        match (self, expect) {
+            (Self::Http(reader), Expect::Http(expect)) => reader.difference(expect),
+            _ => None,
+        }
+    }
+
     /// The answer that the end of the stream completes, if it does.
     pub fn end(&mut self, expect: &Expect) -> Option<Answer> {
         match (self, expect) {

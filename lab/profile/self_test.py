@@ -1,6 +1,7 @@
-"""What the watching of locks is tried on before it is believed: known objects, under the measured interpreter.
+"""A program with known contended locks: the self-test of `--profile locks` runs it under the measured interpreter.
 
-Threads copy one list and one dict, each under the object's own mutex, until it is ended: they wait for these.
+Some threads copy one list, others copy one dict, until the process is killed. Each copy holds the object's own mutex,
+so the threads wait for these two mutexes.
 """
 
 import threading
@@ -10,19 +11,19 @@ SIZE = 20_000
 
 
 def copy_list(shared: "list[int]") -> None:
-    """Take the list's mutex again and again."""
+    """Copy the list forever. Each copy takes the list's mutex."""
     while True:
         shared.copy()
 
 
 def copy_dict(shared: "dict[int, int]") -> None:
-    """Take the dict's mutex again and again."""
+    """Copy the dict forever. Each copy takes the dict's mutex."""
     while True:
         shared.copy()
 
 
 def main() -> None:
-    """Start, say so, and go on."""
+    """Start the threads, print "ready", and wait until the process is killed."""
     numbers = list(range(SIZE))
     by_number = dict(enumerate(numbers))
     for _ in range(THREADS):

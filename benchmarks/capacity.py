@@ -1,0 +1,163 @@
+"""Searches for the capacity of services whose capacity is known: how far from theory is the answer, in how much time?
+
+Usage: python -m benchmarks.capacity [--only mmc,mdc,bucket,stall] [--searches 20] [--runtimes 3.14t] [--keep FILE]
+
+A WSGI application on gunicorn with 8 threads sleeps in each request: exponential times make an M/M/8 queue, constant
+times an M/D/8 queue. `bucket` rejects with status 503 what comes above a rate; `stall` stops for 0.15 s every 5 s.
+Theory is Erlang's C formula (M/M/8), a simulation of two million requests (M/D/8), and the rate of the bucket. FILE
+keeps a line for each search.
+"""
+
+import heapq
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from math import exp, factorial
+from pathlib import Path
+from statistics import median
+from time import monotonic
+from typing import Any
+
+from benchmarks.bench import options, print_table
+from core.errors import ChildFailed
+from core.result import load
+from lab.places import REPOSITORY
+from reports.document.model import interval
+from reports.facts.capacity import capacities, ratios
+
+SERVERS, MEAN_S, LIMIT_S = 8, 0.02, 0.12
+OBJECTIVES = {"mmc": "p99<120ms", "mdc": "p99<60ms", "bucket": "errors<1%", "stall": "p99<120ms"}
+BUCKET_RATE, STALL_S, STALL_EVERY_S = 200.0, 0.15, 5.0
+SIMULATED = 2_000_000
+APP = f"""import os, random, threading, time
+KIND, LOCK = os.environ["KIND"], threading.Lock()
+tokens, filled_s = 20.0, time.monotonic()
+def admitted():
+    global tokens, filled_s
+    with LOCK:
+        now_s = time.monotonic()
+        tokens, filled_s = min(20.0, tokens + (now_s - filled_s) * {BUCKET_RATE}), now_s
+        if tokens < 1:
+            return False
+        tokens -= 1
+        return True
+def app(environ, start_response):
+    if KIND == "bucket":
+        status = "200 OK" if admitted() else "503 Service Unavailable"
+        start_response(status, [("Content-Length", "0")])
+        return [b""]
+    if KIND == "stall":
+        left_s = {STALL_S} - time.monotonic() % {STALL_EVERY_S}
+        if left_s > 0:
+            time.sleep(left_s)
+    time.sleep({MEAN_S} if KIND == "mdc" else random.expovariate(1 / {MEAN_S}))
+    start_response("200 OK", [("Content-Length", "0")])
+    return [b""]
+"""
+COMMAND = "{python} -m gunicorn sleeps:app --bind {host}:{port} --workers 1 --threads 8"
+
+
+def main() -> None:
+    """Search again and again, the cases in turn, then print how far the answers are from theory."""
+    given = options(__doc__, only="mmc,mdc,bucket", searches=20, runtimes="3.14t", keep="")
+    cases, kept = given.only.split(","), Path(given.keep) if given.keep else None
+    lines = [json.loads(line) for line in kept.read_text().splitlines()] if kept and kept.exists() else []
+    while min(sum(line["case"] == case for line in lines) for case in cases) < given.searches:
+        case = min(cases, key=lambda one: sum(line["case"] == one for line in lines))
+        lines.append(_search(case, given.runtimes))
+        print(json.dumps(lines[-1]), flush=True)
+        if kept:
+            with kept.open("a") as file:
+                print(json.dumps(lines[-1]), file=file)
+    print_table(
+        "service | theory [1/s] | found, median | within 5 % | two in a row within 5 % | probes | time [s]",
+        [_row(case, [line for line in lines if line["case"] == case]) for case in cases],
+    )
+
+
+def _row(case: str, lines: list[Mapping[str, Any]]) -> list[str]:
+    truth = theory(case)
+    found = [line["rate"] for line in lines if line["rate"]]
+    near = sum(abs(rate / truth - 1) < 0.05 for rate in found) if truth else 0
+    pairs = list(zip(found[::2], found[1::2], strict=False))
+    alike = sum(max(pair) / min(pair) < 1.05 for pair in pairs)
+    return [
+        case,
+        f"{truth:.1f}" if truth else "?",
+        f"{median(found):.1f}" if found else "none",
+        f"{near} of {len(lines)}",
+        f"{alike} of {len(pairs)}",
+        f"{median(line['probes'] for line in lines):.0f}",
+        f"{median(line['seconds'] for line in lines):.0f}",
+    ]
+
+
+def _search(case: str, runtimes: str) -> dict[str, Any]:
+    """Run one search by runner.py. Raises ChildFailed if it says nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "sleeps.py").write_text(APP)
+        (Path(folder) / "needs.txt").write_text("gunicorn")
+        out = Path(folder) / "run"
+        words = [
+            sys.executable, str(REPOSITORY / "runner.py"), "--service-command", COMMAND, "--requirements", "needs.txt",
+            "--env", f"KIND={case}", "--slo", OBJECTIVES[case], "--runtime", runtimes, "--out", str(out), "--quiet",
+        ]  # fmt: skip
+        start_s = monotonic()
+        ended = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+        if not (out / "result.json").exists():
+            raise ChildFailed(f"runner.py exited with {ended.returncode}: {ended.stderr[-2000:]}")
+        run = load(out)
+        found = capacities(run)
+        first = found[0].crossing
+        return {
+            "case": case,
+            "rate": first.rate if first else 0.0,
+            "interval": interval(first.rate, first.low, first.high, "{:.1f}".format) if first else "",
+            "is_confirmed": found[0].is_confirmed,
+            "probes": sum(len(one.probes) for one in found),
+            "ratios": [interval(one.ratio, one.low, one.high, "{:.3f}".format) for one in ratios(run, found)],
+            "seconds": round(monotonic() - start_s, 1),
+        }
+
+
+def theory(case: str) -> float:
+    """Return the capacity of a case in requests/s; 0 if there is no theory."""
+    if case == "bucket":
+        return BUCKET_RATE / 0.99
+    late = {"mmc": late_mmc, "mdc": late_mdc}.get(case)
+    if late is None:
+        return 0.0
+    low, high = 1.0, SERVERS / MEAN_S
+    for _ in range(16):
+        middle = (low + high) / 2
+        low, high = (middle, high) if late(middle) < 0.01 else (low, middle)
+    return low
+
+
+def late_mmc(rate: float) -> float:
+    """Return P(sojourn > LIMIT_S) of M/M/8. Source: Erlang's C formula; L. Kleinrock, Queueing Systems."""
+    service, spare = 1 / MEAN_S, SERVERS / MEAN_S - rate
+    load_ = rate * MEAN_S
+    last = load_**SERVERS / factorial(SERVERS) * SERVERS / (SERVERS - load_)
+    waits = last / (sum(load_**number / factorial(number) for number in range(SERVERS)) + last)
+    part = service / (spare - service * 1.000001)
+    return exp(-service * LIMIT_S) * (1 + waits * part) - waits * part * exp(-spare * LIMIT_S)
+
+
+def late_mdc(rate: float) -> float:
+    """Return P(sojourn > 60 ms) of M/D/8, simulated."""
+    order, now_s, late = random.Random(1), 0.0, 0
+    free = [0.0] * SERVERS
+    for _ in range(SIMULATED):
+        now_s += order.expovariate(rate)
+        end_s = max(now_s, heapq.heappop(free)) + MEAN_S
+        heapq.heappush(free, end_s)
+        late += end_s - now_s > 0.06
+    return late / SIMULATED
+
+
+if __name__ == "__main__":
+    main()

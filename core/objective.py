@@ -1,0 +1,101 @@
+"""Service level objectives: which share of the requests may be slower than a limit, or fail."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core.cell import Cell
+from core.errors import BadInput
+from core.histogram import Histogram, bounds_ns
+
+CLOSED, PICK, SEARCH, CONFIRM = "closed", "pick", "search", "confirm"
+_NUMBER = r"[0-9]{1,6}(?:\.[0-9]{1,4})?"
+_LATENCY = re.compile(rf"p(?P<percentile>{_NUMBER})<(?P<limit>{_NUMBER})(?P<unit>us|ms|s)")
+_ERRORS = re.compile(rf"errors<(?P<percent>{_NUMBER})%")
+_UNIT_NS = {"us": 1e3, "ms": 1e6, "s": 1e9}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Objective:
+    """One condition: at most *share* of the requests (0 to 1) take longer than *latency_ns*, or fail.
+
+    latency_ns: 0 if only failures count. text: as it was given
+    """
+
+    text: str
+    share: float
+    latency_ns: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> "Objective":
+        """Return the objective in 'p99<50ms' or 'errors<0.1%'. Raises BadInput."""
+        short = text.replace(" ", "")
+        if (match := _LATENCY.fullmatch(short)) and 0 < float(match["percentile"]) < 100:
+            latency_ns = round(float(match["limit"]) * _UNIT_NS[match["unit"]])
+            if latency_ns:
+                return cls(text=short, share=round(1 - float(match["percentile"]) / 100, 9), latency_ns=latency_ns)
+        if (match := _ERRORS.fullmatch(short)) and 0 < float(match["percent"]) < 100:
+            return cls(text=short, share=float(match["percent"]) / 100)
+        raise BadInput(
+            "slo is {value!r}; it must be a percentile of latency below a limit, such as p99<50ms, or a share of "
+            "errors, such as errors<0.1%; several with commas.",
+            value=text,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What the clients of a cell sent at a rate, in requests/s, and what became of it.
+
+    sent: requests; failures: how many of them failed or had a wrong answer
+    unsent: requests that were due and not sent before the end. They are the last ones, because others waited longer
+    """
+
+    rate: float
+    sent: int
+    failures: int
+    unsent: int
+    latency: Histogram
+
+    def counted(self, objective: Objective) -> tuple[int, int]:
+        """Return how many requests miss *objective*, out of how many of which that is known.
+
+        A request that was not sent misses a latency when it is overdue for as long; of the others nothing is known.
+        """
+        if not objective.latency_ns:
+            return self.failures + self.unsent, self.sent + self.unsent
+        slow = sum(count for bucket, count in self.latency.filled() if bounds_ns(bucket)[0] >= objective.latency_ns)
+        too_old = max(0, self.unsent - round(self.rate * objective.latency_ns / 1e9))
+        known = self.sent + too_old
+        return min(known, slow + self.failures + too_old), known
+
+    def excess(self, objective: Objective) -> float:
+        """Return the share of requests that miss *objective*, over the share that may: 1 at its limit."""
+        misses, known = self.counted(objective)
+        return misses / (objective.share * max(1, known))
+
+
+def load_of(rate: float, clients: Sequence[Mapping[str, Any]], latency: Histogram) -> Load:
+    """Return the load in the last lines of the clients of a cell."""
+    return Load(
+        rate=rate,
+        sent=sum(client["requests"] for client in clients),
+        failures=sum(sum(client["errors"].values()) + client["wrong"] for client in clients),
+        unsent=sum(client.get("overdue", 0) for client in clients),
+        latency=latency,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """A probe to make. rate: in requests/s, 0 for a closed loop; is_long: whether it has its whole time.
+
+    purpose: CLOSED, PICK, SEARCH or CONFIRM, as CellResult.probe keeps it
+    """
+
+    arm: str
+    cell: Cell
+    rate: float
+    purpose: str
+    is_long: bool = False

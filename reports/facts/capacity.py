@@ -1,0 +1,288 @@
+"""The capacity of each arm: the highest rate at which a service meets its objectives, from the probes of a search.
+
+A search asks for one probe of each arm after the other. With several topologies, a few probes pick the best of each
+arm, and then others judge it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from core.cell import Cell
+from core.histogram import Histogram
+from core.messages import NOTHING, Message, message
+from core.objective import CLOSED, CONFIRM, PICK, SEARCH, Load, Objective, Wanted, load_of
+from core.result import CellResult, Run
+from core.saved import SavedPlan
+from reports.facts.cells import grouped, number, runtimes, setting_key
+from reports.facts.steps import steps
+from reports.statistics.capacity import (
+    FIRST,
+    LOWEST,
+    MOST_PROBES,
+    STEP,
+    WIDTH,
+    Ask,
+    Crossing,
+    Probe,
+    clearly,
+    crossing,
+    next_probe,
+)
+from reports.statistics.verdict import Word
+
+RATE = "RATE"
+DRAWS = 2000
+MOST_FAILED = 3  # probes that failed to start, or lost a process, after which an arm is given up
+MOST_PICKING, ROUGH = 5, 0.25  # probes of a candidate topology, and a width of its interval that is enough
+PRUNED = 0.7  # a topology whose closed loop has less of the best throughput is not searched
+LAG_SHARE = 0.25  # of the limit: a load generator that is so late may be what misses the objective
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probed:
+    """A cell at one rate, in requests/s, and what it says of the objectives.
+
+    is_limited: whether it fails and the load generator was late itself, so it says nothing of the service
+    """
+
+    cell: CellResult
+    rate: float
+    load: Load
+    excess: float
+    allowed: float
+    is_limited: bool
+
+    @property
+    def probe(self) -> Probe:
+        """It as statistics need it."""
+        confirms = self.cell.probe == CONFIRM
+        return Probe(rate=self.rate, excess=self.excess, allowed=self.allowed, confirms=confirms)
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What the search has found of one arm of one setting so far.
+
+    params: without RATE; objectives: all of them must be met
+    is_candidate: whether it is one of several topologies, of which the best is searched again by probes of its own
+    start_rate: the rate to begin with, in requests/s; 0 for one that the closed loop suggests
+    """
+
+    system: str
+    params: Mapping[str, Any]
+    arm: str
+    cells: Sequence[CellResult]
+    objectives: Sequence[Objective]
+    is_candidate: bool = False
+    start_rate: float = 0.0
+
+    @property
+    def closed_rate(self) -> float:
+        """The throughput of the closed loop, in requests/s; 0 if it was not measured."""
+        closed = next((cell for cell in self.cells if not cell.params[RATE] and cell.clients), None)
+        return closed.answered / closed.wall_ns * 1e9 if closed and closed.wall_ns else 0.0
+
+    @cached_property
+    def probes(self) -> tuple[Probed, ...]:
+        """The probes in the order in which they were made."""
+        return tuple(_probed(cell, self.objectives) for cell in self.cells if cell.params[RATE] and cell.clients)
+
+    @cached_property
+    def wanted(self) -> Ask | None:
+        """The probe to make next; None if the search has ended."""
+        if self.reason:
+            return None
+        if not self.closed_rate:
+            return Ask(rate=0.0)
+        if self.is_candidate and (len(self.probes) >= MOST_PICKING or (self.crossing and self.crossing.width < ROUGH)):
+            return None
+        known = [one.probe for one in self.probes if not one.is_limited]
+        ask = next_probe(known, self.start_rate / FIRST or self.closed_rate)
+        limit = min((one.rate for one in self.probes if one.is_limited), default=inf)
+        if len(self.probes) >= MOST_PROBES or not ask or ask.rate < limit:
+            return ask if len(self.probes) < MOST_PROBES else None
+        below = max((one.rate for one in known if one.passes and one.rate < limit), default=0.0)
+        lower = (below * limit) ** 0.5 if below else limit / STEP**2
+        is_near = lower < below * (1 + WIDTH / 2) or lower < LOWEST * self.closed_rate
+        return None if is_near else Ask(rate=lower)
+
+    @property
+    def reason(self) -> Message:
+        """Why nothing can be searched; empty if something can."""
+        failed = [cell for cell in self.cells if not cell.clients]
+        if len(failed) >= MOST_FAILED:
+            return failed[-1].reason or message("its processes failed")
+        if any(not cell.params[RATE] and cell.clients and not cell.answered for cell in self.cells):
+            return message("the closed loop had no answers")
+        return NOTHING
+
+    @cached_property
+    def crossing(self) -> Crossing | None:
+        """The capacity with its interval; None if it was not found."""
+        return crossing([one.probe for one in self.probes if not one.is_limited])
+
+    @property
+    def rough_rate(self) -> float:
+        """The capacity as far as it is known, in requests/s."""
+        return self.crossing.rate if self.crossing else self.highest_pass
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the last two probes that were to confirm the capacity did."""
+        last = [one for one in self.probes if one.probe.confirms][-2:]
+        return [one.probe.passes for one in last] == [True, False]
+
+    @property
+    def highest_pass(self) -> float:
+        """The highest rate that met the objectives, in requests/s; 0 if none did."""
+        return max((one.rate for one in self.probes if one.probe.passes), default=0.0)
+
+    @property
+    def is_generators(self) -> bool:
+        """Whether the load generator ended the search: the service may serve more than highest_pass."""
+        return self.crossing is None and any(one.is_limited for one in self.probes)
+
+    @property
+    def nearest(self) -> Probed | None:
+        """The probe that meets the objectives at the highest rate within the interval: what the service does there."""
+        most = self.crossing.high if self.crossing else float("inf")
+        passing = [one for one in self.probes if one.probe.passes and one.rate <= most]
+        return max(passing, key=lambda one: one.rate, default=None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """The capacity of *above* over that of *below*, with its interval, and the verdict in one word."""
+
+    below: Capacity
+    above: Capacity
+    causes: tuple[str, ...]
+    ratio: float
+    low: float
+    high: float
+    verdict: Word
+
+
+def capacities(run: Run) -> list[Capacity]:
+    """Return what was found of each arm. With several topologies: the best of each arm, by probes of its own."""
+    found = candidates(run)
+    if not SavedPlan.from_json(run.plan).picks:
+        return found
+    best = [_best(some) for some in grouped(found, lambda one: one.arm).values() if not any(one.wanted for one in some)]
+    return [_judged(one, run) for one in best]
+
+
+def candidates(run: Run) -> list[Capacity]:
+    """Return what was found of each arm of each setting, in the plan's order, by the probes that pick or search."""
+    plan = SavedPlan.from_json(run.plan)
+    cells = grouped((cell for cell in run.cells if not plan.picks or cell.probe in (CLOSED, PICK)), _place)
+    found = []
+    for row in plan.rows:
+        params = {name: value for name, value in row.params.items() if name != RATE}
+        planned = [name for name in runtimes(run) if row.runtimes is None or name in row.runtimes]
+        own = setting_key(row.system, params)
+        again = [f"{planned[-1]} again"] if plan.aa and planned else []
+        for arm in (*planned, *again):
+            mine = cells.get((own, arm), [])
+            found.append(Capacity(row.system, params, arm, mine, plan.objectives, is_candidate=plan.picks))
+    return [one for one in found if not _is_hopeless(one, found)] if plan.picks else found
+
+
+def wanted(run: Run) -> list[Wanted]:
+    """Return the next probe of each arm that is still searched."""
+    plan = SavedPlan.from_json(run.plan)
+    picking = [one for one in candidates(run) if one.wanted]
+    asked = [one for one in capacities(run) if one.wanted] if plan.picks else []
+    return [_wanted(one, one.wanted, run) for one in (*picking, *asked) if one.wanted]
+
+
+def _wanted(one: Capacity, ask: Ask, run: Run) -> Wanted:
+    values = {**one.params, RATE: 0}
+    runtime = one.arm if one.arm in run.runtimes else runtimes(run)[-1]
+    cell = Cell.build(system=one.system, runtime=runtime, reads=tuple(values), values=values)
+    purpose = PICK if one.is_candidate else CONFIRM if ask.confirms else SEARCH
+    return Wanted(arm=one.arm, cell=cell, rate=ask.rate, purpose=purpose if ask.rate else CLOSED, is_long=ask.is_long)
+
+
+def _best(some: Sequence[Capacity]) -> Capacity:
+    return max(some, key=lambda one: one.rough_rate)
+
+
+def _is_hopeless(one: Capacity, found: Sequence[Capacity]) -> bool:
+    """Return whether another topology of the arm is so much better that *one* need not be searched further."""
+    others = [other for other in found if other.arm == one.arm and other is not one]
+    if not others or not all(other.closed_rate or other.reason for other in (*others, one)):
+        return False
+    most_closed = max(other.closed_rate for other in others)
+    lowest_fail = min((probed.rate for probed in one.probes if not probed.probe.passes), default=inf)
+    return one.closed_rate < PRUNED * most_closed or lowest_fail < max(other.highest_pass for other in others)
+
+
+def _judged(best: Capacity, run: Run) -> Capacity:
+    """Return the best topology of an arm as probes show it that had no part in picking it."""
+    own = (setting_key(best.system, best.params), best.arm)
+    closed = [cell for cell in best.cells if cell.probe == CLOSED]
+    later = [cell for cell in run.cells if cell.probe in (SEARCH, CONFIRM) and _place(cell) == own]
+    start_rate = best.rough_rate
+    return replace(best, cells=[*closed, *later], is_candidate=False, start_rate=start_rate)
+
+
+def _place(cell: CellResult) -> tuple[Any, str]:
+    return setting_key(cell.system, {name: value for name, value in cell.params.items() if name != RATE}), cell.arm
+
+
+def is_clear(load: Load, objective: Objective) -> bool:
+    """Return whether a short probe shows clearly that *objective* is met, or that it is not."""
+    return bool(clearly(*load.counted(objective), objective.share))
+
+
+def ratios(run: Run, found: Sequence[Capacity]) -> list[Ratio]:
+    """Return the steps between arms of one setting whose capacities were found. All of them are one family."""
+    pairs = []
+    for group in grouped(found, lambda one: setting_key(one.system, one.params)).values():
+        by_arm = {one.arm: one for one in group if one.crossing}
+        again = {arm: arm.removesuffix(" again") for arm in by_arm if arm not in run.runtimes}
+        found_steps = steps([*by_arm], again, run.runtimes)
+        pairs += [(by_arm[step.denominator], by_arm[step.numerator], step.causes) for step in found_steps]
+    margin = SavedPlan.from_json(run.plan).margin
+    return [_ratio(below, above, causes, margin, len(pairs)) for below, above, causes in pairs]
+
+
+def _ratio(below: Capacity, above: Capacity, causes: tuple[str, ...], margin: float, family: int) -> Ratio:
+    generator = np.random.default_rng(0)
+    known = [one.crossing for one in (below, above) if one.crossing]
+    draws = [generator.choice(one.draws, DRAWS) for one in known]
+    drawn = draws[1] / draws[0]
+    low, high = np.quantile(drawn, [0.025, 0.975])
+    sure_low, sure_high = np.quantile(drawn, [0.025 / family, 1 - 0.025 / family])
+    verdict: Word = "inconclusive"
+    if 1 / (1 + margin) <= sure_low and sure_high <= 1 + margin:
+        verdict = "equivalent"
+    elif sure_low > 1 or sure_high < 1:
+        verdict = "faster" if sure_low > 1 else "slower"
+    ratio = known[1].rate / known[0].rate
+    return Ratio(
+        below=below, above=above, causes=causes, ratio=ratio, low=float(low), high=float(high), verdict=verdict
+    )
+
+
+def _probed(cell: CellResult, objectives: Sequence[Objective]) -> Probed:
+    rate = float(number(cell, RATE) * number(cell, "NUM_CLIENTS"))
+    latency = Histogram.from_json(cell.latency) if cell.latency.get("count") else Histogram()
+    load = load_of(rate, cell.clients, latency)
+    worst = max(objectives, key=load.excess)
+    excess = load.excess(worst)
+    lag_ns = cell.lag.get("p99_ns", cell.lag.get("max_ns", 0))
+    return Probed(
+        cell=cell,
+        rate=rate,
+        load=load,
+        excess=excess,
+        allowed=max(1, load.counted(worst)[1]) * worst.share,
+        is_limited=excess > 1 and bool(worst.latency_ns) and lag_ns > LAG_SHARE * worst.latency_ns,
+    )

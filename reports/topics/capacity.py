@@ -1,0 +1,233 @@
+"""Capacity: the highest rate at which each arm meets the objectives, the steps between arms, a chart of the probes."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from core.messages import NOTHING, Message, message, verbatim
+from core.result import CellResult
+from reports.document.drawing import Axis, Curve, Mark, Panel
+from reports.document.model import Datum, Figure, Form, Section, interval, number, words
+from reports.document.shapes import Col, arm_col, col, table, tip
+from reports.document.values import megabytes, microseconds, ratio, tenths, whole
+from reports.facts.capacity import Capacity, Probed, Ratio, ratios
+from reports.facts.cells import grouped, memory_bytes, setting_key
+from reports.facts.figures import cpu_ns
+from reports.facts.settings import parameter_values
+from reports.statistics.capacity import bracket
+from reports.statistics.verdict import WORDS
+from reports.view import View
+
+PLACE = 11
+OF_SEARCHES = True
+TITLE = message("Capacity")
+WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
+GIB = 2**30
+
+
+def _cores(cell: CellResult) -> float | None:
+    return (cpu_ns(cell.services) or 0) / cell.wall_ns if cell.wall_ns else None
+
+
+PANELS: tuple[tuple[Message, Callable[[CellResult], float | None], Form], ...] = (
+    (message("p50 [us]"), lambda cell: cell.latency.get("p50_ns"), microseconds),
+    (message("p99 [us]"), lambda cell: cell.latency.get("p99_ns"), microseconds),
+    (message("p99.9 [us]"), lambda cell: cell.latency.get("p999_ns"), microseconds),
+    (message("service cores"), _cores, ratio),
+    (message("memory [MB]"), lambda cell: memory_bytes(cell.services), megabytes),
+)
+
+
+def section(view: View) -> Section:
+    """Return the answer of a search; empty for other runs."""
+    found = view.capacities
+    if not found:
+        return Section(key="verdict", title=TITLE)
+    steps = ratios(view.run, found)
+    answer = tuple(_step_sentence(one, view) for one in steps) or tuple(_sentence(one, view) for one in found)
+    capacity_table = table(TITLE, _columns(view), [(NOTHING, found)])
+    step_table = table(message("Steps"), _step_columns(), [(NOTHING, steps)])
+    notes = tuple(_cautions(view))
+    probes = [(verbatim(_name(one, view)), one.probes) for one in found]
+    return Section(
+        key="verdict",
+        title=TITLE,
+        answer=answer,
+        sentences=notes,
+        tables=(
+            capacity_table,
+            *([step_table] if steps else []),
+            *([table(message("Candidates"), _columns(view), [(NOTHING, view.candidates)])] if view.candidates else []),
+            table(message("Probes"), _probe_columns(), probes, folded=True),
+        ),
+        figures=tuple(_figures(view)),
+        terminal=(capacity_table, *([step_table] if steps else []), *(answer if not steps else answer[-1:]), *notes),
+    )
+
+
+def _objectives(view: View) -> str:
+    return ", ".join(one.text for one in view.plan.objectives)
+
+
+def _name(one: Capacity, view: View) -> str:
+    """Return the arm, with its topology or its setting if there are several."""
+    if view.plan.picks:
+        return f"{one.arm} ({one.params[WORKERS]}x{one.params[THREADS]})"
+    several = len({setting_key(other.system, other.params) for other in view.capacities}) > 1
+    return f"{one.arm} ({one.system}: {parameter_values(one.params, tuple(one.params))})" if several else one.arm
+
+
+def _sentence(one: Capacity, view: View) -> Message:
+    """Return what was found of one arm."""
+    name, objectives = _name(one, view), _objectives(view)
+    if one.reason:
+        return message("{arm}: no capacity was found, because {reason}.", arm=name, reason=one.reason)
+    if one.is_generators and not one.highest_pass:
+        return message(
+            "{arm}: no capacity was found, because the load generator itself was late at every rate that was tried. "
+            "End other programs, or give the load generator CPUs of its own with --pin.",
+            arm=name,
+        )
+    if one.is_generators:
+        return message(
+            "{arm} serves at least {rate} requests/s with {objectives}. The load generator could not keep up above "
+            "that rate, so the limit of the service is not known.",
+            arm=name, rate=whole(one.highest_pass), objectives=objectives,
+        )  # fmt: skip
+    found = one.crossing
+    if found is None:
+        tried = whole(min((probe.rate for probe in one.probes), default=0.0))
+        if one.highest_pass:
+            return message(
+                "{arm} serves at least {rate} requests/s with {objectives}: no rate that was tried missed them.",
+                arm=name, rate=whole(one.highest_pass), objectives=objectives,
+            )  # fmt: skip
+        return message(
+            "{arm}: no rate meets {objectives}; the lowest that was tried is {tried} requests/s. Give a "
+            "looser objective.",
+            arm=name, objectives=objectives, tried=tried,
+        )  # fmt: skip
+    return message(
+        "{arm} serves {rate} requests/s with {objectives}.",
+        arm=name, rate=interval(found.rate, found.low, found.high, whole), objectives=objectives,
+    )  # fmt: skip
+
+
+def _step_sentence(one: Ratio, view: View) -> Message:
+    return message(
+        "With {objectives}, {above} serves {ratio} times the requests of {below}: {rate} instead of {base} requests/s "
+        "({verdict}).",
+        objectives=_objectives(view),
+        above=_name(one.above, view),
+        below=_name(one.below, view),
+        ratio=interval(one.ratio, one.low, one.high, ratio),
+        rate=whole(one.above.crossing.rate if one.above.crossing else 0.0),
+        base=whole(one.below.crossing.rate if one.below.crossing else 0.0),
+        verdict=WORDS[one.verdict],
+    )
+
+
+def _cautions(view: View) -> Iterator[Message]:
+    """Yield what a reader must know of a search that did not end as it should."""
+    for one in view.capacities:
+        name = _name(one, view)
+        if one.crossing and one.crossing.is_cliff:
+            low, high = bracket([probed.probe for probed in one.probes])
+            yield message(
+                "{arm}: latency rises at once between {low} and {high} requests/s. The interval is from the highest "
+                "rate that met the objectives to the lowest that missed them.",
+                arm=name, low=whole(low), high=whole(high),
+            )  # fmt: skip
+        elif one.crossing and one.wanted is None and not one.is_confirmed:
+            yield message(
+                "{arm}: the probes at 0.95 and 1.05 times the capacity did not confirm it. Latency differs from one "
+                "start of the service to the next, or stalls now and then.",
+                arm=name,
+            )
+
+
+def _rate_datum(one: Capacity) -> Datum:
+    if one.crossing:
+        return number(one.crossing.rate, whole, low=one.crossing.low, high=one.crossing.high)
+    if one.is_generators or one.highest_pass:
+        return words(message("at least {rate}", rate=whole(one.highest_pass)))
+    return words(message("none"))
+
+
+def _columns(view: View) -> list[Col[Capacity]]:
+    def near(read: Callable[[CellResult], float | None]) -> Callable[[Capacity], float | None]:
+        return lambda one: None if one.nearest is None else read(one.nearest.cell)
+
+    return [
+        arm_col(lambda one: one.arm, view.looks),
+        *([col(message("Setting"), lambda one: verbatim(_name(one, view)))] if view.plan.picks else []),
+        col(message("capacity [requests/s]"), _rate_datum, whole),
+        col(message("p50 [us]"), near(lambda cell: cell.latency.get("p50_ns")), microseconds),
+        col(message("p99 [us]"), near(lambda cell: cell.latency.get("p99_ns")), microseconds),
+        col(message("service cores"), near(_cores), ratio),
+        col(message("memory [MB]"), near(lambda cell: memory_bytes(cell.services)), megabytes),
+        col(message("requests/s per core"), lambda one: _per(one, _cores), whole),
+        col(message("requests/s per GiB"), lambda one: _per(one, _gib), whole),
+        col(message("probes"), lambda one: float(len(one.probes)), whole),
+    ]
+
+
+def _gib(cell: CellResult) -> float | None:
+    size = memory_bytes(cell.services)
+    return size / GIB if size else None
+
+
+def _per(one: Capacity, read: Callable[[CellResult], float | None]) -> float | None:
+    """Return the capacity over what the service used of something in the probe nearest to it."""
+    used = read(one.nearest.cell) if one.nearest else None
+    return one.crossing.rate / used if used and one.crossing else None
+
+
+def _step_columns() -> list[Col[Ratio]]:
+    return [
+        col(message("step"), lambda one: verbatim(f"{one.below.arm} -> {one.above.arm}")),
+        col(message("capacity ratio"), lambda one: number(one.ratio, ratio, low=one.low, high=one.high), ratio),
+        col(message("verdict"), lambda one: words(WORDS[one.verdict], state=f"word {one.verdict}")),
+    ]
+
+
+def _probe_columns() -> list[Col[Probed]]:
+    return [
+        col(message("rate [requests/s]"), lambda one: one.rate, whole),
+        col(message("misses / allowed"), lambda one: one.excess, ratio),
+        col(message("p50 [us]"), lambda one: one.cell.latency.get("p50_ns"), microseconds),
+        col(message("p99 [us]"), lambda one: one.cell.latency.get("p99_ns"), microseconds),
+        col(message("p99.9 [us]"), lambda one: one.cell.latency.get("p999_ns"), microseconds),
+        col(message("failed or not sent"), lambda one: float(one.load.failures + one.load.unsent), whole),
+        col(message("service cores"), lambda one: _cores(one.cell), ratio),
+        col(message("memory [MB]"), lambda one: memory_bytes(one.cell.services), megabytes),
+        col(message("generator's delay, p99 [us]"), lambda one: one.cell.lag.get("p99_ns"), microseconds),
+        col(message("seconds"), lambda one: one.cell.wall_ns / 1e9, tenths),
+    ]
+
+
+def _figures(view: View) -> Iterator[Figure]:
+    """Yield a figure for each setting: what each probe says of latency, CPU and memory, against its rate."""
+    groups = grouped(view.capacities, lambda one: setting_key(one.system, one.params)).values()
+    for place, group in enumerate(groups):
+        panels = tuple(filter(None, (_panel(group, view, *one) for one in PANELS)))
+        if panels:
+            yield Figure(
+                key=f"capacity-{place}",
+                title=message("Latency, CPU and memory by rate"),
+                caption=message("Each mark is a probe. Latency counts from the time at which a request was due."),
+                panels=panels,
+            )
+
+
+def _panel(
+    group: Sequence[Capacity], view: View, label: Message, read: Callable[[CellResult], float | None], form: Form
+) -> Panel | None:
+    curves, most = [], [0.0, 0.0]
+    for one in group:
+        points = sorted((probed.rate, value) for probed in one.probes if (value := read(probed.cell)) is not None)
+        marks = tuple(Mark(x=x, y=y, tip=tip(one.arm, form(y))) for x, y in points)
+        curves.append(Curve(name=one.arm, look=view.looks[one.arm], line=tuple(points), marks=marks))
+        most = [max([old, *values]) for old, values in zip(most, zip(*points, strict=True), strict=False)] or most
+    if not most[0]:
+        return None
+    across = Axis(label=message("requests/s"), low=0.0, high=1.05 * most[0])
+    return Panel(title=label, across=across, up=Axis(label=label, low=0.0, high=1.05 * most[1]), curves=tuple(curves))
