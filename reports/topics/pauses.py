@@ -195,7 +195,7 @@ def _delayed_sentence(each: ArmPauses, view: View) -> Message:
 def _causes_sentence(each: ArmPauses, view: View) -> Message:
     known = [(name, each.shares.get(name)) for name in CAUSES]
     shares: dict[str, Any] = {
-        name: estimate(share.estimate, whole_percent) if share else message("not known") for name, share in known
+        name: estimate(share.estimate, whole_percent) if share else message("unknown") for name, share in known
     }
     return traced(
         message(

@@ -19,7 +19,7 @@ from reports.render.strips import round_values
 from reports.topics.comparisons import STEP
 from reports.view import View
 
-PLACE = 43
+PLACE = 50
 WANTED = message("The throughput ratio of each step: version, build, GIL")
 COMMAND = all_runtimes_command
 TITLE, SPEED = message("Throughput step by step"), message("Relative throughput")
