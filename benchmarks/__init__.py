@@ -1,1 +1,1 @@
-"""Speed of our own parts, in alternating runs; ratios of medians."""
+"""Benchmarks of gilscope's own parts, with alternating runs and ratios of medians."""

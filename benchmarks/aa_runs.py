@@ -1,14 +1,15 @@
-"""Real comparisons on this machine, many times over: in how many is a service faster or slower than itself?
+"""Repeat real A/A comparisons on this machine, and count how often a service is faster or slower than itself.
 
 Usage: python -m benchmarks.aa_runs FILE [--repeats 100] [--minutes 30] [--runtime 3.14t] [--blocks 8] [--duration 1]
            [--work-us 2000] [--more 0.05] [--until-s 0]
 
-Each repeat measures a WSGI application on gunicorn (8 threads, 16 connections) under two names, in blocks whose arms
-take turns in slices of time, and asks for a verdict as any comparison does. FILE keeps a line for each, so that a piece
-of --minutes goes on where the last one ended; one file for one kind.
+Each repeat measures a WSGI application on gunicorn (8 threads, 16 connections) under two names. The arms alternate in
+slices of time, and are judged like any comparison. FILE gets a line for each repeat, so that the next run of the
+benchmark continues. Use a separate FILE for each set of options.
 
---more: how much more the handler of the second arm works; --until-s: blocks are added until there is a verdict by the
-e-process of `--until verdict`, or so many seconds have passed. With --more 0.05 --until-s 60 nine of ten must be found.
+--more: how much more work the second arm's handler does
+--until-s: add blocks until there is a verdict by the e-process of `--until verdict`, or this many seconds have passed.
+With --more 0.05 --until-s 60, nine of ten comparisons must find the difference.
 """
 
 import json
@@ -42,7 +43,7 @@ COMMAND = "{python} -m gunicorn busy:app --bind {host}:{port} --workers 1 --thre
 
 
 def main() -> None:
-    """Measure what is missing, then print how many verdicts of each kind there are."""
+    """Measure the missing repeats, then print the number of verdicts of each kind."""
     given = options(
         __doc__, "file", repeats=100, minutes=30.0, runtime="3.14t", blocks=8, duration=1.0, work_us=2000.0, more=0.0,
         until_s=0.0,
@@ -68,7 +69,7 @@ def main() -> None:
 
 
 def _entry(name: str, work_us: float, runtime: str, folder: Path) -> Entry:
-    """Return an arm: the application with so much work in each request, in microseconds of CPU time."""
+    """Return an arm: the application with *work_us* of CPU time in each request, in microseconds."""
     texts: dict[str, Any] = {"command": COMMAND, "requirements": "needs.txt", "environment": {"WORK_US": str(work_us)}}
     plan = user_service_plan(texts, folder)
     (cell,) = (cell for cell in plan.cells() if cell.runtime == runtime)
@@ -76,7 +77,7 @@ def _entry(name: str, work_us: float, runtime: str, folder: Path) -> Entry:
 
 
 def _repeat(entries: Sequence[Entry], bench: Bench, given: Any, seed: int) -> tuple[Verdict, int]:
-    """Return the verdict of a repeat, and how many blocks it took."""
+    """Measure one repeat, and return its verdict and its number of blocks."""
     times: list[dict[int, float]] = [{}, {}]
     anytime, start_s, block, verdict = bool(given.until_s), monotonic(), 0, None
     while verdict is None or (

@@ -1,4 +1,4 @@
-"""What the benchmarks share: options, one cell measured now, runs that take turns, medians, tables in Markdown."""
+"""Functions for all benchmarks: parse options, measure a cell, alternate runs, print ratios and Markdown tables."""
 
 import argparse
 import sys
@@ -31,8 +31,8 @@ def options(
 ) -> argparse.Namespace:
     """Parse the command line, or *words*.
 
-    places: names of the arguments that have no flag
-    defaults: an option for each, of the type of its default
+    places: names of the positional arguments
+    defaults: the options with their defaults, which also give the types
     """
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in places:
@@ -47,7 +47,7 @@ def options(
 
 
 def runtimes(names: str) -> Iterator[Runtime]:
-    """Yield those of *names*, parted by commas, that are here; print what to do about the others."""
+    """Yield the installed runtimes of *names*, separated by commas. Print how to install the others."""
     wanted = tuple(names.split(","))
     found = present(wanted, interpreters.find(wanted))
     for name in wanted:
@@ -58,7 +58,7 @@ def runtimes(names: str) -> Iterator[Runtime]:
 
 
 def cell_of(system: str, runtime: Runtime, values: Mapping[str, Value]) -> Cell:
-    """Return one cell, and raise the limit of open files if the cell needs more."""
+    """Return a cell of *system*. Raise the limit on open files if the cell needs more."""
     row = Row(system=find(system), values={name: (value,) for name, value in values.items()})
     plan = Plan(name="bench", rows=(row,), runtimes=(str(runtime.name),))
     preflight(plan)
@@ -67,13 +67,13 @@ def cell_of(system: str, runtime: Runtime, values: Mapping[str, Value]) -> Cell:
 
 @contextmanager
 def opened(runtime: Runtime, **settings: Any) -> Iterator[Bench]:
-    """Yield what cells are measured with. *settings*: other fields of the Bench."""
+    """Yield a Bench, with which cells are measured. settings: other fields of the Bench"""
     with Sandbox() as sandbox:
         yield Bench(sandbox=sandbox, runtimes={str(runtime.name): runtime}, **settings)
 
 
 def measured(cell: Cell, bench: Bench) -> CellResult:
-    """Return the cell's result. Raises ChildFailed if the result is not ok: a benchmark has no use for it."""
+    """Measure the cell, and return its result. Raises ChildFailed if the result is not ok."""
     result = measure(cell, find(cell.system), 1, bench)
     if result.status != "ok":
         raise ChildFailed(f"{cell.cell_id} {result.status}: {result.reason}")
@@ -81,7 +81,7 @@ def measured(cell: Cell, bench: Bench) -> CellResult:
 
 
 def in_turns(repeats: int, measures: Mapping[Key, Callable[[], CellResult]]) -> dict[Key, list[CellResult]]:
-    """Call each of *measures* once a repeat, in every other repeat in reverse order; return their results in order."""
+    """Call each of *measures* once per repeat, in reverse order in every other repeat. Return the results by key."""
     results: dict[Key, list[CellResult]] = {key: [] for key in measures}
     for repeat in range(repeats):
         for key in list(measures)[:: -1 if repeat % 2 else 1]:
@@ -90,13 +90,13 @@ def in_turns(repeats: int, measures: Mapping[Key, Callable[[], CellResult]]) -> 
 
 
 def ratio(above: Sequence[float], below: Sequence[float], form: Form) -> str:
-    """Return the ratio of pairs with its 95 % interval, as text."""
+    """Return the ratio of paired values with its 95 % interval, as text."""
     found = effect([log(one / other) for one, other in zip(above, below, strict=True)])
     return interval(exp(found.value), exp(found.low), exp(found.high), form, is_range=found.is_range)
 
 
 def print_table(head: str, rows: Iterable[Sequence[str]]) -> None:
-    """Print a Markdown table, each row as soon as it is there. head: titles, parted by |"""
+    """Print a Markdown table, and each row as soon as it is measured. head: titles, separated by |"""
     titles = [title.strip() for title in head.split("|")]
     for row in chain((titles, ["---"] * len(titles)), rows):
         print(f"| {' | '.join(row)} |", flush=True)

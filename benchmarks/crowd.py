@@ -1,11 +1,11 @@
-"""What silent and bad peers of one service cost its clients: throughput and p99 beside the peers, over those without.
+"""Measure how silent and misbehaving peers of a service affect its clients: ratios of throughput and p99.
 
 Usage: python -m benchmarks.crowd [--runtime 3.14,3.14t] [--row any,leader,alt-uvloop] [--repeats 7] [--duration 0.5]
 
-row: a DISPATCH of system 4, or a system that speaks the same protocol
+row: a DISPATCH of system 4, or a system with the same protocol
 
-500 connections say nothing, and 50 peers send nonsense that does not count as a request. The bar is 0.95 of the
-throughput. Only a cell of at least 100 requests has a p99.
+500 connections stay silent, and 50 peers send invalid data. The throughput must reach 0.95 of the throughput without
+these peers. Only a cell of at least 100 requests has a p99.
 """
 
 import resource
@@ -36,7 +36,7 @@ POOL: dict[str, Value] = {"NUM_WORKERS_PER_API_SERVICE": 8, "NUM_MULTI_SOCKET": 
 
 
 def main() -> None:
-    """Print a Markdown table: medians over the repeats, which take turns, and the ratios with their intervals."""
+    """Print a Markdown table of medians over alternating repeats, and ratios with their intervals."""
     given = options(__doc__, runtime="3.14,3.14t", row=",".join(DISPATCHES), repeats=7, duration=0.5)
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES if hard < 0 else min(OPEN_FILES, hard), hard))
@@ -58,7 +58,7 @@ def _cell(row: str, runtime: Runtime) -> Cell:
 
 
 def _compared(cell: Cell, runtime: Runtime, repeats: int, method: Method) -> Iterator[str]:
-    """Yield throughput, then p99: each alone, beside the crowd, and their ratio."""
+    """Yield throughput, then p99: without the other peers, with them, and the ratio."""
     with opened(runtime, method=method) as alone:
         beside = replace(alone, watch=partial(_crowd, alone.sandbox.folder))
         benches = {"alone": alone, "beside": beside}
@@ -72,7 +72,7 @@ def _compared(cell: Cell, runtime: Runtime, repeats: int, method: Method) -> Ite
 
 @contextmanager
 def _crowd(folder: Path, pid: int) -> Iterator[None]:
-    """Keep peers at the service that listens in *folder*; the silent ones connect before the first request."""
+    """Connect the peers to the service that listens in *folder*. Silent peers connect before the first request."""
     (address,) = [str(path) for path in folder.rglob("*") if path.is_socket()]
     ended = threading.Event()
     with ExitStack() as connections:
@@ -88,7 +88,7 @@ def _crowd(folder: Path, pid: int) -> Iterator[None]:
 
 
 def _pester(address: str, ended: threading.Event) -> None:
-    """Have BAD connections that each sent some nonsense; every EVERY_S the next of them hangs up and comes again."""
+    """Keep BAD connections open that have sent invalid data. Every EVERY_S, one of them is closed and replaced."""
     kinds = cycle(NONSENSE)
     peers = [_bad_peer(address, next(kinds)) for _ in range(BAD)]
     for place in cycle(range(BAD)):

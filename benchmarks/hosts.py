@@ -1,9 +1,10 @@
-"""Across hosts: `python -m benchmarks.hosts bars` on three namespaces, `scale` with 50 agents of this machine.
+"""Measure runs across hosts: `python -m benchmarks.hosts bars` with three network namespaces, `scale` with 50 agents.
 
-bars [--blocks 6] [--cpus SERVICES CLIENTS] [--only here|there] [FLAGS of the runner]: the verdict of system 4 there and
-on one machine with CPUs pinned alike, how far apart clients start, and what a cell costs besides. `--cpus 0-1 0-1` lets
-services use two cores, where 3.14t gains. scale: memory, and the time until 50 x 20 children have started and have said
-what they measured.
+bars [--blocks 6] [--cpus SERVICES CLIENTS] [--only here|there] [FLAGS of the runner]: compare system 4 on three hosts
+and on one machine with the same pinning. Print verdicts, the skew of the clients' starts, and the overhead of a cell.
+With `--cpus 0-1 0-1`, services use two cores, and 3.14t is faster.
+
+scale: memory use, and the time until 50 x 20 children have started and have sent their results.
 """
 
 import json
@@ -20,7 +21,7 @@ from typing import Any
 
 from core.hosts import Host, Layout
 from core.method import Method
-from core.processtree import tree
+from core.processtree import descendants, usage_of
 from lab.hosts.connection import RemoteProcess
 from lab.hosts.spread import Spread
 from lab.machine.host import raise_open_files
@@ -31,24 +32,14 @@ RUNTIMES = ("3.14t+gil", "3.14t")
 HOSTS, CLIENTS = 50, 20
 RESULT_BYTES = 40_000
 CHILD = f"read go; echo started; read more; head -c {RESULT_BYTES} /dev/zero | tr '\\0' x; echo"
-COMMON = [
-    *("--system", "4", "--runtime", ",".join(RUNTIMES), "--duration", "1", "--warmup", "0.2s", "--seed", "1"),
-    *(
-        "--num-api-services",
-        "1",
-        "--num-clients",
-        "2",
-        "--num-threads-per-client",
-        "4",
-        "--order",
-        "sequential",
-        "--json",
-    ),
-]
+COMMON = (
+    f"--system 4 --runtime {','.join(RUNTIMES)} --duration 1 --warmup 0.2s --seed 1 --num-api-services 1 "
+    "--num-clients 2 --num-threads-per-client 4 --order sequential --json"
+).split()
 
 
 def measured(*arguments: str) -> dict[str, Any]:
-    """result.json of a run with these flags."""
+    """Run runner.py with the flags *arguments*, and return its result.json."""
     command = [sys.executable, "runner.py", *COMMON, *arguments]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     result: dict[str, Any] = json.loads(done.stdout)
@@ -56,7 +47,7 @@ def measured(*arguments: str) -> dict[str, Any]:
 
 
 def bars(*arguments: str) -> None:
-    """On one machine, then on three hosts of it."""
+    """Measure system 4 on one machine, then on three hosts in network namespaces of the machine."""
     if reason := why_not():
         sys.exit(reason)
     parser = ArgumentParser(prog="bars")
@@ -118,7 +109,7 @@ def _print_skew(run: dict[str, Any]) -> None:
 
 
 def scale() -> None:
-    """50 agents of this machine, each with 20 children that say when they started."""
+    """Start 50 agents on this machine with 20 children each, and print times and memory use."""
     raise_open_files(4 * HOSTS * CLIENTS)
     hosts = {f"h{number}": Host(name=f"h{number}", address="127.0.0.1", via="here") for number in range(HOSTS)}
     begun_ns = perf_counter_ns()
@@ -141,14 +132,14 @@ def scale() -> None:
             child.write(b"more\n")
         total = _hear(children, RESULT_BYTES + 1)
         _print_time(f"from go until {total / 1e6:.0f} MB of results were here", at_ns)
-        agents = [pid for pid in tree(os.getpid()) if pid != os.getpid()]
-        print(f"memory: runner {_pss_mb([os.getpid()]):.0f} MB, all agents {_pss_mb(agents):.0f} MB")
+        runner, agents = usage_of([os.getpid()]).pss_bytes / 1e6, usage_of(descendants(os.getpid())).pss_bytes / 1e6
+        print(f"memory: runner {runner:.0f} MB, all agents {agents:.0f} MB")
         for child in children:
             child.close()
 
 
 def _hear(children: list[RemoteProcess], size_bytes: int) -> int:
-    """Until each has written so much since it was last heard; how much that is together."""
+    """Read *size_bytes* from each child, or up to the end of its output. Return the number of bytes in total."""
     left = dict.fromkeys(children, size_bytes)
     with selectors.DefaultSelector() as selector:
         for child in children:
@@ -161,17 +152,6 @@ def _hear(children: list[RemoteProcess], size_bytes: int) -> int:
                 if left[child] <= 0 or not data:
                     selector.unregister(child)
     return sum(size_bytes - rest for rest in left.values())
-
-
-def _pss_mb(pids: list[int]) -> float:
-    total_kib = 0
-    for pid in pids:
-        try:
-            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-        except OSError:
-            continue
-        total_kib += sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-    return total_kib / 1024
 
 
 def _print_time(what: str, since_ns: int) -> None:

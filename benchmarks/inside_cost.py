@@ -1,10 +1,10 @@
-"""What the parts inside a service cost it: alternating pairs of cells with a part and without any, in throughput.
+"""Measure how instrumentation inside a service affects its throughput, in alternating pairs of cells.
 
 Usage: python -m benchmarks.inside_cost [--part pauses|stacks|locks] [--runtime 3.11,3.14,3.14t] [--pairs 25]
 
-System 2 with one service of 8 workers, called for so many requests; the ratio is with over without, the median of the
-pairs with its 95 % interval. 0.995 is a cost of 0.5 %. The part `locks` stands for --profile locks, which watches from
-outside. Only a quiet machine can show as little.
+The benchmark measures system 2 with one service of 8 workers. The ratio is the throughput with a part over the
+throughput without: the median of the pairs with its 95 % interval. 0.995 is a cost of 0.5 %, which only a quiet machine
+can show. The part `locks` is --profile locks, which observes the service from outside.
 """
 
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
-"""A saved run as the project keeps it: tables, the page's first screen as a picture, result.json without what is large.
+"""Copy a saved run to the repository: its tables, a picture of the page, and result.json without large values.
 
 Usage: python -m benchmarks.keep_record RUN [--folder docs/record]
 
-result.json loses histograms (and with them percentiles, which the tables have), slow requests, slices, fingerprints and
-the folders of interpreters; everything else of a report can be made from it again.
+The copy of result.json has no histograms, percentiles (the tables contain them), slow requests, slices, fingerprints
+or folders of interpreters. Everything else of a report can be made from it again.
 """
 
 import shlex
@@ -26,37 +26,37 @@ SINGLE = ("timeline", "slow", "workers_ns")  # of a client
 
 
 def main() -> None:
-    """Write the folder; its files and their sizes are printed."""
+    """Write the folder, and print its files with their sizes."""
     given = options(__doc__, "run", folder=str(REPOSITORY / "docs" / "record"))
     run, folder = Path(given.run), Path(given.folder)
     keep(run, folder)
     picture = folder / "page.png"
     command = [sys.executable, "-m", "tests.browser.picture", str(run / PAGE), str(picture)]
     if subprocess.run(command, cwd=REPOSITORY, check=False).returncode:
-        print("no picture: it takes Chromium (make browser)", file=sys.stderr)
+        print("The picture was not made, because Chromium is missing. Install it with: make browser", file=sys.stderr)
     for path in sorted(folder.iterdir()):
         print(f"{path.stat().st_size:>9,}  {path.name}")
 
 
 def keep(run: Path, folder: Path) -> None:
-    """Write the tables and result.json; those of a run that was stopped say what is missing. Raises BadInput."""
+    """Write the tables and result.json of *run* to *folder*. Raises BadInput if the run has no report."""
     whole = load(run)
     absent = [name for name in (*TABLES, PAGE) if not (run / name).is_file()]
     if absent:
         raise BadInput(
-            "{run} has no {absent}; make its report: python runner.py report {run}",
+            "{run} has no {absent}. Make its report with: python runner.py report {run}",
             run=str(run),
             absent=", ".join(absent),
         )
     folder.mkdir(parents=True, exist_ok=True)
     for name in TABLES:
         lines = (run / name).read_text().splitlines(keepends=True)
-        (folder / name).write_text("".join(line for line in lines if not line.startswith("![")))  # plots stay there
+        (folder / name).write_text("".join(line for line in lines if not line.startswith("![")))  # plots are not copied
     RunFile(folder).save(compact(whole))
 
 
 def compact(run: Run) -> Run:
-    """*run* without histograms, fingerprints and paths."""
+    """Return *run* without histograms, fingerprints and paths."""
     runtimes = {name: _without_paths(facts) for name, facts in run.runtimes.items()}
     command = shlex.split(command_line(run))[1:]
     cells = [*map(_compact, run.cells)]

@@ -1,7 +1,7 @@
-"""What the statistics hold when the truth is known: python -m benchmarks.method_simulated [--runs N] [--seed S]
+"""Test the statistics on simulated data: python -m benchmarks.method_simulated [--runs N] [--seed S]
 
-Simulates comparisons of two arms on machines that do what machines do, judges them with the functions that reports
-use, and prints Markdown tables for docs/statistics.md.
+The benchmark simulates comparisons of two arms on machines with realistic noise, judges them with the functions of the
+reports, and prints Markdown tables for docs/statistics.md.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,28 +38,28 @@ Noise = Callable[[np.random.Generator, int], tuple[Floats, Floats]]  # logs of b
 
 
 def alike(draw: Callable[[np.random.Generator, int], Floats]) -> Noise:
-    """Both arms have noise of the same kind."""
+    """Return noise that is of the same kind in both arms."""
     return lambda rng, blocks: (draw(rng, blocks), draw(rng, blocks))
 
 
 def slow_cells(rng: np.random.Generator, blocks: int, share: float = 0.05, times: float = 3) -> Floats:
-    """sd 3 %, and a *share* of cells so many times as slow."""
+    """Draw noise with an sd of 3 %, in which a *share* of the cells takes *times* the time."""
     return rng.normal(0, 0.03, blocks) + log(times) * (rng.random(blocks) < share)
 
 
 def one_skewed(rng: np.random.Generator, blocks: int) -> tuple[Floats, Floats]:
-    """The second arm has exponential noise of 3 %, the first hardly any; both have the same mean time."""
+    """Draw exponential noise of 3 % for the second arm and normal noise of 1 % for the first, with the same means."""
     return rng.normal(0, 0.01, blocks), rng.exponential(0.03, blocks) + log(1 - 0.03)
 
 
 def wandering(coefficient: float) -> Noise:
-    """The ratio itself is an AR(1) process, sd 3 %."""
+    """Return noise in which the ratio is an AR(1) process with an sd of 3 %."""
 
     return lambda rng, blocks: (np.zeros(blocks), autocorrelated(rng, blocks, coefficient))
 
 
 def autocorrelated(rng: np.random.Generator, count: int, coefficient: float) -> Floats:
-    """An AR(1) process, sd 3 %."""
+    """Draw an AR(1) process with an sd of 3 %."""
     shocks = rng.normal(0, 0.03 * sqrt(1 - coefficient**2), count + 100)
     return np.asarray(signal.lfilter([1], [1, -coefficient], shocks)[100:])
 
@@ -67,9 +67,11 @@ def autocorrelated(rng: np.random.Generator, count: int, coefficient: float) -> 
 def in_order(
     rng: np.random.Generator, blocks: int, *, drift: float = 0, carried: float = 0, coefficient: float = 0
 ) -> tuple[Floats, Floats]:
-    """Cells in the order of a run. drift: over the run; carried: what a cell after one of the first arm takes more.
+    """Draw cells in the order in which a run measures them.
 
-    coefficient: of the AR(1) process that the machine is, sd 3 %
+    drift: change of the times over the whole run
+    carried: share of additional time that a cell takes if it follows a cell of the first arm
+    coefficient: coefficient of the machine's AR(1) noise, sd 3 %
     """
     seed = int(rng.integers(2**31))
     order = [arm for block in range(1, blocks + 1) for arm in block_order(2, block, seed)]
@@ -89,10 +91,11 @@ def in_slices(
     coefficient: float = 0,
     burst_s: float = 0,
 ) -> tuple[Floats, Floats]:
-    """Two arms that take turns, SLICES of 0.1 s each in a block; processes of a block differ by 1 %, slices by 2 %.
+    """Draw two arms that alternate in slices of 0.1 s, SLICES per arm and block.
 
-    drift, carried, coefficient: as of in_order(), of slices in place of cells
-    burst_s: how long other work stops everything, in the mean, once in 2 s
+    The sd is 1 % between the processes of blocks and 2 % between slices.
+    drift, carried, coefficient: as for in_order(), with slices in place of cells
+    burst_s: mean length of bursts in which other work stops everything, once in 2 s
     """
     count, arms = 2 * SLICES * blocks, np.zeros((2, blocks))
     machine = rng.normal(0, 0.02, count) + np.linspace(0, log(1 + drift), count)
@@ -130,14 +133,14 @@ CASES: Mapping[str, Noise] = {
 
 
 def judged(below: Floats, above: Floats) -> Verdict:
-    """The verdict on log times of both arms, as a run has it."""
+    """Return the verdict of a run with the log times *below* and *above* of its two arms."""
     return family_judged([(below, above)])[0]
 
 
 def case_row(name: str, blocks: int, runs: int, seed: int) -> Sequence[str]:
-    """Coverage and verdicts where arms are alike, where one is 5 % faster, how often the check warns or is not known.
+    """Return a row: coverage and verdicts if the arms are equal, verdicts if one is 5 % faster, and the check's result.
 
-    The last: of the runs that are not covered or have a false verdict, in how many the check does not pass.
+    The last column is the share of runs without a passed check among those with a false verdict or without coverage.
     """
     rng, counts, wrong = np.random.default_rng([seed, blocks]), np.zeros(6), []
     for _ in range(runs):
@@ -156,7 +159,10 @@ def case_row(name: str, blocks: int, runs: int, seed: int) -> Sequence[str]:
 
 
 def one_in_five_row(blocks: int, runs: int, seed: int) -> Sequence[str]:
-    """One arm has a fifth of its processes twice as slow: 20 % more time, of which the median shows nothing."""
+    """Return a row: how often arms are judged equivalent if a fifth of one arm's processes take twice the time.
+
+    The mean time of this arm is 20 % higher, but its median is the same.
+    """
     rng, words = np.random.default_rng([seed, blocks, 2]), []
     for _ in range(runs):
         below, above = rng.normal(0, 0.01, blocks), rng.normal(0, 0.01, blocks)
@@ -165,7 +171,7 @@ def one_in_five_row(blocks: int, runs: int, seed: int) -> Sequence[str]:
 
 
 def looking_row(family: int, runs: int, seed: int) -> Sequence[str]:
-    """Runs that end at the first false verdict of any of a family, looked at after every block up to 60."""
+    """Return a row: the share of runs with a false verdict if a family is judged after every block, up to 60."""
     rng, counts, needed = np.random.default_rng([seed, family]), np.zeros(2), []
     for _ in range(runs):
         values = 0.05 * rng.standard_t(3, (family, MOST_LOOKS))
@@ -179,9 +185,9 @@ def looking_row(family: int, runs: int, seed: int) -> Sequence[str]:
 
 
 def plateau_row(name: str, cores: float, runs: int, seed: int) -> Sequence[str]:
-    """Runs with any fall claimed, of sweeps that rise to *cores* and stay there: 1 to 32 clients under four runtimes.
+    """Return a row: the share of runs that claim falling throughput for a sweep that rises up to *cores* and is level.
 
-    In 12 blocks, sd 3 %.
+    The sweep has 1 to 32 clients, four runtimes and 12 blocks, with an sd of 3 %.
     """
     rng, falling = np.random.default_rng([seed, 5]), 0
     for _ in range(runs):
@@ -194,10 +200,10 @@ def plateau_row(name: str, cores: float, runs: int, seed: int) -> Sequence[str]:
 
 
 def short_windows(rng: np.random.Generator, blocks: int, window_s: float) -> tuple[Floats, Floats]:
-    """Cells in windows of *window_s* on a machine that is an AR(1) process, 0.8, sd 3 %.
+    """Draw cells with windows of *window_s* on a machine with AR(1) noise, coefficient 0.8, sd 3 %.
 
-    Each cell differs by its processes (sd 2 %), by its requests (sd 2 % in 1 s, growing as windows shorten), and by
-    bursts of other work that stop everything: one in 2 s, of 30 ms in the mean.
+    Cells also differ by their processes (sd 2 %), by their requests (sd 2 % in 1 s, more in shorter windows), and by
+    bursts of other work that stop everything: one in 2 s with a mean of 30 ms.
     """
     arms = []
     for logs in in_order(rng, blocks, coefficient=0.8):
@@ -208,7 +214,7 @@ def short_windows(rng: np.random.Generator, blocks: int, window_s: float) -> tup
 
 
 def short_row(window_s: float, total_s: float, family: int, runs: int, seed: int) -> Sequence[str]:
-    """Of runs of *family* comparisons of arms alike: shares with a false verdict, covered; with one arm 10 % faster."""
+    """Return a row for *family* comparisons: false verdicts and coverage for equal arms, and finds of 10 %."""
     blocks = max(6, ceil(total_s / window_s))
     rng, counts = np.random.default_rng([seed, blocks, family, 6]), np.zeros(3)
     for _ in range(runs):
@@ -228,7 +234,7 @@ def family_judged(logs: Sequence[tuple[Floats, Floats]]) -> list[Verdict]:
 
 
 def unpaired_row(offset: float, blocks: int, runs: int, seed: int) -> Sequence[str]:
-    """Of pairs of saved runs alike but for a random *offset* of each: shares covered, told apart, 5 % slower."""
+    """Return a row for pairs of runs that differ by a random *offset*: coverage, faster or slower, 5 % slower."""
     rng, counts = np.random.default_rng([seed, blocks, 4]), np.zeros(3)
     for _ in range(runs):
         logs = [offset * shift + rng.normal(0, 0.02, blocks) for shift in rng.standard_normal(2)]
@@ -244,7 +250,7 @@ def percent(share: float) -> str:
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Print the tables. --runs: simulated runs a row; --seed: of all randomness."""
+    """Print the tables. --runs: simulated runs per row; --seed: seed of all random numbers"""
     given = options(__doc__, words=words, runs=1000, seed=1)
     runs, seed = given.runs, given.seed
     half, quarter = max(1, runs // 2), max(1, runs // 4)

@@ -1,9 +1,9 @@
-"""What the parts of a request cost: the calc loop, the kernel, JSON, framing, the record, whether it is slow, the rest.
+"""Measure the time of the parts of a request: calculation, kernel, JSON, framing, recording of latencies, the rest.
 
 Usage: python -m benchmarks.parts [--runtime 3.11,3.14,3.14t+gil,3.14t] [--repeats 5]
 
-The parts that run alone are timed in a process of that runtime; the rest is what a whole cell of system 2
-(2 services, 2 clients, reuse) spends beyond them.
+Parts that can run alone are timed in a process of the runtime. The rest is the additional time of a whole cell of
+system 2 (2 services, 2 clients, reused connections).
 """
 
 import json
@@ -44,7 +44,7 @@ SIZE = {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 3000
 
 
 def main() -> None:
-    """Print a Markdown table, in us per request."""
+    """Print a Markdown table of times in us per request."""
     given = options(__doc__, runtime=RUNTIMES, repeats=5)
     print_table(
         "runtime | calc loop | service: JSON, framing | service: kernel | service: rest | client: user"

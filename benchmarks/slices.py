@@ -1,9 +1,9 @@
-"""Blocks in slices and blocks one after the other, in alternating runs of equal length: how much do ratios scatter?
+"""Compare the scatter of ratios between blocks with slices and sequential blocks, in alternating runs of equal length.
 
 Usage: python -m benchmarks.slices [--only NAMES] [--runtimes 3.14,3.14t] [--repeats 3] [--blocks 8] [--duration 1]
 
-Each case is measured by runner.py with --order slices and --order sequential in turn. Printed are the ratio of
-throughputs with its interval, the standard deviation between blocks, and how often ratios of a pair of runs agree.
+runner.py measures each case with --order slices and --order sequential in turn. The benchmark prints the throughput
+ratio with its interval, the standard deviation between blocks, and how often the intervals of a pair of runs overlap.
 """
 
 import subprocess
@@ -42,7 +42,7 @@ SIZES = ("--num-api-services", "1", "--num-clients", "4")
 
 
 def flags(case: str, folder: Path) -> list[str]:
-    """The flags of runner.py that say what is measured."""
+    """Return the flags of runner.py for *case*. The source of an application is written to *folder*."""
     if case in SYSTEMS:
         return ["--system", case, *SIZES]
     source, package, server = APPS[case]
@@ -52,7 +52,7 @@ def flags(case: str, folder: Path) -> list[str]:
 
 
 def ratios(words: list[str], folder: Path, order: str) -> Mapping[int, float]:
-    """The log-ratios by block of a run. Raises ChildFailed where it cannot be measured."""
+    """Run runner.py, and return the log-ratios by block. Raises ChildFailed if the run fails."""
     with tempfile.TemporaryDirectory() as out:
         command = [
             sys.executable,
@@ -72,7 +72,7 @@ def ratios(words: list[str], folder: Path, order: str) -> Mapping[int, float]:
 
 
 def row(case: str, words: list[str], repeats: int, folder: Path) -> list[str]:
-    """Measure a case, with the runs of both orders in turn."""
+    """Measure a case, alternating runs of both orders, and return its row of the table."""
     runs: dict[str, list[Mapping[int, float]]] = {order: [] for order in ORDERS}
     for repeat in range(repeats):
         for order in ORDERS[:: -1 if repeat % 2 else 1]:
@@ -91,12 +91,12 @@ def row(case: str, words: list[str], repeats: int, folder: Path) -> list[str]:
 
 
 def main() -> None:
-    """Print a row for each case."""
+    """Print a Markdown table with a row for each case."""
     given = options(
         __doc__, only=",".join((*APPS, *SYSTEMS)), runtimes="3.14,3.14t", repeats=3, blocks=8, duration=1.0, more=""
     )
-    method = ["--runtime", given.runtimes, "--blocks", str(given.blocks), "--duration", str(given.duration)]
-    method += ["--warmup", "0.2s", *given.more.split()]
+    sizes = f"--blocks {given.blocks} --duration {given.duration} --warmup 0.2s"
+    method = f"--runtime {given.runtimes} {sizes} {given.more}".split()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         print_table(

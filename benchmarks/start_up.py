@@ -1,4 +1,4 @@
-"""How long 20 services and 20 clients take from spawn to all ready, per runtime and system.
+"""Measure the time until 20 services and 20 clients are ready, for each runtime and system.
 
 Usage: python -m benchmarks.start_up [--runtime 3.11,3.14t] [--repeats 5]
 """
@@ -12,7 +12,7 @@ SIZE = {"NUM_API_SERVICES": 20, "NUM_CLIENTS": 20, "NUM_REQUESTS_PER_CLIENT": 1,
 
 
 def main() -> None:
-    """Print a Markdown table. start: spawn to all ready; around: all that is not the timed window."""
+    """Print a Markdown table with the time from spawn to ready and the total time outside of the timed window."""
     given = options(__doc__, runtime=RUNTIMES, repeats=5)
     head = "runtime | system | spawn to all ready s | all around the timed window s"
     print_table(head, _lines(given.runtime, given.repeats))

@@ -1,4 +1,4 @@
-"""Services with one planted fault each, and one with none: what `runner.py stress` has to find. See docs/why.md.
+"""A service with planted faults that `runner.py stress` must find, and a path without a fault. See docs/why.md.
 
 Usage: stress_service.py PORT. GET /sound, /race, /deadlock, /crash, /iteration
 """
@@ -11,13 +11,13 @@ from threading import Lock
 from typing import Any, ClassVar
 
 TURNS = 20
-LARGE = 1 << 20_000  # to multiply it takes a while, which under the GIL no other thread can use
+LARGE = 1 << 20_000  # multiplying it takes long, and with a GIL no other thread runs meanwhile
 BUFFER = ctypes.create_string_buffer(b"text")
 ADDRESS = ctypes.addressof(BUFFER)
 
 
 class Shared:
-    """What all threads use."""
+    """Data that all threads share."""
 
     taken = given = asked = 0
     first, second, lock = Lock(), Lock(), Lock()
@@ -26,7 +26,7 @@ class Shared:
 
 
 def sound() -> int:
-    """Counts under a lock."""
+    """Count with a lock."""
     with Shared.lock:
         for _ in range(TURNS):
             Shared.taken += 1
@@ -35,7 +35,7 @@ def sound() -> int:
 
 
 def race() -> int:
-    """Adds without a lock: under the GIL no thread comes between reading and writing, where nothing is called."""
+    """Count without a lock. With a GIL, no thread runs between reading and writing, because nothing is called."""
     for _ in range(TURNS):
         Shared.taken = Shared.taken + 1 + 0 * (LARGE * LARGE)
         Shared.given += 1
@@ -43,7 +43,7 @@ def race() -> int:
 
 
 def deadlock() -> int:
-    """Takes two locks in the one order, or in the other."""
+    """Acquire two locks in alternating order, which can deadlock."""
     Shared.asked = turn = Shared.asked + 1
     locks = [Shared.first, Shared.second]
     with locks[turn % 2]:
@@ -54,7 +54,7 @@ def deadlock() -> int:
 
 
 def crash() -> int:
-    """Reads at an address that is nowhere for a moment."""
+    """Read from an address that another thread sets to 0 for a moment."""
     for _ in range(TURNS):
         Shared.address = 0
         _ = LARGE * LARGE
@@ -65,7 +65,7 @@ def crash() -> int:
 
 
 def iteration() -> int:
-    """Goes through a dictionary that others change."""
+    """Iterate over a dictionary that other threads change."""
     for name in range(TURNS):
         Shared.names[name] = Shared.names.pop(name, 0) + 1
     for name in Shared.names:
@@ -74,14 +74,14 @@ def iteration() -> int:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers with what the fault returns, which is 0 where there is none."""
+    """A handler that answers with the result of the fault's function, which is 0 without a fault."""
 
     protocol_version = "HTTP/1.1"
     wbufsize = -1
     faults: ClassVar = {f"/{fault.__name__}": fault for fault in (sound, race, deadlock, crash, iteration)}
 
     def do_GET(self) -> None:
-        """Answer."""
+        """Answer with the result of the path's function."""
         body = json.dumps({"left": self.faults[self.path]()}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(body)))
@@ -89,11 +89,11 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *words: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class Server(ThreadingHTTPServer):
-    """With room for a burst of connections."""
+    """A server with a backlog for a burst of connections."""
 
     request_queue_size = 128
 

@@ -1,8 +1,8 @@
-"""How often the planted line comes first, and is claimed, of each service of tests/why: the table of docs/why.md.
+"""Measure how often reports name the planted line of each service of tests/why: the table of docs/why.md.
 
 Usage: python -m benchmarks.why_planted [--runs N] [--duration S] [--removed] [--names shared_dict,own_mutex]
 
---removed measures each service without what is planted, too: what that gains, and how much it could gain at most.
+--removed also measures each service without the planted wait, and compares the gain with the predicted upper bound.
 """
 
 import tempfile
@@ -21,7 +21,7 @@ from tests.why.planted import PLANTED, first, named, profiled
 
 
 def main() -> None:
-    """Print a line of a Markdown table for each service and runtime."""
+    """Print a Markdown table with a line for each service and runtime."""
     given = options(__doc__, names=",".join(PLANTED), runs=10, duration=4.0, removed=False)
     names = given.names.split(",")
     if given.removed:
@@ -57,7 +57,7 @@ def _named(name: str, runs: int, duration_s: float) -> Iterator[tuple[str, ...]]
 
 
 def _removed(name: str, runtime: str, blocks: int, duration_s: float) -> tuple[str, ...]:
-    """Return how much the planted cause could gain at most, in percent more throughput, and what its removal gained."""
+    """Return the predicted upper bound of the gain in throughput, and the gain after removing the planted cause."""
     rates, bounds = [], []
     for removed in (False, True):
         with tempfile.TemporaryDirectory() as folder:

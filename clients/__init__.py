@@ -1,1 +1,1 @@
-"""How to call a service, and the threads that do. Standard library only; runs under the measured runtimes."""
+"""Clients of services. They run under the measured runtimes and use only the standard library."""

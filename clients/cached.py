@@ -1,4 +1,4 @@
-"""One kept connection: opened before the timed region, and again only after an error."""
+"""A caller with one kept connection, which is opened before the timed region and again only after an error."""
 
 from collections.abc import Callable
 from time import perf_counter_ns
@@ -7,7 +7,7 @@ from core.system import Channel
 
 
 class CachedCaller:
-    """connect_ns receives the time of each connect that is made inside the timed region."""
+    """A caller that keeps one connection. connect_ns receives the time of each connect in the timed region."""
 
     def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
         self._connect = connect
@@ -16,11 +16,11 @@ class CachedCaller:
         self._channel: Channel | None = None
 
     def open(self) -> None:
-        """Connect. Raises CallFailed."""
+        """Open the connection. Raises CallFailed."""
         self._channel = self._connect(self._address)
 
     def take(self) -> Channel:
-        """The kept connection, or a new one after an error. Raises CallFailed."""
+        """Return the kept connection, or a new connection after an error. Raises CallFailed."""
         if self._channel is None:
             start = perf_counter_ns()
             self.open()
@@ -29,10 +29,10 @@ class CachedCaller:
         return self._channel
 
     def give(self, channel: Channel) -> None:
-        """Keep it."""
+        """Keep the connection."""
 
     def drop(self, channel: Channel) -> None:
-        """Close it; the next take() connects again."""
+        """Close the connection. The next take() opens a new connection."""
         channel.close()
         self._channel = None
 

@@ -1,4 +1,4 @@
-"""How a client thread calls a service: the protocol, and what happens to the connection after an answer."""
+"""Make callers: a protocol, and a policy that keeps or closes the connection after an answer."""
 
 from collections.abc import Callable
 
@@ -12,8 +12,8 @@ from core.system import Caller, CallerFactory, Channel
 ConnectNs = Callable[[int], None]
 
 
-def kept(channel: Callable[[str], Channel]) -> CallerFactory:
-    """A caller that keeps one connection to the service's first socket. channel: opens it"""
+def cached_caller(channel: Callable[[str], Channel]) -> CallerFactory:
+    """Return a factory of callers that keep one connection to the service's first socket. channel: opens it"""
 
     def caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
         return CachedCaller(channel, addresses[0], connect_ns)
@@ -21,22 +21,25 @@ def kept(channel: Callable[[str], Channel]) -> CallerFactory:
     return caller
 
 
-http_caller = kept(HttpChannel)
+http_caller = cached_caller(HttpChannel)
 
 
 def fresh_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Frames, a connection for each request."""
+    """Return a caller that sends frames and opens a connection for each request."""
     return FreshCaller(FramedChannel, addresses[0], connect_ns)
 
 
 def framed_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Frames over one connection, kept if REUSE_CLIENT is true, as it is for systems that do not read it."""
+    """Return a caller that sends frames and keeps its connection if REUSE_CLIENT is true, which is the default."""
     kind = CachedCaller if cell.reuse_client else FreshCaller
     return kind(FramedChannel, addresses[0], connect_ns)
 
 
 def pool_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Frames over a kept connection to each of the service's sockets, or to one of them, by CLIENT_BINDING."""
+    """Return a caller that sends frames and keeps a connection to each of the service's sockets.
+
+    If CLIENT_BINDING is `pinned`, the caller has one connection, to the same socket for all requests.
+    """
     if cell.client_binding == "pinned":
         return CachedCaller(FramedChannel, addresses[client_id % len(addresses)], connect_ns)
     return PoolCaller(FramedChannel, addresses, connect_ns, seed=f"{cell.cell_id} {client_id}")

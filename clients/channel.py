@@ -1,4 +1,4 @@
-"""One open connection from a client to a service, by frames or by HTTP/1.1. Blocking; clients.drive keeps the time."""
+"""Channels: blocking connections from a client to a service with frames or HTTP/1.1. clients.drive measures time."""
 
 import json
 import socket
@@ -13,7 +13,7 @@ READ_BYTES = 64 * 1024
 
 
 class CallFailed(Exception):
-    """There was no usable answer. code says why: connect, closed, reset, extra or garbled."""
+    """The error of a request without a usable answer. code: connect, closed, reset, extra or garbled"""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -21,7 +21,7 @@ class CallFailed(Exception):
 
 
 def connect(address: str) -> socket.socket:
-    """A connected socket: a Unix path starts with '/', anything else is host:port. Raises CallFailed('connect')."""
+    """Connect to *address*, a Unix path that starts with '/', or host:port. Raises CallFailed('connect')."""
     try:
         return _connect_unix(address) if address.startswith("/") else _connect_tcp(address)
     except OSError as error:
@@ -46,7 +46,7 @@ def _connect_tcp(address: str) -> socket.socket:
 
 
 class _Channel:
-    """What both protocols share: sending, and reading until the service has closed."""
+    """The base of both channels: sends a message, and reads until the service closes the connection."""
 
     __slots__ = ("sock",)
 
@@ -57,7 +57,7 @@ class _Channel:
         try:
             self.sock.sendall(message)
         except (BrokenPipeError, ConnectionResetError):
-            pass  # the service has closed; what it said before is still to be read
+            pass  # the service has closed the connection, but its last answer can still be read
 
     def _read(self) -> bytes:
         try:
@@ -74,7 +74,7 @@ class _Channel:
 
 
 class FramedChannel(_Channel):
-    """A connection that speaks frames (core.wire)."""
+    """A channel that sends frames (core.wire)."""
 
     __slots__ = ("_frames",)
 
@@ -83,7 +83,7 @@ class FramedChannel(_Channel):
         self._frames = Frames(MAX_ANSWER_BYTES)
 
     def ask(self, message: bytes) -> bytes:
-        """Send one frame; the body of the frame that answers it. Raises CallFailed."""
+        """Send one frame, and return the body of the answer's frame. Raises CallFailed."""
         self._send(message)
         bodies = self._frames.feed(self._read())
         while not bodies:
@@ -96,7 +96,7 @@ class FramedChannel(_Channel):
 
 
 class HttpChannel(_Channel):
-    """A keep-alive HTTP/1.1 connection; answers need a Content-Length."""
+    """A channel for HTTP/1.1 with keep-alive. Answers must have a Content-Length."""
 
     __slots__ = ("_heads",)
 
@@ -105,7 +105,7 @@ class HttpChannel(_Channel):
         self._heads = KnownHeads()
 
     def ask(self, message: bytes) -> bytes:
-        """Send one HTTP request; the body of its response. Raises CallFailed."""
+        """Send one HTTP request, and return the body of its response. Raises CallFailed."""
         self._send(message)
         data = self._read()
         while (end := data.find(HEAD_END)) < 0:
@@ -130,17 +130,17 @@ class HttpChannel(_Channel):
 
 
 def json_message(cell: Cell, begun: bool = False) -> bytes:
-    """The cell's request as JSON; *begun* asks when the handler began."""
+    """Return the cell's request as JSON. *begun* asks when the handler began."""
     return json.dumps(calc_request(cell.calc_target, cell.payload_bytes, begun)).encode()
 
 
 def framed_message(cell: Cell, begun: bool = False) -> bytes:
-    """json_message() as a frame."""
+    """Return json_message() as a frame."""
     return frame(json_message(cell, begun))
 
 
 def http_message(cell: Cell, begun: bool = False) -> bytes:
-    """The cell's request as an HTTP/1.1 POST: its url in the request line, its params as the body."""
+    """Return the cell's request as an HTTP/1.1 POST, with its url in the request line and its params as the body."""
     request = calc_request(cell.calc_target, cell.payload_bytes, begun)
     body = json.dumps(request["params"]).encode()
     head = (

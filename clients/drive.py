@@ -1,4 +1,4 @@
-"""The threads of one client process: each serves one (client, service) pair at a time and times every request."""
+"""The threads of a client process. Each thread sends the requests of one (client, service) pair and times each one."""
 
 import threading
 from collections import Counter, deque
@@ -20,13 +20,13 @@ from core.system import Caller, System, loaded
 from core.work import Refused, decode
 
 ANSWER_DEADLINE_S = 30.0
-PROBE_EVERY = 64  # of so many requests, one asks when its handler began
+PROBE_EVERY = 64  # one of 64 requests asks when its handler began
 
 
 class CallTally(Tally):
-    """A tally of answers to /calc.
+    """The counts of answers to /calc.
 
-    waiting: from sending a request until its handler began, for one request in PROBE_EVERY.
+    waiting: time from sending a request until its handler began, for one request in PROBE_EVERY
     """
 
     __slots__ = ("calc_ns", "waiting")
@@ -37,20 +37,20 @@ class CallTally(Tally):
         self.waiting = Histogram()
 
     def clear(self) -> None:
-        """Count from zero, connects too."""
+        """Set all counts to zero, including connects."""
         super().clear()
         self.calc_ns = 0
         self.connect.clear()
         self.waiting.clear()
 
     def merge(self, other: "CallTally") -> None:  # type: ignore[override]
-        """Add what *other* has counted."""
+        """Add the counts of the tally *other* to this tally."""
         super().merge(other)
         self.calc_ns += other.calc_ns
         self.waiting.merge(other.waiting)
 
     def check(self, body: bytes, expected: str, sent_ns: int) -> bool:
-        """Count the answer to what was sent at *sent_ns*; whether it is right."""
+        """Count the answer to the request that was sent at *sent_ns*. Return whether the answer is right."""
         self.answered += 1
         try:
             answer = decode(body)
@@ -70,16 +70,16 @@ class CallTally(Tally):
         return False
 
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        """waiting where there is any."""
+        """Return the client's result, with `waiting` only if there are such times."""
         waiting = {"waiting": self.waiting.to_json()} if self.waiting.count else {}
         return super().to_result(started_ns, finished_ns) | {"calc_ns": self.calc_ns} | waiting
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """One (client, service) pair: the request, the expected answer, and the counts.
+    """The requests of one (client, service) pair: the message, the expected answer, and the counts.
 
-    probe is the message that asks when its handler began.
+    probe: the message that also asks when its handler began
     """
 
     caller: Caller
@@ -90,10 +90,10 @@ class Task:
 
 
 def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: Schedule | None = None) -> None:
-    """Send *requests* requests one after the other (None: any number, until *until_ns*), count and time every answer.
+    """Send *requests* requests one after the other, or until *until_ns* if None. Count and time every answer.
 
-    Where there is a schedule, each when it is due, and its latency begins then, however late it is sent.
-    Gives up after GIVE_UP_AFTER failures in a row; the requests that were not sent are missing from answered.
+    With a schedule, each request is sent when it is due. Its latency counts from the due time, even if it is sent late.
+    After GIVE_UP_AFTER failures in a row, the remaining requests are not sent.
     """
     take, give, drop = task.caller.take, task.caller.give, task.caller.drop
     check, record, clock = task.tally.check, task.tally.latency.record, perf_counter_ns
@@ -136,12 +136,13 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
 
 
 class WorkerThreads:
-    """Threads that wait to be released and then take one task after the other until none is left.
+    """Threads that wait for their release, and then take one task after the other until none is left.
 
-    requests: how many each task sends; None for as many as fit into slice_ns.
-    lead_ns: how long they send before that; of these answers only errors count. uncounted: how many there were
-    pace: of all tasks together, each on a thread of its own.
-    run_queue_ns: of each thread that has ended, how long it was ready to run without a core.
+    requests: number of requests of each task; None for as many as fit into slice_ns
+    lead_ns: how long each thread sends before counting starts; only errors of this time count
+    uncounted: number of answers in lead_ns, for each thread
+    pace: requests per second of all tasks together, with a thread for each task
+    run_queue_ns: for each thread that has ended, how long it was ready to run without a core
     """
 
     def __init__(
@@ -172,7 +173,10 @@ class WorkerThreads:
         return f"WorkerThreads({len(self._threads)} threads, {len(self._waiting)} of {len(self._tasks)} tasks waiting)"
 
     def run(self, deadline_s: float) -> int:
-        """Release the threads and wait for them; how many have not ended when no answer has come for *deadline_s*."""
+        """Release the threads and wait until they end, or until there is no answer for *deadline_s*.
+
+        Return the number of threads that have not ended.
+        """
         self._started_ns = perf_counter_ns() + self._lead_ns
         self._released.set()
         answered, quiet_since = 0, perf_counter_ns()
@@ -219,10 +223,10 @@ class WorkerThreads:
 
 
 class CallerClient:
-    """A client process's threads, ready to be released together.
+    """The client of a cell in one process: a task for each service, and threads that send the requests.
 
-    addresses: of every service, its sockets. Connections that are kept are open once this is built, and stay
-    open until the process ends.
+    Making it opens all connections that are kept. They stay open until the process ends.
+    addresses: for every service, the addresses of its sockets
     """
 
     def __init__(
@@ -248,21 +252,21 @@ class CallerClient:
         return f"CallerClient({len(self._tasks)} tasks, {self._running!r})"
 
     def warm_up(self, deadline_s: float = ANSWER_DEADLINE_S) -> None:
-        """Send requests as in the timed window, as many as the method says, and forget the counts."""
+        """Send the warm-up requests, and set the counts to zero."""
         requests, seconds = self._method.warmup_of(self._cell.num_requests_per_client)
         self._gather(requests, seconds).run(deadline_s)
         for task in self._tasks:
             task.tally.clear()
 
     def run(self, deadline_s: float = ANSWER_DEADLINE_S) -> dict[str, Any]:
-        """Release the threads, wait for all of them, and sum up. Times are this host's monotonic clock, in ns.
+        """Send all requests, and return the client's result. Times are on this host's monotonic clock, in ns.
 
-        Once no answer has come for *deadline_s* the threads that still wait are left alone, each a `timeout`.
+        If there is no answer for *deadline_s*, each thread that still waits counts as a `timeout` and is abandoned.
         """
         return self._counted(self._running, perf_counter_ns(), deadline_s)
 
     def run_slice(self, part: Slice, deadline_s: float = ANSWER_DEADLINE_S) -> dict[str, Any]:
-        """Send for a slice of time, as run() does, and forget the counts."""
+        """Send requests for a slice of time. Return its result, and set the counts to zero."""
         running = self._gather(None, part.length_ns / 1e9, part.lead_ns)
         wait_until(part.at_ns)
         result = self._counted(running, perf_counter_ns() + part.lead_ns, deadline_s)
@@ -284,12 +288,12 @@ class CallerClient:
         return total.to_result(started_ns, finished_ns) | queued | overdue
 
     def close(self) -> None:
-        """Close the kept connections; a process that ends need not."""
+        """Close the kept connections. Not needed before the process ends."""
         for task in self._tasks:
             task.caller.close()
 
     def _gather(self, requests: int | None, seconds: float, lead_ns: int = 0) -> WorkerThreads:
-        rounds = -(-len(self._tasks) // self._threads)  # a thread with several tasks divides the time among them
+        rounds = -(-len(self._tasks) // self._threads)  # a thread divides the time among its tasks
         slice_ns = round(seconds / rounds * 1e9)
         return WorkerThreads(
             self._tasks, self._threads, requests, slice_ns, Pace(self._rate, self._method.poisson), lead_ns

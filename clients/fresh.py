@@ -1,4 +1,4 @@
-"""A connection for each request: opened before it, closed after it."""
+"""A caller that opens a connection for each request and closes it afterwards."""
 
 from collections.abc import Callable
 from time import perf_counter_ns
@@ -7,7 +7,7 @@ from core.system import Channel
 
 
 class FreshCaller:
-    """connect_ns receives the time of each connect."""
+    """A caller that opens a connection for each request. connect_ns receives the time of each connect."""
 
     def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
         self._connect = connect
@@ -15,20 +15,20 @@ class FreshCaller:
         self._connect_ns = connect_ns
 
     def open(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing, because no connection is kept."""
 
     def take(self) -> Channel:
-        """A new connection. Raises CallFailed."""
+        """Return a new connection. Raises CallFailed."""
         start = perf_counter_ns()
         channel = self._connect(self._address)
         self._connect_ns(perf_counter_ns() - start)
         return channel
 
     def give(self, channel: Channel) -> None:
-        """Close it."""
+        """Close the connection."""
         channel.close()
 
     drop = give
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing, because no connection is open."""

@@ -1,4 +1,4 @@
-"""The native load generator as a client of systems: which protocol it speaks to each."""
+"""The native load generator as a client: its arguments for each protocol."""
 
 from core.system import Program
 

@@ -1,4 +1,4 @@
-"""A kept connection to each of a service's sockets; every request picks one at random."""
+"""A caller that keeps a connection to each of a service's sockets and picks one at random for every request."""
 
 from collections.abc import Callable
 from random import Random
@@ -8,7 +8,11 @@ from core.system import Channel
 
 
 class PoolCaller:
-    """addresses: one per listening socket of the service; seed makes the picks repeatable."""
+    """A caller with a pool of connections.
+
+    addresses: one for each listening socket of the service
+    seed: makes the random choice repeatable
+    """
 
     def __init__(
         self,
@@ -26,24 +30,24 @@ class PoolCaller:
         self._picked = 0
 
     def open(self) -> None:
-        """Connect to every socket. Raises CallFailed."""
+        """Open a connection to every socket. Raises CallFailed."""
         self._channels = [self._connect(address) for address in self._addresses]
 
     def take(self) -> Channel:
-        """One of the connections, each as likely as the others. Raises CallFailed."""
+        """Return one of the connections, chosen at random with equal probability. Raises CallFailed."""
         self._picked = picked = int(self._random() * self._count)
         return self._channels[picked] or self._reconnect()
 
     def give(self, channel: Channel) -> None:
-        """Keep it."""
+        """Keep the connection."""
 
     def drop(self, channel: Channel) -> None:
-        """Close it; it is opened again when it is picked next."""
+        """Close the connection. It is opened again when it is chosen next."""
         channel.close()
         self._channels[self._picked] = None
 
     def close(self) -> None:
-        """Close all."""
+        """Close all connections."""
         for channel in filter(None, self._channels):
             channel.close()
 

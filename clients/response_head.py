@@ -1,4 +1,4 @@
-"""The head of an HTTP/1.1 response: what it says, once, and nothing else. Source: RFC 9112, sections 6.3 and 9.3."""
+"""Parse the head of an HTTP/1.1 response. Source: RFC 9112, sections 6.3 and 9.3."""
 
 import re
 
@@ -16,18 +16,22 @@ _DIGITS = re.compile(rb"[0-9]{1,12}")
 
 
 class BadHead(ValueError):
-    """It says no status, says two things at once, or is too long."""
+    """The error of a head that has no status, contradicts itself, or is too long."""
 
 
 class Head:
-    """What one head says. length: of the body in bytes, None if it is not told; keep: whether another may follow."""
+    """The parsed head of an HTTP response.
+
+    length: length of the body in bytes; None if the head does not give it
+    keep: whether the connection may be used for another request
+    """
 
     __slots__ = ("is_chunked", "keep", "length", "status")
 
     def __init__(self, head: bytes) -> None:
-        """head: from the status line up to the empty line, with the line end of its last header.
+        """Parse *head*, from the status line to the line end of the last header, without the empty line.
 
-        Raises BadHead if it says no status, or two things at once of its body.
+        Raises BadHead if there is no status, or if the head gives two lengths of its body.
         """
         status = _STATUS.match(head)
         if status is None or int(status[2]) not in STATUSES:
@@ -38,7 +42,7 @@ class Head:
 
     @property
     def is_interim(self) -> bool:
-        """Whether the answer is still to come (RFC 9110, 15.2). After 101 comes another protocol."""
+        """Return whether the final response follows (RFC 9110, 15.2). After 101, another protocol follows."""
         return self.status < 200 and self.status != SWITCHING
 
 
@@ -52,7 +56,7 @@ def _framing(head: bytes) -> tuple[int | None, bool]:
 
 
 class KnownHeads:
-    """Most responses of a connection have one of few heads, byte for byte: each is read once."""
+    """A cache of parsed heads, because most responses of a connection have one of a few identical heads."""
 
     __slots__ = ("_heads",)
     _MOST = 64
@@ -61,7 +65,7 @@ class KnownHeads:
         self._heads: dict[bytes, Head] = {}
 
     def read(self, head: bytes) -> Head:
-        """What *head* says. Raises BadHead."""
+        """Return the parsed *head*. Raises BadHead."""
         known = self._heads.get(head)
         if known is not None:
             return known

@@ -1,4 +1,4 @@
-"""When a connection sends: at once, after a think time, or when a request is due, whatever became of those before."""
+"""Schedules: when a connection sends its next request. At once, after a think time, or when a request is due."""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -1,16 +1,17 @@
-"""The slowest requests of a client with their times, so that a pause of its service can be laid beside them."""
+"""Keep the slowest requests of a client with their times, so that they can be compared with pauses of the service."""
 
 from heapq import heappush, heapreplace, nlargest
 from typing import Any
 
-MOST = 512  # of a client process
-FEWEST = 16  # of one of its tallies, however many there are
+MOST = 512  # for a client process
+FEWEST = 16  # for each of its tallies
 
 
 class Slowest:
-    """The *most* slowest requests to one service. Not locked: one per thread, merged after join.
+    """The *most* slowest requests to one service.
 
-    floor_ns: what is not slower need not be noted. The loop that is timed compares, and few of its requests pass.
+    It has no lock: each thread has its own, and they are merged after the join.
+    floor_ns: the timed loop calls note() only for requests that are slower than this, which few are
     """
 
     __slots__ = ("_above_ns", "_most", "_noted", "floor_ns", "service_id")
@@ -21,12 +22,12 @@ class Slowest:
         self.clear()
 
     def clear(self) -> None:
-        """Forget all that was noted."""
+        """Remove all requests from the list."""
         self.floor_ns = self._above_ns = 0
         self._noted: list[tuple[int, int, int]] = []
 
     def note(self, latency_ns: int, start_ns: int) -> None:
-        """One that took longer than floor_ns."""
+        """Add a request that took longer than floor_ns."""
         request = (latency_ns, start_ns, self.service_id)
         if len(self._noted) < self._most:
             heappush(self._noted, request)
@@ -37,7 +38,7 @@ class Slowest:
         self.floor_ns = self._noted[0][0]
 
     def merge(self, other: "Slowest") -> None:
-        """Add what *other* has noted."""
+        """Add the slow requests of *other* to this list."""
         together = self._noted + other._noted
         self._above_ns = max(self.above_ns, other.above_ns)
         self._noted = sorted(nlargest(self._most, together))
@@ -46,15 +47,15 @@ class Slowest:
 
     @property
     def above_ns(self) -> int:
-        """All requests that took longer were noted."""
+        """Return the latency above which every request is in the list."""
         return max(self._above_ns, self.floor_ns)
 
     def to_json(self) -> dict[str, Any]:
-        """As a client's last line has it: [start, latency, service_id] of each request."""
+        """Return the requests as a client's last line has them: [start, latency, service_id]."""
         requests = [[start_ns, latency_ns, service_id] for latency_ns, start_ns, service_id in self._noted]
         return {"above_ns": self.above_ns, "requests": requests} if requests else {}
 
 
 def shared(tallies: int) -> int:
-    """How many each of a client's *tallies* keeps."""
+    """Return how many requests each of a client's *tallies* keeps."""
     return max(FEWEST, MOST // tallies)

@@ -1,4 +1,4 @@
-"""What a client counts, whatever its requests are."""
+"""Counts of a client: requests, answers, errors and latencies."""
 
 from collections import Counter
 from typing import Any
@@ -9,9 +9,10 @@ from core.slices import Slices
 
 
 class Tally:
-    """What one connection or one (client, service) pair has counted, when, and the times of so many of its *slowest*.
+    """The counts of one connection or one (client, service) pair.
 
-    Threads share nothing while timed: each writes to a tally of its own, and merge() adds them up afterwards.
+    Threads share nothing in the timed region: each writes to its own tally, and merge() adds them up afterwards.
+    slowest: how many of the slowest requests to keep
     """
 
     __slots__ = ("answered", "connect", "errors", "lag", "latency", "sent", "slices", "slowest", "wrong")
@@ -26,7 +27,7 @@ class Tally:
         self.slices = Slices()
 
     def clear(self) -> None:
-        """Count from zero. Connects before the timed window stay; the histograms stay the same objects."""
+        """Set all counts except connects to zero. The histograms stay the same objects."""
         self.sent = self.answered = self.wrong = 0
         self.errors.clear()
         self.latency.clear()
@@ -35,14 +36,14 @@ class Tally:
         self.slices.clear()
 
     def forget(self) -> int:
-        """Count from zero, but keep the errors. Return how many answers are forgotten."""
+        """Set all counts except errors and connects to zero. Return the number of answers before that."""
         answered, errors = self.answered, Counter(self.errors)
         self.clear()
         self.errors += errors
         return answered
 
     def merge(self, other: "Tally") -> None:
-        """Add what *other* has counted."""
+        """Add the counts of the tally *other* to this tally."""
         self.sent += other.sent
         self.answered += other.answered
         self.wrong += other.wrong
@@ -55,9 +56,9 @@ class Tally:
         self.slices.merge(other.slices)
 
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        """As a client's last line has it, for a window on this host's monotonic clock.
+        """Return the counts as a client's last line has them, for a window on this host's monotonic clock.
 
-        connect, lag, slow and slices where there is any.
+        connect, lag, slow and slices are missing if they are empty.
         """
         slow, slices = self.slowest.to_json(), self.slices.to_json()
         return {

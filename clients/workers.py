@@ -1,4 +1,4 @@
-"""Clients whose workers have a connection each: how many requests a worker sends, and the threads that it runs on."""
+"""Clients whose workers each have one connection: divide the requests, and run each worker on a thread."""
 
 import threading
 from _thread import LockType, allocate_lock, start_new_thread
@@ -14,28 +14,28 @@ from core.method import Method
 
 GIVE_UP_AFTER = 10  # failures in a row
 NEVER_NS = 1 << 62
-SPARE_THREADS = 2  # beside the workers: the one that starts them, and the parent watch
+SPARE_THREADS = 2  # in addition to the workers: the thread that starts them, and the parent watch
 
 
 @dataclass(frozen=True, kw_only=True)
 class Quota:
-    """requests: how many each worker sends; None for as many as fit into slice_ns."""
+    """The requests that workers send: a number for each worker, or None for as many as fit into slice_ns."""
 
     requests: tuple[int | None, ...]
     slice_ns: int = 0
 
     def until_ns(self, now_ns: int) -> int:
-        """When a worker that begins now ends after its request."""
+        """Return the time after which a worker that begins at *now_ns* sends no further request."""
         return now_ns + self.slice_ns if self.slice_ns else NEVER_NS
 
 
 def timed(cell: Cell, services: int, method: Method) -> Quota:
-    """What is sent after `go`: NUM_REQUESTS_PER_CLIENT to each service, or as many as fit into the duration."""
+    """Return the quota of the timed window: NUM_REQUESTS_PER_CLIENT to each service, or the duration."""
     return _quota(cell, cell.num_requests_per_client * services, method.duration_s)
 
 
 def warmup(cell: Cell, services: int, method: Method) -> Quota:
-    """What is sent in the warm-up: at least one request of each worker."""
+    """Return the quota of the warm-up: at least one request of each worker."""
     requests, seconds = method.warmup_of(cell.num_requests_per_client * services)
     return _quota(cell, max(requests or 0, cell.num_connections_per_client), seconds)
 
@@ -48,19 +48,19 @@ def _quota(cell: Cell, requests: int, seconds: float) -> Quota:
 
 
 def shares(requests: int, workers: int) -> list[int]:
-    """*requests* divided among *workers*; the remainder goes to the first ones."""
+    """Divide *requests* among *workers*. The first workers get the remainder."""
     whole, more = divmod(requests, workers)
     return [whole + (number < more) for number in range(workers)]
 
 
 def turns(cell: Cell, client_id: int, services: int) -> list[int]:
-    """Which service each worker calls: the workers of all clients, one after the other, go round the services."""
+    """Return the service that each worker calls. The workers of all clients are assigned to services in turn."""
     first = client_id * cell.num_connections_per_client
     return [(first + number) % services for number in range(cell.num_connections_per_client)]
 
 
 def numbers(requests: int | None) -> Iterable[int]:
-    """0, 1, 2, ... for each of *requests*; None: without end."""
+    """Return the numbers 0, 1, 2, ... of *requests* requests; without end if None."""
     return count() if requests is None else range(requests)
 
 
@@ -68,10 +68,11 @@ WorkerT = TypeVar("WorkerT", bound=Any)
 
 
 class WorkerClient(Generic[WorkerT]):
-    """NUM_CONNECTIONS_PER_CLIENT workers on a thread each, whose connections are open once this is built.
+    """A client with NUM_CONNECTIONS_PER_CLIENT workers, each on its own thread. Making it opens the connections.
 
-    workers: each has a tally, open(), drop() and call(requests, until_ns). services: how many the requests go to.
-    The threads are started inside the timed region, as in seeds 000 and 001.
+    workers: each has a tally, open(), drop() and call(requests, until_ns)
+    services: number of services that get the requests
+    The threads start inside the timed region, as in seeds 000 and 001.
     """
 
     def __init__(self, workers: Sequence[WorkerT], cell: Cell, services: int, method: Method) -> None:
@@ -84,17 +85,17 @@ class WorkerClient(Generic[WorkerT]):
         return f"{type(self).__name__}({len(self._workers)} workers)"
 
     def warm_up(self) -> None:
-        """Send requests as in the timed window, as many as the method says, and forget the counts."""
+        """Send the warm-up requests, and set the counts to zero."""
         self._race(self._warmup)
         for worker in self._workers:
             worker.tally.clear()
 
     def run(self) -> dict[str, Any]:
-        """Release the workers, wait for all of them, and sum up: docs/child-contract.md."""
+        """Run all workers, and return the client's result (docs/child-contract.md)."""
         return self._result(*self._race(self._timed))
 
     def close(self) -> None:
-        """Close the connections; a process that ends need not."""
+        """Close the connections. Not needed before the process ends."""
         for worker in self._workers:
             worker.drop()
 
@@ -103,7 +104,7 @@ class WorkerClient(Generic[WorkerT]):
         _make_room(len(self._workers) + SPARE_THREADS)
 
     def _race(self, quota: Quota) -> tuple[int, int]:
-        """When the workers were released and when the last of them had ended."""
+        """Run all workers. Return the time at which they were released and the time at which the last one ended."""
         started_ns = perf_counter_ns()
         together(self._calls(quota, started_ns))
         return started_ns, perf_counter_ns()
@@ -118,7 +119,7 @@ class WorkerClient(Generic[WorkerT]):
 
 
 def together(calls: Sequence[Callable[[], Any]]) -> None:
-    """Make each call in a thread of its own and wait for all. Raises the first exception that ended one of them."""
+    """Run each call in its own thread and wait for all. Raises the first exception of a call."""
     errors: list[BaseException] = []
     for lock in [_start(call, errors) for call in calls]:
         lock.acquire()
@@ -127,10 +128,10 @@ def together(calls: Sequence[Callable[[], Any]]) -> None:
 
 
 def _start(call: Callable[[], Any], errors: list[BaseException]) -> LockType:
-    """Make *call* in a thread that is not waited for; the lock can be had when it has ended.
+    """Run *call* in a new thread without waiting for its start. The returned lock is released when *call* ends.
 
-    threading.Thread.start() waits until the new thread runs. On cores that are full, the one that waited then queues
-    behind the workers: 3 ms of the scheduler for each thread where there is no GIL that a worker must give up.
+    threading.Thread.start() waits until the new thread runs. If all cores are busy and there is no GIL, the starting
+    thread then queues behind the workers, which takes 3 ms of scheduling for each thread.
     """
     ended = allocate_lock()
     ended.acquire()
@@ -148,10 +149,11 @@ def _start(call: Callable[[], Any], errors: list[BaseException]) -> LockType:
 
 
 def _make_room(threads: int) -> None:
-    """Have so many threads at once, before anything is timed.
+    """Start *threads* threads at once before the timed region, so that CPython has room for them.
 
-    To make room for more threads than ever before, a free-threaded CPython stops the world, and that waits for every
-    thread whose extension holds on to the interpreter through its I/O. Source: CPython 3.14, Python/qsbr.c.
+    If there are more threads than ever before, a free-threaded CPython stops the world to allocate more room. Such a
+    pause waits for every thread whose extension does not detach from the interpreter during I/O.
+    Source: CPython 3.14, Python/qsbr.c.
     """
     gate = threading.Event()
     waiting = [threading.Thread(target=gate.wait, daemon=True) for _ in range(threads)]

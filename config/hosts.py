@@ -174,7 +174,9 @@ def _obstacles(plan: Plan, layout: Layout) -> list[Message | None]:
     """What of a plan cannot be carried to other hosts yet; None for each that is not there."""
     method, unix = plan.method, [row for row in plan.rows if "unix" in row.values.get("TRANSPORT", ())]
     still = [
-        key for key, system in plan.systems.items() if not system.hosted and (not system.spreads or file_of(system))
+        key
+        for key, system in plan.systems.items()
+        if not system.hosted and (not system.supports_hosts or file_of(system))
     ]
     service = plan.user_service
     command = str(service.command.command) if service and service.command else "{host}{port}"

@@ -220,7 +220,7 @@ class Plan:
         outside = {
             key: {"title": str(system.title), "file": file_of(system)}
             for key, system in self.systems.items()
-            if system.told
+            if system.child_config
         }
         return {"outside": outside} if outside else {}
 

@@ -1,4 +1,4 @@
-"""The parameters of a cell, declared once: flag, YAML key, validation, column and axis label come from here."""
+"""Parameters of a cell. Flag, YAML key, validation, column head and axis label are all made from one declaration."""
 
 import json
 import re
@@ -12,14 +12,15 @@ from core.messages import Message, listed, message
 
 Value = bool | int | str | None
 NONE = "none"
-OF_THE_MACHINE = ("KEEP_AWAKE",)  # parameters of any system's cells, where a plan gives them
+MACHINE_PARAMETERS = ("KEEP_AWAKE",)  # a plan may set these parameters for the cells of any system
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """One parameter: its name (NUM_CLIENTS), the values it takes, its unit and its line of help.
+    """A parameter of cells, such as NUM_CLIENTS: its name, accepted values, unit and line of help.
 
-    same_as: the parameter whose value is used if this one is not given. optional: `none` is a value, too.
+    same_as:  the parameter whose value is used if this parameter is not given
+    optional: whether `none` is also accepted
     """
 
     name: str
@@ -35,22 +36,22 @@ class Parameter:
 
     @property
     def flag(self) -> str:
-        """The command-line flag: --num-clients."""
+        """Return the parameter's command-line flag, such as --num-clients."""
         return "--" + self.name.lower().replace("_", "-")
 
     @property
     def field(self) -> str:
-        """The attribute of Cell: num_clients."""
+        """Return the parameter's attribute of Cell, such as num_clients."""
         return self.name.lower()
 
     @property
     def label(self) -> str:
-        """Column head and axis label."""
+        """Return the parameter's name with its unit, for column heads and axis labels."""
         return f"{self.name} [{self.unit}]" if self.unit else self.name
 
     @property
     def accepted(self) -> Message:
-        """What values are accepted; completes 'it must be ...'."""
+        """Return a phrase for the accepted values, which completes 'it must be ...'."""
         accepted = message("a whole number from {low} to {high}", low=self.low, high=self.high)
         if self.kind is bool:
             accepted = message("true or false")
@@ -59,7 +60,7 @@ class Parameter:
         return message("{accepted}, or none", accepted=accepted) if self.optional else accepted
 
     def parse(self, given: Any) -> Value:
-        """The value that *given* (a YAML value or a flag's text) stands for. Raises BadInput."""
+        """Convert *given*, a YAML value or the text of a flag, to a value of this parameter. Raises BadInput."""
         if (given is None and self.same_as) or (given in (None, NONE) and self.optional):
             return None
         value = _from_text(given) if isinstance(given, str) and not self.choices else given
@@ -71,7 +72,7 @@ class Parameter:
         return value
 
     def accepts(self, value: Any) -> bool:
-        """Whether it takes *value*, which is no text for another type."""
+        """Return whether the parameter accepts *value*, which must already have the parameter's type."""
         if type(value) is not self.kind:
             return False
         if self.choices:
@@ -95,10 +96,10 @@ _whole, _claim, _choice = (partial(_declared, kind) for kind in (int, bool, str)
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One full set of parameter values: a system, a runtime, and the value of every parameter.
+    """A system, a runtime, and a value for every parameter: the smallest unit that is measured.
 
-    reads: names of the parameters that the system reads; the others keep their defaults and are not part of
-    the cell's identity.
+    reads: names of the parameters that the system reads. All other parameters keep their defaults and are not part
+    of the cell's identity.
     """
 
     system: str
@@ -108,32 +109,47 @@ class Cell:
     num_workers_per_api_service: int = _whole(25, message("worker threads per service"), low=1, high=1000)
     num_clients: int = _whole(
         None,
-        message("client processes (as many as services, if not given)"),
+        message("client processes (default: as many as services)"),
         low=0,
         high=1000,
         same_as="NUM_API_SERVICES",
     )
-    num_requests_per_client: int = _whole(1000, message("requests from each client to each service"), low=1, high=10**8)
+    num_requests_per_client: int = _whole(
+        1000, message("requests that each client sends to each service"), low=1, high=10**8
+    )
     num_threads_per_client: int = _whole(25, message("threads per client"), low=1, high=1000)
-    calc_target: int = _whole(1000, message("CPU load of one request: how far it counts"), low=0, high=10**9)
+    calc_target: int = _whole(
+        1000, message("CPU work of one request: the service counts from 0 to this number"), low=0, high=10**9
+    )
     num_multi_socket: int = _whole(10, message("listening sockets per service"), low=1, high=1000)
     num_max_conns: int | None = _whole(
-        None, message("connections that a service caches; none = no limit"), low=1, high=10**6, optional=True
+        None, message("most connections that a service keeps open; none = no limit"), low=1, high=10**6, optional=True
     )
     reuse_client: bool = _claim(True, message("reuse a connection (true) or open one per request (false)"))
     select_mode: str = _choice(
         "all",
-        message("one selector for all connections, or each connection asked on its own"),
+        message("wait for all connections with one selector (all), or ask each connection in turn (single)"),
         "all",
         "single",
     )
-    client_binding: str = _choice("random", message("which of a service's sockets a client uses"), "random", "pinned")
+    client_binding: str = _choice(
+        "random", message("which listening socket of a service a client connects to"), "random", "pinned"
+    )
     selector: str = _choice(
-        "auto", message("how a service waits for its connections"), "auto", "epoll", "poll", "select", "kqueue"
+        "auto",
+        message("system call with which a service waits for its connections"),
+        "auto",
+        "epoll",
+        "poll",
+        "select",
+        "kqueue",
     )
     dispatch: str = _choice(
         "any",
-        message("how workers share the waiting: all at once, one leads, each its own, or by the GIL (auto)"),
+        message(
+            "how workers wait: all on one selector (any), one for all (leader), each for its own connections (owned), "
+            "or by GIL state (auto)"
+        ),
         "any",
         "leader",
         "owned",
@@ -142,15 +158,15 @@ class Cell:
     transport: str = _choice("unix", message("Unix sockets or TCP on loopback"), "unix", "tcp")
     payload_bytes: int = _whole(0, message("filler text in each request"), low=0, high=16 * 2**20 - 4096, unit="bytes")
     num_connections_per_client: int = _whole(
-        1, message("connections of one client, which share its requests"), low=1, high=100_000
+        1, message("connections of each client; its requests are divided among them"), low=1, high=100_000
     )
     num_server_threads: int = _whole(1, message("event-loop threads of a server"), low=1, high=1000)
-    message_bytes: int = _whole(1000, message("size of one echoed message"), low=1, high=16 * 2**20, unit="bytes")
+    message_bytes: int = _whole(1000, message("size of each echoed message"), low=1, high=16 * 2**20, unit="bytes")
     keep_alive: bool = _claim(
         True, message("keep a connection for many requests (true) or open one per request (false)")
     )
     nodelay: bool = _claim(
-        True, message("TCP_NODELAY on both sides: small messages are sent without waiting for an acknowledgement")
+        True, message("set TCP_NODELAY on both sides, so that small messages do not wait for an acknowledgement")
     )
     buffer_bytes: int = _whole(
         0,
@@ -161,14 +177,16 @@ class Cell:
     )
     rate: int = _whole(
         0,
-        message("requests per second of one client, at fixed times; 0 = the next request follows each answer"),
+        message("requests per second that each client sends, at fixed times; 0 = closed loop: send after each answer"),
         low=0,
         high=10**8,
         unit="1/s",
     )
-    delay_us: int = _whole(0, message("time that a server waits before each answer"), low=0, high=10**8, unit="us")
+    delay_us: int = _whole(
+        0, message("time that a server waits before it sends an answer"), low=0, high=10**8, unit="us"
+    )
     keep_awake: bool = _claim(
-        False, message("hold idle cores awake: with few connections their waking up is what is measured")
+        False, message("keep idle cores from sleeping; with few connections, wake-up latency would dominate the result")
     )
 
     def __post_init__(self) -> None:
@@ -178,40 +196,41 @@ class Cell:
 
     @classmethod
     def build(cls, *, system: str, runtime: str, reads: tuple[str, ...], values: Mapping[str, Any]) -> "Cell":
-        """A cell from parameter values by name; those not in *reads* are dropped, but for those OF_THE_MACHINE.
+        """Return a cell with the parameter *values*, given by name.
 
+        Values of parameters that are neither in *reads* nor in MACHINE_PARAMETERS are dropped.
         Raises BadInput for an unknown name or a value outside its bounds.
         """
         known = {name: parameter(name).parse(given) for name, given in values.items()}
-        reads = (*reads, *(name for name in OF_THE_MACHINE if name in known and name not in reads))
+        reads = (*reads, *(name for name in MACHINE_PARAMETERS if name in known and name not in reads))
         read: dict[str, Any] = {PARAMETERS[name].field: value for name, value in known.items() if name in reads}
         return cls(system=system, runtime=runtime, reads=reads, **read)
 
     @property
     def params(self) -> dict[str, Value]:
-        """Value of every parameter that the system reads, by name, in the order of declaration."""
+        """Return the value of every parameter that the system reads, by name, in the order of declaration."""
         return {name: getattr(self, name.lower()) for name in PARAMETERS if name in self.reads}
 
     @property
     def cell_id(self) -> str:
-        """Stable name of the cell: system, runtime and a digest of its parameters."""
-        import hashlib  # no child asks for it
+        """Return the cell's stable name: system, runtime and a digest of its parameters."""
+        import hashlib  # imported here because measured children never need it
 
         text = json.dumps(self.params, sort_keys=True)
         return f"{self.system}-{self.runtime}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
     @property
     def requests(self) -> int:
-        """Requests of the whole cell."""
+        """Return how many requests all clients of the cell send together."""
         return self.num_clients * self.num_api_services * self.num_requests_per_client
 
     @property
     def paced_s(self) -> float:
-        """Seconds until a client's last request is due, where it sends at a rate; else 0."""
+        """Return the seconds until a client's last request is due if clients send at a RATE; otherwise 0."""
         return self.num_api_services * self.num_requests_per_client / self.rate if self.rate else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """The cell as a child reads it from its standard input."""
+        """Return the cell as a child reads it from its standard input."""
         return {
             "cell_id": self.cell_id,
             "system": self.system,
@@ -221,7 +240,7 @@ class Cell:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Cell":
-        """The cell that to_json wrote."""
+        """Return the cell that to_json() wrote."""
         params = stored["params"]
         return cls.build(system=stored["system"], runtime=stored["runtime"], reads=tuple(params), values=params)
 
@@ -234,7 +253,7 @@ PARAMETERS: dict[str, Parameter] = {
 
 
 def parameter(name: str) -> Parameter:
-    """The parameter called *name*. Raises BadInput with the names there are."""
+    """Return the parameter called *name*. Raises BadInput, which lists all parameters, if there is none."""
     if name not in PARAMETERS:
-        raise BadInput("{name} is not a parameter; accepted are {names}.", name=name, names=listed(PARAMETERS))
+        raise BadInput("{name} is not a parameter. Use one of: {names}.", name=name, names=listed(PARAMETERS))
     return PARAMETERS[name]

@@ -1,7 +1,7 @@
-"""The child contract, the child's side: docs/child-contract.md.
+"""The child's side of the contract between the orchestrator and measured processes (docs/child-contract.md).
 
-First line of stdin: the cell. First line of stdout: ready. Last line of stdout: the result. End of file on
-stdin: stop.
+The first line of stdin is the cell. The first line of stdout is `ready`, and the last line is the result. The child
+stops at the end of file on stdin.
 """
 
 import json
@@ -22,48 +22,51 @@ STOPPED_EARLY = 3
 
 
 def read_cell() -> dict[str, Any]:
-    """The first line of stdin: the cell, and this child's place in it. Raises ValueError if it is not a JSON object."""
+    """Read the first line of stdin: the cell and this child's role. Raises ValueError unless it is a JSON object."""
     first_line = json.loads(sys.stdin.readline())
     if type(first_line) is not dict:
         raise ValueError("the first line of standard input must be a cell, a JSON object")
     return first_line
 
 
-def say_ready(addresses: list[str], runtime: Mapping[str, Any] | None = None) -> None:
-    """First line of stdout: where this child listens (clients: nowhere), and the facts of its runtime.
+def print_ready(addresses: list[str], runtime: Mapping[str, Any] | None = None) -> None:
+    """Print the first line of stdout: the addresses at which this child listens, and the facts of its runtime.
 
-    runtime: of a child that speaks for another program; otherwise the facts of this interpreter
+    addresses: empty for a client
+    runtime:   given if this child stands for another program; the default is the facts of this interpreter
     """
     known = facts() if runtime is None else dict(runtime)
-    _say({"ready": True, "pid": os.getpid(), "addresses": addresses, "runtime": known})
+    _print_line({"ready": True, "pid": os.getpid(), "addresses": addresses, "runtime": known})
 
 
-def say_result(result: Mapping[str, Any]) -> None:
-    """Last line of stdout."""
-    _say({"result": result})
+def print_result(result: Mapping[str, Any]) -> None:
+    """Print *result* as the last line of stdout."""
+    _print_line({"result": result})
 
 
 def exit_at_once(status: int = 0) -> NoReturn:
-    """Exit without waiting for threads."""
+    """End the process without waiting for its threads."""
     sys.stderr.flush()
     os._exit(status)
 
 
-def next_word() -> str:
-    """The next line of stdin: `warm`, `reset`, `go` or `slice`; empty at end of file."""
+def next_command() -> str:
+    """Read the next line of stdin: `warm`, `reset`, `go` or `slice`; empty at the end of file."""
     return sys.stdin.readline().strip()
 
 
-def say_done(word: str) -> None:
-    """Answer `warm` or `reset`: it is done."""
-    _say({word: True})
+def print_done(word: str) -> None:
+    """Print that the command *word*, `warm` or `reset`, is done."""
+    _print_line({word: True})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """A part of the timed requests: a client sends for lead_ns and length_ns, and counts what is answered in the last.
+    """A slice of time in which a client sends requests. Answers of the first lead_ns are not counted.
 
-    at_ns: when it begins, a time of this host's monotonic clock
+    at_ns:     when the slice begins, on this host's monotonic clock
+    lead_ns:   time before counting starts
+    length_ns: time after lead_ns, in which answers are counted
     """
 
     at_ns: int = 0
@@ -72,22 +75,23 @@ class Slice:
 
     @property
     def counts_from_ns(self) -> int:
-        """When the first answer that counts may come."""
+        """Return the time from which answers are counted."""
         return self.at_ns + self.lead_ns
 
     @property
     def until_ns(self) -> int:
-        """When it ends."""
+        """Return the time at which the slice ends."""
         return self.counts_from_ns + self.length_ns
 
     def __str__(self) -> str:
         return f"slice {self.at_ns} {self.lead_ns} {self.length_ns}"
 
 
-def release(word: str) -> int | Slice | None:
-    """What releases a client: `go` with a time of this host's monotonic clock (0: at once), or a slice. None: neither.
+def parse_release(word: str) -> int | Slice | None:
+    """Parse a command that starts a client's requests.
 
-    Raises ValueError for one of them with anything but numbers.
+    Return the time for `go` (this host's monotonic clock; 0 means now), a Slice for `slice`, None for another command.
+    Raises ValueError if an argument of the command is not a number.
     """
     name, *numbers = word.split(" ")
     if name == "slice":
@@ -97,21 +101,21 @@ def release(word: str) -> int | Slice | None:
 
 
 def wait_until(at_ns: int) -> None:
-    """Sleep until perf_counter_ns() says *at_ns*."""
+    """Sleep until perf_counter_ns() reaches *at_ns*."""
     while (left_ns := at_ns - perf_counter_ns()) > 0:
         sleep(left_ns / 1e9)
 
 
-def stay_on(cpus: Sequence[int]) -> None:
-    """Run on *cpus* only; empty leaves the choice to the kernel. Raises OSError if there are no such CPUs."""
+def pin_to_cpus(cpus: Sequence[int]) -> None:
+    """Restrict this process to *cpus*. If *cpus* is empty, the kernel chooses. Raises OSError for a missing CPU."""
     if cpus:
         os.sched_setaffinity(0, cpus)
 
 
 class ParentWatch:
-    """Ends this process at end of file on stdin, whatever other threads do: with status 0 after a result.
+    """A thread that reads stdin and ends this process at the end of file, whatever other threads do.
 
-    next_word() returns the lines before that.
+    The exit status is 0 after a printed result, otherwise STOPPED_EARLY. next_command() returns the lines read.
     """
 
     def __init__(self) -> None:
@@ -120,13 +124,13 @@ class ParentWatch:
         self._thread = threading.Thread(target=self._watch, name="parent watch", daemon=True)
         self._thread.start()
 
-    def say_result(self, result: Mapping[str, Any]) -> None:
-        """Print a result; connections and memory stay as they are until the next word, or the end of the process."""
+    def print_result(self, result: Mapping[str, Any]) -> None:
+        """Print a result. Connections and memory stay as they are until the next command or the process ends."""
         self._said = True
-        say_result(result)
+        print_result(result)
 
-    def next_word(self) -> str:
-        """The next line of stdin. At end of file the process ends."""
+    def next_command(self) -> str:
+        """Return the next line of stdin. The process ends at the end of file."""
         word = self._words.get()
         self._said = False
         return word
@@ -138,48 +142,65 @@ class ParentWatch:
         os._exit(0 if self._said else STOPPED_EARLY)
 
 
-def _say(message: Mapping[str, Any]) -> None:
+def _print_line(message: Mapping[str, Any]) -> None:
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 
 
-class Usage:
-    """What the operating system has counted for this process since the object was made."""
+class ProcessTimes:
+    """A snapshot of the CPU times and context switches of this process, from which later ones are counted.
 
-    def __init__(self) -> None:
-        self._start = resource.getrusage(resource.RUSAGE_SELF)
-        self._run_queue_ns = run_queue_ns()
+    of: resource.RUSAGE_CHILDREN for ended child processes in place of this process
+    """
+
+    def __init__(self, of: int = resource.RUSAGE_SELF) -> None:
+        self._of = of
+        self._start = resource.getrusage(of)
 
     def to_json(self) -> dict[str, int]:
-        """CPU times, waiting for a core (ns) and context switches since the start; memory of the process in bytes.
-
-        max_rss_bytes is its peak, pss_bytes its proportional share now, 0 where the system does not say.
-        """
-        start, now = self._start, resource.getrusage(resource.RUSAGE_SELF)
+        """Return CPU times (ns) and context switches since the snapshot."""
+        start, now = self._start, resource.getrusage(self._of)
         return {
             "cpu_user_ns": round((now.ru_utime - start.ru_utime) * 1e9),
             "cpu_system_ns": round((now.ru_stime - start.ru_stime) * 1e9),
             "voluntary_switches": now.ru_nvcsw - start.ru_nvcsw,
             "involuntary_switches": now.ru_nivcsw - start.ru_nivcsw,
-            "run_queue_ns": max(0, run_queue_ns() - self._run_queue_ns),  # threads that have ended are counted no more
+        }
+
+
+class Usage(ProcessTimes):
+    """A snapshot of this process's resource usage, from which later usage is counted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._run_queue_ns = run_queue_ns()
+
+    def to_json(self) -> dict[str, int]:
+        """Return CPU times, run-queue time (ns) and context switches since the snapshot, and memory in bytes.
+
+        max_rss_bytes is the peak, pss_bytes the present proportional set size. Both are 0 if the system reports none.
+        """
+        return {
+            **super().to_json(),
+            "run_queue_ns": max(0, run_queue_ns() - self._run_queue_ns),  # threads that have ended are missing
             "max_rss_bytes": own_peak_memory_bytes(),
             "pss_bytes": proportional_memory_bytes("self"),
         }
 
 
 def own_peak_memory_bytes() -> int:
-    """Largest resident set of this process.
+    """Return the largest resident set size of this process, in bytes.
 
-    On Linux ru_maxrss of a child starts at its parent's, so /proc comes first: docs/decisions/006-peak-memory.md.
+    /proc is read first, because on Linux ru_maxrss starts at the parent's value: docs/decisions/006-peak-memory.md.
     """
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak_memory_bytes("self") or (peak if sys.platform == "darwin" else peak * 1024)
 
 
 def run_queue_ns(process: int | str = "self") -> int:
-    """How long the threads of *process* have been ready to run without a core, in ns. 0 where /proc does not say.
+    """Return how long the threads of *process* have been ready to run without a core, in ns; 0 if it is not known.
 
-    process: this one, or another by its id
+    process: "self", or the id of another process
 
     Source: Linux, Documentation/scheduler/sched-stats.rst, /proc/<pid>/schedstat: the second number.
     """
@@ -191,7 +212,10 @@ def run_queue_ns(process: int | str = "self") -> int:
 
 
 def thread_run_queue_ns() -> int:
-    """The same for the calling thread alone: a thread that has ended is no longer counted by run_queue_ns()."""
+    """Return how long the calling thread has been ready to run without a core, in ns.
+
+    Threads must ask before they end, because run_queue_ns() does not see threads that have ended.
+    """
     return _schedstat_wait_ns("/proc/thread-self/schedstat")
 
 

@@ -1,4 +1,7 @@
-"""JSON from outside, checked once against a type of core.record. Only the orchestrator imports this: msgspec."""
+"""Decode JSON from files and children, checked once against the types of core.record.
+
+Only the orchestrator imports this module, because it needs msgspec.
+"""
 
 import re
 from collections.abc import Mapping
@@ -15,12 +18,16 @@ Kind = TypeVar("Kind")
 SHOWN_CHARACTERS = 60
 MOST = 1e100
 CONTAINERS = (dict, list, tuple)
-DEEPEST = 110  # lists in each other: the stacks of a profile
+DEEPEST = 110  # nested lists; the stacks of a profile need many
 _STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<place>\d+)\]|(?P<any>\[\.\.\.\])")
 
 
 class Misfit(Exception):
-    """A value that is not what it must be. place: such as cells[3].clients[0].completion_ns; value: as text"""
+    """A value that does not fit its declared type.
+
+    place: where the value is, such as cells[3].clients[0].completion_ns
+    value: the value as short text
+    """
 
     def __init__(self, place: str, value: Any, wanted: str) -> None:
         super().__init__(f"{place} is {shown(value)}: {wanted}")
@@ -30,9 +37,10 @@ class Misfit(Exception):
 
 
 def decoded(value: Any, kind: type[Kind], place: str = "", *, all_known: bool = True) -> Kind:
-    """Return *value*, which is plain JSON, as *kind*. Raises Misfit, also for a message that cannot be put into words.
+    """Convert *value*, plain JSON, to *kind*. Raises Misfit, also for a message that cannot be formatted.
 
-    place: where the value stands; all_known: whether a key that *kind* does not declare is an error
+    place:     where the value is, for errors
+    all_known: whether a key that *kind* does not declare is an error
     """
     try:
         made = msgspec.convert(value, kind)
@@ -41,17 +49,17 @@ def decoded(value: Any, kind: type[Kind], place: str = "", *, all_known: bool = 
     except msgspec.ValidationError as error:
         raise _misfit(value, str(error), place) from None
     except RecursionError:
-        raise Misfit(place, value, "nested too deep") from None
+        raise Misfit(place, value, "a value with less nesting") from None
     return made
 
 
-def sentence(value: Any) -> Message:
-    """Return a message from outside. Raises Misfit."""
+def decode_message(value: Any) -> Message:
+    """Convert plain JSON to a Message. Raises Misfit."""
     return decoded(value, Message)
 
 
 def expect_words(made: Message, place: str) -> None:
-    """Raises Misfit for a message that cannot be put into words."""
+    """Raise Misfit if the arguments of the message *made* do not fit its text."""
     try:
         str(made)
     except (KeyError, ValueError, IndexError, TypeError, RecursionError):
@@ -59,7 +67,7 @@ def expect_words(made: Message, place: str) -> None:
 
 
 def expect_parameters(values: Mapping[str, Any], place: str) -> None:
-    """Raises Misfit for a value that a parameter does not take."""
+    """Raise Misfit for a value that its parameter does not accept."""
     for name, value in values.items():
         known = PARAMETERS.get(name)
         may_be_absent = known is None or (value is None and (known.optional or known.same_as))
@@ -68,7 +76,10 @@ def expect_parameters(values: Mapping[str, Any], place: str) -> None:
 
 
 def _misfit(value: Any, said: str, place: str) -> Misfit:
-    """msgspec says "Expected `int` >= 1 - at `$.cells[2].completion_ns`"; where keys are names it says `[...]`."""
+    """Convert an error of msgspec, such as "Expected `int` >= 1 - at `$.cells[2].completion_ns`", to a Misfit.
+
+    In a mapping with free keys, msgspec prints `[...]` in place of the key.
+    """
     wanted, _, steps = said.partition(" - at ")
     for step in _STEP.finditer(steps.strip("`").partition("$")[2]):
         if step["any"]:
@@ -79,13 +90,14 @@ def _misfit(value: Any, said: str, place: str) -> Misfit:
         except (KeyError, IndexError, TypeError):
             break
         place += step[0]
-    return Misfit(place, value, wanted)
+    expected = wanted.removeprefix("Expected ")
+    return Misfit(place, value, f"valid: {wanted}" if expected == wanted else expected)
 
 
 def _check(given: Any, made: Any, place: str, all_known: bool) -> None:
-    """Raises Misfit for a key of *given* that *made* did not take, and for what types do not say."""
+    """Raise Misfit for a key of *given* that *made* does not have, and for errors that types cannot express."""
     if place.count("[") > DEEPEST:
-        raise Misfit(place[:SHOWN_CHARACTERS], given, "nested too deep")
+        raise Misfit(place[:SHOWN_CHARACTERS], given, "a value with less nesting")
     if isinstance(made, Message):
         expect_words(made, place)
     if place.endswith(".params"):
@@ -95,27 +107,27 @@ def _check(given: Any, made: Any, place: str, all_known: bool) -> None:
     for key, value in given.items() if is_object else enumerate(given):
         if is_object and key not in taken:
             if all_known:
-                raise Misfit(place + _step(key), value, "a key that is not known")
+                raise Misfit(place + _step(key), value, "a known key")
         elif isinstance(value, CONTAINERS):
             _check(value, taken[key], place + _step(key), all_known)
         elif isinstance(value, int | float) and abs(value) > MOST:
-            raise Misfit(place + _step(key), value, "a number that is not so large")
+            raise Misfit(place + _step(key), value, f"a number up to {MOST:g}")
 
 
 def _step(key: str | int) -> str:
     return f"[{key}]" if isinstance(key, int) else f".{shown_key(key)}"
 
 
-_SHORT = Repr()  # safe for values of any size and depth
+_SHORT = Repr()  # shortens values of any size and depth
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = SHOWN_CHARACTERS
 
 
 def shown(value: Any) -> str:
-    """*value* in few printable characters."""
+    """Return *value* as short, printable text."""
     text = _SHORT.repr(value)
     return text if len(text) <= 2 * SHOWN_CHARACTERS else text[: 2 * SHOWN_CHARACTERS] + "..."
 
 
 def shown_key(key: str) -> str:
-    """A key of an object as it is, if it is plain; else quoted and short."""
+    """Return the key of an object as it is if it is short and printable; otherwise quoted and shortened."""
     return key if len(key) <= SHOWN_CHARACTERS and key.isprintable() else shown(key)

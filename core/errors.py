@@ -1,4 +1,4 @@
-"""The errors a user can mend. Only runner.py prints them and exits."""
+"""Errors that a user can fix. Only runner.py prints them and exits."""
 
 from collections.abc import Iterable
 
@@ -6,9 +6,10 @@ from core.messages import NOTHING, Arg, Message, message
 
 
 class GilscopeError(Exception):
-    """Base of all errors that name their cause and their remedy; exit_status says how a run ends with it.
+    """Base class of errors that name the problem, the value seen and the fix.
 
-    BadInput("{value} is not a port (1-65535).", value=70000): a msgid with its arguments, or a message.
+    BadInput("{value} is not a port (1-65535).", value=70000) gives a msgid with its arguments; a message works, too.
+    exit_status: the status with which runner.py exits after this error
     """
 
     exit_status = 1
@@ -19,18 +20,18 @@ class GilscopeError(Exception):
 
 
 class BadInput(GilscopeError):
-    """A flag, a plan or a file that cannot be used as it is."""
+    """An error in a flag, a plan or a file of the user."""
 
     exit_status = 2
 
 
 class ChildFailed(GilscopeError):
-    """A service or client that died, spoke out of turn or missed its deadline: the cell fails, the sweep goes on."""
+    """An error of a service or client: it died, broke the contract or missed a deadline. Only its cell fails."""
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> Message:
-    """A sentence with the nearest of *names*, and a space behind it; nothing where none is near."""
-    from difflib import get_close_matches  # measured children import this module, and never ask
+    """Return "Did you mean NAME? " with the most similar of *names*, or NOTHING if none is similar."""
+    from difflib import get_close_matches  # imported here because measured children import this module, too
 
     nearest = get_close_matches(word, [*names], n=1)
     return message("Did you mean {name}? ", name=nearest[0]) if nearest else NOTHING

@@ -1,17 +1,17 @@
-"""Files are written beside and put in their place: a reader, and whoever comes after a kill, finds whole ones only."""
+"""Write files atomically: under a temporary name first, then by rename. Readers never see a partly written file."""
 
 import os
 import secrets
 from contextlib import suppress
 from pathlib import Path
 
-BESIDE = f".gilscope-{secrets.token_hex(4)}"  # this process's; whoever cleans up after it looks for that name
+BESIDE = f".gilscope-{secrets.token_hex(4)}"  # this process's temporary name; lab.run.runs removes what is left of it
 
 
 def put(path: Path, content: str | bytes, *, durable: bool = False) -> None:
-    """Write *content* beside *path* and put it in its place, in place of a link too. Raises OSError.
+    """Write *content* to a temporary file and rename it to *path*, which replaces a symbolic link. Raises OSError.
 
-    durable: it is on the disk afterwards, and so is its name
+    durable: flush the file and its name to disk before returning
     """
     beside = path.with_name(BESIDE)
     try:
@@ -23,13 +23,13 @@ def put(path: Path, content: str | bytes, *, durable: bool = False) -> None:
         os.replace(beside, path)
         if durable:
             _flush_folder(path.parent)
-    finally:  # after "disk full", or Ctrl-C
+    finally:  # the temporary file is left if the disk is full, or after Ctrl-C
         with suppress(OSError):
             beside.unlink(missing_ok=True)
 
 
 def write(path: Path, content: str | bytes) -> None:
-    """As put(), but through a link, and straight into what is no file, such as a pipe. Raises OSError."""
+    """Write *content* as put() does, but follow a link at *path* and write directly to a pipe. Raises OSError."""
     if path.is_symlink() or (path.exists() and not path.is_file()):
         path.write_bytes(_bytes(content))
     else:
@@ -37,7 +37,7 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is anything at *path*. Raises OSError where that cannot be known: Path.exists() would say no."""
+    """Return whether *path* exists. Raises OSError if that cannot be determined, when Path.exists() returns False."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -50,7 +50,7 @@ def _bytes(content: str | bytes) -> bytes:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Until then a power cut may undo a rename. Source: fsync(2)."""
+    """Flush *folder* to disk. Before that, a power failure may undo a rename in it. Source: fsync(2)."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,9 +1,11 @@
-"""What a run's cells were measured with, as digests in Run.fingerprints, and how two of these differ. Pure.
+"""Compare fingerprints: digests of the code, interpreters and packages that cells were measured with.
+
+Run.fingerprints has the form
 
     {"code": {id: {file: digest}}, "environments": {id: {"service": part, "client": part}}}
 
-A part has interpreter {executable, version, build, digest}, packages {name: version}, installed (a digest of their
-files) and programs {path: digest}. A cell names the two ids it was measured with.
+A part has `interpreter` {executable, version, build, digest}, `packages` {name: version}, `installed` (a digest of the
+packages' files) and `programs` {path: digest}. Each cell names one id of `code` and one of `environments`.
 """
 
 from collections.abc import Mapping
@@ -17,7 +19,7 @@ NONE_INSTALLED = message("not installed")
 
 
 def code_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[Message]:
-    """Of two states of the code, the files that are not the same: the first of them by name."""
+    """Return the files that differ between two states of the code. At most MOST_NAMED files are named."""
     changed = _changed(before, now)
     changes = [_file_change(name, before, now) for name in changed[:MOST_NAMED]]
     more = len(changed) - MOST_NAMED
@@ -25,7 +27,7 @@ def code_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[Mess
 
 
 def environment_changes(before: Mapping[str, Any], now: Mapping[str, Any], runtime: str) -> list[Message]:
-    """Of two environments of the services and clients under *runtime*, what is not the same."""
+    """Return the differences between two environments of the services and clients under *runtime*."""
     changes = [change for role in before.keys() | now.keys() for change in _part_changes(before, now, role, runtime)]
     return list(dict.fromkeys(changes))
 
@@ -33,7 +35,7 @@ def environment_changes(before: Mapping[str, Any], now: Mapping[str, Any], runti
 def _file_change(name: str, before: Mapping[str, str], now: Mapping[str, str]) -> Message:
     if name not in before:
         return message("{file} is new", file=name)
-    return message("{file} changed", file=name) if name in now else message("{file} is gone", file=name)
+    return message("{file} changed", file=name) if name in now else message("{file} is missing", file=name)
 
 
 def _part_changes(before: Mapping[str, Any], now: Mapping[str, Any], role: str, runtime: str) -> list[Message]:
@@ -44,14 +46,14 @@ def _part_changes(before: Mapping[str, Any], now: Mapping[str, Any], role: str, 
         *code_changes(old.get("programs", {}), new.get("programs", {})),
     ]
     if not changes and old.get("installed") != new.get("installed"):
-        changes.append(message("the files of the packages for {runtime} changed", runtime=runtime))
+        changes.append(message("files of the installed packages for {runtime} changed", runtime=runtime))
     return changes
 
 
 def _interpreter_changes(old: Mapping[str, Any], new: Mapping[str, Any], runtime: str) -> list[Message]:
     before, now = (listed(part.get(key, "") for key in ("executable", "version", "build")) for part in (old, new))
     if str(before) != str(now):
-        return [message("{runtime} was {before} and is {now}", runtime=runtime, before=before, now=now)]
+        return [message("{runtime} changed from {before} to {now}", runtime=runtime, before=before, now=now)]
     if old.get("digest") != new.get("digest"):
         return [message("{file} changed", file=str(new.get("executable", "")))]
     return []
@@ -60,7 +62,7 @@ def _interpreter_changes(old: Mapping[str, Any], new: Mapping[str, Any], runtime
 def _package_changes(old: Mapping[str, str], new: Mapping[str, str], runtime: str) -> list[Message]:
     return [
         message(
-            "{package} was {before} and is {now} (packages for {runtime})",
+            "{package} changed from {before} to {now} (packages for {runtime})",
             package=name,
             before=verbatim(old.get(name, "")) or NONE_INSTALLED,
             now=verbatim(new.get(name, "")) or NONE_INSTALLED,

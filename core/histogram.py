@@ -1,8 +1,8 @@
-"""Log-bucketed latency histogram: known relative error, one list index per record.
+"""Latency histogram with log-linear buckets: bounded relative error, and one list access per recorded value.
 
-A value below 2**(SUB_BITS+1) has a bucket of its own. Above, every power of two is cut into 2**SUB_BITS
-equal buckets, so a bucket is at most 1/128 = 0.78 % of its lower bound wide. Quantiles report a bucket's
-midpoint: they are within RELATIVE_ERROR = 0.4 % of the exact nearest-rank value. min, max and mean are exact.
+Each value below 2**(SUB_BITS+1) has its own bucket. Above that, every power of two is divided into 2**SUB_BITS
+equal buckets, so the width of a bucket is at most 1/128 = 0.78 % of its lower bound. Quantiles report a bucket's
+midpoint, which is within RELATIVE_ERROR = 0.4 % of the exact nearest-rank value. min, max and mean are exact.
 Source of the layout: HdrHistogram (G. Tene), log-linear buckets.
 """
 
@@ -20,7 +20,7 @@ _SHARES = {"p50_ns": (0.50, 1), "p90_ns": (0.90, 10), "p99_ns": (0.99, 100), "p9
 
 
 def bucket_of(value_ns: int) -> int:
-    """Index of the bucket that holds *value_ns* (0 or more)."""
+    """Return the index of the bucket that holds *value_ns* (0 or more)."""
     if value_ns < _EXACT_BELOW:
         return value_ns
     shift = value_ns.bit_length() - (SUB_BITS + 1)
@@ -28,7 +28,7 @@ def bucket_of(value_ns: int) -> int:
 
 
 def bounds_ns(bucket: int) -> tuple[int, int]:
-    """Lowest value of *bucket* and the lowest of the next, in ns."""
+    """Return the lowest value of *bucket* and the lowest value of the next bucket, in ns."""
     if bucket < _EXACT_BELOW:
         return bucket, bucket + 1
     shift = (bucket >> SUB_BITS) - 1
@@ -37,7 +37,7 @@ def bounds_ns(bucket: int) -> tuple[int, int]:
 
 
 class Histogram:
-    """Latencies in ns. Not locked: one per thread, merged after join."""
+    """A histogram of latencies in ns. It has no lock: each thread has its own, and they are merged after the join."""
 
     __slots__ = ("_counts", "max_ns", "min_ns", "total_ns")
 
@@ -48,9 +48,9 @@ class Histogram:
         self.min_ns = 1 << 63
 
     def record(self, value_ns: int) -> None:
-        """Count one latency, in ns, below 2**42 (73 minutes). Raises IndexError above.
+        """Count one latency in ns, which must be below 2**42 (73 minutes). Raises IndexError above that.
 
-        The body is bucket_of() written out, constants too: a call would cost as much as the rest.
+        The body repeats bucket_of() with its constants, because a call would double the cost.
         """
         if value_ns < _EXACT_BELOW:
             self._counts[value_ns] += 1
@@ -64,11 +64,11 @@ class Histogram:
             self.min_ns = value_ns
 
     def clear(self) -> None:
-        """Forget all that was recorded."""
+        """Remove all recorded latencies."""
         self.__init__()  # type: ignore[misc]
 
     def merge(self, other: "Histogram") -> None:
-        """Add the counts of *other*."""
+        """Add the latencies of the histogram *other* to this histogram."""
         self._counts = [mine + theirs for mine, theirs in zip(self._counts, other._counts, strict=True)]
         self.total_ns += other.total_ns
         self.max_ns = max(self.max_ns, other.max_ns)
@@ -76,15 +76,15 @@ class Histogram:
 
     @property
     def count(self) -> int:
-        """How many latencies were recorded."""
+        """Return the number of recorded latencies."""
         return sum(self._counts)
 
     def filled(self) -> Iterable[tuple[int, int]]:
-        """(bucket, count) of every bucket that is not empty, lowest first."""
+        """Yield (bucket, count) for every bucket that is not empty, lowest bucket first."""
         return ((bucket, count) for bucket, count in enumerate(self._counts) if count)
 
     def quantile(self, share: float) -> int:
-        """Latency that *share* of the requests did not exceed, in ns, within RELATIVE_ERROR.
+        """Return the latency in ns that *share* of the requests did not exceed, within RELATIVE_ERROR.
 
         share: 0..1, not percent
         Raises ValueError if nothing was recorded or share is outside 0..1.
@@ -107,19 +107,19 @@ class Histogram:
         raise AssertionError("the counts sum to less than their count")
 
     def to_json(self) -> Any:
-        """Exact count, min, mean and max, the percentiles that the count allows, and all buckets."""
+        """Return count, min, mean and max (exact), the percentiles that the count allows, and all buckets."""
         count = self.count
         summary: dict[str, Any] = {"count": count}
         if count:
             summary |= {"min_ns": self.min_ns, "mean_ns": self.total_ns // count, "max_ns": self.max_ns}
         summary |= {name: self.quantile(share) for name, (share, needed) in _SHARES.items() if count >= needed}
-        counts = {intern(str(bucket)): number for bucket, number in self.filled()}  # a run keeps many histograms
+        counts = {intern(str(bucket)): number for bucket, number in self.filled()}  # a run has many histograms
         summary["histogram"] = {"sub_bits": SUB_BITS, "total_ns": self.total_ns, "counts": counts}
         return summary
 
     @classmethod
     def from_json(cls, summary: Mapping[str, Any]) -> "Histogram":
-        """The histogram that to_json wrote. Raises ValueError for another layout, and where its numbers disagree."""
+        """Return the histogram that to_json() wrote. Raises ValueError for another layout or contradictory numbers."""
         cls.check(summary)
         stored = summary["histogram"]
         histogram = cls()
@@ -132,7 +132,7 @@ class Histogram:
 
     @staticmethod
     def check(summary: Mapping[str, Any]) -> None:
-        """Raises ValueError, with key and value, unless the numbers of a summary of core.record fit together."""
+        """Raise ValueError, with key and value, if the numbers of a core.record.Summary contradict each other."""
         stored = summary.get("histogram", {})
         counts = stored.get("counts", {})
         if stored.get("sub_bits") != SUB_BITS:
@@ -148,7 +148,7 @@ class Histogram:
 
 
 def _check_range(summary: Mapping[str, Any], filled: list[tuple[int, int, int]]) -> None:
-    """Minimum and maximum lie in the outermost buckets, and the sum is one that the buckets can have."""
+    """Raise ValueError unless minimum and maximum lie in the outermost buckets and the sum is possible."""
     for name, (low, high, _) in (("min_ns", min(filled)), ("max_ns", max(filled))):
         if not low <= summary.get(name, -1) < high:
             raise ValueError(f"{name} is {summary.get(name)}; its bucket is from {low} to {high - 1}")

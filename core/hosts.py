@@ -1,4 +1,4 @@
-"""Hosts of a run: how each is reached, and which of them serve and which call."""
+"""Hosts of a run: how each host is reached, and whether it runs services or clients."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -9,11 +9,13 @@ VIA = ("ssh", "here")
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """One host. via: what reaches it; 'here' is this machine, through an agent like all others.
+    """A host of a run.
 
-    ssh: user@host:port, or a name of ~/.ssh/config. address: what measured traffic uses
-    cpus: those that its children may run on; empty where the kernel chooses
-    python: paths of interpreters, if they are not found
+    address: IP address that measured traffic uses
+    via: 'ssh', or 'here' for this machine; both are controlled by an agent process
+    ssh: user@host:port, or a host name of ~/.ssh/config
+    cpus: numbers of the CPUs that its children may use; if empty, the kernel chooses
+    python: paths of interpreters that the search does not find
     """
 
     name: str
@@ -28,7 +30,10 @@ class Host:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """The hosts of a run by name, the one of the services, and those of the clients, which take turns."""
+    """The hosts of a run by name, with the host of the services and the hosts of the clients.
+
+    Client 0 runs on the first host of the clients, client 1 on the next, and so on.
+    """
 
     hosts: Mapping[str, Host] = field(hash=False)
     services_on: str
@@ -36,18 +41,18 @@ class Layout:
 
     @property
     def used(self) -> dict[str, Host]:
-        """The hosts that take part, the one of the services first."""
+        """Return the hosts that take part in the run, the services' host first."""
         return {name: self.hosts[name] for name in dict.fromkeys((self.services_on, *self.clients_on))}
 
     @property
     def client_addresses(self) -> list[str]:
-        """Whom services serve, and nobody else."""
+        """Return the addresses of the clients' hosts. Services accept connections only from these."""
         return [self.hosts[name].address for name in self.clients_on]
 
     def client_host(self, client_id: int) -> str:
-        """The host of a client."""
+        """Return the name of the host on which client *client_id* runs."""
         return self.clients_on[client_id % len(self.clients_on)]
 
     def to_json(self) -> dict[str, Any]:
-        """As result.json has it."""
+        """Return the layout as result.json stores it."""
         return asdict(self)

@@ -1,6 +1,6 @@
-"""Languages that messages can be put into: English, which msgids are, and every catalog in core/locale.
+"""Translate messages. Msgids are English; each catalog in core/locale adds a language.
 
-Catalogs are gettext's: `make messages` updates core/locale/*.po from the code, and polib reads them.
+Catalogs have gettext's format. `make messages` updates core/locale/*.po from the code, and polib reads them.
 """
 
 import gettext
@@ -18,19 +18,16 @@ LANGUAGES = ("en", *sorted(path.stem for path in CATALOGS.glob("*.po")))
 
 
 class Language:
-    """Makes text of messages. name: en, zh"""
+    """A language into which messages are translated. name: `en` or `zh`"""
 
     def __init__(self, name: str, catalog: gettext.NullTranslations) -> None:
         self.name = name
         self.catalog = catalog
 
-    def __repr__(self) -> str:
-        return f"Language({self.name!r})"
-
     def text(self, value: Arg) -> str:
-        """A message or a plain value as text.
+        """Return a message or a plain value as text.
 
-        A msgid that the catalog does not have, or whose translation wants an argument that is not there, is English.
+        The text is English if the catalog lacks the msgid, or if the translation needs an argument that is missing.
         """
         if not isinstance(value, Message):
             return str(value)
@@ -43,7 +40,7 @@ class Language:
             return str(value)
 
     def _template(self, value: Message) -> str | None:
-        """The translation; None where there is none."""
+        """Return the translated template, or None if there is no translation."""
         if value.plural:
             count = value.args.get("count")
             found = self.catalog.ngettext(value.msgid, value.plural, count if isinstance(count, int) else 0)
@@ -57,16 +54,18 @@ ENGLISH = Language("en", gettext.NullTranslations())
 
 @cache
 def language(name: str) -> Language:
-    """Return the language called *name*. Raises BadInput if there is no such catalog, or it cannot be read."""
+    """Return the language called *name*. Raises BadInput if its catalog is missing or cannot be read."""
     if name == ENGLISH.name:
         return ENGLISH
     if name not in LANGUAGES:
-        raise BadInput("{name!r} is not a language; accepted are {names}.", name=name, names=", ".join(LANGUAGES))
+        raise BadInput(
+            "{name!r} is not a supported language. Use one of: {names}.", name=name, names=", ".join(LANGUAGES)
+        )
     path = CATALOGS / f"{name}.po"
     try:
         compiled = polib.pofile(path.read_text("utf-8")).to_binary()
     except OSError as error:
         raise BadInput(
-            "{path} cannot be read: {error}. Install gilscope again.", path=str(path), error=str(error)
+            "{path} cannot be read: {error}. Reinstall gilscope.", path=str(path), error=str(error)
         ) from error
     return Language(name, gettext.GNUTranslations(BytesIO(compiled)))

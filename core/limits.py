@@ -1,20 +1,20 @@
-"""What a peer or a child may make us hold, read or wait for. The Rust side is native/loadgen/src/limits.rs.
+"""Limits on data from services and children. The Rust side is native/loadgen/src/limits.rs.
 
-Each limit is far above what a working peer needs: it is there so that a broken or hostile one costs an error.
-Listed for people in docs/child-contract.md.
+Each limit is far above what a working peer needs. A broken or hostile peer exceeds it and causes an error, not a crash.
+docs/child-contract.md lists the limits.
 """
 
 KIB, MIB = 1 << 10, 1 << 20
 
 # ---- answers of services --------------------------------------------------------------------------------------------
 MAX_HEAD_BYTES = 64 * KIB
-MAX_INTERIM = 16  # responses with 1xx before the one that answers
-MAX_CHUNK_LINE_BYTES = 16 * KIB  # the line with a chunk's size; and all trailers together
-MAX_ANSWER_BYTES = 1 * MIB  # of the answers to /calc, which are kept until they are checked
-MAX_BODY_BYTES = 32 * MIB  # of a user's service
+MAX_INTERIM = 16  # responses with status 1xx before the final response
+MAX_CHUNK_LINE_BYTES = 16 * KIB  # for a line with a chunk's size, and for all trailers together
+MAX_ANSWER_BYTES = 1 * MIB  # for an answer to /calc, which is kept until it is checked
+MAX_BODY_BYTES = 32 * MIB  # for an answer of a user's service
 STATUSES = range(100, 600)
 
 # ---- lines and output of children -----------------------------------------------------------------------------------
-MAX_LINE_BYTES = 16 * MIB  # what a child has written and nobody has asked for yet, the line that is read included
-OUTPUT_HEAD_BYTES = 64 * KIB  # of what a child writes to stderr, its beginning
-OUTPUT_TAIL_BYTES = 1 * MIB  # and its newest part
+MAX_LINE_BYTES = 16 * MIB  # output of a child that the orchestrator has not consumed yet, with the current line
+OUTPUT_HEAD_BYTES = 64 * KIB  # how much is kept of the beginning of a child's stderr
+OUTPUT_TAIL_BYTES = 1 * MIB  # how much is kept of the end of a child's stderr

@@ -1,8 +1,8 @@
-"""What a person is told, as an id with named arguments; a Language makes text of it, at the edge and nowhere else.
+"""Messages: texts for people, kept as a template with named arguments until a renderer translates and formats them.
 
     message("Service {number} of {total} did not answer within {limit_s:g} s.", number=2, total=4, limit_s=5.0)
 
-The msgid is the English text. `make messages` collects all of them for the translators (docs/architecture.md).
+The msgid is the English text. `make messages` collects all msgids for the translators (docs/architecture.md).
 """
 
 import re
@@ -16,12 +16,13 @@ Arg = Union[str, int, float, bool, None, "Message"]
 
 @dataclass(frozen=True, kw_only=True)
 class Message:
-    """A sentence, a label or a part of one, before it is put into words.
+    """A sentence, a label or a part of a sentence, before it is translated and formatted.
 
-    msgid: English, with a {name} for each argument; `plural` is that for counts other than 1, told by args["count"]
-    args: values as they were measured, with their unit in the name; other messages
-    code: what a program decides by, where one does; prose is never read
-    text: English text from a file; shown where the msgid is not known any more
+    msgid:  English template with a {name} for each argument
+    plural: template that is used if args["count"] is not 1
+    args:   measured values, with their unit in the name, and other messages
+    code:   identifier by which a program recognises the message; programs never parse the text
+    text:   English text from a file; shown if the catalog does not have the msgid
     """
 
     msgid: str = ""
@@ -41,18 +42,18 @@ class Message:
 
     @property
     def template(self) -> str:
-        """The English template that fits the count."""
+        """Return the English template, singular or plural, that fits args["count"]."""
         return self.plural if self.plural and self.args.get("count") != 1 else self.msgid
 
     def to_json(self) -> dict[str, Any]:
-        """For a file: code, msgid, arguments, and the English text for whoever reads it without us."""
+        """Return the message for a file: code, msgid, arguments, and the English text for other readers of the file."""
         parts = {"code": self.code, "msgid": self.msgid, "plural": self.plural}
         args = {name: arg.to_json() if isinstance(arg, Message) else arg for name, arg in self.args.items()}
         return {**{name: value for name, value in parts.items() if value}, "args": args, "text": str(self)}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Message":
-        """Return the message that to_json wrote; NOTHING for an empty object."""
+        """Return the message that to_json() wrote; NOTHING for an empty object."""
         args = {
             name: cls.from_json(arg) if isinstance(arg, Mapping) else arg
             for name, arg in stored.get("args", {}).items()
@@ -61,17 +62,17 @@ class Message:
 
 
 def message(msgid: str, /, *, code: str = "", **args: Arg) -> Message:
-    """A message; msgid is a literal, so that it can be collected for translation."""
+    """Return a message. *msgid* must be a literal, because `make messages` collects it from the code."""
     return Message(msgid=msgid, args=args, code=code)
 
 
 def plural(singular: str, several: str, /, *, count: int, **args: Arg) -> Message:
-    """A message that has another form for counts other than 1: plural("{count} block", "{count} blocks", count=3)."""
+    """Return a message with singular and plural forms: plural("{count} block", "{count} blocks", count=3)."""
     return Message(msgid=singular, plural=several, args={"count": count, **args})
 
 
 def verbatim(text: str) -> Message:
-    """Text that is the same in every language: a name, a path, what somebody else's program printed."""
+    """Return a message that is never translated: a name, a path, or the output of another program."""
     return Message(msgid="{text}", args={"text": text}) if text else NOTHING
 
 
@@ -84,7 +85,7 @@ SENTENCES = message("{start} {end}")
 
 
 def listed(items: Iterable[Arg], joint: Message = COMMA, last: Message | None = None) -> Message:
-    """Items in a row: listed(names) "a, b, c"; listed(names, last=AND) "a, b and c"; listed(clauses, SEMICOLON)."""
+    """Join items to one message: listed(names) gives "a, b, c", and listed(names, last=AND) gives "a, b and c"."""
     row = [item if isinstance(item, Message) else verbatim(str(item)) for item in items]
     if not row:
         return NOTHING
@@ -96,12 +97,12 @@ def listed(items: Iterable[Arg], joint: Message = COMMA, last: Message | None = 
 
 
 def chained(messages: Iterable[Message], joint: Message = SEMICOLON) -> Message:
-    """Messages as one message: "a; b; c". NOTHING if there are none."""
+    """Join all messages that are not empty to one message, such as "a; b; c". Return NOTHING if there are none."""
     return listed((part for part in messages if part), joint)
 
 
 class _PlainFields(Formatter):
-    """Fields by name alone: a template from a file must not reach into what it is given."""
+    """A formatter that accepts only plain names, so that a template from a file cannot read attributes of arguments."""
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> tuple[Any, str]:
         if not field_name.isidentifier():
@@ -109,7 +110,7 @@ class _PlainFields(Formatter):
         return kwargs[field_name], field_name
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """A width of a file's template must not fill the memory."""
+        """Format *value*. Raises ValueError for a width of 3 digits or more, which could fill the memory."""
         if any(len(number) > 2 for number in re.findall("[0-9]+", format_spec)):
             raise ValueError(format_spec)
         return str(super().format_field(value, format_spec))
@@ -119,13 +120,13 @@ _FORMATTER = _PlainFields()
 
 
 def formatted(template: str, args: Mapping[str, Arg], text_of: Callable[[Message], str] = str) -> str:
-    """*template* with its arguments. Raises KeyError for a field that has none, ValueError for a bad format.
+    """Return *template* filled with *args*. Raises KeyError for a missing argument, ValueError for a bad format.
 
-    text_of: what makes text of arguments that are messages themselves
+    text_of: converts those arguments that are messages to text
     """
     if not args:
         return template
     texts = {name: text_of(value) if isinstance(value, Message) else value for name, value in args.items()}
-    if template == "{text}":  # as every name and path is; the formatter takes much longer
+    if template == "{text}":  # the template of every name and path; this is much faster than the formatter
         return str(texts["text"])
     return _FORMATTER.vformat(template, (), texts)

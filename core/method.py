@@ -1,6 +1,6 @@
-"""How all cells of a run are measured: warm-up, a duration in place of a count, the clients' runtime, CPUs.
+"""How all cells of a run are measured: warm-up, duration, the clients' runtime, and CPU pinning.
 
-docs/machine.md says what each pinning costs.
+docs/machine.md gives the cost of each way of pinning.
 """
 
 import os
@@ -21,18 +21,18 @@ LONGEST_S = 86_400
 
 @dataclass(frozen=True, kw_only=True)
 class Warmup:
-    """What a client sends before it counts: a share (0..1) of its requests, or so many seconds; never both."""
+    """The warm-up of a client: a share (0..1) of its requests, or a time in seconds. At most one of them is set."""
 
     share: float = 0.0
     seconds: float = 0.0
 
     @classmethod
     def parse(cls, text: str) -> "Warmup":
-        """From '10%', '0.5s' or '0'. Raises BadInput."""
+        """Parse '10%', '0.5s' or '0'. Raises BadInput."""
         match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%|s)?", text.strip())
         if match is None or float(match[1]) > {"s": LONGEST_S, "%": 100, None: 0}[match[2]]:
             raise BadInput(
-                "warmup is {value}; it must be a share of the requests such as 10%, seconds such as 0.5s, or 0.",
+                "warmup is {value}. It must be a share of the requests such as 10%, a time such as 0.5s, or 0.",
                 value=text,
             )
         number = float(match[1])
@@ -46,14 +46,14 @@ class Warmup:
 class Method:
     """How every cell of a run is measured.
 
-    warmup: what clients asked before they counted: `share` (of their requests, 0 to 1; with a duration, of it) or
-        `seconds`; both 0 for none
-    duration_s: how long each cell was timed, in seconds; 0 where NUM_REQUESTS_PER_CLIENT said how much
-    client_runtime: the clients' runtime, or `same` as the services'
-    pin_services, pin_clients: numbers of the CPUs that these were held to; empty where the kernel chose
+    warmup: the warm-up of each client: `share` (0 to 1, of its requests, or of the duration if one is set) or
+        `seconds`; both are 0 without a warm-up
+    duration_s: how long each cell was timed, in seconds; 0 if NUM_REQUESTS_PER_CLIENT set the number of requests
+    client_runtime: the clients' runtime; `same` if it is the services' runtime
+    pin_services, pin_clients: numbers of the CPUs on which services and clients ran; empty if the kernel chose
     neighbours: names of processes that belong to the measured service, such as its database
-    slices: whether the arms of a setting took turns in slices of time, or each cell was timed by itself
-    arrivals: at a RATE, whether requests were due at even distances (`uniform`) or as in a Poisson process (`poisson`)
+    slices: whether the arms of a setting alternated in slices of time; if not, each cell was timed by itself
+    arrivals: at a RATE, whether requests are evenly spaced (`uniform`) or due as in a Poisson process (`poisson`)
     """
 
     warmup: Warmup = Warmup()
@@ -66,18 +66,18 @@ class Method:
     arrivals: str = EVEN
 
     def expect_cpus(self) -> None:
-        """Raises BadInput where this machine has no such CPUs."""
+        """Raise BadInput if this machine does not have the CPUs that the method names."""
         for side, cpus in (("services", self.pin_services), ("clients", self.pin_clients)):
             if cpus and not hasattr(os, "sched_setaffinity"):
                 raise BadInput(
-                    "pin {side} is {value}, but {platform} has no CPU affinity; leave pin out.",
+                    "pin {side} is {value}, but {platform} does not support CPU affinity. Remove pin.",
                     side=side,
                     value=listed(cpus),
                     platform=sys.platform,
                 )
             if cpus and not (usable := os.sched_getaffinity(0)).issuperset(cpus):
                 raise BadInput(
-                    "pin {side} is {value}; it must be CPU numbers out of {cpus}.",
+                    "pin {side} is {value}. Use CPU numbers out of {cpus}.",
                     side=side,
                     value=listed(cpus),
                     cpus=listed(sorted(usable)),
@@ -90,23 +90,23 @@ class Method:
 
     @property
     def is_pinned(self) -> bool:
-        """Whether services or clients are held to CPUs."""
+        """Return whether services or clients are pinned to CPUs."""
         return bool(self.pin_services or self.pin_clients)
 
     def warmup_of(self, requests: int) -> tuple[int | None, float]:
-        """The warm-up where *requests* are timed: so many requests and 0 s, or None and so many seconds."""
+        """Return the warm-up before *requests* timed requests: (number of requests, 0.0) or (None, seconds)."""
         share, seconds = self.warmup.share, self.warmup.seconds
         if self.duration_s:
             seconds = seconds or share * self.duration_s
         return (None, seconds) if seconds else (max(1, round(share * requests)), 0.0)
 
     def to_json(self) -> dict[str, Any]:
-        """As result.json and the first line of children have it."""
+        """Return the method as result.json and the first line of a child's stdin have it."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Method":
-        """Return the method that to_json wrote."""
+        """Return the method that to_json() wrote."""
         known: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
         }
@@ -114,11 +114,11 @@ class Method:
 
 
 def parse_duration(text: str) -> float:
-    """Seconds from '2', '2s' or '0.5'; 0 is no duration. Raises BadInput."""
+    """Parse a duration in seconds from '2', '2s' or '0.5'; 0 means no duration. Raises BadInput."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)s?", text.strip())
     if match is None or float(match[1]) > LONGEST_S:
         raise BadInput(
-            "duration is {value}; it must be a number of seconds from 0 to {limit_s}, such as 2 or 0.5.",
+            "duration is {value}. It must be a number of seconds from 0 to {limit_s}, such as 2 or 0.5.",
             value=text,
             limit_s=LONGEST_S,
         )
@@ -131,7 +131,7 @@ def cores_usable() -> int:
 
 
 def parse_cpus(text: str) -> tuple[int, ...]:
-    """CPU numbers from '0', '0-3' or '0+2'; none where it is no such text."""
+    """Parse CPU numbers from '0', '0-3' or '0+2'. Return () for any other text."""
     cpus: list[int] = []
     for part in re.split(r"[+,]", text):
         match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", part.strip())
@@ -143,16 +143,17 @@ def parse_cpus(text: str) -> tuple[int, ...]:
 
 
 FEWEST_TO_PIN = 4
-CLIENTS_SHARE = 4  # one core in so many, for the native client
+CLIENTS_SHARE = 4  # one of four cores is for the native client
 
 
 def placement(cores: int) -> Message:
-    """What to do with --pin on so many *cores*, so that the service may still use several."""
+    """Return advice on --pin for a machine with *cores* cores. The service keeps several cores."""
     if cores < FEWEST_TO_PIN:
         return message(
-            "with fewer than {fewest} cores leave it to the kernel: on one core a service shows nothing of threads",
+            "let the kernel place processes on fewer than {fewest} cores, because a service on one core cannot "
+            "run threads in parallel",
             fewest=FEWEST_TO_PIN,
         )
     first = cores - cores // CLIENTS_SHARE
     pins = f"--pin services=0-{first - 1} clients={f'{first}-{cores - 1}'.removesuffix(f'-{first}')}"
-    return message("keep clients off the services' cores: {pins} --client-runtime native", pins=pins)
+    return message("give clients and services separate cores: {pins} --client-runtime native", pins=pins)

@@ -1,14 +1,14 @@
-"""A process that ends when its parent does, or adopts orphans, by the kernel: Linux only. Source: prctl(2)."""
+"""Tie a process's life to its parent's, or adopt orphaned processes. Linux only. Source: prctl(2)."""
 
 import os
 from ctypes import CDLL
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
-_PRCTL = getattr(CDLL(None), "prctl", None)  # looked up here: a new process should not, before it runs its program
+_PRCTL = getattr(CDLL(None), "prctl", None)  # looked up here because it is unsafe between fork and exec
 
 
 def die_with_parent(parent_pid: int, number: int) -> None:
-    """From now on this process gets the signal *number* when its parent ends; at once if it has ended already.
+    """Let the kernel send the signal *number* to this process when its parent ends, or now if the parent has ended.
 
     parent_pid: the parent's os.getpid(), from before this process was forked
     """
@@ -19,7 +19,7 @@ def die_with_parent(parent_pid: int, number: int) -> None:
 
 
 def adopt_orphans() -> bool:
-    """Make descendants whose parent ends children of this process. Return whether the system can do that."""
+    """Make this process the new parent of descendants whose parent ends. Return whether the system supports this."""
     if _PRCTL:
         _PRCTL(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     return bool(_PRCTL)

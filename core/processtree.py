@@ -1,4 +1,4 @@
-"""What the operating system has counted for a process and all its descendants: Linux, from /proc.
+"""Read the resource usage of a process and all its descendants from /proc (Linux).
 
 Source: proc_pid_stat(5), proc_pid_status(5), proc_pid_smaps(5).
 """
@@ -12,12 +12,12 @@ PROC = "/proc"
 
 @dataclass(frozen=True, kw_only=True)
 class TreeUsage:
-    """Sums over the processes of a tree that run now. CPU time comes in ticks of the kernel, 10 ms as a rule.
+    """Resource usage of a process tree: sums over its running processes.
 
-    cpu_*_ns: also of children that have ended and were waited for
-    *_switches: of the threads that run now
-    max_rss_bytes: the sum of the peaks of all processes, which need not have been at the same time
-    pss_bytes: pages that processes share count by their share; 0 where the kernel does not say
+    cpu_*_ns: CPU time, in kernel ticks (usually 10 ms), with children that have ended and were waited for
+    *_switches: context switches of the running threads
+    max_rss_bytes: the sum of the processes' peaks, which may have occurred at different times
+    pss_bytes: proportional set size: a page that n processes share counts as 1/n; 0 if the kernel reports none
     """
 
     processes: int = 0
@@ -33,18 +33,21 @@ class TreeUsage:
         return TreeUsage(**{name: mine[name] + others[name] for name in mine})
 
     def since(self, start: "TreeUsage") -> "TreeUsage":
-        """CPU time and switches since *start*, none below 0 (a process may have ended); memory as it is now."""
+        """Return CPU time and switches since *start*, and the present memory.
+
+        Differences are never negative, although a process that has ended would lower the sums.
+        """
         counted = ("cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches")
         mine, before = asdict(self), asdict(start)
         return TreeUsage(**mine | {name: max(0, mine[name] - before[name]) for name in counted})
 
     def to_json(self) -> dict[str, int]:
-        """All sums by name."""
+        """Return the usage as a dictionary of all sums by name."""
         return asdict(self)
 
 
 def usage_of_tree(pid: int) -> TreeUsage:
-    """The usage of *pid* and its descendants. Raises ProcessLookupError where there is no such process."""
+    """Return the usage of *pid* and its descendants. Raises ProcessLookupError if there is no such process."""
     total = usage_of(tree(pid))
     if not total.processes:
         raise ProcessLookupError(f"there is no process {pid}")
@@ -52,24 +55,24 @@ def usage_of_tree(pid: int) -> TreeUsage:
 
 
 def usage_of(pids: Iterable[int]) -> TreeUsage:
-    """The usage of these processes together; those that have ended count for nothing."""
+    """Return the total usage of the processes *pids*; processes that have ended are skipped."""
     return sum(map(_usage, pids), TreeUsage())
 
 
 def peak_memory_bytes(pid: int | str) -> int:
-    """Largest resident set of a process (VmHWM). 0 where /proc does not say. pid: a number, or "self"."""
+    """Return the largest resident set size (VmHWM) of *pid* (or "self") in bytes; 0 if /proc has none."""
     return _numbers(f"{PROC}/{pid}/status").get("VmHWM", 0) * 1024
 
 
 def proportional_memory_bytes(pid: int | str) -> int:
-    """Proportional set size of a process now: shared pages count by their share. 0 where /proc does not say."""
+    """Return the present proportional set size of *pid* in bytes; 0 if /proc has none."""
     return _numbers(f"{PROC}/{pid}/smaps_rollup").get("Pss", 0) * 1024
 
 
 def threads_ran_ns(pid: int) -> dict[int, int]:
     """Return the CPU time in ns of each thread of *pid* and its descendants, by thread id; {} if it is not known.
 
-    It reads far less of /proc than tree() does. Source: Linux, Documentation/scheduler/sched-stats.rst,
+    This function reads far less of /proc than tree() does. Source: Linux, Documentation/scheduler/sched-stats.rst,
     /proc/<pid>/schedstat: the first number; proc_pid_task(5), children.
     """
     ran, pids = {}, [pid]
@@ -82,12 +85,12 @@ def threads_ran_ns(pid: int) -> dict[int, int]:
 
 
 def descendants(pid: int) -> list[int]:
-    """The processes that *pid* and its descendants have started and that run now."""
+    """Return the ids of all running descendants of *pid*."""
     return [process for process in tree(pid) if process != pid]
 
 
 def tree(pid: int) -> list[int]:
-    """*pid* and its descendants that run now, parents first; without *pid* itself where it does not run."""
+    """Return the ids of *pid* and its descendants, parents first; only processes that run."""
     children: dict[int, list[int]] = {}
     running = set()
     for name in filter(str.isdecimal, os.listdir(PROC)):
@@ -102,9 +105,9 @@ def tree(pid: int) -> list[int]:
 
 
 def _stat(pid: int) -> list[str]:
-    """The fields of /proc/<pid>/stat from the state on; empty where the process has ended."""
+    """Return the fields of /proc/<pid>/stat from the state on; empty if the process has ended."""
     text = _text(f"{PROC}/{pid}/stat")
-    fields = text.rpartition(")")[2].split()  # the name before it may hold spaces and brackets
+    fields = text.rpartition(")")[2].split()  # the process name before ")" may contain spaces and brackets
     return [] if not fields or fields[0] in "ZX" else fields
 
 
@@ -127,7 +130,7 @@ def _usage(pid: int) -> TreeUsage:
 
 
 def _numbers(path: str) -> dict[str, int]:
-    """The lines `name: number ...` of a file."""
+    """Parse the lines `name: number ...` of a file."""
     numbers = {}
     for line in _text(path).splitlines():
         name, _, rest = line.partition(":")
@@ -138,7 +141,7 @@ def _numbers(path: str) -> dict[str, int]:
 
 
 def _threads(pid: int) -> list[str]:
-    """The ids of its threads; none where it has ended."""
+    """Return the ids of the threads of *pid*; empty if the process has ended."""
     try:
         return os.listdir(f"{PROC}/{pid}/task")
     except OSError:

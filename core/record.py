@@ -1,7 +1,8 @@
-"""The keys of result.json and of a child's last line, each with its type, its bounds and its meaning.
+"""Declare the keys of result.json and of a child's last line: type, bounds and meaning of each key.
 
-Measured processes must not import this module, because it needs msgspec. The run and a cell are in core.result, its
-plan in core.saved. The tables of docs/result.md are made from the lines `key: meaning` of these docstrings.
+core.result declares the run and its cells, and core.saved the plan and the machine. The tables of docs/result.md are
+made from the lines `key: meaning` of these docstrings. Measured processes must not import this module, because it
+needs msgspec.
 """
 
 from typing import Annotated, Literal, Required, TypedDict
@@ -20,7 +21,7 @@ Positive = Annotated[int, Meta(ge=1, le=LARGEST)]
 Time = Annotated[int, Meta(ge=-LARGEST, le=LARGEST)]
 Number = Annotated[int, Meta(ge=-(10**18), le=10**18)] | Annotated[float, Meta(ge=-1e100, le=1e100)]
 Share = Annotated[float, Meta(gt=0, lt=1)]
-Known = Number | None  # null if it is not known
+Known = Number | None  # null if the number is not known
 Amount = Annotated[float, Meta(ge=0, le=1e100)]
 Text = Annotated[str, Meta(max_length=MOST_CHARACTERS)]
 Code = Annotated[str, Meta(max_length=60, pattern="^[ -~]*$")]
@@ -30,7 +31,7 @@ Verdict = Literal["faster", "slower", "equivalent", "inconclusive", "invalid", "
 
 
 class Sentence(TypedDict, total=False):
-    """A message: msgid, its arguments, and its English text."""
+    """A message in a file: its msgid, its arguments, and its English text."""
 
     msgid: str
     plural: str
@@ -39,23 +40,24 @@ class Sentence(TypedDict, total=False):
     args: dict[str, "str | int | float | bool | Sentence | None"]
 
 
-# ---- what a child says ---------------------------------------------------------------------------------------------
+# ---- what a child prints -------------------------------------------------------------------------------------------
 
 
 class Usage(TypedDict, total=False):
-    """What a process used, and how its GIL and its JIT were when it was ready and at its end; null if not known.
+    """The resources that a process used, and the state of its GIL and JIT; null if not known.
 
-    cpu_user_ns, cpu_system_ns: CPU time of the process: of a client from its release to its last answer, of a service
-        from the end of the warm-up, or from ready without one, to its own end
-    voluntary_switches, involuntary_switches: context switches in that time
-    run_queue_ns: how long its threads were ready to run without a core in that time, all together; of a client those
-        that ask; 0 where the system does not say ([decision 014](decisions/014-run-queue.md))
-    max_rss_bytes: peak memory of the process, with its start and the warm-up
-    pss_bytes: proportional set size at its last answer, of a service at its end with all clients still connected: pages
-        that processes share count by their share; 0 where the system does not say
-    processes: how many processes a service of one's own had
-    gil_enabled_ready, gil_enabled_end, jit_enabled_ready, jit_enabled_end: whether its GIL, and its JIT, was on when it
-        was ready, of a client at its release, and at its end
+    cpu_user_ns, cpu_system_ns: CPU time of the process. A client counts from its release to its last answer. A service
+        counts from the end of the warm-up (from its ready line if there is no warm-up) to its end
+    voluntary_switches, involuntary_switches: context switches in the same time
+    run_queue_ns: how long threads were ready to run without a core in the same time, summed over all threads (of a
+        client: its requesting threads); 0 if the system does not report it
+        ([decision 014](decisions/014-run-queue.md))
+    max_rss_bytes: peak memory of the process, including start and warm-up
+    pss_bytes: proportional set size: a page that n processes share counts as 1/n. Read at a client's last answer, and
+        at a service's end while all clients are connected; 0 if the system does not report it
+    processes: number of processes of a user's service
+    gil_enabled_ready, gil_enabled_end, jit_enabled_ready, jit_enabled_end: whether the GIL, or the JIT, was on when the
+        process was ready (for a client: at its release), and at its end
     """
 
     cpu_user_ns: Count
@@ -73,7 +75,7 @@ class Usage(TypedDict, total=False):
 
 
 class Program(TypedDict, total=False):
-    """Name, version and libraries of a native child."""
+    """The name, version and libraries of a native child."""
 
     program: Text
     version: Text
@@ -83,20 +85,20 @@ class Program(TypedDict, total=False):
 
 
 class Runtime(Program, total=False):
-    """What a child says that it runs under."""
+    """The runtime that a child reports in its ready line."""
 
     implementation: Text
 
 
-class Said(TypedDict, total=False):
-    """What another load generator printed."""
+class PrintedFigures(TypedDict, total=False):
+    """Figures that another load generator, such as wrk, printed."""
 
     seconds: Amount
     percentiles_ms: dict[Text, Amount]
 
 
 class FirstWrong(TypedDict):
-    """The first wrong answer, in words."""
+    """The first wrong answer that a client received, in words."""
 
     request: Text
     got: Text
@@ -104,12 +106,13 @@ class FirstWrong(TypedDict):
 
 
 class Turns(TypedDict, total=False):
-    """How an arm took turns with the others in slices of time.
+    """The slices of time in which an arm was measured, in alternation with the other arms.
 
-    slices: how many it had
-    length_ns, lead_ns: of each slice, the time whose answers count, and the time before it in which clients sent, too
-    idle_ns: how long the arm was idle between its slices, all together
-    idle_cpu_ns: CPU time that its services and clients used meanwhile
+    slices: number of slices
+    length_ns, lead_ns: length of the part of each slice whose answers count, and of the part before it, in which
+        clients send requests without counting
+    idle_ns: how long the arm was idle between its slices, in total
+    idle_cpu_ns: CPU time that its services and clients used while idle
     """
 
     slices: Count
@@ -120,27 +123,28 @@ class Turns(TypedDict, total=False):
 
 
 class Client(Usage, total=False):
-    """What a cell keeps of a client.
+    """The result of one client in a cell.
 
     client_id: 0, 1, ...
-    host: across hosts, the one that it ran on
-    program: of a native client its `program` (name), `version`, `compiler`, `java` if one runs it, and `packages`
-        (versions of what it was built with, by name); of another load generator the version that its own command says
-    completion_ns: from its release to its last answer
-    started_ns, finished_ns: its release and its last answer on the host's monotonic clock; only differences mean
-        something
-    requests, answered, wrong, errors, calc_ns: as of the cell, for this client
-    bench_ns, workers_ns: of HTTP clients: from before the first worker is started to the end of the last, and the time
-        of each worker's loop
-    worker: of HTTP clients: `thread` or `task`, what a worker is
-    timeline: of HTTP clients: for each worker `[start, end]` of its first 100 answered requests, ns from `started_ns`
-    uncounted: of a cell in slices: answers that came before the part of a slice that counts
-    overdue: at a RATE: requests that were due in the timed window and never sent
-    rate, offered_rate: of native clients at a RATE: what was asked for, and what was sent, in requests/s
-    sent_bytes, received_bytes: of native clients: bytes of requests and of answers
-    said: of a client that stands for another load generator: its `seconds` and `percentiles_ms`, as it printed them
-    first_wrong: of the clients of a service of one's own, the first answer that was not as expected: `request`, `got`
-        and `expected`, in words
+    host: name of the host on which the client ran; only in a run across hosts
+    program: for a native client: its `program` (name), `version`, `compiler`, `java` (for a Java program), and
+        `packages` (versions of its libraries by name); for another load generator: the version that its command reports
+    completion_ns: time from the client's release to its last answer
+    started_ns, finished_ns: the client's release and its last answer, on the host's monotonic clock; only differences
+        are meaningful
+    requests, answered, wrong, errors, calc_ns: as in [a cell](#a-cell), for this client alone
+    bench_ns, workers_ns: for HTTP clients: time from before the first worker starts to the end of the last worker, and
+        the time of each worker's loop
+    worker: for HTTP clients: whether a worker is a `thread` or a `task`
+    timeline: for HTTP clients: for each worker `[start, end]` of its first 100 answered requests, in ns from
+        `started_ns`
+    uncounted: for a cell in slices: answers in the parts of slices that do not count
+    overdue: with a RATE: requests that were due in the timed window and were never sent
+    rate, offered_rate: for native clients with a RATE: the requested rate and the rate that was sent, in requests/s
+    sent_bytes, received_bytes: for native clients: bytes of requests and of answers
+    said: for a client that runs another load generator: the `seconds` and `percentiles_ms` that the generator printed
+    first_wrong: for the clients of a user's service: the first answer that was not as expected: `request`, `got` and
+        `expected`, in words
     """
 
     client_id: Count
@@ -164,12 +168,12 @@ class Client(Usage, total=False):
     worker: Text
     workers_ns: list[Count]
     timeline: list[list[tuple[Count, Count]]]
-    said: Said
+    said: PrintedFigures
     first_wrong: FirstWrong
 
 
 class Buckets(TypedDict):
-    """The buckets of a histogram (core.histogram)."""
+    """The buckets of a histogram, as core.histogram writes them."""
 
     sub_bits: Count
     total_ns: Count
@@ -179,10 +183,10 @@ class Buckets(TypedDict):
 class Summary(TypedDict, total=False):
     """A histogram as Histogram.to_json() writes it; empty if there is none.
 
-    count: how many values it holds
-    min_ns, mean_ns, max_ns: exact
-    p50_ns, p90_ns, p99_ns, p999_ns: percentiles by nearest rank, at most 0.4 % from the exact value
-    histogram: `sub_bits` (7), `total_ns` (the sum) and `counts` (how many values in each bucket)
+    count: number of values
+    min_ns, mean_ns, max_ns: exact minimum, mean and maximum
+    p50_ns, p90_ns, p99_ns, p999_ns: percentiles by nearest rank, within 0.4 % of the exact value
+    histogram: `sub_bits` (7), `total_ns` (sum of all values) and `counts` (number of values in each bucket)
     """
 
     count: Count
@@ -196,15 +200,18 @@ class Summary(TypedDict, total=False):
     histogram: Buckets
 
 
-class SlowOnes(TypedDict):
-    """Of a client's slowest requests [start, latency, service_id]; above_ns: all that took longer are among them."""
+class SlowRequests(TypedDict):
+    """A client's slowest requests, each as [start, latency, service_id].
+
+    above_ns: the list contains every request that took longer than this
+    """
 
     above_ns: Count
     requests: Annotated[list[tuple[Count, Count, Count]], Meta(max_length=MOST_SLOW)]
 
 
 class Sliced(TypedDict):
-    """How many answers came in each of successive slices of time, the first of which began at start_ns."""
+    """The number of answers in each of successive slices of time. start_ns: when the first slice began"""
 
     width_ns: Annotated[int, Meta(ge=WIDTH_NS, le=10**12)]
     start_ns: Count
@@ -212,18 +219,18 @@ class Sliced(TypedDict):
 
 
 class ClientLine(Client, total=False):
-    """The result of a client, as it sends it."""
+    """The last line that a client prints: its result."""
 
     latency: Summary
     connect: Summary
     waiting: Summary
     lag: Summary
-    slow: SlowOnes
+    slow: SlowRequests
     slices: Sliced
 
 
-class Served(TypedDict, total=False):
-    """A process that served clients, as it was counted from outside (lab.user_service.workers)."""
+class ServingProcess(TypedDict, total=False):
+    """A process of a user's service that served clients, as lab.user_service.workers observed it from outside."""
 
     connections: Required[Count]
     threads: Required[Count]
@@ -232,7 +239,7 @@ class Served(TypedDict, total=False):
 
 
 class Pauses(TypedDict, total=False):
-    """Collections of garbage while clients were timed."""
+    """Garbage collections while clients were timed."""
 
     processes: Count
     reported_ns: Count
@@ -243,29 +250,29 @@ class Pauses(TypedDict, total=False):
 
 
 class ServiceLine(Usage, total=False):
-    """The result of a service, as it sends it.
+    """The last line that a service prints: its result.
 
-    requests: requests that it answered, warm-up left out
-    counted: of a service of one's own: false, since the clients count
-    gil_known: false where the state of the GIL is the runtime's promise only
-    pythons: the Pythons that the processes of a service of one's own were seen to run: `3.14.7`, or `3.14.7t` of the
+    requests: requests that the service answered after the warm-up
+    counted: false for a user's service, whose requests only the clients count
+    gil_known: false if the GIL's state was not observed and only the runtime's name promises it
+    pythons: for a user's service: the Python versions that its processes ran, such as `3.14.7`, or `3.14.7t` for the
         free-threaded build
-    workers: of a service of one's own: for each process that held a connection from a client in the timed window
-        `connections` (at most at once), `loops` (of these, how many each of its event loops watched), `threads` (how
-        many served) and `cpu_ns` (CPU time of its busy threads; [how that is counted](own-service.md#what-ran))
-    requests_by_worker, requests_by_socket: how many requests each worker, and each socket, had: of systems 1, 2 and 4,
-        and of 2 and 4
-    connections_by_requests: of systems 2 and 4: how many connections had how many requests
-    strangers: of systems 2 and 4 across hosts: connections from elsewhere than the cell's client hosts, which were
-        closed
-    echoed_bytes: of echo servers: bytes that they sent back
+    workers: for a user's service: for each process that had a connection to a client in the timed window:
+        `connections` (the most at one time), `loops` (how many of them each event loop watched), `threads` (number of
+        serving threads) and `cpu_ns` (CPU time of its busy threads; [how it is counted](own-service.md#what-ran))
+    requests_by_worker, requests_by_socket: requests that each worker (systems 1, 2 and 4) and each listening socket
+        (systems 2 and 4) received
+    connections_by_requests: for systems 2 and 4: number of connections by number of requests
+    strangers: for systems 2 and 4 across hosts: connections from other hosts than the cell's client hosts; the service
+        closed them
+    echoed_bytes: for echo servers: bytes that they sent back
     """
 
     requests: Count
     counted: bool
     gil_known: bool
     pythons: list[Text]
-    workers: list[Served]
+    workers: list[ServingProcess]
     requests_by_worker: list[Count]
     requests_by_socket: list[Count]
     connections_by_requests: dict[Text, Count]
@@ -274,16 +281,16 @@ class ServiceLine(Usage, total=False):
 
 
 class Service(ServiceLine, total=False):
-    """What a cell keeps of a service.
+    """The result of one service in a cell.
 
     service_id: 0, 1, ...
-    host: across hosts, the one that it ran on
-    program: as of a client
+    host: name of the host on which the service ran; only in a run across hosts
+    program: as for a client
     pauses: garbage collections of its Python processes in the timed window: `processes`, `collections` and `total_ns`
-        by generation (the free-threaded build has one), `longest_ns`, `reported_ns` (how long 3.15 and later say they
-        took), `unkept` (whose times were overwritten by newer ones); missing where they are not known
-    notices: 20 lines at most, where what it wrote says that threads got in each other's way ("dictionary changed size
-        during iteration") or that the GIL was switched on
+        by generation (the free-threaded build has one), `longest_ns`, `reported_ns` (the duration that Python 3.15 and
+        later report), `unkept` (collections whose times were overwritten by newer ones); missing if not known
+    notices: at most 20 lines of its output that report a race between threads ("dictionary changed size during
+        iteration") or that the GIL was switched on
     """
 
     service_id: Count
@@ -301,23 +308,23 @@ Addresses = Annotated[list[Address], Meta(min_length=1)]
 
 
 class Cause(TypedDict):
-    """What slow requests overlap."""
+    """How much of the slow requests' time one cause overlaps. share: of slow requests; window: of all time"""
 
     share: Number
     window: Number
 
 
 class Slow(TypedDict, total=False):
-    """Requests slower than a percentile, and how many of them overlap a collection of their service.
+    """Requests slower than a percentile, and how many of them overlap a garbage collection of their service.
 
     threshold_ns: the percentile; the requests counted here took longer
-    requests: how many did
-    overlapping: those during which their service collected
-    by_chance: how many would be, had they come at other times of the window, each as long as its time outside of
-        collections was; mean of 32 shifts
-    mostly: those that spent at least half of their time under collections
-    causes: by `collection`, `service`, `client` (threads that could run had no core) and `steal` (the host had taken
-        the cores), as far as they are known: `share`, of the time of these requests, and `window`, of all time at the
+    requests: number of these requests
+    overlapping: requests during which their service ran a garbage collection
+    by_chance: how many would overlap if they came at other times of the window, each as long as its time outside of
+        collections; mean of 32 shifts
+    mostly: requests that spent at least half of their time in collections
+    causes: for `collection`, `service` and `client` (a runnable thread had no core) and `steal` (the hypervisor took
+        the cores), as far as known: `share` of the time of these requests, and `window`, the share of all time at the
         same services or clients; 0 to 1
     """
 
@@ -330,7 +337,7 @@ class Slow(TypedDict, total=False):
 
 
 class Slices(TypedDict, total=False):
-    """How many answers came in each slice of time. start_ns: begin of the first, from the release of the clients."""
+    """The number of answers in each slice of time. start_ns: start of the first slice, from the clients' release"""
 
     width_ns: Positive
     start_ns: Time
@@ -338,7 +345,7 @@ class Slices(TypedDict, total=False):
 
 
 class Others(TypedDict):
-    """What other processes used while clients were timed. busiest, neighbours: shares by name."""
+    """CPU time of other processes while clients were timed. busiest, neighbours: share of each process by name"""
 
     cores: Count
     window_ns: Count
@@ -348,14 +355,14 @@ class Others(TypedDict):
 
 
 class Window(TypedDict, total=False):
-    """What a machine did while clients were timed; null for what it does not say.
+    """The state of a machine while clients were timed; null for a value that the machine does not report.
 
-    window_ns: how long it was
-    steal, iowait, idle: shares of all cores' time
-    others: what other processes used, as in [a cell](#a-cell); in a cell it is a key of its own
-    swapped_pages: pages that went to swap or came from it
-    throttles: how often heat slowed a core
-    quota_stalled_ns: how long the quotas of the control groups held threads back
+    window_ns: length of the window
+    steal, iowait, idle: shares of the time of all cores
+    others: CPU time of other processes, as in [a cell](#a-cell), where it is a separate key
+    swapped_pages: pages swapped in or out
+    throttles: how often a core was slowed because of its temperature
+    quota_stalled_ns: how long CPU quotas of control groups throttled threads
     cpu_pressure, memory_pressure: share of the window in which some process waited for a core, or for memory
     """
 
@@ -372,7 +379,7 @@ class Window(TypedDict, total=False):
 
 
 class CellHost(TypedDict, total=False):
-    """A host that took part in a cell: its clock against ours, its release, what disturbed it."""
+    """A host that took part in a cell: the offset of its clock, the release of its clients, and disturbances."""
 
     offset_ns: Time
     error_ns: Count
@@ -385,21 +392,21 @@ class CellHost(TypedDict, total=False):
 
 
 class Hidden(TypedDict):
-    """What stands for a secret in a file (core.secret)."""
+    """The replacement of a secret in a file (core.secret)."""
 
     hidden: str
     name: str
 
 
 class Request(TypedDict, total=False):
-    """A request to a service of the user's own, as far as reports use it."""
+    """A request to a user's service; only the keys that reports use."""
 
     method: str
     path: str | Hidden
 
 
 class Requests(TypedDict):
-    """What clients ask a service of the user's own."""
+    """The requests that clients send to a user's service."""
 
     requests: list[Request]
     think_time_s: Number
@@ -407,14 +414,14 @@ class Requests(TypedDict):
 
 
 class Target(TypedDict):
-    """A service that already runs."""
+    """A user's service that was already running before the measurement."""
 
     name: str
     url: str | Hidden
 
 
 class OwnService(TypedDict, total=False):
-    """A service of the user's own, as far as reports use it."""
+    """A user's service; only the keys that reports use."""
 
     name: Required[str]
     requests: Required[Requests]
@@ -424,7 +431,7 @@ class OwnService(TypedDict, total=False):
 
 
 class Flags(TypedDict, total=False):
-    """How an interpreter was built; null if it does not say."""
+    """Build options of an interpreter; null if not known."""
 
     pgo: bool | None
     lto: bool | None
@@ -436,15 +443,15 @@ class Flags(TypedDict, total=False):
 
 
 class RuntimeFacts(TypedDict, total=False):
-    """An interpreter that a run had.
+    """An interpreter that a run used.
 
     executable: path of the interpreter
     source: how it was found: `uv`, `PATH`, `pyenv`, or `given` by `--interpreter`
-    implementation, version, build, compiler: what it says it is
+    implementation, version, build, compiler: as the interpreter reports them
     gil_disabled_build: whether it is the free-threaded build
-    gil_enabled, jit_enabled: whether the runtime's name promises a GIL, and a JIT
-    flags: how it was built: `pgo`, `lto`, `shared`, `debug`, `tail_call`, `jit`, and the `configure` options
-    packages: names and versions of what was installed for it, by requirements file
+    gil_enabled, jit_enabled: whether the runtime's name promises that the GIL, or the JIT, is on
+    flags: build options: `pgo`, `lto`, `shared`, `debug`, `tail_call`, `jit`, and the `configure` options
+    packages: names and versions of the installed packages, by requirements file
     """
 
     executable: str
@@ -461,7 +468,7 @@ class RuntimeFacts(TypedDict, total=False):
 
 
 class Link(TypedDict):
-    """A host's way to the services: round trips, and bytes a second one way."""
+    """The network link from a host to the services' host: round-trip times, and bytes/s in one direction."""
 
     least_ns: Count
     median_ns: Count
@@ -469,7 +476,7 @@ class Link(TypedDict):
 
 
 class Line(TypedDict, total=False):
-    """A line of a service's code, by how many samples met it in which state."""
+    """A line of a service's code, with the number of samples in each thread state."""
 
     function: Required[str]
     file: Required[str]
@@ -489,7 +496,7 @@ class Frame(TypedDict):
 
 
 class LockLine(TypedDict, total=False):
-    """A lock that threads waited for, or what stopped them all."""
+    """A contended lock, or a cause of stop-the-world pauses, with the stack at which it was seen."""
 
     owner: Required[str]
     lock: Required[Sentence]
@@ -499,7 +506,7 @@ class LockLine(TypedDict, total=False):
 
 
 class Tree(TypedDict, total=False):
-    """Stacks as a tree."""
+    """Sampled stacks as a tree, as in a flame graph."""
 
     name: Required[str]
     value: Required[Count]
@@ -507,13 +514,14 @@ class Tree(TypedDict, total=False):
 
 
 class HotFunction(TypedDict):
-    """The share that a function or a lock has in the CPU time and the context switches of a service.
+    """A function or lock, with its share of a service's CPU time and context switches.
 
-    symbol, dso: its name, and the program, library or `[kernel]` that it is in
-    share: of the service's CPU time, 0 to 1. What the kernel does for a function counts as the function's
-    switch_share: of its context switches, 0 to 1; `null` where they were not counted
-    lock: which lock it takes or gives back: `gil`, `stop_the_world`, `critical_section`, `threading_lock`, `mutex`,
-        `kernel_lock` or `lock`; empty for none. A lock's shares hold all that is done in it and for it
+    symbol, dso: name of the function, and the program, library or `[kernel]` that contains it
+    share: share of the service's CPU time, 0 to 1. Kernel time on behalf of a function counts for the function
+    switch_share: share of the service's context switches, 0 to 1; `null` if they were not counted
+    lock: the lock that the function takes or releases: `gil`, `stop_the_world`, `critical_section`, `threading_lock`,
+        `mutex`, `kernel_lock` or `lock`; empty for none. The shares of a lock include everything done to take or
+        release it
     """
 
     symbol: str
@@ -524,11 +532,11 @@ class HotFunction(TypedDict):
 
 
 class PerfProfile(TypedDict, total=False):
-    """What perf says of the first service.
+    """A profile of the first service by perf.
 
-    hot: the 20 hottest functions and locks
-    samples: samples of CPU time
-    kernel_counted: whether perf could inspect the kernel; if not, what happens there is in no share
+    hot: the 20 functions and locks with the most CPU time
+    samples: number of CPU samples
+    kernel_counted: whether perf could see the kernel; if not, no share includes kernel time
     lost_share: share of the samples that perf lost, 0 to 1
     """
 
@@ -539,32 +547,33 @@ class PerfProfile(TypedDict, total=False):
 
 
 class MemoryProfile(TypedDict, total=False):
-    """How much memory the first service used, and for what.
+    """The memory of the first service by kind, at several moments.
 
-    moments: of the first service with all its processes: `start` (the interpreter had started, before the service's own
-        code), `listening` (before any client), `before` (connections that are kept are open) and `after` the load,
-        `idle` (2 s later, connections still open). Of each, in bytes of proportional set size: `files` (programs and
-        libraries), `stacks`, `c_heap` (malloc), `objects` (all other); `in_use` and `free` as pymalloc says, missing
-        where it does not; `processes`, `threads`, `sockets`
+    moments: memory of the first service with all its processes at each of: `start` (the interpreter has started, the
+        service's code has not), `listening` (before any client), `before` the load (kept connections are open),
+        `after` the load, and `idle` (2 s later, connections still open). Each moment has, in bytes of proportional set
+        size, `files` (programs and libraries), `stacks`, `c_heap` (malloc) and `objects` (everything else). It also has
+        `in_use` and `free` as pymalloc reports them (missing if it does not), and the numbers of `processes`, `threads`
+        and `sockets`
     """
 
     moments: dict[str, dict[str, Count]]
 
 
 class PythonProfile(TypedDict, total=False):
-    """Where the threads of all Python processes of all services were.
+    """Sampled stacks and states of the threads of all Python processes of all services.
 
-    reader: how stacks were read: `_remote_debugging` (from outside, 3.14 and later) or `sys._current_frames` (by a
-        thread inside)
-    rate_hz, processes: samples a second of each process, and how many processes there were
-    samples: how many samples of threads are of their time at work, which shares are of
-    idle_share: of all samples, those of threads that were parked for work, 0 to 1
-    missed_share: of the samples that were due, those not taken or not readable, 0 to 1
+    reader: how stacks were read: `_remote_debugging` (by another process, 3.14 and later) or `sys._current_frames` (by
+        a thread of the process)
+    rate_hz, processes: samples per second of each process, and the number of processes
+    samples: number of thread samples outside of idle time; all shares are relative to these
+    idle_share: share of all samples in which a thread was idle, waiting for work, 0 to 1
+    missed_share: share of the due samples that were not taken or could not be read, 0 to 1
     sampler_cores: CPU time that the samplers used, in cores
-    states: shares: `run`, `ready` (without a core), `gil`, `lock` and `io` (waiting for these)
-    batches: samples at work in each of up to 40 successive times of the same length
-    lines: the 30 lines with most waiting for locks, for the GIL, and with most time at all
-    tree: the stacks as flame graphs have them: `name`, `value`, `children`; parts under 0.3 % are left out
+    states: share of each state: `run`, `ready` (runnable without a core), `gil`, `lock` and `io` (waiting for these)
+    batches: samples outside of idle time in each of up to 40 successive periods of equal length
+    lines: the 30 lines with the most waiting for locks, the most waiting for the GIL, and the most time in total
+    tree: the stacks as in a flame graph: `name`, `value`, `children`; parts under 0.3 % are left out
     """
 
     reader: str
@@ -581,20 +590,20 @@ class PythonProfile(TypedDict, total=False):
 
 
 class LocksProfile(TypedDict, total=False):
-    """Which locks threads of the first service waited for.
+    """The contended locks and stop-the-world pauses of the first service.
 
-    watched_ns: how long it was watched; at most a minute
-    requests, in_flight_ns: how many requests were answered meanwhile, and how long they took, all together
-    waiting_ns: how long threads waited for contended locks, all together, by samples
-    contended: the 20 lines with most of that
-    stops: how often all threads were stopped, on a free-threaded build
-    stopping_ns: what those who stopped them spent on that, all together; to wait for each other is part of it
-    stood_ns: how long all threads of a process stood, of the process where that is most
-    stopping: the 20 lines that spent most on stops
-    cpu_samples: samples of CPU time
-    count_share: of these, those in functions that count references for several threads, 0 to 1; a lower bound
-    waiting_cpu_share: of these, those of threads that were waiting for a lock: they spin before they sleep
-    lost: calls that were not seen
+    watched_ns: how long the service was observed; at most a minute
+    requests, in_flight_ns: requests that were answered in this time, and the sum of their latencies
+    waiting_ns: how long threads waited for contended locks, summed over all threads, estimated from samples
+    contended: the 20 lines with the most waiting
+    stops: number of stop-the-world pauses, on a free-threaded build
+    stopping_ns: time that the threads that requested pauses spent on them, in total, including waiting for one another
+    stood_ns: how long all threads of a process were paused, for the process with the longest time
+    stopping: the 20 lines that spent the most time on pauses
+    cpu_samples: number of CPU samples
+    count_share: share of these samples in functions that count references shared by threads, 0 to 1; a lower bound
+    waiting_cpu_share: share of these samples in threads that waited for a lock, because they spin before they sleep
+    lost: number of calls that were missed
     """
 
     watched_ns: Count
@@ -615,9 +624,10 @@ class LocksProfile(TypedDict, total=False):
 class Profile(PerfProfile, MemoryProfile, PythonProfile, LocksProfile, total=False):
     """A profile of a service, with the keys of its kind.
 
-    kind: what it was profiled by: `perf`, `python`, `locks`, `memory`; older files have perf's alone, without this key
-    cell_id, system, runtime, params: as of the cell
-    sentence: a message: what was seen; or why it was not profiled, and then the keys of the kind are missing
+    kind: `perf`, `python`, `locks` or `memory`; missing in older files, which have only perf's
+    cell_id, system, runtime, params: as in the cell
+    sentence: a message with the result of the profile. If the service was not profiled, the message gives the reason,
+        and the keys of the kind are missing
     """
 
     kind: str
@@ -629,7 +639,7 @@ class Profile(PerfProfile, MemoryProfile, PythonProfile, LocksProfile, total=Fal
 
 
 class InterpreterDigest(TypedDict, total=False):
-    """The interpreter of an environment, as a digest."""
+    """An interpreter of an environment, with a digest of its file."""
 
     executable: str
     version: str
@@ -638,7 +648,7 @@ class InterpreterDigest(TypedDict, total=False):
 
 
 class Environment(TypedDict, total=False):
-    """What services or clients were measured with."""
+    """The interpreter, packages and programs with which services or clients were measured."""
 
     interpreter: InterpreterDigest
     packages: dict[str, str]
@@ -647,7 +657,7 @@ class Environment(TypedDict, total=False):
 
 
 class Fingerprints(TypedDict, total=False):
-    """What cells were measured with, by the ids that they name."""
+    """The code and environments with which cells were measured, by the ids in the cells."""
 
     code: dict[str, dict[str, str]]
     environments: dict[str, dict[str, Environment]]
@@ -659,9 +669,9 @@ class Fingerprints(TypedDict, total=False):
 class Ratio(TypedDict, total=False):
     """A ratio and its interval; null if there is none.
 
-    ratio: throughput of the numerator over that of the denominator, `answered` over `wall_ns`: above 1 the numerator is
-        faster
-    low, high: 95 % interval of the ratio; with 3 to 5 blocks the least and the most of them, with fewer `null`
+    ratio: throughput (`answered` / `wall_ns`) of the numerator over the throughput of the denominator; above 1 the
+        numerator is faster
+    low, high: 95 % interval of the ratio; with 3 to 5 blocks the least and greatest ratio of a block; with fewer `null`
     """
 
     ratio: Known
@@ -670,21 +680,21 @@ class Ratio(TypedDict, total=False):
 
 
 class Factors(TypedDict, total=False):
-    """What a ratio of throughputs is made of."""
+    """The two factors of a throughput ratio: cores in use, and CPU time per request."""
 
     cores_used: Ratio
     cpu_per_request: Ratio
 
 
 class AllFactors(Factors, total=False):
-    """Of both sides together, and of each."""
+    """The factors of a throughput ratio: for services and clients together, and for each side."""
 
     service: Factors
     client: Factors
 
 
 class Serves(TypedDict, total=False):
-    """What services of an arm could serve by themselves."""
+    """The throughput that an arm's services could reach if clients used no CPU time."""
 
     cores: Count
     requests_per_s: Known
@@ -693,7 +703,7 @@ class Serves(TypedDict, total=False):
 
 
 class Capacity(Ratio, total=False):
-    """What the services of both arms could serve by themselves."""
+    """The throughput that the services of both arms could reach if clients used no CPU time, and its ratio."""
 
     measured: bool
     denominator: Serves
@@ -701,65 +711,66 @@ class Capacity(Ratio, total=False):
 
 
 class Tail(Ratio, total=False):
-    """The ratio of a percentile."""
+    """The ratio of a latency percentile between two arms."""
 
     p: Known
     verdict: Verdict
 
 
 class Setting(TypedDict):
-    """A setting that a comparison is over."""
+    """A setting that a comparison covers: a system and its parameters."""
 
     system: str
     params: Parameters
 
 
 class Comparison(Ratio, total=False):
-    """A comparison, as reports.facts.comparisons keeps it.
+    """A comparison of two arms, as reports.facts.comparisons computes it.
 
-    system, params: what was compared; `all` and no parameters for the geometric mean over all settings; `best` and the
-        work for a step between bests
-    numerator, denominator: two arms: runtimes, or services that already run. Of these `system` is the `name` of all of
-        them together
-    step: what differs between them: `version`, `patch`, `build`, `lock`, `jit`, `whole` (from the first arm to the
-        last), `aa` (nothing), `other` (several at once, or unknown: between services), `best` (all that the best
-        service of each runtime differs in)
-    p: sign-flip test, or bets that may be looked at any time, adjusted over all comparisons of the run but A/A
-        ([decision 013](decisions/013-family.md))
+    system, params: the setting that was compared; `all` without parameters for the geometric mean over all settings;
+        `best` with the work for a step between best services
+    numerator, denominator: the two arms: runtimes, or services that already run. For such services `system` is the
+        `name` of all of them together
+    step: the difference between the arms: `version`, `patch`, `build`, `lock`, `jit`, `whole` (from the first arm to
+        the last), `aa` (none), `other` (several, or unknown: between services), `best` (from the best service of one
+        runtime to the best of another)
+    p: p-value of a sign-flip test, or of bets that may be evaluated at any time, adjusted over all comparisons of the
+        run except A/A ([decision 013](decisions/013-family.md))
     verdict: `faster`, `slower`, `equivalent`, `inconclusive`, `invalid`, `unjudged`
-    why: one sentence: what the verdict rests on, the blocks still needed, or the gate that failed
-    blocks: how many blocks have both arms; of `best` the odd ones, for the even ones picked
+    why: one sentence: the reason for the verdict, the blocks still needed, or the gate that failed
+    blocks: number of blocks that have both arms; for `best` the odd blocks, because the even blocks select the services
     noise_floor: how far from 1 the A/A interval of the same setting reaches, as a share; `null` without a valid A/A of
         6 blocks
-    confounds: what else than the step's cause differs, between the two builds and between hosts: a list of texts
-    notes: what limits the figures, such as clients that were saturated: a list of texts
-    between_services: whether its arms are services that already ran, not runtimes
-    obstacle: of `why`, what keeps it from a verdict; empty where it has one
-    blocks_needed: how many blocks in all would do, about; `null` where it has a verdict, or where no number up to 1000
-        would
-    saturation: share of the cores they could have had that the clients used, median over its cells; `null` if not known
-    cores_in_use: share of all cores that services and clients of the numerator used together, median over its cells;
+    confounds: differences between the two builds, and between hosts, besides the cause that the step names: a list of
+        texts
+    notes: limits of the figures, such as saturated clients: a list of texts
+    between_services: whether the arms are services that already ran, not runtimes
+    obstacle: the part of `why` that prevents a verdict; empty if there is a verdict
+    blocks_needed: estimated number of blocks in total that a verdict needs; `null` if there is a verdict, or if more
+        than 1000 blocks are needed
+    saturation: share of the cores available to the clients that they used, median over the cells; `null` if not known
+    cores_in_use: share of all cores that services and clients of the numerator used together, median over the cells;
         `null` if not known
-    disturbed: share of its cells in which the machine was not quiet; `null` over all settings
-    others: share of the cores' time that other processes used while its clients were timed; `null` if that is not known
-    is_beside_others: whether that was more than 5 % in more than a third of its blocks; `why` and its sentence then say
-        so
-    settings: of one over all settings, the settings it is over: those that passed their gates, or all where none did;
-        of `best` the denominator's setting, then the numerator's
-    factors: `cores_used` and `cpu_per_request`, each `{ratio, low, high}`: above 1 more cores, less CPU time per
-        request. The two multiply to `ratio`; so do those under `service` and those under `client`. Empty where a cell
-        does not report its CPU time
-    capacity: what the services alone could serve: under `denominator` and `numerator` `{requests_per_s, low, high,
-        cores}`, `ratio` with `low` and `high`, and `measured`: whether native clients on cores of their own called
-        them, without being the bottleneck. Else it is estimated ([evidence.md](evidence.md#what-the-ratio-is-made-of)).
-        Empty over several settings, and where CPU time is not known
-    tails: `p50`, `p99` and, from 10,000 requests a cell, `p999`: `{ratio, low, high, p, verdict}`, above 1 less
-        latency. They are a family of their own; none for `aa`
-    far_slower: of `denominator` and `numerator`, how many cells took more than a quarter more time per request than the
+    disturbed: share of the cells in which the machine was disturbed; `null` over all settings
+    others: share of the cores' time that other processes used while clients were timed; `null` if not known
+    is_beside_others: whether `others` was more than 5 % in more than a third of the blocks; `why` and its sentence then
+        mention it
+    settings: for a comparison over all settings: the settings that passed their gates, or all if none did; for `best`:
+        the denominator's setting, then the numerator's
+    factors: `cores_used` and `cpu_per_request`, each `{ratio, low, high}`: above 1 means more cores, and less CPU time
+        per request. Their product is `ratio`; the same holds for the factors under `service` and under `client`. Empty
+        if a cell does not report its CPU time
+    capacity: the throughput that the services could reach if clients used no CPU time: `{requests_per_s, low, high,
+        cores}` under `denominator` and `numerator`, and `ratio` with `low` and `high`. `measured` is true if native
+        clients on separate cores called the services and were not the bottleneck. If not, the capacity is estimated
+        ([evidence.md](evidence.md#what-the-ratio-is-made-of)). Empty over several settings, or if CPU time is not known
+    tails: `p50`, `p99` and, from 10,000 requests per cell, `p999`: `{ratio, low, high, p, verdict}`; above 1 means less
+        latency. p is adjusted over the tails alone. Missing for `aa`
+    far_slower: for `denominator` and `numerator`: number of cells with more than 1.25x the time per request of the
         arm's median cell
-    dependence: p that blocks resemble the ones before them by chance; null with fewer than 8 blocks
-    noise: standard deviations of the log-ratio of a block: `between` processes, and `within` cells of so many
-        `seconds`; their squares add up. Empty with fewer than 6 blocks, without `slices`, and over several settings
+    dependence: p-value for the hypothesis that successive blocks are independent; null with fewer than 8 blocks
+    noise: standard deviations of a block's log-ratio: `between` processes, and `within` cells of `seconds` each; their
+        squares add up. Empty with fewer than 6 blocks, without `slices`, and over several settings
     """
 
     system: str

@@ -1,4 +1,4 @@
-"""Replace secrets that come back, in what services answer and children write, by `...`."""
+"""Replace secrets in services' answers and children's output by `...`."""
 
 import base64
 import binascii
@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, unquote_plus
 
 from core.messages import Arg, Message
-from core.secret import HIDDEN, mapped
+from core.secret import HIDDEN, map_json
 
 SHORTEST = 4
 USERINFO = re.compile(r"(?<=//)[^\s/?#@\"'<>]+(?=@)")
@@ -19,18 +19,15 @@ _PAIRS = re.compile(r"[^\s=&;]+=[^\s&;]*([&;]\s*[^\s=&;]+=[^\s&;]*)*")
 
 
 class Redactor:
-    """Knows secrets, and takes them out of texts, messages and JSON values."""
+    """A filter that removes known secrets from texts, messages and JSON values."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         forms = {form for secret in secrets for form in _forms(secret) if len(form) >= SHORTEST}
         self._forms = sorted(forms, key=len, reverse=True)
         self._whole = re.compile("|".join(map(re.escape, self._forms))) if forms else None
 
-    def __repr__(self) -> str:
-        return f"Redactor({len(self._forms)} forms)"
-
     def text(self, text: str) -> str:
-        """Without secrets, nor the beginning or end of one where the text was cut."""
+        """Return *text* without secrets, and without parts of a secret where the text was cut."""
         text = USERINFO.sub(HIDDEN, text)
         if self._whole is None:
             return text
@@ -40,7 +37,7 @@ class Redactor:
         return text
 
     def message(self, message: Message) -> Message:
-        """A message whose arguments are without secrets."""
+        """Return *message* with secrets removed from its arguments."""
         args = {name: self._arg(arg) for name, arg in message.args.items()}
         clean = replace(message, args=args, text="")
         with suppress(KeyError, ValueError, IndexError):
@@ -49,8 +46,8 @@ class Redactor:
         return replace(clean, text=self.text(message.text))
 
     def json(self, value: Any) -> Any:
-        """Return a JSON value whose texts are without secrets."""
-        return mapped(value, lambda part: self.text(part) if isinstance(part, str) else part)
+        """Return the JSON value *value* with secrets removed from its texts."""
+        return map_json(value, lambda part: self.text(part) if isinstance(part, str) else part)
 
     def _arg(self, arg: Arg) -> Arg:
         if isinstance(arg, Message):
@@ -59,7 +56,7 @@ class Redactor:
 
 
 def _without_cut(text: str, form: str) -> str:
-    """*text* without the beginning of *form* at its end or before dots, and without its end at the beginning."""
+    """Remove parts of the secret *form*: its beginning at the end of *text* or before dots, its end at the start."""
     for length in range(min(len(form) - 1, len(text)), SHORTEST - 1, -1):
         if form[:length] + HIDDEN in text:
             text = text.replace(form[:length] + HIDDEN, HIDDEN)
@@ -72,7 +69,7 @@ def _without_cut(text: str, form: str) -> str:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """A secret, its parts, and each as the usual encodings write it."""
+    """Yield a secret and its parts, each in the usual encodings."""
     for part in {secret, secret.strip(), *_parts(secret)}:
         printed = "".join(letter if letter.isprintable() else " " for letter in part)
         yield from (part, printed, unquote(part), unquote_plus(part), quote(part, errors="replace"))
@@ -80,7 +77,10 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _parts(secret: str) -> Iterator[str]:
-    """What a service may send back alone: a token without its scheme, values of cookies, forms, JSON and URLs."""
+    """Yield parts of a secret that a service may send back alone.
+
+    These are a token without its scheme, and the values of cookies, forms, JSON and URLs.
+    """
     scheme, _, token = secret.strip().partition(" ")
     if token and " " not in token:
         yield token

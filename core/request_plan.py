@@ -1,4 +1,4 @@
-"""The requests that clients send to a user's service, and their right answers. Both sides of a run read this."""
+"""The requests that clients send to a user's service, and the expected answers."""
 
 import hashlib
 import json
@@ -12,11 +12,11 @@ from typing import Any
 from core.secret import Secret, Text, revealed
 
 SHOWN_BYTES = 200
-ANSWER_DEADLINE_S = 10.0  # an answer that has not come by then is an error, and the last of its connection
+ANSWER_DEADLINE_S = 10.0  # an answer that takes longer is an error and ends its connection
 
 
 class Expectation(Enum):
-    """ANY: whatever JSON an answer holds, or none at all. `None` cannot say that: it is what JSON calls null."""
+    """A marker for answers that may have any body. `None` cannot be the marker, because it means JSON's null."""
 
     ANY = "any"
 
@@ -26,7 +26,7 @@ ANY = Expectation.ANY
 
 @dataclass(frozen=True, kw_only=True)
 class Wrong:
-    """A wrong answer in words: what came and what was expected."""
+    """A wrong answer in words: what the client got, and what it expected."""
 
     got: str
     expected: str
@@ -37,15 +37,16 @@ class Wrong:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """One request and its right answer.
+    """A request and its expected answer.
 
-    weight: how often it is sent, relative to the others of its plan
-    path: with its query; empty for the path of the target itself
-    body: text to send; body_file: a file to send instead
-    expect_json: the expected value; of an object, only these keys are compared. ANY if any body is right. A Secret has
-        it as text
-    expect_sha256: of the whole body, in hex; "" if any body is right
-    title: what failures call it; "" for method and path
+    weight: how often the request is sent, relative to the other requests of the plan
+    path: path with query; empty for the path of the target itself
+    body: text to send
+    body_file: a file to send in place of `body`
+    expect_json: the expected value; of an object, only the given keys are compared. ANY if any body is right. For a
+        Secret, the value is JSON text
+    expect_sha256: digest of the whole body in hex; "" if any body is right
+    title: name of the request in failures; "" for method and path
     """
 
     method: str = "GET"
@@ -63,7 +64,7 @@ class Request:
         return self.title or f"{self.method} {self.path or '/'}"
 
     def to_json(self) -> dict[str, Any]:
-        """As in a plan, with its secrets (core.secret); without expect_json if any body is right."""
+        """Return the request as a plan has it, with Secret objects; without expect_json if any body is right."""
         stored = asdict(self)
         if self.expect_json is ANY:
             del stored["expect_json"]
@@ -73,7 +74,7 @@ class Request:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Request":
-        """The request that to_json wrote."""
+        """Return the request that to_json() wrote."""
         known = {name: value for name, value in stored.items() if name != "expect_json_text"}
         if "expect_json_text" in stored:
             text = stored["expect_json_text"]
@@ -81,7 +82,7 @@ class Request:
         return cls(**known)
 
     def body_bytes(self) -> bytes:
-        """What is sent after the head. Raises OSError where the file cannot be read."""
+        """Return the body as bytes. Raises OSError if body_file cannot be read."""
         return (
             Path(self.body_file).read_bytes()
             if self.body_file
@@ -91,9 +92,10 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class RequestPlan:
-    """think_time_s: how long each connection waits between an answer and its next request.
+    """The requests that every client sends to a user's service, and when.
 
-    rate: requests per second of one client, at fixed times; 0 = the next request follows each answer
+    think_time_s: how long each connection waits between an answer and its next request
+    rate: requests per second of each client, at fixed times; 0 = closed loop: send after each answer
     """
 
     requests: tuple[Request, ...] = (Request(),)
@@ -101,17 +103,17 @@ class RequestPlan:
     rate: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """As result.json and the first line of children have it, once each has treated the secrets in its way."""
+        """Return the plan for result.json or the first line of a child. The caller hides or reveals the secrets."""
         return {**asdict(self), "requests": [request.to_json() for request in self.requests]}
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "RequestPlan":
-        """The plan that to_json wrote."""
+        """Return the plan that to_json() wrote."""
         return cls(**{**stored, "requests": tuple(map(Request.from_json, stored["requests"]))})
 
 
 def wrong(request: Request, status: int, body: bytes) -> Wrong | None:
-    """What is wrong with an answer to *request*; None if it is right."""
+    """Compare an answer with what *request* expects. Return the difference, or None if the answer is right."""
     if status != request.expect_status:
         return Wrong(got=f"status {status}", expected=str(request.expect_status))
     if request.expect_json is not ANY and (difference := _wrong_json(request.expect_json, body)):
@@ -135,7 +137,7 @@ def _wrong_json(expected: Any, body: bytes) -> Wrong | None:
 
 
 def _difference(where: str, expected: Any, actual: Any) -> Wrong | None:
-    """The first place where *actual* is not *expected*; an object may have more keys than are expected of it."""
+    """Return the first difference between *actual* and *expected*. Additional keys of an object are ignored."""
     if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         expected, actual = dict(enumerate(expected)), dict(enumerate(actual))
     if not (isinstance(expected, dict) and isinstance(actual, dict)):
@@ -155,7 +157,7 @@ def _text(value: Any) -> str:
 
 
 def shown(body: bytes) -> str:
-    """The beginning of a body, as text that can be printed."""
+    """Return the beginning of a body as printable text."""
     text = body[: SHOWN_BYTES * 4].decode(errors="replace")
     return _cut("".join(letter if letter.isprintable() else " " for letter in text)) or "(empty)"
 
@@ -165,6 +167,6 @@ def _cut(text: str) -> str:
 
 
 def order(requests: Sequence[Request], seed: str, length: int) -> list[int]:
-    """The order of requests: *length* indices drawn by weight, the same for the same seed."""
+    """Return *length* indices of requests, drawn at random by weight. The same seed gives the same order."""
     weights = [request.weight for request in requests]
     return random.Random(seed).choices(range(len(requests)), weights, k=length)

@@ -1,7 +1,8 @@
-"""result.json: the one file a run leaves, written anew after every cell by replace, so that a kill loses nothing.
+"""Read and write result.json, the file in which a run saves its results.
 
-The file has one line for its head and one line for each cell. Each line has a checksum, so damage costs one cell and
-not the file. Run and CellResult declare the keys, with core.record; docs/result.md is made from their docstrings.
+The file is replaced atomically after every cell, so a run that is killed keeps all finished cells. The file has one
+line for its head and one line for each cell. Each line has a checksum, so damage affects only one cell. Run, CellResult
+and core.record declare the keys; docs/result.md is made from their docstrings.
 """
 
 import json
@@ -49,9 +50,9 @@ SEAL, CELLS, END = b',"checksum":"', b',"cells":[\n', b"\n]}"
 COMPARISONS = "comparisons.json"
 PROFILES = "profiles"  # a folder
 PLOTS = "plots"  # the folder of a report's figures
-NOT_TRIED = "not_tried"  # code of the reason of a cell that was left out because its service never starts
+NOT_TRIED = "not_tried"  # code of CellResult.reason for a cell that was skipped because its service never starts
 
-# What can disturb a measurement, by the code of the messages in CellResult.disturbances.
+# Names of disturbances, by the code of the messages in CellResult.disturbances.
 DISTURBANCES: dict[str, Message] = {
     "load": message("load"),
     "cpu_pressure": message("CPU pressure"),
@@ -59,7 +60,7 @@ DISTURBANCES: dict[str, Message] = {
     "steal": message("CPU steal"),
     "swapping": message("swapping"),
     "throttling": message("throttling"),
-    "quota": message("held by the quota"),
+    "quota": message("quota throttling"),
     "memory_pressure": message("memory pressure"),
 }
 
@@ -68,59 +69,60 @@ Status = Literal["ok", "failed", "invalid"]
 
 @dataclass(frozen=True, kw_only=True)
 class CellResult:
-    """What one cell gave in one block.
+    """The result of one cell in one block.
 
-    cell_id: name of the cell: system, runtime and a digest of its parameters. The same in every run and on every
+    cell_id: name of the cell: system, runtime and a digest of its parameters; the same in every run and on every
         machine
-    system: the system's number, or its name where it has none
-    runtime: such as `3.14t+gil`; the services'
-    client_runtime: the clients'; the same unless `--client-runtime` names one
-    arm: under which name it takes part in comparisons: the runtime's, or `3.14t again` for the second arm of A/A
+    system: the system's number, or its name if it has no number
+    runtime: the services' runtime, such as `3.14t+gil`
+    client_runtime: the clients' runtime; the services' unless `--client-runtime` names another
+    arm: name of the cell's arm in comparisons: the runtime, or `3.14t again` for the second arm of A/A
     block: 1, 2, ...
-    params: every parameter that the system reads, with its value
-    status: `ok`; `failed` (a child ended early, an answer was wrong, missing or an error); `invalid` (the GIL was not
-        as the runtime's name says)
-    reason: why it is not ok, a message with the end of the child's stderr; `""` if it is. Code `not_ready`: a child did
-        not start; `not_tried`: a service that failed to start twice was left out, so there are no figures
-    wall_ns: from the release of the first client to the last answer; of a cell in slices the sum of the times whose
-        answers count; 0 if it failed before, and without clients
-    start_ns: from the start of the first process until all were ready, before any warm-up
-    overhead_ns: all of the cell's time but `wall_ns`: starting, connecting, warm-up, stopping; of cells that took turns
-        in slices, each has an equal part of the time of all
-    requests: how many were to be sent; with a duration, how many were sent
-    answered: answers that came, right or not
+    params: value of every parameter that the system reads
+    status: `ok`; `failed` (a child ended early, or an answer was wrong, missing or an error); `invalid` (the GIL's
+        state contradicts the runtime's name)
+    reason: why the cell is not ok: a message with the end of the child's stderr; `""` if the cell is ok. Code
+        `not_ready`: a child did not start; `not_tried`: the cell was skipped because its service failed to start twice
+    wall_ns: time from the release of the first client to the last answer; for a cell in slices, the sum of the times
+        whose answers count; 0 if the cell failed before, or has no clients
+    start_ns: time from the start of the first process until all were ready, before the warm-up
+    overhead_ns: the cell's time besides `wall_ns`: start, connecting, warm-up and stop. Cells that alternated in slices
+        share this time equally
+    requests: requests that were planned; with a duration, requests that were sent
+    answered: answers that were received, right or wrong
     wrong: answers with code 200 and a wrong count
-    errors: how often each error came, by its code ([child-contract.md](child-contract.md) lists them)
-    latency: a histogram of all answers: from sending to the whole answer
-    connect: a histogram of the connects that were made while timed; empty if there were none
-    waiting: a histogram of one request in 64: from sending until its handler began
-        ([decision 012](decisions/012-sampled-waiting.md)); empty if the service does not say
-    lag: at a RATE, a histogram of the time from when a request was due until it was sent, of the requests that a
-        connection was waiting for: the load generator's own delay; else empty
-    slices: answers by time: `counts` of successive slices of `width_ns` (50 ms, or more where the cell is long), the
-        first of which began `start_ns` after the release, or before it; the first and the last are not whole. Empty
-        where a client does not say
-    turns: of a cell whose arm took turns with the others in slices of time: how many `slices` it had, `length_ns` and
-        `lead_ns` of each, and `idle_cpu_ns`, the CPU time that it used in the `idle_ns` between them; else empty
-    probe: of a search for the capacity, what the cell was for: `closed` (the closed loop), `pick` (of a candidate
-        topology), `search` or `confirm`; else empty
-    machine: [a window](#a-window): the time in which clients were timed, and the few ms that it takes to look
-    others: what processes that are neither of the run nor of the measured service used in that window, by host (`""`
-        without hosts): `cores` that the run may use, `window_ns`, `share` of these cores' time, `busiest` and
-        `neighbours` (shares by name: the three that used most, and those of `--neighbour`, which `share` leaves out);
-        empty if the kernel does not say
-    slow: of the requests slower than `p99` and `p999`: how many overlap a garbage collection of their service, and what
-        their time was made of ([below](#slow-requests)); empty where clients keep no times
-    calc_ns: the sum of the counting times that the right answers told: wall time, with whatever interrupted the count
-    disturbances: what on the machine disturbed it, a message each; its code is `other_processes`, `steal`, `swapping`,
+    errors: number of errors by code ([child-contract.md](child-contract.md) lists the codes)
+    latency: a histogram of the time from sending a request to receiving its whole answer
+    connect: a histogram of the time of each connect in the timed window; empty if there were none
+    waiting: a histogram of the time from sending a request until its handler began, for one request in 64
+        ([decision 012](decisions/012-sampled-waiting.md)); empty if the service does not report it
+    lag: at a RATE, a histogram of the load generator's own delay: from when a request was due until it was sent, for
+        requests that a free connection waited for; otherwise empty
+    slices: answers by time: `counts` of successive slices of `width_ns` (50 ms, more for a long cell). The first slice
+        began `start_ns` after the release (before it, if negative); the first and last slices are incomplete. Empty if
+        a client does not report them
+    turns: for a cell whose arm alternated with the others in slices of time: the number of `slices`, `length_ns` and
+        `lead_ns` of each, and `idle_cpu_ns`, the CPU time used in the `idle_ns` between slices; otherwise empty
+    probe: for a search for the capacity, the purpose of the cell: `closed` (the closed loop), `pick` (for a candidate
+        topology), `search` or `confirm`; otherwise empty
+    machine: [a window](#a-window): the time in which clients were timed, plus a few ms for reading the counters
+    others: CPU time that processes outside of the run and the measured service used in that window, by host (`""`
+        without hosts): `cores` that the run may use, `window_ns`, `share` of these cores' time, `busiest` (shares of
+        the three busiest, by name) and `neighbours` (shares of those named by `--neighbour`, which `share` excludes);
+        empty if the kernel does not report it
+    slow: for requests slower than `p99` and `p999`: how many overlap a garbage collection of their service, and the
+        causes of their time ([below](#slow-requests)); empty if clients do not keep times
+    calc_ns: the sum of the calculation times in right answers: wall time, with all interruptions
+    disturbances: disturbances of the machine, a message each, with the code `other_processes`, `steal`, `swapping`,
         `throttling` or `quota` ([machine.md](machine.md))
-    clients: one element for each client process; none where NUM_CLIENTS is 0
+    clients: one element for each client process; empty if NUM_CLIENTS is 0
     services: one element for each service process
-    hosts: of a run across hosts, by name of each that took part: `offset_ns` (its clock less ours), `error_ns` (how
-        wrong that can be), `released_ns` (when its clients were to begin, on our clock), `late_ns` (how long after it
-        the last of them began), `disturbances`; else empty ([hosts.md](hosts.md#time))
-    code, environment: ids in `fingerprints` of what it was measured with; empty if it was not tried
-    checksum: of the cell
+    hosts: for a run across hosts, by name of each host that took part: `offset_ns` (its clock minus the runner's),
+        `error_ns` (the error of this offset), `released_ns` (when its clients should have begun, on the runner's
+        clock), `late_ns` (how much later the last of them began), `disturbances`; otherwise empty
+        ([hosts.md](hosts.md#time))
+    code, environment: ids in `fingerprints` of the code and the environment used; empty if the cell was skipped
+    checksum: checksum of the cell
     """
 
     cell_id: str
@@ -160,30 +162,29 @@ class CellResult:
 
 @dataclass(kw_only=True)
 class Run:
-    """One execution of a plan, as far as it has come. What is no dataclass is plain JSON values; _PARTS has its types.
+    """One execution of a plan, possibly unfinished. Plain JSON values have their types in _PARTS.
 
     schema: version of this format, 4
-    run_id: name of the run: that of its folder
-    started_at: when it began, UTC
-    finished_at: when its last cell ended, UTC; empty while it has not
-    seed: what the random order of the cells comes from
-    command: the command line that began it
-    plan: what was to be measured
-    machine: where
-    runtimes: under which interpreters, by runtime; that of the clients too, where it is another
-    missing: of each runtime that was asked for and not found, by name, a message that says how to install it
-    spent_ns: where the time of the run went: `cells` (measuring, with starting and stopping processes), `report`
-    cells: what came of each cell in each block, in the order in which they ran
-    comparisons: what was concluded of two arms, written when the run has ended or is reported; empty where there is one
-        arm
-    fingerprints: what the cells were measured with: `code`, of each state the digest of every file, and `environments`,
-        of services and clients each `interpreter`, `packages`, `installed` (a digest of the packages' files) and
-        `programs`, by the ids that cells name
-    profiles: what was seen in services with `--profile`; else empty
+    run_id: name of the run and of its folder
+    started_at: when the run began, UTC
+    finished_at: when the last cell ended, UTC; empty before that
+    seed: seed of the random order of the cells
+    command: the command line that started the run
+    plan: the plan that was measured
+    machine: the machine that measured
+    runtimes: the interpreters by runtime, including the clients' runtime if it is another
+    missing: for each requested runtime that was not found: a message that says how to install it
+    spent_ns: time that the run spent: in `cells` (measuring, with start and stop of processes) and `report`
+    cells: the result of each cell in each block, in the order in which they ran
+    comparisons: comparisons of arms, written when the run ends or is reported; empty if there is only one arm
+    fingerprints: the code and environments used, by the ids in cells: `code` has the digest of every file, and
+        `environments` has, for services and clients, `interpreter`, `packages`, `installed` (a digest of the packages'
+        files) and `programs`
+    profiles: profiles of services, made with `--profile`; otherwise empty
     order: the checksum of the cells' checksums, in their order
-    checksum: of all of this but the cells
+    checksum: checksum of everything except the cells
 
-    A file does not hold `damaged`: what it was found to have lost when it was read.
+    The attribute `damaged` is not in the file. It lists the damage that load() found.
     """
 
     run_id: str
@@ -205,7 +206,7 @@ class Run:
 
     @property
     def failed_cells(self) -> list[CellResult]:
-        """Cells that failed or are invalid, in the order in which they ran."""
+        """Return the cells that failed or are invalid, in the order in which they ran."""
         return [cell for cell in self.cells if cell.status != "ok"]
 
 
@@ -220,24 +221,21 @@ _PARTS: dict[str, Any] = {
 
 
 class RunFile:
-    """result.json in a run's folder. Keeps every cell's JSON text, so that a save encodes only what is new."""
+    """The file result.json in a run's folder. It keeps the encoded cells, so a save encodes only new cells."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
         self._cells: list[bytes] = []
 
-    def __repr__(self) -> str:
-        return f"RunFile({str(self.path)!r}, {len(self._cells)} cells)"
-
     def save(self, run: Run) -> None:
-        """Write *run* beside the file, flush it to disk, and put it in the file's place. Raises BadInput."""
-        self._cells += map(_line, run.cells[len(self._cells) :])
-        _put(self.path, _text(run, self._cells))
+        """Replace the file atomically by *run*, and flush it to disk. Raises BadInput."""
+        self._cells += map(_encode_cell, run.cells[len(self._cells) :])
+        _write_durably(self.path, _encode_run(run, self._cells))
 
 
 def to_json(run: Run) -> dict[str, Any]:
-    """*run* as its file holds it."""
-    whole: dict[str, Any] = json.loads(_text(run, [*map(_line, run.cells)]))
+    """Return *run* as plain JSON, as its file has it."""
+    whole: dict[str, Any] = json.loads(_encode_run(run, [*map(_encode_cell, run.cells)]))
     return whole
 
 
@@ -248,11 +246,8 @@ def _checksum(*texts: bytes) -> bytes:
     return blake2b(b"\n".join(texts), digest_size=CHECKSUM_BYTES).hexdigest().encode()
 
 
-def _sealed(value: Mapping[str, Any]) -> bytes:
-    """The one JSON text that *value* has in a file, with its checksum as the last key.
-
-    It has null for a number that JSON does not have, such as NaN.
-    """
+def _with_checksum(value: Mapping[str, Any]) -> bytes:
+    """Encode *value* as JSON and add a checksum as the last key. Numbers that JSON lacks, such as NaN, become null."""
     try:
         text = msgspec.json.encode(value)
     except UnicodeEncodeError:  # a file name that is not UTF-8
@@ -260,31 +255,31 @@ def _sealed(value: Mapping[str, Any]) -> bytes:
     return text[:-1] + SEAL + _checksum(text) + b'"}'
 
 
-def _opened(text: bytes) -> tuple[bytes, bytes]:
-    """The text that was sealed, and the checksum that stands in it, which may be another."""
+def _split_checksum(text: bytes) -> tuple[bytes, bytes]:
+    """Split a text of _with_checksum() into the JSON text without checksum, and the checksum that it contains."""
     content, _, checksum = text.rpartition(SEAL)
     return content + b"}", checksum[:-2]
 
 
-def _line(cell: CellResult) -> bytes:
+def _encode_cell(cell: CellResult) -> bytes:
     disturbances = [one.to_json() for one in cell.disturbances]
-    return _sealed({**vars(cell), "reason": cell.reason.to_json(), "disturbances": disturbances})
+    return _with_checksum({**vars(cell), "reason": cell.reason.to_json(), "disturbances": disturbances})
 
 
-def _order(cells: Sequence[bytes]) -> str:
-    """The checksum of the cells' own: none can be taken out, put in or moved."""
-    return _checksum(*(_opened(cell)[1] for cell in cells)).decode()
+def _checksum_of_cells(cells: Sequence[bytes]) -> str:
+    """Return a checksum of the cells' checksums. It changes if a cell is removed, added or moved."""
+    return _checksum(*(_split_checksum(cell)[1] for cell in cells)).decode()
 
 
-def _text(run: Run, cells: Sequence[bytes]) -> bytes:
-    """The text of a file."""
+def _encode_run(run: Run, cells: Sequence[bytes]) -> bytes:
+    """Return the whole text of result.json."""
     head = {name: value for name, value in vars(run).items() if name not in ("cells", "damaged")}
     head["missing"] = {name: remedy.to_json() for name, remedy in run.missing.items()}
-    return b"".join((_sealed({**head, "order": _order(cells)})[:-1], CELLS, b",\n".join(cells), END))
+    return b"".join((_with_checksum({**head, "order": _checksum_of_cells(cells)})[:-1], CELLS, b",\n".join(cells), END))
 
 
-def _parts(data: bytes) -> tuple[bytes, list[bytes]]:
-    """The sealed texts of the head and of each cell, also of a copy that some tool has laid out anew."""
+def _split_file(data: bytes) -> tuple[bytes, list[bytes]]:
+    """Split a file into the text of its head and the texts of its cells. The file may have been reformatted."""
     start = data.find(CELLS)
     if start >= 0 and data.endswith(END):
         cells = data[start + len(CELLS) : -len(END)].split(b",\n")
@@ -293,7 +288,7 @@ def _parts(data: bytes) -> tuple[bytes, list[bytes]]:
     has_cells = isinstance(whole, dict) and isinstance(whole.get("cells"), list)
     rest = whole.pop("cells") if has_cells else []
     if has_cells:
-        whole.pop("figures", None)  # of --json: made of the cells
+        whole.pop("figures", None)  # --json adds this key, which is computed from the cells
     return msgspec.json.encode(whole), [msgspec.json.encode(cell) for cell in rest]
 
 
@@ -301,18 +296,18 @@ def _parts(data: bytes) -> tuple[bytes, list[bytes]]:
 
 
 def keep_comparisons(where: Path, run: Run) -> None:
-    """Write the comparisons of *run* beside the file that it was read from, which is its measurer's alone.
+    """Write the comparisons of *run* to a file next to result.json, which only the measuring process writes.
 
-    load() takes them where the file still has these cells. Raises BadInput.
+    load() uses this file as long as result.json has the same number of cells. Raises BadInput.
     """
     kept = {"run_id": run.run_id, "cells": len(run.cells), "comparisons": run.comparisons}
-    _put(_path(where).with_name(COMPARISONS), _sealed(kept))
+    _write_durably(_file_path(where).with_name(COMPARISONS), _with_checksum(kept))
 
 
 def _with_kept_comparisons(run: Run, path: Path) -> Run:
-    """*run* with what keep_comparisons() wrote, where that is of these cells; a damaged file is made again."""
+    """Add the saved comparisons to *run* if they belong to its cells. A damaged file is ignored."""
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError, Misfit):
-        text, checksum = _opened(path.with_name(COMPARISONS).read_bytes())
+        text, checksum = _split_checksum(path.with_name(COMPARISONS).read_bytes())
         kept = msgspec.json.decode(text)
         if checksum == _checksum(text) and (kept["run_id"], kept["cells"]) == (run.run_id, len(run.cells)):
             decoded(kept["comparisons"], list[Comparison])
@@ -320,14 +315,14 @@ def _with_kept_comparisons(run: Run, path: Path) -> Run:
     return run
 
 
-def _put(path: Path, text: bytes) -> None:
-    """Put *text* on the disk at *path*. Raises BadInput."""
+def _write_durably(path: Path, text: bytes) -> None:
+    """Write *text* to *path* and flush it to disk. Raises BadInput."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         put(path, text, durable=True)
     except OSError as error:
         raise BadInput(
-            "{path} cannot be written: {error}; name another folder with --out.", path=str(path), error=error.strerror
+            "{path} cannot be written: {error}. Choose another folder with --out.", path=str(path), error=error.strerror
         ) from error
 
 
@@ -335,63 +330,67 @@ def _put(path: Path, text: bytes) -> None:
 
 
 def load(where: Path) -> Run:
-    """The run saved in *where*: its folder, or the file itself. Raises BadInput.
+    """Read the run saved in *where*: a run's folder, or the file itself. Raises BadInput.
 
-    A cell that was damaged is left out and named in Run.damaged.
+    Damaged cells are left out, and a message in Run.damaged names each of them.
     """
-    path = _path(where)
+    path = _file_path(where)
     try:
-        head, cells = _parts(path.read_bytes())
+        head, cells = _split_file(path.read_bytes())
         stored = msgspec.json.decode(head)
     except OSError as error:
         raise BadInput(
-            "{path} cannot be read: {error}; name a run's folder (they are under reports/out).",
+            "{path} cannot be read: {error}. Give the folder of a run, such as one under reports/out.",
             path=str(path),
             error=error.strerror,
         ) from error
     except (ValueError, RecursionError) as error:
         raise BadInput(
-            "{path} is not JSON ({error}); it must be a result.json that a run wrote.", path=str(path), error=str(error)
+            "{path} is not JSON ({error}). Give a result.json that a run wrote.", path=str(path), error=str(error)
         ) from error
     if isinstance(stored, list):
-        raise BadInput("{path} is a list, as --json prints of several runs; save the JSON of one run.", path=str(path))
+        raise BadInput(
+            "{path} contains a list, the output of --json for several runs. Save the output of --json for one run.",
+            path=str(path),
+        )
     schema = stored.get("schema") if isinstance(stored, dict) else None
     if schema != SCHEMA:
         raise BadInput(
-            "{path} has schema {schema}; this version reads schema {known}. Read it with the gilscope that wrote it.",
+            "{path} has schema {schema}, but this version of gilscope reads schema {known}. "
+            "Use the version that wrote the file.",
             path=str(path),
             schema=shown(schema),
             known=SCHEMA,
         )
     order = stored.pop("order", "")
-    run = _head(stored, path)
-    content, checksum = _opened(head)
+    run = _decode_head(stored, path)
+    content, checksum = _split_checksum(head)
     if checksum != _checksum(content):
-        raise _damaged(path, message("its head does not fit its checksum"))
+        raise _damaged(path, message("the head does not match its checksum"))
     for number, text in enumerate(cells):
         try:
-            run.cells.append(_cell(text, run.plan))
+            run.cells.append(_decode_cell(text, run.plan))
         except Misfit as misfit:
-            run.damaged.append(_left_out(number, text, misfit))
-    if not run.damaged and order != _order(cells):
-        raise _damaged(path, message("cells were taken out, put in or moved"))
+            run.damaged.append(_damage_message(number, text, misfit))
+    if not run.damaged and order != _checksum_of_cells(cells):
+        raise _damaged(path, message("cells were removed, added or moved"))
     return _with_kept_comparisons(run, path)
 
 
-def _path(where: Path) -> Path:
+def _file_path(where: Path) -> Path:
     return where / FILE_NAME if where.is_dir() else where
 
 
 def _damaged(path: Path, what: Message) -> BadInput:
     return BadInput(
-        "{path} is not a whole result.json: {what}. Take the file from a copy, or measure again.",
+        "{path} is damaged: {what}. Restore the file from a copy, or measure again.",
         path=str(path),
         what=what,
     )
 
 
-def _head(stored: dict[str, Any], path: Path) -> Run:
-    """The run without its cells. Raises BadInput."""
+def _decode_head(stored: dict[str, Any], path: Path) -> Run:
+    """Decode the head of a file to a run without cells. Raises BadInput."""
     stored.pop("checksum", None)
     own: Any = OwnService | None
     try:
@@ -406,14 +405,17 @@ def _head(stored: dict[str, Any], path: Path) -> Run:
             _check(name, time, datetime.fromisoformat, "a time such as 2026-08-01T10:15:00+00:00, or empty")
     except Misfit as misfit:
         said = message(
-            "{key} is {value}; {wanted}", key=misfit.place or "it", value=misfit.value, wanted=verbatim(misfit.wanted)
+            "{key} is {value}, but must be {wanted}",
+            key=misfit.place or "it",
+            value=misfit.value,
+            wanted=verbatim(misfit.wanted),
         )
         raise _damaged(path, said) from misfit
     return run
 
 
 def _check(place: str, value: Any, reader: Any, wanted: str) -> None:
-    """Raises Misfit where *reader* cannot make anything of *value*."""
+    """Raise Misfit if *reader* cannot parse *value*."""
     try:
         if value:
             reader(value)
@@ -424,22 +426,22 @@ def _check(place: str, value: Any, reader: Any, wanted: str) -> None:
 _CELL = msgspec.json.Decoder(CellResult)
 
 
-def _cell(text: bytes, plan: Mapping[str, Any]) -> CellResult:
-    """The cell that *text* holds. Raises Misfit."""
-    content, checksum = _opened(text)
+def _decode_cell(text: bytes, plan: Mapping[str, Any]) -> CellResult:
+    """Decode the cell in *text*. Raises Misfit."""
+    content, checksum = _split_checksum(text)
     right = _checksum(content)
     with suppress(ValueError, RecursionError):
         if checksum == right:
-            return _checked(_CELL.decode(content), plan)
-    try:  # the slow way, which names what does not fit
-        _checked(decoded(msgspec.json.decode(content), CellResult), plan)
+            return _check_cell(_CELL.decode(content), plan)
+    try:  # slower, but the error names the wrong key
+        _check_cell(decoded(msgspec.json.decode(content), CellResult), plan)
     except (ValueError, RecursionError) as error:
         raise Misfit("", content[:40], str(error)) from error
     raise Misfit("checksum", checksum.decode(errors="replace"), right.decode())
 
 
-def _checked(cell: CellResult, plan: Mapping[str, Any]) -> CellResult:
-    """*cell* itself. Raises Misfit for what types do not say."""
+def _check_cell(cell: CellResult, plan: Mapping[str, Any]) -> CellResult:
+    """Return *cell*. Raises Misfit for errors that types cannot express."""
     for name in ("latency", "connect", "waiting"):
         summary = getattr(cell, name)
         _check(name, summary, Histogram.check, "a histogram")
@@ -449,7 +451,7 @@ def _checked(cell: CellResult, plan: Mapping[str, Any]) -> CellResult:
     for said in (cell.reason, *cell.disturbances):
         expect_words(said, "reason")
     is_timed = plan.get("method", {}).get("duration_s") or (plan.get("own") or {}).get("targets")
-    if is_timed and cell.status == "ok" and cell.clients:  # the time of 1000 requests is worked out from these
+    if is_timed and cell.status == "ok" and cell.clients:  # reports compute the time of 1000 requests from these
         if not cell.wall_ns:
             raise Misfit("wall_ns", cell.wall_ns, "at least 1")
         if not 1 <= cell.answered <= 1000 * cell.wall_ns:
@@ -460,13 +462,13 @@ def _checked(cell: CellResult, plan: Mapping[str, Any]) -> CellResult:
 _ID, _BLOCK = re.compile(rb'"cell_id":"([ -~]{1,80}?)"'), re.compile(rb'"block":([0-9]{1,9})')
 
 
-def _left_out(number: int, text: bytes, misfit: Misfit) -> Message:
-    """What is said of a cell that was damaged: by its name, if that can still be read."""
+def _damage_message(number: int, text: bytes, misfit: Misfit) -> Message:
+    """Return a message about a damaged cell, with the cell's name if it can still be read."""
     found = (_ID.search(text), _BLOCK.search(text))
     name, block = (match[1].decode(errors="replace") if match else "?" for match in found)
     return message(
-        "Cell {number} in the file ({id}, block {block}) is damaged and left out: {key} is {value}, which should be "
-        "{wanted}. --resume measures it again.",
+        "Cell {number} of the file ({id}, block {block}) is damaged and was left out: {key} is {value}, but must be "
+        "{wanted}. Measure the cell again with --resume.",
         number=number + 1,
         id=name,
         block=block,

@@ -1,4 +1,4 @@
-"""A runtime is an interpreter with its GIL and JIT on or off: its name, what that promises, what a process reports."""
+"""Runtimes: an interpreter with its GIL and JIT on or off. Parse runtime names, and read the state of this process."""
 
 import re
 import sys
@@ -18,17 +18,18 @@ OLDEST_FREE_THREADED_MINOR = 13
 NATIVE = "native"
 GIL, JIT = "gil", "jit"
 ACCEPTED_NAMES = message(
-    "3.11, 3.14, 3.14t, 3.14t+gil, 3.14+jit or another 3.N, 3.Nt, 3.Nt+gil, 3.N+jit; a patch release of one, such as "
+    "3.N, 3.Nt, 3.Nt+gil or 3.N+jit, such as 3.11, 3.14, 3.14t, 3.14t+gil or 3.14+jit; a patch release, such as "
     "3.14.6 or 3.14.6t; and native"
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Switch:
-    """What a suffix of a runtime's name switches on, for which an interpreter reads an environment variable.
+    """A suffix of a runtime's name, and the environment variable that it sets for the interpreter.
 
-    unset: the variable's value under a runtime without the suffix; "" leaves it unset
-    free_threaded: of which build it is a choice; refusal: why it is none of the other
+    unset: the variable's value under a runtime without the suffix; "" leaves the variable unset
+    free_threaded: whether the suffix is for the free-threaded build or for the default build
+    refusal: why the other build does not support the suffix
     """
 
     variable: str
@@ -43,26 +44,26 @@ SWITCHES = {
         variable="PYTHON_GIL",
         free_threaded=True,
         oldest_minor=OLDEST_FREE_THREADED_MINOR,
-        refusal=message("only a free-threaded build can switch its GIL on"),
+        refusal=message("+gil needs a free-threaded build"),
     ),
     JIT: Switch(
         variable="PYTHON_JIT",
         unset="0",
         free_threaded=False,
         oldest_minor=14,
-        refusal=message("a free-threaded build has no JIT"),
+        refusal=message("+jit needs a default build, because a free-threaded build has no JIT"),
     ),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class RuntimeName:
-    """A runtime's name taken apart: '3.14.6t+gil' is the free-threaded 3.14.6 with the GIL switched on.
+    """A parsed runtime name: '3.14.6t+gil' is the free-threaded build of 3.14.6 with the GIL switched on.
 
-    version:  '3.14', which decides the feature release
-    patch:    '6' or '0rc1' of a name that asks for one patch release; "" accepts the newest one that is installed
-    suffixes: of SWITCHES, in their order
-    'native' is not an interpreter: native programs are both service and client. It has no version and no GIL.
+    version:  the feature release, such as '3.14'
+    patch:    '6' or '0rc1' if the name asks for one patch release; "" accepts the newest installed patch release
+    suffixes: keys of SWITCHES, in their order
+    The name 'native' has no version and no GIL: services and clients are native programs.
     """
 
     version: str
@@ -72,14 +73,14 @@ class RuntimeName:
 
     @classmethod
     def parse(cls, text: str) -> "RuntimeName":
-        """Raises BadInput for a name of another form, or for a suffix that the build does not have."""
+        """Parse a runtime's name. Raises BadInput for an unknown form, or a suffix that the build does not support."""
         if text == NATIVE:
             return cls(version="", free_threaded=False)
         match = _NAME.fullmatch(text)
         suffixes = match["suffixes"].split("+")[1:] if match else []
         if match is None or len({*suffixes} & {*SWITCHES}) < len(suffixes):
             raise BadInput(
-                "Runtime {name!r} is not a runtime's name; accepted are {names}.", name=text, names=ACCEPTED_NAMES
+                "Runtime {name!r} is not a valid name. Accepted names: {names}.", name=text, names=ACCEPTED_NAMES
             )
         name = cls(
             version=match["version"],
@@ -91,7 +92,7 @@ class RuntimeName:
         for suffix in name.suffixes:
             if SWITCHES[suffix].free_threaded is not name.free_threaded:
                 raise BadInput(
-                    "Runtime {name!r}: {refusal}; accepted are {names}.",
+                    "Runtime {name!r} does not exist: {refusal}. Accepted names: {names}.",
                     name=text,
                     refusal=SWITCHES[suffix].refusal,
                     names=ACCEPTED_NAMES,
@@ -103,8 +104,8 @@ class RuntimeName:
         oldest += [SWITCHES[suffix].oldest_minor for suffix in self.suffixes]
         if self.minor < max(oldest):
             raise BadInput(
-                "Runtime {name!r} is too old; accepted are 3.{oldest} and later, "
-                "free-threaded 3.{oldest_free_threaded}t and later, with a JIT 3.{oldest_jit}+jit and later.",
+                "Runtime {name!r} is too old. Use 3.{oldest} or later; "
+                "free-threaded: 3.{oldest_free_threaded}t or later; with a JIT: 3.{oldest_jit}+jit or later.",
                 name=text,
                 oldest=OLDEST_MINOR,
                 oldest_free_threaded=OLDEST_FREE_THREADED_MINOR,
@@ -113,12 +114,12 @@ class RuntimeName:
 
     @property
     def native(self) -> bool:
-        """Whether it is `native`, not an interpreter."""
+        """Return whether the runtime is `native` and not an interpreter."""
         return not self.version
 
     @property
     def minor(self) -> int:
-        """14 of 3.14."""
+        """Return the minor version number, such as 14 for 3.14."""
         return int(self.version.removeprefix("3."))
 
     @property
@@ -145,12 +146,12 @@ class RuntimeName:
 
     @property
     def binary(self) -> str:
-        """The interpreter, and whether it must have a JIT built in: no variable can switch on what is not there."""
+        """Return the interpreter's name, with `+jit` if it must be built with a JIT."""
         return self.interpreter + f"+{JIT}" * self.jit_enabled
 
     @property
     def variables(self) -> dict[str, str]:
-        """Environment variables that make a process of the interpreter what the name says."""
+        """Return the environment variables that give a process the GIL and JIT state that the name promises."""
         if self.native:
             return {}
         return {
@@ -161,22 +162,22 @@ class RuntimeName:
 
     @property
     def promises(self) -> dict[str, bool]:
-        """What its processes' states() must be."""
+        """Return the GIL and JIT state that states() must return in the runtime's processes."""
         return {"gil_enabled": self.gil_enabled, "jit_enabled": self.jit_enabled}
 
     @property
     def gil_forced(self) -> bool:
-        """Whether the GIL of a free-threaded build is switched on."""
+        """Return whether the GIL of a free-threaded build is switched on."""
         return GIL in self.suffixes
 
     @property
     def gil_enabled(self) -> bool:
-        """Whether the name promises a GIL."""
+        """Return whether the runtime's name promises that the GIL is on."""
         return not self.native and (not self.free_threaded or self.gil_forced)
 
     @property
     def jit_enabled(self) -> bool:
-        """Whether the name promises a JIT."""
+        """Return whether the runtime's name promises that the JIT is on."""
         return JIT in self.suffixes
 
     def __str__(self) -> str:
@@ -184,13 +185,13 @@ class RuntimeName:
 
 
 def gil_enabled() -> bool:
-    """Whether this process has its GIL on now. Source: sys._is_gil_enabled (3.13 and later)."""
+    """Return whether this process has its GIL on now. Source: sys._is_gil_enabled (3.13 and later)."""
     probe = getattr(sys, "_is_gil_enabled", None)
     return True if probe is None else bool(probe())
 
 
 def jit_enabled() -> bool:
-    """Whether this process compiles at run time. Source: sys._jit (3.14 and later)."""
+    """Return whether this process compiles at run time. Source: sys._jit (3.14 and later)."""
     jit = getattr(sys, "_jit", None)
     return jit is not None and bool(jit.is_enabled())
 
@@ -199,20 +200,19 @@ STATES: dict[str, Callable[[], bool]] = {"gil_enabled": gil_enabled, "jit_enable
 
 
 def states() -> dict[str, bool]:
-    """What this process is, of all that a runtime's name promises."""
+    """Return the state of GIL and JIT in this process."""
     return {name: state() for name, state in STATES.items()}
 
 
 def ready_and_end(ready: Mapping[str, Any], end: Mapping[str, Any]) -> dict[str, Any]:
-    """The states of a child when it was ready and at its end, as its result has them: `gil_enabled_ready`, ..."""
+    """Combine a child's states() at its ready line and at its end to the keys of its result: gil_enabled_ready, ..."""
     return {f"{name}_{when}": found[name] for when, found in (("ready", ready), ("end", end)) for name in STATES}
 
 
 def _runs_from_a_shared_library() -> bool:
-    """Whether the interpreter's code is in libpython, not in the executable, which makes calls slower.
+    """Return whether the interpreter's code is in a shared libpython, which makes calls slower.
 
-    Py_ENABLE_SHARED says only that the library was built too, so where there is /proc this process's own
-    map decides.
+    Py_ENABLE_SHARED only means that the library was built, too. /proc shows whether this process has mapped it.
     """
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
@@ -222,10 +222,10 @@ def _runs_from_a_shared_library() -> bool:
 
 
 def facts() -> dict[str, Any]:
-    """What this interpreter is: version, build, GIL and JIT, compiler and build flags.
+    """Return facts about this interpreter: version, build, GIL and JIT state, compiler and build flags.
 
-    build is `sys.version` after the number; flags are read from the configure and compiler options
-    that sysconfig keeps. Source: docs.python.org, sysconfig.get_config_vars.
+    build is the part of `sys.version` after the number. flags come from the configure and compiler options
+    in sysconfig. Source: docs.python.org, sysconfig.get_config_vars.
     """
     options = str(sysconfig.get_config_var("CONFIG_ARGS") or "")
     compiler_flags = str(sysconfig.get_config_var("PY_CORE_CFLAGS") or sysconfig.get_config_var("CFLAGS") or "")

@@ -1,4 +1,4 @@
-"""What result.json keeps of a run's plan and machine, checked and parsed once. Only the orchestrator imports this."""
+"""Declare the keys of a run's plan and machine in result.json. Only the orchestrator imports this module."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,9 +16,10 @@ from core.user_service import UserService
 
 @dataclass(frozen=True, kw_only=True)
 class SavedRow:
-    """One combination of parameter values. runtimes: under which it has cells; None in plans that do not say.
+    """A setting of a plan: a system and one combination of parameter values.
 
-    framed: whether its clients speak our frames (System.framed)
+    runtimes: the runtimes under which the row has cells; None if the plan does not record them
+    framed: whether the system's clients use gilscope's frame protocol (System.framed)
     """
 
     system: str
@@ -30,7 +31,7 @@ class SavedRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Absent:
-    """A system that could not be measured under a runtime, and why."""
+    """A system that could not be measured under a runtime, with the reason."""
 
     system: str
     runtime: str
@@ -39,7 +40,7 @@ class Absent:
 
 @dataclass(frozen=True, kw_only=True)
 class OutsideSystem:
-    """A system that is not one of gilscope's. file: the path that declares it; "" for a user's service."""
+    """A system that does not come with gilscope. file: the path that declares it; "" for a user's service"""
 
     title: str
     file: str = ""
@@ -47,10 +48,11 @@ class OutsideSystem:
 
 @dataclass(frozen=True, kw_only=True)
 class Until:
-    """When a run has enough blocks: by its intervals, by its verdicts, or by the clock, whichever comes first.
+    """The condition at which a run stops adding blocks. The first limit that is reached counts.
 
-    width: every interval is at most so wide, as a share of the ratio, 0.03 for 3 %; 0 where that does not count
-    verdict: every comparison has a verdict. seconds: so many have passed; 0 where they do not count
+    width: every interval is at most this wide, as a share of its ratio (0.03 for 3 %); 0 without this limit
+    verdict: whether to stop when every comparison has a verdict
+    seconds: the run has lasted this long; 0 without this limit
     """
 
     width: Number = 0.0
@@ -59,7 +61,7 @@ class Until:
 
     @property
     def looks(self) -> bool:
-        """Whether what was measured decides, and not the clock alone."""
+        """Return whether the measured results influence when the run stops."""
         return bool(self.width or self.verdict)
 
     def __bool__(self) -> bool:
@@ -71,35 +73,35 @@ class SavedPlan:
     """The plan of a saved run.
 
     name: the plan's file name without `.yaml`
-    description: its one line
-    blocks: how often every cell was to be measured, at most
-    scale: what NUM_REQUESTS_PER_CLIENT was multiplied by; the rows have the product
-    runtimes: in the order of display; ratios in tables refer to the first that is present
-    aa: whether the last runtime took part twice
-    until: when fewer blocks were enough: `width` (of the widest interval, as a share of its ratio), `seconds`, 0 for
-        one that was not set, and `verdict`: whether all had to be decided
-    margin: what counts as no difference, as a share
+    description: one line about the plan
+    blocks: the most times that every cell is measured
+    scale: factor by which NUM_REQUESTS_PER_CLIENT was multiplied; the rows contain the product
+    runtimes: runtimes in the order of display; ratios in tables refer to the first that is present
+    aa: whether the last runtime was measured as two arms (A/A)
+    until: the conditions for fewer blocks: `width` (of the widest interval, as a share of its ratio), `seconds`, both 0
+        if not set, and `verdict`: whether every comparison needed a verdict
+    margin: the largest difference that counts as none, as a share
     judged_steps: the steps that get a verdict; empty for all
     fail_if_slower: how much more time, as a share, the last runtime must take for the run to exit with 3; 0 for never
-    extended: whether blocks were added when some had been seen
+    extended: whether blocks were added after results had been seen
     method: how every cell was measured
-    arm_order, arm_order_reason: `slices` or `sequential` where one was asked for; why the arms of a setting were not
+    arm_order, arm_order_reason: `slices` or `sequential` if the user chose one; why the arms of a setting were not
         measured in slices
-    objectives: of a search for the capacity, the service level objectives: `text`, `share` (of requests that may miss
+    objectives: for a search for the capacity, the service level objectives: `text`, `share` (of requests that may miss
         it) and `latency_ns` (0 if only failures count)
     picks: whether the best of several topologies was picked for each arm, and then judged by other probes
-    view: how the report tells it; empty for runtimes side by side
-    absent: what could not be measured here, such as a native program that is not built: `system`, `runtime` and
+    view: the experiment whose section the report shows; empty for runtimes side by side
+    absent: systems that could not be measured, such as a native program that is not built: `system`, `runtime` and
         `reason`, a message
     rows: each setting: `system`, `params`, the `runtimes` that it has cells under, its `title` if it has one, and
-        `framed` where its clients speak our frames, so that one such service may take another's place. A sweep is many
-        rows here
-    own: of a service of one's own ([own-service.md](own-service.md)): its command, its requests and how they are
-        checked; in place of a secret stand what is shown of it (`hidden`) and the flag that gave it (`name`)
-    layout: of a run across hosts: its `hosts` by name, and which of them served (`services_on`) and called
-        (`clients_on`)
-    outside: of each system that is no file of this repository its `title` and its `file`, which is empty for a service
-        of one's own
+        `framed`: whether its clients use gilscope's frame protocol, so that such services can replace each other. A
+        sweep has one row for each value
+    own: for a user's service ([own-service.md](own-service.md)): its command, its requests and how answers are checked;
+        in place of a secret, the text shown for it (`hidden`) and the flag that gave it (`name`)
+    layout: for a run across hosts: its `hosts` by name, the host of the services (`services_on`) and the hosts of the
+        clients (`clients_on`)
+    outside: for each system that is not a file of this repository: its `title` and its `file`, which is empty for a
+        user's service
     """
 
     name: str
@@ -127,12 +129,12 @@ class SavedPlan:
 
     @property
     def framed(self) -> set[str]:
-        """The systems whose clients speak our frames."""
+        """Return the systems whose clients use gilscope's frame protocol."""
         return {row.system for row in self.rows if row.framed}
 
     @property
     def user_service(self) -> UserService | None:
-        """The service of the user's own that it measures. Raises KeyError or TypeError where that is not one."""
+        """Return the user's service that the plan measures, or None. Raises KeyError or TypeError for a bad one."""
         return UserService.from_json(self.own) if self.own else None
 
     @classmethod
@@ -143,20 +145,20 @@ class SavedPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class MachineFacts:
-    """Facts of a machine. A value is None if the machine does not report it.
+    """Facts about a machine. A value is None if the machine does not report it.
 
     cpu, architecture: the processor's name; `x86_64`, `aarch64`, ...
     cores: logical processors
-    cores_usable: those that the run may use
-    cores_quota: processors' worth of time that the control groups grant, ours and those above it, if one limits it
+    cores_usable: logical processors that the run may use
+    cores_quota: CPU quota of the run's control groups in processors, if there is one
     governor: frequency governor
-    memory_bytes: memory
+    memory_bytes: size of the memory
     os, kernel: names and versions
     load: load averages over 1, 5 and 15 minutes when the run began
     limits: soft and hard limits on open files, processes and locked memory; a number or `unlimited`
-    python: the orchestrator's own Python
-    commit: the commit of gilscope's working tree, 12 digits, and `+changes` where tracked files differ from it
-    quiet: how quiet it was when the run began
+    python: the orchestrator's Python
+    commit: the commit of gilscope's working tree, 12 digits, and `+changes` if tracked files differ from it
+    quiet: how quiet the machine was when the run began
     """
 
     cpu: str | None = None
@@ -177,7 +179,7 @@ class MachineFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class HostFacts(MachineFacts):
-    """A host of a run."""
+    """Facts about a host of a run."""
 
     runtimes: Mapping[str, str] = field(default_factory=dict)
     builds: Mapping[str, RuntimeFacts] = field(default_factory=dict)
@@ -189,18 +191,18 @@ class HostFacts(MachineFacts):
 
 @dataclass(frozen=True, kw_only=True)
 class Machine(MachineFacts):
-    """The machine that measured.
+    """Facts about the machine that ran the orchestrator.
 
-    hosts: of a run across hosts: these facts of each host, with its `runtimes` (versions), their `builds` (as in
-        `runtimes` below, with packages by environment), its `link` to the services' host, whether it has `uv`, how
-        wrong its clock can be (`clock_error_ns`), and whether it is the runner's machine (`with_runner`)
+    hosts: for a run across hosts: the same facts about each host, with its `runtimes` (versions), their `builds` (as in
+        `runtimes` below, with packages by environment), its `link` to the services' host, whether it has `uv`, the
+        error of its clock (`clock_error_ns`), and whether it is the runner's machine (`with_runner`)
     """
 
     hosts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def available_cores(self) -> int:
-        """Processors that the run could use; 0 where that is not known."""
+        """Return the number of processors that the run could use; 0 if it is not known."""
         return self.cores_usable or self.cores or 0
 
     @classmethod

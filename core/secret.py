@@ -1,4 +1,4 @@
-"""Values that are written nowhere: of headers, environment, bodies, queries. Only a child's first line has them."""
+"""Secrets: values of headers, environment variables, bodies and queries that are passed to children and never saved."""
 
 import json
 from collections import defaultdict
@@ -10,9 +10,9 @@ HIDDEN = "..."
 
 
 class Secret:
-    """A text with parts that are not to be seen. str() and JSON have `shown`, in which these are `...`.
+    """A text that contains secret parts. str() and JSON have only `shown`, in which the secret parts are `...`.
 
-    name: the flag that gives it, as messages name it: "--header Authorization"
+    name: the flag that gives the secret, as messages name it: "--header Authorization"
     """
 
     __slots__ = ("_value", "name", "shown")
@@ -42,17 +42,17 @@ class Secret:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What a file keeps of it."""
+        """Return the two texts that a file stores in place of the secret: name and shown."""
         return self.name, self.shown
 
     def reveal(self) -> str:
-        """The text itself, for a child. Raises ValueError for one from a file, which does not have it."""
+        """Return the secret text, for a child. Raises ValueError if the secret was read from a file."""
         if self._value is None:
             raise ValueError(f"the value of {self.name} is not known")
         return self._value
 
     def to_json(self) -> dict[str, str]:
-        """For a file."""
+        """Return the JSON that a file stores in place of the secret."""
         return {"hidden": self.shown, "name": self.name}
 
 
@@ -60,32 +60,33 @@ Text = str | Secret
 
 
 def revealed(text: Text) -> str:
-    """A text as it is sent."""
+    """Return *text* with its secrets, as it is sent."""
     return text.reveal() if isinstance(text, Secret) else text
 
 
 def line_for_child(line: Mapping[str, Any]) -> str:
-    """JSON in which secrets are what they are: the one place where they leave this process."""
+    """Encode *line* as JSON with its secrets. Secrets leave this process only here."""
     return json.dumps(line, default=revealed)
 
 
-def mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+def map_json(value: Any, change: Callable[[Any], Any]) -> Any:
     """Return a JSON value in which *change* has replaced every part, outer parts first."""
     value = change(value)
     if isinstance(value, Mapping):
-        return {name: mapped(part, change) for name, part in value.items()}
-    return [mapped(part, change) for part in value] if isinstance(value, list | tuple) else value
+        return {name: map_json(part, change) for name, part in value.items()}
+    return [map_json(part, change) for part in value] if isinstance(value, list | tuple) else value
 
 
 def for_file(value: Any) -> Any:
-    """Return a JSON value whose secrets are hidden."""
-    return mapped(value, lambda part: part.to_json() if isinstance(part, Secret) else part)
+    """Return the JSON value *value* with its secrets hidden."""
+    return map_json(value, lambda part: part.to_json() if isinstance(part, Secret) else part)
 
 
 def from_file(value: Any, known: Iterable[Secret] = ()) -> Any:
-    """What for_file made, with secrets again. known: those whose values were given again, in the order of the file.
+    """Convert what for_file() returned to a value with Secret objects.
 
-    One that is known once stands for all that have its name and show the same.
+    known: secrets whose values the user gave again, in the order of the file. If a name and shown text is given only
+        once, that secret is used wherever they occur
     """
     values = defaultdict[tuple[str, str], list[Secret]](list)
     for secret in known:
@@ -98,11 +99,11 @@ def from_file(value: Any, known: Iterable[Secret] = ()) -> Any:
         same = values[stored.key] or [stored]
         return same.pop(0) if len(same) > 1 else same[0]
 
-    return mapped(value, with_secret)
+    return map_json(value, with_secret)
 
 
 def secrets_in(value: Any) -> Iterator[Secret]:
-    """Every secret in a value, however deep."""
+    """Yield every secret in *value*, at any depth."""
     parts: Iterable[Any] = value if isinstance(value, list | tuple) else ()
     if isinstance(value, Secret):
         yield value

@@ -1,4 +1,4 @@
-"""Answers by time: how many came in each slice of the host's monotonic clock."""
+"""Count answers by time, in slices of the host's monotonic clock."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,10 +8,10 @@ MOST = 512
 
 
 class Slices:
-    """Answers in slices of 50 ms; of more than MOST slices, two are made one. Not locked: one per thread, merged after
-    join.
+    """Counts of answers in slices of 50 ms. If there are more than MOST slices, pairs of slices are merged.
 
-    The loop that is timed compares each answer's time with what turn() returned, and calls turn() once a slice.
+    It has no lock: each thread has its own, and they are merged after the join. The timed loop compares each answer's
+    time with the value that turn() returned, and calls turn() once per slice.
     """
 
     __slots__ = ("_counted", "_counts", "_end_ns", "_width_ns")
@@ -20,31 +20,31 @@ class Slices:
         self.clear()
 
     def clear(self) -> None:
-        """Count from zero."""
+        """Remove all counted answers."""
         self._width_ns, self._end_ns, self._counted = WIDTH_NS, 0, 0
         self._counts: dict[int, int] = {}
 
     def turn(self, now_ns: int, answered: int) -> int:
-        """The end of the slice that *now_ns* is in, whose answers begin after the first *answered* ones."""
+        """Begin the slice that contains *now_ns*, after *answered* answers in total. Return the end of the slice."""
         self.close(answered)
         self._end_ns = (now_ns // self._width_ns + 1) * self._width_ns
         return self._end_ns
 
     def close(self, answered: int) -> None:
-        """All of the first *answered* answers that were not counted yet came in the slice under way."""
+        """Count the answers since the previous call, of *answered* in total, for the current slice."""
         if answered > self._counted:
             self.add(self._end_ns - self._width_ns, answered - self._counted)
             self._counted = answered
 
     def add(self, time_ns: int, count: int) -> None:
-        """*count* answers came in the slice of *time_ns*."""
+        """Count *count* answers in the slice that contains *time_ns*."""
         place = time_ns // self._width_ns
         self._counts[place] = self._counts.get(place, 0) + count
         while max(self._counts) - min(self._counts) >= MOST:
             self._widen()
 
     def merge(self, other: "Slices") -> None:
-        """Add what *other* has counted."""
+        """Add the answers that *other* has counted to these slices."""
         while self._width_ns < other._width_ns:
             self._widen()
         for place, count in other._counts.items():
@@ -57,7 +57,7 @@ class Slices:
             self._counts[place // 2] = self._counts.get(place // 2, 0) + count
 
     def to_json(self) -> Any:
-        """Counts of successive slices; the first began at start_ns. Empty without any."""
+        """Return the counts of successive slices; the first began at start_ns. Return {} without answers."""
         if not self._counts:
             return {}
         first, last = min(self._counts), max(self._counts)
@@ -66,7 +66,7 @@ class Slices:
 
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> "Slices":
-        """What to_json() wrote, with bounds checked by the contract."""
+        """Return the slices that to_json() wrote. The contract has checked the bounds of *said*."""
         slices = cls()
         while slices._width_ns < said["width_ns"]:
             slices._widen()

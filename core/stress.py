@@ -1,4 +1,4 @@
-"""What `runner.py stress` saves: rounds of one service under each arm, as hard as it goes. Plain values."""
+"""Results of `runner.py stress`, which calls a service under each arm at full load, round after round."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,18 +8,21 @@ from core.messages import NOTHING, Message
 
 SCHEMA = 1
 
-Check = Literal["declared", "body", "common", "status"]  # what an answer is held against; see lab.run.expected
+Check = Literal["declared", "body", "common", "status"]  # what an answer is compared with; see lab.run.expected
 
 
 @dataclass(frozen=True, kw_only=True)
 class Round:
     """One start of a service and a few seconds of calls.
 
-    gil_enabled: as the runtime promises. wrong: answers that were not as expected, whether their status or content
-    failures: requests without a usable answer, by code; "timeout" is no answer within the deadline
-    ready: whether the service came so far as to be called. reason: why the round is not whole
-    crashes: faulthandler's trace of each process that crashed; stacks: of all threads where answers did not come
-    notices: lines of its output about threads (lab.gil.notice)
+    gil_enabled: as the runtime's name promises
+    wrong: answers with another status or content than expected
+    failures: requests without a usable answer, by code; "timeout" means no answer within the deadline
+    ready: whether the service accepted calls
+    reason: why the round is incomplete
+    crashes: faulthandler's trace of each process that crashed
+    stacks: stacks of all threads, taken when answers were missing
+    notices: lines of the service's output about threads (lab.gil.notice)
     """
 
     runtime: str
@@ -38,15 +41,16 @@ class Round:
     notices: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """As stress.json has it."""
+        """Return the value as stress.json stores it."""
         return {**vars(self), "reason": self.reason.to_json() if self.reason else ""}
 
 
 @dataclass(kw_only=True)
 class Stress:
-    """A stress as far as it has come. checks: by what the answers to each request are judged; empty where it is fixed.
+    """A stress test, possibly unfinished.
 
-    runtimes: version of each
+    checks: for each request, what its answers are compared with; empty for a built-in system
+    runtimes: version of each runtime
     """
 
     name: str
@@ -60,5 +64,5 @@ class Stress:
     spent_s: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """As stress.json has it."""
+        """Return the value as stress.json stores it."""
         return {"schema": SCHEMA, **vars(self), "rounds": [one.to_json() for one in self.rounds]}

@@ -1,11 +1,11 @@
-"""What a system is made of: a service and the client that speaks to it. Each file of systems/ declares one."""
+"""Systems: a service, and the client that calls it. Each file of systems/ declares one system."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
-from core.cell import OF_THE_MACHINE, PARAMETERS, Cell
+from core.cell import MACHINE_PARAMETERS, PARAMETERS, Cell
 from core.child import Slice
 from core.messages import NOTHING, Message
 from core.method import Method
@@ -29,66 +29,66 @@ class Listening(Protocol):
 
 
 class Service(Protocol):
-    """A service that is set up but does not serve yet."""
+    """A service in a child process. It is listening when it is made, and serves after start()."""
 
     @property
     def listeners(self) -> Sequence[Listening]:
-        """Its listening sockets, in the order in which clients are told them."""
+        """Return the listening sockets, in the order in which clients get their addresses."""
 
     def start(self) -> None:
-        """Serve, on threads of its own."""
+        """Start serving on other threads."""
 
     def counters(self) -> dict[str, Any]:
-        """What it has done since reset(): at least `requests`."""
+        """Return what the service has counted since reset(): at least `requests`."""
 
     def reset(self) -> None:
-        """Count from zero: the warm-up is over. No request is under way."""
+        """Set the service's counters to zero after the warm-up. No request is in progress."""
 
 
 class Channel(Protocol):
-    """One open connection to a service; it blocks. Errors are clients.channel.CallFailed."""
+    """An open connection to a service, with blocking calls. Errors are clients.channel.CallFailed."""
 
     def ask(self, message: bytes) -> bytes:
-        """Send one request as `message()` made it; the answer's JSON."""
+        """Send *message*, one encoded request, and return the JSON of its answer."""
 
     def close(self) -> None:
         """Close the connection."""
 
 
 class Caller(Protocol):
-    """How one thread calls one service: where the channel of a request comes from, and what becomes of it."""
+    """A policy for the connections of one client thread to one service: open per request, keep, or pool."""
 
     def open(self) -> None:
-        """Before the timed region: whatever is kept open."""
+        """Open the connections that are kept. Called before the timed region."""
 
     def take(self) -> Channel:
-        """The channel for the next request."""
+        """Return the connection for the next request."""
 
     def give(self, channel: Channel) -> None:
-        """The channel after its answer."""
+        """Take the connection *channel* back after its answer, to keep or close it."""
 
     def drop(self, channel: Channel) -> None:
-        """The channel after an error: it is not used again."""
+        """Take the connection *channel* back after an error. It is not used again."""
 
     def close(self) -> None:
-        """After the timed region."""
+        """Close all connections. Called after the timed region."""
 
 
 class Client(Protocol):
-    """The threads or tasks of one client process, ready to be released together."""
+    """The threads or tasks of one client process."""
 
     def warm_up(self) -> None:
-        """Send requests as in the timed window, as many as the method says, and forget the counts."""
+        """Send the warm-up requests, and set the counts to zero."""
 
     def run(self) -> dict[str, Any]:
-        """Send all requests; the result of a client by the child contract, without usage and GIL states."""
+        """Send all requests. Return the client's result of the child contract, without usage and GIL states."""
 
 
 class SlicedClient(Client, Protocol):
     """A client that can also send in slices of time."""
 
     def run_slice(self, part: Slice) -> dict[str, Any]:
-        """Send requests for a slice of time, and return the result of that slice alone; connections stay open."""
+        """Send requests for a slice of time, and return the result of this slice. Connections stay open."""
 
 
 ServiceFactory = Callable[[Cell, int, str], Service]
@@ -99,7 +99,7 @@ Factory = TypeVar("Factory", bound=Callable[..., Any])
 
 
 def loaded(factory: Factory | str | None) -> Factory:
-    """The function that "module:function" names; its module is imported now. A function is returned as it is."""
+    """Import the function that *factory* names as "module:function". A function is returned as it is."""
     if isinstance(factory, str):
         module, _, name = factory.partition(":")
         function: Factory = getattr(import_module(module), name)
@@ -110,7 +110,7 @@ def loaded(factory: Factory | str | None) -> Factory:
 
 @dataclass(frozen=True, kw_only=True)
 class Program:
-    """A program that speaks the child contract: its name in native/bin and its arguments."""
+    """A native program that follows the child contract: its name in native/bin, and its arguments."""
 
     name: str
     arguments: tuple[str, ...] = ()
@@ -121,9 +121,10 @@ class Program:
 
 @dataclass(frozen=True, kw_only=True)
 class Extension:
-    """An extension module of ours, whose sources are in the folder native/NAME.
+    """An extension module of gilscope, with its sources in the folder native/NAME.
 
-    tools: programs that must be on PATH; borrowed: source files from other folders of native/
+    tools: programs that must be on PATH to build it
+    borrowed: source files from other folders of native/
     """
 
     name: str
@@ -133,27 +134,29 @@ class Extension:
 
 @dataclass(frozen=True, kw_only=True)
 class System:
-    """number (or name, for systems without one) is what --system takes; title is what reports show.
+    """A service and the client that calls it.
 
-    group: the experiment that it belongs to; `--system all` means the group "systems".
-    reads: names of the parameters it reads, beside *common*.
-    service, caller, message, client: functions, or their names as "module:function", which loaded() imports.
-    service(cell, service_id, folder): the service, listening; Unix sockets go into folder.
-    caller(cell, client_id, addresses, connect_ns): one thread's way to the service at *addresses*;
-        it reports the time of each connect made while timed to connect_ns.
-    message(cell, begun): the request's bytes, made once per client; begun asks for begun_ns in the answer.
-    client(cell, client_id, addresses, method): a client with a loop of its own, in place of caller and message.
-    native_service, native_client: programs for a part that has no Python code, and for the runtime `native`.
-    requirements: file with the packages that it needs in the measured runtime, or "".
-    extensions: our own extension modules that it needs there.
-    turns_gil_on: its client imports a module without declared free-threading support on purpose: its cells are valid
-        with the GIL on.
-    no_forced_gil: why it does not run on a free-threaded build whose GIL is on; NOTHING if it does.
-    told: what else the first line tells its children, for a system that is not a file of systems/.
-    user_service: of a user's service, how it is started, or where it runs already.
-    forks: its service is one command that takes the number of its processes (NUM_API_SERVICES).
-    spreads: its service listens at the address that its host has in the plan, for the cell's client hosts alone.
-    request_cpu_us: rough CPU time of a request on both sides without its calculation; only for estimates.
+    number, name: --system takes the number, or the name of a system without a number
+    title: name in reports
+    group: the experiment of the system; `--system all` means the group "systems"
+    reads: names of the parameters that the system reads, in addition to *common*
+    service, caller, message, client: functions, or their names as "module:function", which loaded() imports
+    service(cell, service_id, folder): returns the listening service; Unix sockets are made in folder
+    caller(cell, client_id, addresses, connect_ns): returns one thread's Caller for the service at *addresses*;
+        it passes the time of each connect in the timed region to connect_ns
+    message(cell, begun): returns the request's bytes, once per client; begun asks for begun_ns in the answer
+    client(cell, client_id, addresses, method): returns a complete Client, in place of caller and message
+    native_service, native_client: programs for a part that has no Python code, and for the runtime `native`
+    requirements: file with the packages that the measured runtime needs, or ""
+    extensions: gilscope's extension modules that the measured runtime needs
+    turns_gil_on: whether the client imports an extension that enables the GIL on purpose, so that cells with the GIL
+        on are valid
+    no_forced_gil: why the system does not run on a free-threaded build with its GIL on; NOTHING if it does
+    child_config: additional keys of the first line that children read, for a system that is not a file of systems/
+    user_service: for a user's service: how to start it, or where it already runs
+    forks: whether one command starts all NUM_API_SERVICES processes of the service
+    supports_hosts: whether the service can listen at its host's address in the plan, for the cell's client hosts alone
+    request_cpu_us: rough CPU time of a request on both sides without the calculation; only for estimates
     """
 
     name: str
@@ -172,32 +175,32 @@ class System:
     extensions: tuple[Extension, ...] = ()
     turns_gil_on: bool = False
     no_forced_gil: Message = NOTHING
-    told: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    child_config: Mapping[str, Any] = field(default_factory=dict, hash=False)
     user_service: "Command | Target | None" = field(default=None, hash=False)
     forks: bool = False
-    spreads: bool = False
+    supports_hosts: bool = False
     request_cpu_us: int = 100
 
     @property
     def key(self) -> str:
-        """Its name in cells and results: its number, or its name if it has none."""
+        """Return the system's key in cells and results: its number, or its name if it has no number."""
         return self.number or self.name
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """Names of all parameters that it reads, in the order of declaration."""
+        """Return the names of all parameters that the system reads, in the order of declaration."""
         return tuple(name for name in PARAMETERS if name in self.common or name in self.reads)
 
     def takes(self, name: str) -> bool:
-        """Whether a plan may give its cells the parameter *name*."""
-        return name in self.parameters or name in OF_THE_MACHINE
+        """Return whether a plan may set the parameter *name* for the system's cells."""
+        return name in self.parameters or name in MACHINE_PARAMETERS
 
     def has_python(self, role: str) -> bool:
-        """Whether Python code takes the *role*, service or client, under the runtime that is measured."""
+        """Return whether Python code under the measured runtime implements *role*, "service" or "client"."""
         return self.service is not None if role == SERVICE else bool(self.client or self.caller or self.hosted)
 
     def program(self, role: str) -> Program | None:
-        """The native program that can take the *role*, if there is one."""
+        """Return the native program that implements *role*, or None."""
         return self.native_service if role == SERVICE else self.native_client
 
     @property
@@ -206,26 +209,29 @@ class System:
         return tuple(extension.name for extension in self.extensions)
 
     def takes_slices(self, *, native_client: bool) -> bool:
-        """Whether its clients can send in slices of time: ours can, a system's own client and other programs cannot."""
+        """Return whether the system's clients can send in slices of time. Only gilscope's common clients can."""
         program = self.native_client
         return program is not None and program.name == "loadgen" if native_client else self.client is None
 
     @property
     def framed(self) -> bool:
-        """Whether its clients speak our frames, so that another such service may take the place of its own."""
+        """Return whether the clients use gilscope's frame protocol, so that the service can be replaced by another."""
         return not self.hosted and self.native_client is not None and "framed" in self.native_client.arguments
 
     @property
     def hosted(self) -> bool:
-        """Whether it is a user's service: a child of the orchestrator's Python starts it and speaks for it."""
+        """Return whether this is a user's service. A child of the orchestrator starts it and follows the contract."""
         return self.user_service is not None
 
     def services(self, cell: Cell) -> int:
-        """How many service children *cell* has."""
+        """Return the number of service children of *cell*."""
         return 1 if self.forks else cell.num_api_services
 
     def runs_under(self, runtime: str) -> bool:
-        """Whether there are cells of it under *runtime*: Python code to measure, or a program for each role."""
+        """Return whether the system can be measured under *runtime*.
+
+        It needs Python code for a role, or, under `native`, a native program for each role.
+        """
         if self.user_service is not None:
             return (runtime == NATIVE) == self.user_service.already_runs
         if runtime == NATIVE:

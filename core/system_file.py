@@ -1,4 +1,4 @@
-"""A system that a file outside the repository declares, as files of systems/ do."""
+"""Load a system from a user's file, which declares SYSTEM as the files of systems/ do."""
 
 import importlib.util
 import re
@@ -12,15 +12,14 @@ from core.messages import message, verbatim
 from core.system import System
 
 SUFFIX = ".py"
-TOLD = "system_file"  # children are told the path under this key, and load the file themselves
+PATH_KEY = "system_file"  # key of System.child_config with the path, from which children load the file
 _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 
 
 def load_system(path: Path) -> System:
-    """The SYSTEM of the file *path*, which its children are told. Raises BadInput.
+    """Return the SYSTEM that the file *path* declares. Its children load the same file. Raises BadInput.
 
-    A requirements file beside *path* is named by its whole path. Modules in the file's folder can be imported, after
-    all others.
+    A requirements file in the same folder is named by its whole path. The folder is appended to sys.path.
     """
     path = path.absolute()
     system = getattr(_module(path), "SYSTEM", None)
@@ -31,34 +30,32 @@ def load_system(path: Path) -> System:
             else message("no SYSTEM")
         )
         raise BadInput(
-            "{path} declares {seen}; it must be a core.system.System. docs/add-a-system.md shows one.",
+            "{path} declares {seen}. It must declare SYSTEM, a core.system.System, as docs/add-a-system.md shows.",
             path=str(path),
             seen=seen,
         )
     if not all(_KEY.fullmatch(text) for text in (system.key, system.name)) or system.name == "all":
         raise BadInput(
-            "{path} declares the system {key!r} ({name!r}); number and name must be letters, digits "
-            "and . _ - and begin with a letter or a digit.",
+            "{path} declares the system {key!r} ({name!r}). Use only letters, digits and . _ - in number and name, "
+            "with a letter or a digit first.",
             path=str(path),
             key=system.key,
             name=system.name,
         )
     beside = path.parent / system.requirements
     requirements = str(beside) if system.requirements and beside.is_file() else system.requirements
-    return replace(system, requirements=requirements, told={**system.told, TOLD: str(path)})
+    return replace(system, requirements=requirements, child_config={**system.child_config, PATH_KEY: str(path)})
 
 
 def file_of(system: System) -> str:
-    """The path of the file outside the repository that declares *system*; "" for a built-in system."""
-    return str(system.told.get(TOLD, ""))
+    """Return the path of the user's file that declares *system*; "" for a built-in system."""
+    return str(system.child_config.get(PATH_KEY, ""))
 
 
 def _module(path: Path) -> ModuleType:
     if not path.is_file():
-        raise BadInput(
-            "{path} cannot be read: there is no such file; name a file that declares a SYSTEM.", path=str(path)
-        )
-    import hashlib  # only for a file from outside
+        raise BadInput("{path} does not exist. Give a file that declares SYSTEM.", path=str(path))
+    import hashlib  # imported here because built-in systems do not need it
 
     name = f"system_file_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, path)
@@ -74,7 +71,7 @@ def _module(path: Path) -> ModuleType:
         cause = verbatim(f"{type(error).__name__}: {error}")
         line = _line_of(error, path)
         raise BadInput(
-            "{path} cannot be imported: {cause}.",
+            "{path} cannot be imported: {cause}. Correct the file.",
             path=str(path),
             cause=message("line {line}: {cause}", line=line, cause=cause) if line else cause,
         ) from error
@@ -82,8 +79,8 @@ def _module(path: Path) -> ModuleType:
 
 
 def _line_of(error: BaseException, path: Path) -> int:
-    """The last line of the file that the error came from; 0 for a syntax error, which says its line itself."""
-    from traceback import walk_tb  # measured children import this module, and it would be a tenth of their start
+    """Return the last line of *path* in the error's traceback; 0 for a syntax error, whose text has the line."""
+    from traceback import walk_tb  # imported here because it would take a tenth of a child's start
 
     lines = [line for step, line in walk_tb(error.__traceback__) if step.f_code.co_filename == str(path)]
     return lines[-1] if lines else 0

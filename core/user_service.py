@@ -1,4 +1,4 @@
-"""A user's service as a run's plan keeps it: a command that starts it, an application on a server, or its address."""
+"""A user's service in a plan: a command that starts it, an application on a server, or the address where it runs."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -13,13 +13,14 @@ HTTP, FRAMED = "http", "framed"
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """A command line that starts the service.
+    """A command line that starts a user's service.
 
-    command: with {python}, {host}, {port}, {socket}, {workers}, {threads}, which are filled in
-    directory: where it is started. environment: variables that are added to its environment
-    requirements: a file, or ""
-    first_port: of the first service, the others have the next ones; 0 for free ports
-    start_deadline_s: how long the command may take until it answers
+    command: may contain {python}, {host}, {port}, {socket}, {workers} and {threads}, which are replaced by values
+    directory: working directory of the command
+    environment: variables that are added to the environment
+    requirements: path of a requirements file, or ""
+    first_port: port of the first service; the others get the following ports. 0 for free ports
+    start_deadline_s: the longest time from the command's start to its first answer
     """
 
     command: Text
@@ -34,18 +35,18 @@ class Command:
 
     @property
     def forks(self) -> bool:
-        """Whether one command starts all processes of the service: it takes their number."""
+        """Return whether one command starts all processes of the service, because it contains {workers}."""
         return "{workers}" in str(self.command)
 
     @property
     def threaded(self) -> bool:
-        """Whether it takes the number of threads."""
+        """Return whether the command contains {threads}, the number of threads."""
         return "{threads}" in str(self.command)
 
 
 @dataclass(frozen=True, kw_only=True)
 class App(Command):
-    """An application (module:name) on a server that gilscope knows; command and packages are the server's."""
+    """An application, given as module:name, on a server that gilscope knows. command and packages are the server's."""
 
     app: str
     server: str
@@ -54,7 +55,11 @@ class App(Command):
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """A service that already runs. address: host:port, or a Unix path. prefix: of the path of every request."""
+    """A service that already runs.
+
+    address: host:port, or the path of a Unix socket
+    prefix: text before the path of every request
+    """
 
     name: str
     url: Text
@@ -70,9 +75,11 @@ Start = Command | App | tuple[Target, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class UserService:
-    """name: what reports call it. start: how it is started, or where it runs already.
+    """A user's service, and the requests that clients send to it.
 
-    requests: what clients send, and the answers they expect
+    name: name in reports
+    start: how gilscope starts the service, or where it already runs
+    requests: the requests and their expected answers
     """
 
     name: str
@@ -82,16 +89,16 @@ class UserService:
 
     @property
     def targets(self) -> tuple[Target, ...]:
-        """The services that already run; empty where gilscope starts it."""
+        """Return the services that already run; () if gilscope starts the service."""
         return self.start if isinstance(self.start, tuple) else ()
 
     @property
     def command(self) -> Command | None:
-        """How gilscope starts it; None where it runs already."""
+        """Return the command with which gilscope starts the service; None if it already runs."""
         return None if isinstance(self.start, tuple) else self.start
 
     def to_json(self) -> dict[str, Any]:
-        """Return what result.json keeps: the keys of its start beside its own, without secrets."""
+        """Return the service as result.json stores it, without secrets. The keys of *start* are on the same level."""
         start = {"targets": [*map(asdict, self.start)]} if isinstance(self.start, tuple) else asdict(self.start)
         own = {"name": self.name, "protocol": self.protocol, "requests": self.requests.to_json(), **start}
         stored: dict[str, Any] = for_file(own)
@@ -99,7 +106,7 @@ class UserService:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "UserService":
-        """Return the service that to_json wrote."""
+        """Return the service that to_json() wrote."""
         known = from_file(stored)
         own = {"name": known.pop("name"), "protocol": known.pop("protocol", HTTP)}
         requests = RequestPlan.from_json(known.pop("requests"))

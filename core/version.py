@@ -1,3 +1,3 @@
-"""Which gilscope this is: the one place, which the wheel's metadata is made from as well."""
+"""The version of gilscope. The wheel's metadata reads it from here, too."""
 
 VERSION = "0.1.0"

@@ -1,6 +1,6 @@
-"""One frame: a 4-byte big-endian signed length, then that many bytes of UTF-8 JSON.
+"""Encode and decode frames: a 4-byte big-endian signed length, then that many bytes of UTF-8 JSON.
 
-The framing of multiprocessing.connection; nothing is unpickled. Source: docs/child-contract.md.
+The framing is that of multiprocessing.connection, but nothing is unpickled. Source: docs/child-contract.md.
 """
 
 import struct
@@ -10,17 +10,17 @@ MAX_FRAME_BYTES = 16 * 2**20
 
 
 def frame(body: bytes) -> bytes:
-    """*body* with its length in front."""
+    """Return *body* with its length in front."""
     return HEADER.pack(len(body)) + body
 
 
-_NOTHING = bytearray()  # never written to: a stream whose frames arrive whole needs no buffer of its own
+_NOTHING = bytearray()  # shared and never written to, because a stream of whole frames needs no buffer
 
 
 class Frames:
-    """Cuts a byte stream into frame bodies, however it arrives.
+    """A decoder that splits a byte stream into frame bodies.
 
-    refused_bytes is the announced length that was negative or over the limit; from then on nothing is read.
+    refused_bytes: an announced length that was negative or over the limit; after that, the rest is ignored
     """
 
     __slots__ = ("_held", "max_bytes", "refused_bytes")
@@ -30,16 +30,13 @@ class Frames:
         self.refused_bytes: int | None = None
         self._held = _NOTHING
 
-    def __repr__(self) -> str:
-        return f"Frames({len(self._held)} bytes held, refused {self.refused_bytes})"
-
     @property
     def partial(self) -> bool:
-        """Whether a frame has begun and not ended."""
+        """Return whether the stream ends within a frame."""
         return bool(self._held)
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The bodies that *data* completes, in order."""
+        """Add *data* to the stream, and return the bodies of the frames that it completes, in order."""
         if self.refused_bytes is not None:
             return []
         if not self._held and len(data) >= 4 and HEADER.unpack_from(data)[0] == len(data) - 4 <= self.max_bytes:

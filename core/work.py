@@ -1,4 +1,4 @@
-"""Requests and their answers: the same for every system, whatever carries them."""
+"""The requests that every system answers, and their handlers. They do not depend on the transport."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -12,7 +12,7 @@ _decode = json.JSONDecoder().raw_decode
 
 
 class Refused(Exception):
-    """A request that is answered with an error code."""
+    """The error of a request that is answered with an error code."""
 
     def __init__(self, code: int, err: str) -> None:
         super().__init__(err)
@@ -20,7 +20,7 @@ class Refused(Exception):
 
 
 def calc(target: int) -> int:
-    """Count from 0 to *target*, one at a time, by the interpreter's own work."""
+    """Count from 0 to *target* in steps of one, in Python code."""
     n = 0
     for _ in range(target):
         n += 1
@@ -54,7 +54,7 @@ ROUTES: dict[str, dict[str, Handler]] = {
 
 
 def decode(body: bytes) -> Any:
-    """The JSON value in *body*. Raises Refused(400) unless it is one value in UTF-8."""
+    """Decode the JSON value in *body*. Raises Refused(400) unless *body* is one JSON value in UTF-8."""
     try:
         text = body.decode().strip(" \t\r\n")
         value, end = _decode(text)
@@ -66,7 +66,7 @@ def decode(body: bytes) -> Any:
 
 
 def route(method: str, url: str) -> Handler:
-    """The handler of *url* for *method*. Raises Refused(404 or 405)."""
+    """Return the handler of *url* for *method*. Raises Refused with 404 or 405."""
     methods = ROUTES.get(url)
     if methods is None:
         raise Refused(404, f"no such url; there are {', '.join(ROUTES)}")
@@ -77,7 +77,7 @@ def route(method: str, url: str) -> Handler:
 
 
 def answer(body: bytes) -> bytes:
-    """The answer to one request, both without their frame. Never raises: what a handler raises becomes a 500."""
+    """Return the answer to one request, both without their frame. An exception in a handler gives code 500."""
     try:
         request = decode(body)
         if type(request) is not dict:
@@ -93,14 +93,14 @@ def answer(body: bytes) -> bytes:
 
 
 def error_answer(code: int, err: str) -> bytes:
-    """An answer that says what went wrong."""
+    """Return an answer with the error *code* and the text *err*."""
     return json.dumps({"code": code, "msg": "", "err": err, "calc_ns": 0}).encode()
 
 
 def calc_request(target: int, payload_bytes: int = 0, begun: bool = False) -> dict[str, Any]:
-    """The request that every client sends, as JSON values; with *payload_bytes* of filler text.
+    """Return the request that every client sends, as JSON values, with *payload_bytes* of filler text.
 
-    begun: ask for begun_ns in the answer, when the handler began (this host's monotonic clock).
+    begun: whether to ask for begun_ns in the answer: when the handler began, on this host's monotonic clock
     """
     params: dict[str, Any] = {"target": target}
     if begun:

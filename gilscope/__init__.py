@@ -1,4 +1,5 @@
-"""What the free-threaded build of CPython does to a threaded socket service. In the wheel, all packages lie here.
+"""gilscope measures what the free-threaded build of CPython does to a threaded service.
 
-They are no modules of gilscope: `python -m gilscope` and the command `gilscope` find them as runner.py does.
+In the wheel, this folder contains all packages. They are not submodules of gilscope: `python -m gilscope` and the
+command `gilscope` import them by the same names as runner.py.
 """

@@ -1,1 +1,1 @@
-"""One way of serving each. Standard library only (Tornado in its one file); runs under the measured runtimes."""
+"""Services of systems 1 to 4. They run under the measured runtimes. Except Tornado, they need no packages."""

@@ -1,7 +1,7 @@
-"""Systems 2 and 4: one cache of connections and one pool of workers behind any number of listening sockets.
+"""The service of systems 2 and 4: a cache of connections and a pool of workers behind one or more listening sockets.
 
-Every worker waits itself, on one watch with all others or on its own (DISPATCH). What is readable goes to one worker,
-which reads one request, answers it and gives the connection back.
+Every worker waits for readable sockets, either on one watch with all others or on its own (DISPATCH). Each readable
+connection goes to one worker, which reads one request, answers it and returns the connection to the watch.
 """
 
 import socket
@@ -20,11 +20,11 @@ from services.parked import ParkedConnections
 from services.watch import accept_or_none
 
 OUT_OF_FILES_PAUSE_S = 0.05
-SECOND_LOOK_S = 0.01  # a connection over the limit is looked at again: a peer that has just closed may not be noted yet
+SECOND_LOOK_S = 0.01  # delay before a connection over the limit is refused, because another may just have closed
 
 
 class WorkerCount:
-    """What one worker thread has done; only that thread writes it."""
+    """The counter of one worker thread. Only this thread writes it."""
 
     __slots__ = ("requests",)
 
@@ -33,7 +33,10 @@ class WorkerCount:
 
 
 class CachedService:
-    """max_conns: connections held at once, None for no limit; one more is answered 503 and closed."""
+    """A service with cached connections and a pool of workers.
+
+    max_conns: most connections at one time, or None; an additional connection is answered with 503 and closed
+    """
 
     def __init__(self, listeners: list[Listener], dispatch: Dispatch, workers: int, max_conns: int | None) -> None:
         self.listeners = listeners
@@ -46,11 +49,8 @@ class CachedService:
         self._closed: list[tuple[str, int]] = []
         self._parked = ParkedConnections()
 
-    def __repr__(self) -> str:
-        return f"CachedService({self.listeners}, {len(self._workers)} workers, {len(self._cache)} connections)"
-
     def start(self) -> None:
-        """Start the workers, then let them find the listening sockets."""
+        """Start the workers, then add the listening sockets to their watch."""
         for number in range(len(self._workers)):
             threading.Thread(target=self._work, args=(number,), daemon=True).start()
         for fd, listener in self._listening.items():
@@ -58,8 +58,8 @@ class CachedService:
             self._dispatch.add(fd)
 
     def counters(self) -> dict[str, Any]:
-        """Requests answered: in all, by worker and by listening socket, and a histogram of requests by connection."""
-        held = self._cache.copy()  # workers may change the cache meanwhile; copies are made in one go
+        """Return the answered requests: total, by worker and by socket, and a histogram of requests per connection."""
+        held = self._cache.copy()  # copying is atomic, and workers may change the cache meanwhile
         ended = self._closed.copy() + [
             (connection.listener.address, connection.requests) for connection in held.values()
         ]
@@ -75,7 +75,7 @@ class CachedService:
         }
 
     def reset(self) -> None:
-        """Count from zero, for workers and connections alike."""
+        """Set the counters of workers and connections to zero."""
         for worker in self._workers:
             worker.requests = 0
         for connection in self._cache.copy().values():
@@ -83,7 +83,7 @@ class CachedService:
         self._closed.clear()
 
     def _work(self, number: int) -> None:
-        """Be a worker. What it writes to for each request it makes itself, so that workers share no cache lines."""
+        """Run worker *number*. The thread creates its own counter, so that workers share no cache lines."""
         worker = self._workers[number] = WorkerCount()
         connection_of, serve = self._cache.get, self._server(worker)
 
@@ -94,16 +94,16 @@ class CachedService:
         self._dispatch.run(number, serve_any)
 
     def _server(self, worker: WorkerCount) -> Callable[[Connection], bool]:
-        """What *worker* calls with a readable connection."""
+        """Return the function that *worker* calls with each readable connection."""
 
         def serve(connection: Connection) -> bool:
-            """Answer what has arrived; whether to wait for more."""
+            """Answer the requests that have arrived. Return whether to wait for more on this connection."""
             bodies = connection.receive()
             if bodies is None:
                 return self._drop(connection)
             for body in bodies:
                 reply = frame(answer(body))
-                connection.requests += 1  # before it is sent: the peer may end us as soon as it has its answer
+                connection.requests += 1  # before sending, because this process may be stopped after its last answer
                 worker.requests += 1
                 connection.send(reply)
             if connection.frames.refused_bytes is not None:
@@ -130,7 +130,7 @@ class CachedService:
         fd = listener.sock.fileno()
         try:
             sock = accept_or_none(listener.sock)
-        except OSError:  # no file descriptor is free: some will be closed soon
+        except OSError:  # no file descriptor is free; try again after a pause
             self._dispatch.pause(fd)
             self._parked.later(OUT_OF_FILES_PAUSE_S, lambda: self._dispatch.resume(fd))
             return False
@@ -170,12 +170,12 @@ class CachedService:
 
 
 def single_socket_service(cell: Cell, service_id: int, folder: str) -> CachedService:
-    """System 2's service of *cell*, listening."""
+    """Return system 2's service of *cell*, listening."""
     return _service(cell, listen(cell, service_id, folder))
 
 
 def multi_socket_service(cell: Cell, service_id: int, folder: str) -> CachedService:
-    """System 4's service of *cell*, listening."""
+    """Return system 4's service of *cell*, listening."""
     return _service(cell, listen(cell, service_id, folder, cell.num_multi_socket))
 
 

@@ -1,4 +1,4 @@
-"""A connection as a service sees it: what has come in and what has not gone out yet. Nothing here blocks."""
+"""The service's side of a connection: received frames and unsent bytes. No function blocks."""
 
 import socket
 from socket import MSG_DONTWAIT
@@ -8,11 +8,11 @@ from core.work import error_answer
 from services.listeners import Listener
 
 READ_BYTES = 64 * 1024
-SHORT_READ_BYTES = 448  # with its header an object of pymalloc, which costs less than 64 KiB by malloc and realloc
+SHORT_READ_BYTES = 448  # small enough for pymalloc, which is faster than malloc and realloc of 64 KiB
 
 
 def set_options(sock: socket.socket, nodelay: bool = True, buffer_bytes: int = 0) -> None:
-    """TCP_NODELAY where it is TCP, and both buffers; 0 leaves them to the kernel, which may double what it is given."""
+    """Set TCP_NODELAY (for TCP) and both buffer sizes; 0 keeps the kernel's sizes. The kernel may double a size."""
     if sock.family != socket.AF_UNIX:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, nodelay)
     if buffer_bytes:
@@ -21,8 +21,10 @@ def set_options(sock: socket.socket, nodelay: bool = True, buffer_bytes: int = 0
 
 
 class Connection:
-    """One accepted connection. Only the thread that holds it may touch it; unsent is what the peer has not taken;
-    until is the deadline (monotonic seconds) of a peer that keeps us waiting, None while none does.
+    """An accepted connection. Only the thread that holds it may use it.
+
+    unsent: bytes that the peer has not accepted yet
+    until: deadline (monotonic seconds) for a slow peer, or None
     """
 
     __slots__ = ("_read_bytes", "fd", "frames", "listener", "requests", "sock", "unsent", "until")
@@ -39,11 +41,8 @@ class Connection:
         self.requests = 0
         self.until: float | None = None
 
-    def __repr__(self) -> str:
-        return f"Connection(fd {self.fd}, {self.frames!r}, {len(self.unsent)} bytes unsent)"
-
     def receive(self) -> list[bytes] | None:
-        """The requests that have arrived whole, possibly none; None if the peer has gone."""
+        """Return the complete requests that have arrived, possibly none; None if the peer has closed the connection."""
         try:
             data = self.sock.recv(self._read_bytes, MSG_DONTWAIT)
         except BlockingIOError:
@@ -54,7 +53,7 @@ class Connection:
         return self.frames.feed(data) if data else None
 
     def send(self, reply: bytes) -> None:
-        """Send *reply*, or as much of it as the peer takes now; the rest stays in unsent."""
+        """Send as much of *reply* as the peer accepts now, and keep the rest in unsent."""
         if self.unsent:
             self.unsent += reply
             return
@@ -68,17 +67,17 @@ class Connection:
             self.unsent = reply[sent:]
 
     def refuse(self, code: int, err: str) -> None:
-        """Answer with an error; the caller closes."""
+        """Answer with an error. The caller closes the connection."""
         self.send(frame(error_answer(code, err)))
 
     def flush(self) -> bool:
-        """Send what is unsent; whether all of it went."""
+        """Send the unsent bytes. Return whether all of them were sent."""
         reply, self.unsent = self.unsent, b""
         self.send(reply)
         return not self.unsent
 
     def discard(self) -> bool:
-        """Read and drop what the peer sends; whether it may send more."""
+        """Read and discard data from the peer. Return whether the peer may send more."""
         try:
             return bool(self.sock.recv(READ_BYTES, MSG_DONTWAIT))
         except BlockingIOError:

@@ -10,37 +10,34 @@ from services.watch import SocketWatch, make_watch
 
 
 class Dispatch(Protocol):
-    """Hands each readable socket to one worker. Any thread may call add() and resume()."""
+    """A strategy that gives each readable socket to one worker. Any thread may call add() and resume()."""
 
     def run(self, worker: int, serve: Callable[[int], bool]) -> None:
-        """Be the worker of that number for ever. serve(fd) returns whether to go on waiting for *fd*."""
+        """Run worker number *worker* for ever. serve(fd) returns whether to continue waiting for *fd*."""
 
     def add(self, fd: int) -> None:
-        """Wait for *fd* from now on."""
+        """Start waiting for data on the socket *fd*."""
 
     def pause(self, fd: int) -> None:
-        """Wait for *fd* no more until resume(); called by the worker that serves it."""
+        """Stop waiting for the socket *fd* until resume(). The worker that serves *fd* calls this."""
 
     def resume(self, fd: int) -> None:
-        """Wait for *fd* again."""
+        """Start waiting for the socket *fd* again after pause()."""
 
     def forget(self, fd: int) -> None:
-        """Wait for *fd* no more: the worker that serves it is about to close it."""
+        """Stop waiting for the socket *fd*, because the worker that serves it is about to close it."""
 
     def holds(self, fd: int) -> bool:
-        """Whether an fd of that number can be waited for."""
+        """Return whether the dispatch supports a file descriptor with the number *fd*."""
 
 
 class Shared:
-    """DISPATCH any: all workers wait on one watch."""
+    """The dispatch `any`: all workers wait on one watch."""
 
     def __init__(self, watch: SocketWatch) -> None:
         self._watch = watch
         self.add, self.resume = watch.add, watch.arm
         self.forget, self.holds = watch.forget, watch.holds
-
-    def __repr__(self) -> str:
-        return f"Shared({self._watch!r})"
 
     def run(self, worker: int, serve: Callable[[int], bool]) -> None:
         wait, arm = self._watch.wait, self._watch.arm
@@ -50,11 +47,11 @@ class Shared:
                     arm(fd)
 
     def pause(self, fd: int) -> None:
-        """What has been given out is waited for only once it is armed again."""
+        """Do nothing, because a socket that was given to a worker is not waited for until it is armed again."""
 
 
 def dispatch_of(cell: Cell) -> Dispatch:
-    """The dispatch of *cell*: `auto` is `leader` while the GIL is on, else `any`. Raises BadInput."""
+    """Return the dispatch of *cell*. `auto` means `leader` if the GIL is on, otherwise `any`. Raises BadInput."""
     workers = cell.num_workers_per_api_service
     dispatch = ("leader" if gil_enabled() else "any") if cell.dispatch == "auto" else cell.dispatch
     if dispatch == "any":

@@ -1,6 +1,7 @@
 """Listening sockets and their addresses: a Unix path in the run's private folder, or host:port.
 
-That is on loopback, but where clients are on other hosts: then at the host's address in the plan, for those alone.
+TCP sockets listen on the loopback interface. If clients run on other hosts, the sockets listen at the host's address in
+the plan and accept connections only from these hosts.
 """
 
 import os
@@ -15,9 +16,11 @@ LOOPBACK = "127.0.0.1"
 
 
 class Reach:
-    """Where the TCP sockets of this process listen, and the addresses that they serve; without any, all that get there.
+    """The address at which this process's TCP sockets listen, and the peers that they serve.
 
-    These are set once, before the service is made. strangers: connections from elsewhere, which were closed
+    The attributes are set once, before the service is made.
+    peers: addresses of the served hosts; if empty, all
+    strangers: number of connections from other hosts, which were closed
     """
 
     address = LOOPBACK
@@ -26,7 +29,10 @@ class Reach:
 
     @classmethod
     def admits(cls, address: Any) -> bool:
-        """Whether a connection from *address*, as accept() says it, comes from a peer; else it counts as a stranger."""
+        """Return whether a connection from *address* may be served; count it as a stranger if not.
+
+        address: as accept() returns it
+        """
         if not cls.peers or address[0] in cls.peers:
             return True
         cls.strangers += 1
@@ -34,10 +40,10 @@ class Reach:
 
 
 class PeerSocket(socket.socket):
-    """A listening socket that accepts from peers alone, whatever server calls accept()."""
+    """A listening socket that accepts connections only from peers, in any server that calls accept()."""
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """The next connection of a peer; others are closed. Raises OSError."""
+        """Return the next connection from a peer, and close all others. Raises OSError."""
         while True:
             sock, address = super().accept()
             if Reach.admits(address):
@@ -46,7 +52,7 @@ class PeerSocket(socket.socket):
 
 
 def for_peers(sock: socket.socket) -> socket.socket:
-    """A listening socket, which accepts from Reach.peers alone where there are any. Its file descriptor stays."""
+    """Return a socket that accepts only from Reach.peers, if there are any. The file descriptor stays the same."""
     if not Reach.peers:
         return sock
     timeout_s = sock.gettimeout()
@@ -55,37 +61,43 @@ def for_peers(sock: socket.socket) -> socket.socket:
     return guarded
 
 
-class Listener:
-    """One listening socket; address is what a client is told. Accepting never blocks longer than the caller waits.
+class BoundAddress:
+    """The address of a listening socket, as clients use it: a Unix path, or host:port."""
 
-    is_tcp: asked once: sock.family makes a member of an enum each time
-    """
+    __slots__ = ("address",)
 
-    __slots__ = ("address", "is_tcp", "sock")
-
-    def __init__(self, sock: socket.socket, address: str) -> None:
-        self.sock = sock
+    def __init__(self, address: str) -> None:
         self.address = address
-        self.is_tcp = sock.family != socket.AF_UNIX
-
-    def __repr__(self) -> str:
-        return f"Listener({self.address})"
 
     def remove_file(self) -> None:
-        """Remove the socket file if there is one. The socket stays open until the process ends: workers watch it."""
+        """Remove the socket file, if there is one. The socket stays open until the process ends."""
         if self.address.startswith("/"):
             Path(self.address).unlink(missing_ok=True)
 
 
+class Listener(BoundAddress):
+    """A listening socket and its address.
+
+    is_tcp: stored because sock.family creates an enum member at each access
+    """
+
+    __slots__ = ("is_tcp", "sock")
+
+    def __init__(self, sock: socket.socket, address: str) -> None:
+        super().__init__(address)
+        self.sock = sock
+        self.is_tcp = sock.family != socket.AF_UNIX
+
+
 def listen(cell: Cell, service_id: int, folder: str, sockets: int = 1) -> list[Listener]:
-    """*sockets* listeners of one service, over the cell's TRANSPORT. Raises OSError."""
+    """Create *sockets* listeners for one service, with the cell's TRANSPORT. Raises OSError."""
     if cell.transport == "tcp":
         return [listen_tcp() for _ in range(sockets)]
     return [_listen_unix(os.path.join(folder, f"{service_id}.{number}")) for number in range(sockets)]
 
 
 def listen_tcp() -> Listener:
-    """A listener on a free port of Reach.address. Raises OSError."""
+    """Create a listener on a free port of Reach.address. Raises OSError."""
     sock = for_peers(socket.create_server((Reach.address, 0), backlog=BACKLOG))
     return Listener(sock, f"{Reach.address}:{sock.getsockname()[1]}")
 

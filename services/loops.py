@@ -1,9 +1,9 @@
-"""Workers that each wait for connections of their own and serve them in batches: DISPATCH leader and owned.
+"""Workers that each wait for their own connections and serve them in batches: DISPATCH leader and owned.
 
-Every worker has a loop: a watch and the sockets that it waits for. Sockets that nobody holds move between loops, so how
-many loops have any is how many workers wait and serve at once: one (leader, the others follow) or all (owned). A loop
-that is held up in one handler for longer than PATIENCE_S loses its other sockets to one that is not, so that a long or
-blocked handler stops nobody else; and while handlers are long, all serve.
+Every worker has a loop: a watch, and the sockets for which it waits. A balancer moves idle sockets between loops. With
+`leader`, one loop has all sockets and the other workers wait; with `owned`, all loops share them. If one handler blocks
+a loop for longer than BLOCKED_AFTER_S, the loop's other sockets move to a free loop, so that a long handler delays only
+its own request. While handlers are long, all loops serve.
 Source: D. Schmidt et al., Leader/Followers, PLoP 2000; docs/decisions/021-dispatch.md.
 """
 
@@ -17,24 +17,24 @@ from time import clock_gettime_ns
 
 from services.watch import SocketWatch
 
-PATIENCE_S = 0.005
-CALM_S = 0.01  # between looks while nothing is held up: under a GIL each look waits for it, and slows who has it
-LONG_NS = 2_000_000  # CPU time of a long handler between two looks: waiting for the GIL or for a core does not count
-LATELY = 20  # looks of the balancer for which it remembers a long handler
-REST_AFTER = 20  # looks at which nothing was served, until it sleeps
+BLOCKED_AFTER_S = 0.005
+CHECK_EVERY_S = 0.01  # between the balancer's checks if no loop is blocked; with a GIL, each check slows the workers
+LONG_NS = 2_000_000  # CPU time between two checks from which a handler is long; waiting does not count
+LONG_CHECKS = 20  # number of checks for which the balancer remembers a long handler
+IDLE_CHECKS = 20  # number of checks without a request after which the balancer sleeps
 NOTHING = -1
 
 
 class Loop:
-    """One worker's sockets, but for the one that is being served.
+    """The sockets for which one worker waits, except the socket that it is serving.
 
-    Taking an fd out of fds is what claims it, for the worker that serves it or for whom it moves to: a set gives each
-    fd to one of them, without a lock. The lock keeps what else changes, fds and the watch, in step.
+    A thread claims a socket, to serve or move it, by removing its fd from fds. Removing from a set is atomic, so only
+    one thread succeeds. The lock keeps fds and the watch consistent.
 
-    busy: the socket that its worker serves, or is about to claim
-    served: what has been readable since the balancer looked last
-    turns: how many requests its worker has served, but for those of this batch
-    retired: whether its worker is to give all to other loops, as soon as it has served this batch
+    busy: the socket that the worker is serving, or is about to claim
+    served: sockets that have been readable since the balancer's last check
+    turns: number of requests that the worker has served, without the current batch
+    retired: whether the worker must give all sockets to other loops after the current batch
     """
 
     __slots__ = ("_cpu_clock", "_look", "busy", "fds", "lock", "retired", "served", "turns", "watch")
@@ -48,24 +48,21 @@ class Loop:
         self.turns = 0
         self.retired = False
         self._cpu_clock: int | None = None
-        self._look: tuple[tuple[int, int], int] = (NOTHING, NOTHING), 0  # a request, and the worker's CPU time then
-
-    def __repr__(self) -> str:
-        return f"Loop({sorted(self.fds)}, busy with {self.busy}, {self.turns} turns)"
+        self._look: tuple[tuple[int, int], int] = (NOTHING, NOTHING), 0  # request and CPU time at the last check
 
     def begin(self) -> None:
-        """Called by the worker, once."""
+        """Prepare the CPU clock. The worker calls this once, on its own thread."""
         if hasattr(time, "pthread_getcpuclockid"):
             self._cpu_clock = time.pthread_getcpuclockid(threading.get_ident())
 
     def put(self, fd: int) -> None:
-        """Wait for *fd*, too."""
+        """Add the socket *fd* to those for which the worker waits."""
         with self.lock:
             self.fds.add(fd)
             self.watch.add(fd)
 
     def remove(self, fd: int) -> bool:
-        """Wait for *fd* no more; False if it is being served, or not here."""
+        """Stop waiting for the socket *fd*. Return False if it is being served, or belongs to another loop."""
         with self.lock:
             if not claimed(self.fds, fd):
                 return False
@@ -73,15 +70,15 @@ class Loop:
         return True
 
     def served_lately(self) -> set[int]:
-        """What has been served since the last call and is still here."""
+        """Return the sockets that were served since the previous call and still belong to this loop."""
         served, self.served = self.served, set()
         here = served & self.fds
         if self.busy in served:
             here.add(self.busy)
         return here
 
-    def held_up_ns(self) -> int:
-        """CPU time the worker has spent on its request since the last call; NOTHING if that was another request."""
+    def blocked_ns(self) -> int:
+        """Return the current request's CPU time in ns since the previous call; NOTHING for a new request."""
         request, looked = (self.turns, self.busy), self._look
         cpu_ns = 0 if self._cpu_clock is None else clock_gettime_ns(self._cpu_clock)
         self._look = request, cpu_ns
@@ -89,7 +86,7 @@ class Loop:
 
 
 def claimed(fds: set[int], fd: int) -> bool:
-    """Take *fd* out of *fds*; False if another thread has."""
+    """Claim the socket *fd* by removing it from *fds*. Return False if another thread has claimed it."""
     try:
         fds.remove(fd)
     except KeyError:
@@ -98,11 +95,12 @@ def claimed(fds: set[int], fd: int) -> bool:
 
 
 class Loops:
-    """One loop for each worker, and a thread that moves sockets between them; it sleeps while nothing is served.
+    """The dispatches `leader` and `owned`: a loop for each worker, and a balancer that moves sockets between loops.
 
-    Each of them gets its share of those that are served; where the silent ones wait makes no difference.
+    The balancer is a thread. It gives each active loop an equal share of the sockets that have requests, ignores silent
+    sockets, and sleeps while there are no requests.
 
-    active: how many loops have sockets while no handler is long
+    active: number of loops that have sockets while no handler is long
     """
 
     def __init__(self, watches: Sequence[SocketWatch], active: int) -> None:
@@ -112,16 +110,13 @@ class Loops:
         self._usual = active
         self._active = self._loops[:active]
         self._settled: set[Loop] = set()
-        self._long_looks = 0
+        self._long_checks = 0
         self._resting = False
         self._wake = threading.Semaphore(0)
         threading.Thread(target=self._balance_for_ever, name="balancer", daemon=True).start()
 
-    def __repr__(self) -> str:
-        return f"Loops({len(self._active)} of {len(self._loops)} serve)"
-
     def run(self, worker: int, serve: Callable[[int], bool]) -> None:
-        """Serve what becomes readable in the worker's loop; serve(fd) says whether to go on waiting for it."""
+        """Serve the sockets of the worker's loop for ever. serve(fd) returns whether to continue waiting for *fd*."""
         loop = self._loops[worker]
         loop.begin()
         wait, arm, claim, put_back = loop.watch.wait, loop.watch.arm, loop.fds.remove, loop.fds.add
@@ -131,7 +126,7 @@ class Loops:
                 loop.busy = fd
                 try:
                     claim(fd)
-                except KeyError:  # it has moved to another loop
+                except KeyError:  # the socket has moved to another loop
                     continue
                 if self._resting:
                     self._wake.release()
@@ -145,7 +140,7 @@ class Loops:
                 self._move_all(loop)
 
     def add(self, fd: int) -> None:
-        """Wait for *fd* in the loop that has the fewest sockets."""
+        """Add the socket *fd* to the active loop that has the fewest sockets."""
         loop = min(self._active, key=_size)
         self._home[fd] = loop
         loop.put(fd)
@@ -153,54 +148,56 @@ class Loops:
     resume = add
 
     def pause(self, fd: int) -> None:
-        """Wait for *fd* no more, until resume(); for the worker that serves it."""
+        """Stop waiting for the socket *fd* until resume(). The worker that serves *fd* calls this."""
         self._client.pop(fd, None)
         self._home.pop(fd).watch.forget(fd)
 
     forget = pause
 
     def holds(self, fd: int) -> bool:
-        """Whether every loop can wait for an fd of that number."""
+        """Return whether the loops support a file descriptor with the number *fd*."""
         return self._loops[0].watch.holds(fd)
 
     def _balance_for_ever(self) -> None:
         turns = idle = 0
         held_ns: dict[Loop, int] = {}
         while True:
-            if idle < REST_AFTER:
-                self._wake.acquire(timeout=PATIENCE_S if held_ns or self._long_looks else CALM_S)
+            if idle < IDLE_CHECKS:
+                self._wake.acquire(timeout=BLOCKED_AFTER_S if held_ns or self._long_checks else CHECK_EVERY_S)
             else:
                 self._rest()
             before, turns = turns, sum([loop.turns for loop in self._loops])
             busy = [loop for loop in self._loops if loop.busy != NOTHING]
-            held_ns = {loop: cpu_ns for loop in busy if (cpu_ns := loop.held_up_ns()) != NOTHING}
+            held_ns = {loop: cpu_ns for loop in busy if (cpu_ns := loop.blocked_ns()) != NOTHING}
             idle = 0 if busy or before != turns else idle + 1
-            self._long_looks = LATELY if max(held_ns.values(), default=0) > LONG_NS else max(self._long_looks - 1, 0)
+            is_long = max(held_ns.values(), default=0) > LONG_NS
+            self._long_checks = LONG_CHECKS if is_long else max(self._long_checks - 1, 0)
             self._balance(held_ns)
 
     def _rest(self) -> None:
         self._resting = True
         if not any(
             _is_busy(loop) for loop in self._loops
-        ):  # or who became busy just now may not have seen that we rest
+        ):  # a worker that is busy already may not see _resting and would not wake the balancer
             self._wake.acquire()
         self._resting = False
 
     def _balance(self, held: Collection[Loop]) -> None:
-        """Give every loop its share of what is served."""
+        """Give every active loop its share of the served sockets. *held* loops are blocked by a handler."""
         served = {loop: loop.served_lately() for loop in self._loops if loop.fds or loop.busy != NOTHING}
         connections = sum(map(len, served.values()))
         free = [loop for loop in self._loops if loop not in held]
         if free:
-            wanted = len(free) if self._long_looks else self._usual
+            wanted = len(free) if self._long_checks else self._usual
             self._active = sorted(free, key=_size, reverse=True)[:wanted]
             served |= {loop: set() for loop in self._active if loop not in served}
             self._share(served, -(-connections // len(self._active)))
 
     def _share(self, served: dict[Loop, set[int]], most: int) -> None:
-        """Leave about *most* of what is served to an active loop, and nothing at all to others.
+        """Leave about *most* of the served sockets to each active loop, and none to other loops.
 
-        The connections of one client stay together where they can: it has fewer requests under way than connections.
+        The connections of one client stay together if possible, because a client has fewer requests in flight than
+        connections.
         """
         for loop in served:
             loop.retired = loop not in self._active
@@ -224,7 +221,7 @@ class Loops:
         self._settled = set() if stayed else active
 
     def _by_client(self, fds: Collection[int]) -> Iterable[set[int]]:
-        """*fds* of the same process together, where that is known and there are more of them than loops to serve."""
+        """Group *fds* by client process, if the process is known and there are more sockets than active loops."""
         if len(fds) <= len(self._active):
             return [{fd} for fd in fds]
         clients: dict[int, set[int]] = defaultdict(set)
@@ -235,12 +232,12 @@ class Loops:
         return clients.values()
 
     def _move_all(self, loop: Loop) -> None:
-        """All but what is being served."""
+        """Move all sockets of *loop*, except the one that is being served, to active loops."""
         for fd in loop.fds.copy():
             self._move(fd, loop, min(self._active, key=_size))
 
     def _move(self, fd: int, here: Loop, there: Loop) -> bool:
-        """False for what is being served."""
+        """Move the socket *fd* from one loop to another. Return False if it is being served."""
         if here is there or not here.remove(fd):
             return False
         self._home[fd] = there
@@ -249,7 +246,7 @@ class Loops:
 
 
 def peer_of(fd: int) -> int:
-    """The process at the other end of a Unix socket; 0 where that is not known. Source: unix(7), SO_PEERCRED."""
+    """Return the id of the process at the other end of a Unix socket; 0 if unknown. Source: unix(7), SO_PEERCRED."""
     if not hasattr(socket, "SO_PEERCRED"):
         return 0
     try:
@@ -259,7 +256,7 @@ def peer_of(fd: int) -> int:
             return pid
         finally:
             sock.detach()
-    except OSError:  # closed just now
+    except OSError:  # the socket was closed meanwhile
         return 0
 
 

@@ -1,6 +1,6 @@
-"""Connections that must not hold a worker: a slow sender, a slow reader, one that is being closed.
+"""Wait for slow connections on a separate thread, so that they do not block a worker.
 
-They are parked on one thread of its own, off the request path; it starts when the first connection comes.
+Such connections send or read slowly, or are being closed. The thread starts with the first of them.
 """
 
 import selectors
@@ -19,7 +19,7 @@ READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
 class _Parked:
-    """A wait for an event of a socket, until a deadline, and what to do then. Without a socket: for the deadline."""
+    """A wait for an event of a socket until a deadline, with the functions to call. Without a socket, a timer."""
 
     __slots__ = ("event", "late", "ready", "sock", "until")
 
@@ -39,7 +39,7 @@ class _Parked:
 
 
 class ParkedConnections:
-    """Waits for many connections at once, each with a deadline. Any thread may call the public methods."""
+    """A thread that waits for many slow connections, each with a deadline. Any thread may call the public methods."""
 
     def __init__(self) -> None:
         self._coming: deque[_Parked] = deque()
@@ -51,15 +51,12 @@ class ParkedConnections:
         self._starting = threading.Lock()
         self._thread: threading.Thread | None = None
 
-    def __repr__(self) -> str:
-        return f"ParkedConnections({len(self._parked) + len(self._coming)})"
-
     def wait_for_request(self, connection: Connection, until: float, ready: Callable[[Connection], None]) -> None:
         """Call *ready* when the peer has sent something; close the connection at *until* (monotonic seconds)."""
         self._park(_Parked(connection.sock, READ, until, lambda: ready(connection), connection.close))
 
     def flush(self, connection: Connection, done: Callable[[Connection], None], until: float = NEVER) -> None:
-        """Send what is unsent, at the peer's pace, then call *done*; close the connection at *until*."""
+        """Send the unsent bytes as the peer reads them, then call *done*. Close the connection at *until*."""
 
         def on_room() -> None:
             if connection.flush():
@@ -70,14 +67,14 @@ class ParkedConnections:
         self._park(_Parked(connection.sock, WRITE, until, on_room, connection.close))
 
     def later(self, after_s: float, then: Callable[[], None]) -> None:
-        """Call *then* in *after_s* seconds."""
+        """Call *then* after *after_s* seconds."""
         self._park(_Parked(None, 0, monotonic() + after_s, then, then))
 
     def close(self, connection: Connection) -> None:
-        """Close so that the last answer arrives: all is sent, then what the peer still sends is read and dropped.
+        """Close the connection so that the peer receives the last answer.
 
-        A close with unread data resets the connection and takes the answer with it. The peer has FLUSH_S to take
-        the answer, and LINGER_S to hang up after it.
+        All bytes are sent, then data from the peer is read and discarded, because closing with unread data would reset
+        the connection and lose the answer. The peer has FLUSH_S to read the answer and LINGER_S to close.
         """
         if connection.unsent:
             self.flush(connection, self._hang_up, monotonic() + FLUSH_S)
@@ -108,7 +105,7 @@ class ParkedConnections:
             try:
                 self._waker.send(b"\0")
             except BlockingIOError:
-                pass  # it is full of wake-ups already
+                pass  # the socket is full, so a wake-up is pending
 
     def _start_once(self) -> None:
         with self._starting:

@@ -1,5 +1,7 @@
-"""System 1: one listening socket, no connection cache. An acceptor hands each connection to a pool of workers;
-the worker reads one request, answers and closes.
+"""The service of system 1: one listening socket and no connection cache.
+
+An acceptor passes each connection to a pool of workers. A worker reads one request, answers it and closes the
+connection.
 """
 
 import select
@@ -17,12 +19,12 @@ from services.listeners import Listener, listen
 from services.parked import ParkedConnections
 
 READ_DEADLINE_S = 5.0
-PATIENCE_MS = 50  # a worker waits so long for a request to begin; then the connection waits without it
+PATIENCE_MS = 50  # how long a worker waits for a request to begin before it sets the connection aside
 OUT_OF_FILES_PAUSE_S = 0.05
 
 
 class ThreadedService:
-    """One request per connection. A peer has READ_DEADLINE_S to send it whole."""
+    """A service that answers one request per connection. A peer has READ_DEADLINE_S to send the whole request."""
 
     def __init__(self, listener: Listener, workers: int) -> None:
         self.listeners = [listener]
@@ -31,9 +33,6 @@ class ThreadedService:
         self._parked = ParkedConnections()
         self._pause = threading.Event()
 
-    def __repr__(self) -> str:
-        return f"ThreadedService({self.listeners[0]}, {len(self._workers)} workers)"
-
     def start(self) -> None:
         """Start the workers and the acceptor."""
         for worker in self._workers:
@@ -41,12 +40,12 @@ class ThreadedService:
         threading.Thread(target=self._accept, name="acceptor", daemon=True).start()
 
     def counters(self) -> dict[str, Any]:
-        """Requests answered, in all and by worker."""
+        """Return the answered requests: total and by worker."""
         by_worker = [worker.requests for worker in self._workers]
         return {"requests": sum(by_worker), "requests_by_worker": by_worker}
 
     def reset(self) -> None:
-        """Count from zero."""
+        """Set the workers' request counters to zero."""
         for worker in self._workers:
             worker.requests = 0
 
@@ -68,12 +67,12 @@ class ThreadedService:
                 self._set_aside(connection)
 
     def _has_time_for(self, connection: Connection) -> bool:
-        """Whether the worker may wait for this peer: it has sent nothing yet, and no other peer is waiting."""
+        """Return whether the worker may wait for this peer: the peer has sent nothing, and no other peer waits."""
         return connection.until is None and not connection.frames.partial and self._accepted.empty()
 
     def _answer(self, connection: Connection, body: bytes, worker: WorkerCount) -> None:
         reply = frame(answer(body))
-        worker.requests += 1  # before it is sent: the peer may end us as soon as it has its answer
+        worker.requests += 1  # before sending, because this process may be stopped after its last answer
         connection.send(reply)
         if connection.unsent:
             self._parked.close(connection)
@@ -93,17 +92,17 @@ class ThreadedService:
                 hand_over(Connection(accept()[0], listener))
             except ConnectionAbortedError:
                 continue
-            except OSError:  # no file descriptor is free: wait for workers to close some
+            except OSError:  # no file descriptor is free until workers close connections
                 self._pause.wait(OUT_OF_FILES_PAUSE_S)
 
 
 def _begins_soon(connection: Connection) -> bool:
-    """Whether the peer begins its request within PATIENCE_MS; a peer that connects usually sends at once."""
+    """Return whether the peer begins its request within PATIENCE_MS. Most peers send right after connecting."""
     poll = select.poll()
     poll.register(connection.fd, select.POLLIN)
     return bool(poll.poll(PATIENCE_MS))
 
 
 def threaded_service(cell: Cell, service_id: int, folder: str) -> ThreadedService:
-    """System 1's service of *cell*, listening."""
+    """Return system 1's service of *cell*, listening."""
     return ThreadedService(listen(cell, service_id, folder)[0], cell.num_workers_per_api_service)

@@ -1,7 +1,7 @@
-"""System 3: Tornado, one event loop per process; the calculation runs in the handler.
+"""The service of system 3: Tornado with one event loop per process. The calculation runs in the handler.
 
-POST /calc takes the params of the frame protocol as its JSON body ({"target": 1000}; the whole request of the
-frame protocol is taken too), and answers the frame protocol's JSON with its code as the HTTP status.
+POST /calc accepts the params of the frame protocol as its JSON body, such as {"target": 1000}, or the whole request
+of the frame protocol. It answers with the frame protocol's JSON, whose code is also the HTTP status.
 """
 
 import asyncio
@@ -20,14 +20,14 @@ from services.listeners import Listener, listen_tcp
 
 @stream_request_body
 class RouteHandler(RequestHandler):
-    """Every url and method: core.work decides what is answered."""
+    """A handler for all URLs and methods, which calls core.work for the answer."""
 
     def initialize(self, service: "TornadoService") -> None:
         self.service = service
         self.chunks: list[bytes] = []
 
     def prepare(self) -> None:
-        """Refuse a body over the limit before it is read."""
+        """Refuse a body that is larger than the limit before it is read."""
         announced = self.request.headers.get("Content-Length", "0")
         if announced.isdecimal() and int(announced) > MAX_FRAME_BYTES:
             self.set_header("Connection", "close")
@@ -78,31 +78,28 @@ def _text(value: bytes) -> str:
 
 
 def _log_nothing(handler: RequestHandler) -> None:
-    """Nothing is logged per request."""
+    """Ignore the request, so that Tornado logs nothing per request."""
 
 
 class TornadoService:
-    """One HTTPServer on one listener, in an event loop of its own."""
+    """A service with one HTTPServer on one listener, in an event loop on its own thread."""
 
     def __init__(self, listener: Listener) -> None:
         self.listeners = [listener]
         self.requests = 0
 
-    def __repr__(self) -> str:
-        return f"TornadoService({self.listeners[0]})"
-
     def start(self) -> None:
-        """Start the event loop and wait until it accepts."""
+        """Start the event loop and wait until it accepts connections."""
         accepting = threading.Event()
         threading.Thread(target=lambda: asyncio.run(self._serve(accepting)), name="event loop", daemon=True).start()
         accepting.wait()
 
     def counters(self) -> dict[str, Any]:
-        """Requests answered."""
+        """Return the number of answered requests."""
         return {"requests": self.requests}
 
     def reset(self) -> None:
-        """Count from zero."""
+        """Set the request counter to zero."""
         self.requests = 0
 
     async def _serve(self, accepting: threading.Event) -> None:
@@ -116,5 +113,5 @@ class TornadoService:
 
 
 def tornado_service(cell: Cell, service_id: int, folder: str) -> TornadoService:
-    """The service of *cell*, listening on a free port of the loopback interface."""
+    """Return system 3's service of *cell*, listening on a free port."""
     return TornadoService(listen_tcp())

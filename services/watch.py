@@ -1,6 +1,7 @@
-"""Waiting for readable sockets, by many workers at once: each socket is handed to one worker until it is armed again.
+"""Watches: objects on which many workers wait for readable sockets.
 
-The workers wait themselves: no watcher thread, no queue, no hand-over.
+A watch gives each readable socket to one worker, and does not watch the socket again until arm() is called. The workers
+wait on the watch themselves, without a watcher thread or a queue.
 """
 
 import os
@@ -19,26 +20,26 @@ BATCH = 64
 
 
 class SocketWatch(Protocol):
-    """add() and arm() may be called by any thread, wait() by many at once."""
+    """A watch for readable sockets. Any thread may call add() and arm(), and many threads may wait() at once."""
 
     def add(self, fd: int) -> None:
-        """Watch *fd* for the first time."""
+        """Start watching the socket *fd*."""
 
     def arm(self, fd: int) -> None:
-        """Watch *fd* again, after wait() gave it out."""
+        """Watch the socket *fd* again after wait() has returned it."""
 
     def wait(self) -> list[int]:
-        """Wait for readable fds, at least one; nobody else gets them before they are armed again."""
+        """Wait for readable sockets and return at least one. No other thread gets it until it is armed again."""
 
     def forget(self, fd: int) -> None:
-        """Stop watching *fd*: the worker that got it is about to close it."""
+        """Stop watching the socket *fd*, because the worker that got it is about to close it."""
 
     def holds(self, fd: int) -> bool:
-        """Whether this watch can hold an fd of that number."""
+        """Return whether this watch supports a file descriptor with the number *fd*."""
 
 
 class EpollWatch:
-    """One epoll for all workers; EPOLLONESHOT hands each readable socket to one of them."""
+    """A watch with one epoll for all workers. EPOLLONESHOT gives each readable socket to one worker."""
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
@@ -49,7 +50,7 @@ class EpollWatch:
     def add(self, fd: int) -> None:
         try:
             self._epoll.register(fd, self._events)
-        except FileExistsError:  # it was here before, and nobody has closed it since
+        except FileExistsError:  # the fd is registered already and was not closed since
             self._epoll.modify(fd, self._events)
 
     def arm(self, fd: int) -> None:
@@ -59,16 +60,14 @@ class EpollWatch:
         return [fd for fd, _ in self._poll(-1, 1)]
 
     def forget(self, fd: int) -> None:
-        """The kernel forgets what is closed."""
+        """Do nothing, because the kernel removes a closed file descriptor."""
 
     def holds(self, fd: int) -> bool:
         return True
 
 
 class BatchEpollWatch:
-    """An epoll for one worker, which serves all that is readable before it waits again: nothing is armed, nothing wakes
-    a second worker.
-    """
+    """A watch with an epoll for a single worker, which serves all readable sockets before it waits again."""
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
@@ -78,7 +77,7 @@ class BatchEpollWatch:
         self._epoll.register(fd, select.EPOLLIN)
 
     def arm(self, fd: int) -> None:
-        """It still waits for what it has given out: what is left to read makes it readable again."""
+        """Do nothing, because the epoll keeps watching the sockets that it has returned."""
 
     def wait(self) -> list[int]:
         return [fd for fd, _ in self._poll(-1, BATCH)]
@@ -93,7 +92,7 @@ class BatchEpollWatch:
 if sys.platform != "linux" and hasattr(select, "kqueue"):
 
     class KqueueWatch:
-        """One kqueue for all workers; EV_ONESHOT hands each readable socket to one of them."""
+        """A watch with one kqueue for all workers. EV_ONESHOT gives each readable socket to one worker."""
 
         def __init__(self) -> None:
             self._kqueue = select.kqueue()
@@ -108,7 +107,7 @@ if sys.platform != "linux" and hasattr(select, "kqueue"):
             return [event.ident for event in self._kqueue.control(None, 1)]
 
         def forget(self, fd: int) -> None:
-            """The kernel forgets what is closed."""
+            """Do nothing, because the kernel removes a closed file descriptor."""
 
         def holds(self, fd: int) -> bool:
             return True
@@ -124,7 +123,7 @@ def _poll_many(fds: set[int]) -> list[int]:
 def _select_many(fds: set[int], timeout_s: float | None = None) -> list[int]:
     try:
         return select.select(fds, (), (), timeout_s)[0]
-    except OSError:  # one was closed just now: it counts as readable
+    except OSError:  # a socket was closed meanwhile; it counts as readable
         return [fd for fd in fds if _is_closed(fd)]
 
 
@@ -137,9 +136,9 @@ def _is_closed(fd: int) -> bool:
 
 
 class LeaderWatch:
-    """poll() and select() have no one-shot mode, so one worker at a time, the leader, waits for all.
+    """A watch with poll() or select(), which have no one-shot mode. One worker at a time, the leader, waits for all.
 
-    A socket armed while the leader waits wakes it, so that it waits for that one too.
+    Arming a socket wakes the leader, so that it waits for this socket, too.
     Source: D. Schmidt et al., Leader/Followers, PLoP 2000.
     """
 
@@ -164,7 +163,7 @@ class LeaderWatch:
             try:
                 os.write(self._waker, b"\0")
             except BlockingIOError:
-                pass  # the pipe is full of wake-ups already
+                pass  # the pipe is full, so a wake-up is pending
 
     def wait(self) -> list[int]:
         with self._leading:
@@ -193,10 +192,10 @@ class LeaderWatch:
 
 
 class ScanWatch:
-    """Asks each socket on its own whether it is readable, one after the other: the seed's older way.
+    """A watch that asks each socket in turn whether it is readable, as an older version of the seed did.
 
-    One worker at a time goes round. When a whole round finds nothing, it sleeps until the waker, a watch on all of
-    them, says that any is readable - and then asks each of them again.
+    One worker at a time asks all sockets. If none is readable, the worker sleeps until the waker, a watch for all of
+    these sockets, finds a readable one. Then it asks each socket again.
     """
 
     def __init__(self, waker: SocketWatch, readable: Callable[[int], bool]) -> None:
@@ -214,7 +213,7 @@ class ScanWatch:
         try:
             self._waker.arm(fd)
         except OSError:
-            pass  # between the two lines another worker took the socket and closed it
+            pass  # another worker took the socket after the append and closed it
 
     def wait(self) -> list[int]:
         with self._leading:
@@ -266,15 +265,15 @@ def _available() -> dict[str, Callable[[], SocketWatch]]:
 
 
 def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) -> SocketWatch:
-    """The watch for SELECTOR and SELECT_MODE; auto takes the first that this platform has. Raises BadInput.
+    """Create the watch for SELECTOR and SELECT_MODE. Raises BadInput if this platform does not support it.
 
-    shared: whether many workers wait on it at once
+    shared: whether many workers wait on the watch at once
     """
     available = _available()
     name = next(iter(available)) if selector == "auto" else selector
     if name not in available:
         raise BadInput(
-            "SELECTOR is {value}; on {platform} it must be one of {names}.",
+            "SELECTOR is {value}, but {platform} supports only: {names}.",
             value=selector,
             platform=sys.platform,
             names=listed(["auto", *available]),
@@ -288,7 +287,7 @@ def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) 
 
 
 def accept_or_none(listener: socket.socket) -> socket.socket | None:
-    """The next connection of a non-blocking *listener*; None if another worker took it or it went away."""
+    """Accept a connection from a non-blocking *listener*. Return None if another worker took it or it was aborted."""
     try:
         return listener.accept()[0]
     except (BlockingIOError, ConnectionAbortedError):

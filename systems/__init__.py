@@ -1,6 +1,7 @@
-"""The systems: a file here declares one SYSTEM, and PREFIX_systems.py of an experiment a table of SYSTEMS.
+"""Find systems. Each file here declares a SYSTEM, and a file PREFIX_systems.py of an experiment a table of SYSTEMS.
 
-s4_pool.py declares system 4, and experiments/league/alt_systems.py declares alt-rpyc-pool and the other alternatives.
+For example, s4_pool.py declares system 4, and experiments/league/alt_systems.py declares alt-rpyc-pool and the other
+alternatives.
 """
 
 import importlib
@@ -15,10 +16,9 @@ from experiments import modules
 
 
 def find(name: str) -> System:
-    """Return the built-in system with that number or name.
+    """Return the built-in system with the number or name *name*. Raises BadInput, which lists all systems.
 
-    Imports no file but the one that *name* leads to, if that file declares the system.
-    Raises BadInput, which lists the systems.
+    If *name* leads to a file that declares the system, only this file is imported.
     """
     for names in (_named_like(name), _modules()):
         for system in _declared(names):
@@ -28,30 +28,30 @@ def find(name: str) -> System:
         message("{number} ({name})", number=system.number, name=system.name) if system.number else system.name
         for system in built_in()
     ]
-    raise BadInput("System {name!r} is not known; accepted are {known}, and all.", name=name, known=listed(known))
+    raise BadInput("System {name!r} is not known. Use one of: {known}, or all.", name=name, known=listed(known))
 
 
 @cache
 def built_in() -> tuple[System, ...]:
-    """Return all built-in systems, those with a number first, in its order."""
+    """Return all built-in systems: first those with a number, in the order of the numbers."""
     systems = _declared(_modules())
     return tuple(sorted(systems, key=lambda one: (not one.number, one.number.zfill(4), one.group, one.name)))
 
 
 def readers(name: str) -> list[str]:
-    """Return who reads the parameter *name*: the four systems by number, the others by the group they belong to."""
+    """Return which systems read the parameter *name*: systems 1 to 4 by number, and the others by their group."""
     reading = [one for one in built_in() if one.takes(name)]
     return list(dict.fromkeys(one.key if one.group == "systems" else one.group for one in reading))
 
 
 def _modules() -> list[str]:
-    """Return the modules that declare systems. To import pkgutil would cost every child 4 ms of CPU time."""
+    """Return the modules that declare systems. pkgutil is not used, because importing it takes 4 ms in every child."""
     names = (file.removesuffix(".py") for folder in __path__ for file in os.listdir(folder) if file.endswith(".py"))
     return [*(f"{__name__}.{name}" for name in names if not name.endswith("__")), *modules("*_systems")]
 
 
 def _named_like(name: str) -> list[str]:
-    """Return the modules that *name* leads to: 4 to s4_pool, echo-libuv to echo."""
+    """Return the modules whose names match a system's *name*: s4_pool for 4, echo_systems for echo-libuv."""
     dashed = {module: module.rpartition(".")[2].removesuffix("_systems").replace("_", "-") for module in _modules()}
     return [
         module
@@ -61,7 +61,7 @@ def _named_like(name: str) -> list[str]:
 
 
 def _declared(modules: Iterable[str]) -> Iterator[System]:
-    """Import the modules one by one, and yield the systems that each declares."""
+    """Import the modules one after the other, and yield the systems that each of them declares."""
     for name in modules:
         module = importlib.import_module(name)
         yield from getattr(module, "SYSTEMS", None) or (module.SYSTEM,)

@@ -1,4 +1,4 @@
-"""A measured child process: `python -m systems service` or `client`. See docs/child-contract.md."""
+"""The main program of a measured child: `python -m systems service` or `client`. See docs/child-contract.md."""
 
 import sys
 from collections.abc import Mapping
@@ -13,61 +13,61 @@ from core.child import (
     Slice,
     Usage,
     exit_at_once,
-    next_word,
+    next_command,
+    parse_release,
+    pin_to_cpus,
+    print_done,
+    print_ready,
+    print_result,
     read_cell,
-    release,
-    say_done,
-    say_ready,
-    say_result,
-    stay_on,
     wait_until,
 )
 from core.method import Method
 from core.runtime import ready_and_end, states
 from core.system import CLIENT, SERVICE, ClientFactory, SlicedClient, System, loaded
-from core.system_file import TOLD, load_system
+from core.system_file import PATH_KEY, load_system
 from services.listeners import Reach
 from systems import find
 
 
 def serve() -> None:
-    """Serve until end of file on stdin; `reset` says that the warm-up is over and nothing is under way."""
+    """Run a service until the end of file on stdin. `reset` means that the warm-up is over and no request is open."""
     first_line = read_cell()
     cell = Cell.from_json(first_line)
-    stay_on(first_line.get("cpus", ()))
+    pin_to_cpus(first_line.get("cpus", ()))
     Reach.address, Reach.peers = first_line.get("address", Reach.address), frozenset(first_line.get("peers", ()))
     service = loaded(_system(first_line, cell).service)(cell, first_line["service_id"], first_line["folder"])
     service.start()
     usage, ready = Usage(), states()
-    say_ready([listener.address for listener in service.listeners])
-    while word := next_word():
+    print_ready([listener.address for listener in service.listeners])
+    while word := next_command():
         if word == "reset":
             service.reset()
             usage = Usage()
-            say_done(word)
+            print_done(word)
     result = {**usage.to_json(), **ready_and_end(ready, states())}
     result |= {"strangers": Reach.strangers} if Reach.peers else {}
-    result |= service.counters()  # a service whose work is in another process counts for itself
+    result |= service.counters()  # replaces the usage if the service works in another process
     for listener in service.listeners:
         listener.remove_file()
-    say_result(result)
+    print_result(result)
     exit_at_once()
 
 
 def call() -> None:
-    """Warm up if asked to; at `go` send all requests, at each `slice` those of a slice, and print the result."""
+    """Run a client: warm up at `warm`, send all requests at `go` or those of a slice at `slice`, and print results."""
     first_line = read_cell()
     cell = Cell.from_json(first_line)
-    stay_on(first_line.get("cpus", ()))
+    pin_to_cpus(first_line.get("cpus", ()))
     method = Method.from_json(first_line["method"]) if "method" in first_line else Method()
     client = _client(first_line, cell)(cell, first_line["client_id"], first_line["addresses"], method)
     ready = states()
-    say_ready([])
-    while (part := release(word := next_word())) is None:
+    print_ready([])
+    while (part := parse_release(word := next_command())) is None:
         if word != "warm":
             exit_at_once(STOPPED_EARLY)
         client.warm_up()
-        say_done(word)
+        print_done(word)
     watch = ParentWatch()
     while part is not None:
         usage = Usage()
@@ -76,13 +76,13 @@ def call() -> None:
         else:
             wait_until(part)
             counted = client.run()
-        watch.say_result({**usage.to_json(), **counted, **ready_and_end(ready, states())})
-        part = release(watch.next_word())
+        watch.print_result({**usage.to_json(), **counted, **ready_and_end(ready, states())})
+        part = parse_release(watch.next_command())
     exit_at_once(STOPPED_EARLY)
 
 
 def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
-    """The system's own client, or else the common loop around its caller; a user's service has one of its own."""
+    """Return the factory of the client: for a user's service, the system's own, or the common CallerClient."""
     if "own" in first_line:
         from clients.user_service.client import UserServiceClient
 
@@ -96,8 +96,8 @@ def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
 
 
 def _system(first_line: Mapping[str, Any], cell: Cell) -> System:
-    """The cell's system, from the file that the first line names if it is outside the repository."""
-    return load_system(Path(first_line[TOLD])) if TOLD in first_line else find(cell.system)
+    """Return the cell's system. If the first line names a file, the system is loaded from this file."""
+    return load_system(Path(first_line[PATH_KEY])) if PATH_KEY in first_line else find(cell.system)
 
 
 ROLES = {SERVICE: serve, CLIENT: call}

@@ -1,4 +1,4 @@
-"""System 1: a single socket, a connection for every request."""
+"""Declare system 1: a single socket, and a connection for every request."""
 
 from clients.native import FRESH
 from core.messages import message
@@ -14,6 +14,6 @@ SYSTEM = System(
     message="clients.channel:framed_message",
     native_service=Program(name="calc-service", arguments=("--child", "--fresh")),
     native_client=FRESH,
-    spreads=True,
+    supports_hosts=True,
     request_cpu_us=110,
 )

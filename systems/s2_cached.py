@@ -1,4 +1,4 @@
-"""System 2: a single socket and a cache of connections, which clients reuse or do not."""
+"""Declare system 2: a single socket and a cache of connections, which clients may reuse."""
 
 from clients.native import FRAMED
 from core.messages import message
@@ -14,6 +14,6 @@ SYSTEM = System(
     message="clients.channel:framed_message",
     native_service=Program(name="calc-service", arguments=("--child",)),
     native_client=FRAMED,
-    spreads=True,
+    supports_hosts=True,
     request_cpu_us=65,
 )

@@ -1,4 +1,4 @@
-"""System 3: Tornado on loopback TCP, keep-alive clients."""
+"""Declare system 3: Tornado on TCP, and clients with keep-alive."""
 
 from clients.native import CALC_BY_HTTP
 from core.messages import message
@@ -13,7 +13,7 @@ SYSTEM = System(
     caller="clients.callers:http_caller",
     message="clients.channel:http_message",
     native_client=CALC_BY_HTTP,
-    spreads=True,
+    supports_hosts=True,
     request_cpu_us=400,
     requirements="requirements/tornado.txt",
 )

@@ -1,4 +1,4 @@
-"""System 4: several sockets that share one cache of connections and one pool of workers."""
+"""Declare system 4: several sockets that share one cache of connections and one pool of workers."""
 
 from clients.native import FRAMED
 from core.messages import message
@@ -24,6 +24,6 @@ SYSTEM = System(
     message="clients.channel:framed_message",
     native_service=Program(name="calc-service", arguments=("--child",)),
     native_client=FRAMED,
-    spreads=True,
+    supports_hosts=True,
     request_cpu_us=70,
 )

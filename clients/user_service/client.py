@@ -1,4 +1,4 @@
-"""The client of a user's service: a thread for each connection, and requests as the request plan has them."""
+"""The client of a user's service. It has a thread for each connection and sends the requests of the plan."""
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -18,19 +18,19 @@ from core.child import Slice, thread_run_queue_ns, wait_until
 from core.method import Method
 from core.request_plan import ANSWER_DEADLINE_S, Request, RequestPlan, order
 
-ORDER_LENGTH = 4096  # after so many requests, the order begins anew
+ORDER_LENGTH = 4096  # after this many requests, the order repeats
 
 
 class ServiceConnection(Protocol):
-    """One connection, kept open while it is usable. Errors are clients.channel.CallFailed."""
+    """A connection to a user's service, kept while it is usable. Errors are clients.channel.CallFailed."""
 
     usable: bool
 
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
-        """Send one request; status and body of its answer."""
+        """Send one request, and return status and body of its answer."""
 
     def is_stale(self) -> bool:
-        """Whether the service has closed it while no request was under way."""
+        """Return whether the service has closed the connection between requests."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -44,7 +44,7 @@ PROTOCOLS: Mapping[str, tuple[Connect, Callable[[Request, str, str], bytes]]] = 
 
 
 class PlanWorker:
-    """One connection, opened when it is needed and again after an error, and the counts of its requests."""
+    """A worker of the client: a connection, which is opened again after an error, and the counts of its requests."""
 
     def __init__(
         self,
@@ -64,23 +64,23 @@ class PlanWorker:
         self.tally = tally
 
     def open(self) -> None:
-        """Open the connection; a failure shows in the first request."""
+        """Open the connection. Ignore a failure, because the first request will report it."""
         try:
             self._take()
         except CallFailed:
             self.drop()
 
     def drop(self) -> None:
-        """Close the connection; the next request opens another."""
+        """Close the connection. The next request opens a new connection."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
     def call(self, requests: int | None, until_ns: int, schedule: Schedule) -> None:
-        """Send *requests* requests (None: any number, until *until_ns*), count and time each.
+        """Send *requests* requests, or until *until_ns* if None. Count and time each request.
 
-        Latency counts from the time at which a request was due, if the schedule has such times. Gives up after
-        GIVE_UP_AFTER failures in a row, or one timeout; what was not sent is missing from answered.
+        If the schedule has fixed times, a latency counts from the time at which the request was due. After
+        GIVE_UP_AFTER failures in a row, or one timeout, the remaining requests are not sent.
         """
         upcoming, failures, self._slice_end_ns = cycle(self._requests), 0, 0
         self._refresh()
@@ -101,14 +101,14 @@ class PlanWorker:
         self.run_queue_ns = thread_run_queue_ns()
 
     def call_slice(self, part: Slice, before: Schedule, schedule: Schedule) -> int:
-        """Send until the slice ends; how many answers came before its first one that counts."""
+        """Send requests until the slice ends. Return the number of answers before counting started."""
         self.call(None, part.counts_from_ns, before)
         uncounted = self.tally.forget()
         self.call(None, part.until_ns, schedule)
         return uncounted
 
     def _send(self, prepared: PreparedRequest, intended_ns: int) -> tuple[str, int]:
-        """Send one request and count it: the code of its failure, or "" for an answer, and when it ended."""
+        """Send and count one request. Return the code of its failure ("" for an answer), and the time of its end."""
         tally = self.tally
         tally.sent += 1
         try:
@@ -132,7 +132,7 @@ class PlanWorker:
         return "", end
 
     def _take(self) -> ServiceConnection:
-        """An open connection. The time of the connect is recorded apart. Raises CallFailed."""
+        """Return an open connection. The time of a connect goes to its own histogram. Raises CallFailed."""
         if self._connection is None:
             start = perf_counter_ns()
             self._connection = self._connect(self._address, self._deadline_s)
@@ -140,16 +140,16 @@ class PlanWorker:
         return self._connection
 
     def _refresh(self) -> None:
-        """Drop a connection that the service has closed while it was idle: HTTP lets it do that."""
+        """Drop the connection if the service has closed it while idle, which HTTP allows."""
         if self._connection is not None and self._connection.is_stale():
             self.drop()
 
 
 class UserServiceClient(WorkerClient[PlanWorker]):
-    """NUM_CONNECTIONS_PER_CLIENT workers, whose connections are open once this is built.
+    """A client with NUM_CONNECTIONS_PER_CLIENT workers. Making it opens the connections.
 
-    service: what the first line has about the service: its `protocol`, its `requests` and the `prefix` of its paths;
-        `bursts`, whether all connections of a timed window send together again and again; `answer_deadline_s`
+    service: the service's part of the child's first line: `protocol`, `requests`, `prefix` of the paths, `bursts`
+        (whether all connections repeatedly send together in the timed window) and `answer_deadline_s`
     """
 
     def __init__(
@@ -168,7 +168,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         super().__init__(workers, cell, cell.num_api_services, method)
 
     def run_slice(self, part: Slice) -> dict[str, Any]:
-        """Send for a slice of time, and forget the counts."""
+        """Send requests for a slice of time. Return its result, and set the counts to zero."""
         uncounted: list[int] = []
 
         before = self._schedules(part.at_ns, part.counts_from_ns)
@@ -207,7 +207,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         return [AtRate(self._arrivals, worker.tally.lag.record) for worker in self._workers]
 
     def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        self.close()  # a server that ends waits for connections that are open: gunicorn two seconds
+        self.close()  # a server that stops waits for open connections: gunicorn waits two seconds
         return self._counted(started_ns, finished_ns)
 
     def _counted(self, started_ns: int, finished_ns: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Frames (core.wire) for a service of the user's: the status is the `code` in its JSON answer."""
+"""Send frames (core.wire) to a user's service. The status of an answer is the `code` in its JSON."""
 
 import json
 from typing import Any
@@ -12,7 +12,7 @@ from core.wire import Frames, frame
 
 
 def message(request: Request, address: str, prefix: str = "") -> bytes:
-    """The request as a frame whose params are its body. Raises OSError, and BadInput unless that is a JSON object."""
+    """Return the request as a frame with its body as params. Raises OSError, or BadInput for a body of another form."""
     params = _params(request)
     return frame(
         json.dumps({"method": request.method, "url": prefix + revealed(request.path), "params": params}).encode()
@@ -27,8 +27,8 @@ def _params(request: Request) -> dict[str, Any]:
         params = None
     if not isinstance(params, dict):
         raise BadInput(
-            "The body of {request} is {body}; in a frame it is the params, so it must be a JSON object, "
-            "such as {example}.",
+            "The body of {request} is {body}, but a frame needs a JSON object as its params. "
+            "Use a body such as {example}.",
             request=str(request),
             body=shown(body),
             example="'{\"target\": 10}'",
@@ -37,7 +37,7 @@ def _params(request: Request) -> dict[str, Any]:
 
 
 class FramedConnection:
-    """One connection. Errors are CallFailed: connect, closed, reset, extra, garbled or timeout."""
+    """A connection for frames. Errors are CallFailed: connect, closed, reset, extra, garbled or timeout."""
 
     __slots__ = ("_deadline", "_frames", "_sock", "usable")
 
@@ -48,7 +48,7 @@ class FramedConnection:
         self.usable = True
 
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
-        """Send one frame; the code in its answer and the whole answer."""
+        """Send one frame, and return the code in its answer and the whole answer."""
         self._deadline.begin()
         try:
             self._sock.sendall(sent)
@@ -70,7 +70,7 @@ class FramedConnection:
             raise CallFailed("garbled") from error
 
     def is_stale(self) -> bool:
-        """Whether the service has closed it, or sent something unasked, while no request was under way."""
+        """Return whether the service has closed the connection, or sent data, between requests."""
         return is_readable(self._sock)
 
     def close(self) -> None:

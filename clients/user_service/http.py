@@ -1,4 +1,4 @@
-"""HTTP/1.1 for a service of the user's: any status, any length, chunked or not, kept open or closed."""
+"""Send HTTP/1.1 requests to a user's service. All forms of responses are supported: chunked, closed, any status."""
 
 import select
 import socket
@@ -12,7 +12,7 @@ from core.secret import revealed
 
 
 def connect(address: str, deadline_s: float) -> socket.socket:
-    """A connected socket: a Unix path starts with '/', anything else is host:port. Raises CallFailed('connect')."""
+    """Connect to *address*, a Unix path that starts with '/', or host:port. Raises CallFailed('connect')."""
     try:
         if address.startswith("/"):
             return _connect_unix(address, deadline_s)
@@ -25,7 +25,7 @@ def connect(address: str, deadline_s: float) -> socket.socket:
 
 
 def is_readable(sock: socket.socket) -> bool:
-    """Whether there is data to read, or the end."""
+    """Return whether the socket has data to read, or its end was reached."""
     poll = select.poll()
     poll.register(sock, select.POLLIN)
     return bool(poll.poll(0))
@@ -43,7 +43,10 @@ def _connect_unix(path: str, deadline_s: float) -> socket.socket:
 
 
 def message(request: Request, address: str, prefix: str = "") -> bytes:
-    """The request's bytes. prefix: the path of the target, before its own. Raises OSError for a body file."""
+    """Return the request's bytes. Raises OSError if its body file cannot be read.
+
+    prefix: the path of the target, before the request's own path
+    """
     body = request.body_bytes()
     names = {name.lower() for name in request.headers}
     headers = {} if "host" in names else {"Host": "localhost" if address.startswith("/") else address}
@@ -57,9 +60,9 @@ def message(request: Request, address: str, prefix: str = "") -> bytes:
 
 
 class Deadline:
-    """When an answer must be there as a whole. A socket's own timeout begins anew with every byte.
+    """The deadline for a whole answer. It is needed because a socket's timeout restarts with every byte.
 
-    The first wait of an answer is the socket's timeout, and costs nothing; only the next ones look at the clock.
+    The first receive of an answer uses only the socket's timeout, which costs nothing. Later ones read the clock.
     """
 
     __slots__ = ("_deadline_s", "_sock", "_until", "_waits")
@@ -71,14 +74,14 @@ class Deadline:
         self._waits = 0
 
     def begin(self) -> None:
-        """A request is about to be sent."""
+        """Start the deadline, before a request is sent."""
         if self._waits > 1:
             self._sock.settimeout(self._deadline_s)
         self._waits = 0
         self._until = monotonic() + self._deadline_s
 
     def receive(self) -> bytes:
-        """What comes next; b"" at the end. Raises CallFailed, and timeout also when all of it takes too long."""
+        """Return the next bytes, or b"" at the end. Raises CallFailed, with `timeout` after the deadline."""
         if self._waits:
             self._shorten()
         self._waits += 1
@@ -97,9 +100,9 @@ class Deadline:
 
 
 class HttpConnection:
-    """One connection. Errors are CallFailed: connect, closed, reset, extra, garbled or timeout.
+    """A connection for HTTP/1.1. Errors are CallFailed: connect, closed, reset, extra, garbled or timeout.
 
-    usable: whether another request may follow, which a service that closes the connection announces
+    usable: whether the connection can be used for another request; False if the service has announced its close
     """
 
     __slots__ = ("_deadline", "_heads", "_receive", "_sock", "usable")
@@ -112,7 +115,7 @@ class HttpConnection:
         self.usable = True
 
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
-        """Send one request; the status of its response and the body."""
+        """Send one request, and return status and body of its response."""
         self._deadline.begin()
         self._send(sent)
         head, rest = self._head(b"")
@@ -126,12 +129,12 @@ class HttpConnection:
         if method == "HEAD" or head.status in BODILESS:
             return head.status, _whole(rest, 0)
         if head.status == SWITCHING:
-            self.usable = False  # what comes now is no HTTP
+            self.usable = False  # the data that follows is not HTTP
             return head.status, b""
         return head.status, self._body(head, rest)
 
     def is_stale(self) -> bool:
-        """Whether the service has closed it, or sent something unasked, while no request was under way."""
+        """Return whether the service has closed the connection, or sent data, between requests."""
         return is_readable(self._sock)
 
     def close(self) -> None:
@@ -139,7 +142,7 @@ class HttpConnection:
         self._sock.close()
 
     def _head(self, data: bytes) -> tuple[Head, bytes]:
-        """The head, and the data after it. data: what has been read already."""
+        """Read a head. Return it and the data after it. data: bytes that were read already"""
         data, end = self._read_until(data, HEAD_END, MAX_HEAD_BYTES)
         try:
             return self._heads.read(data[: end + 2]), data[end + 4 :]
@@ -159,7 +162,7 @@ class HttpConnection:
         return _whole(self._read_to(rest, head.length), head.length)
 
     def _chunks(self, data: bytes) -> bytes:
-        """The body of a chunked response; trailers are read and dropped. Source: RFC 9112, 7.1."""
+        """Return the body of a chunked response. Trailers are discarded. Source: RFC 9112, 7.1."""
         body, have = bytearray(), 0
         while True:
             line, data = self._line(data)
@@ -186,7 +189,7 @@ class HttpConnection:
         return data[:end], data[end + 2 :]
 
     def _read_until(self, data: bytes, mark: bytes, most: int) -> tuple[bytes, int]:
-        """*data* and what comes after it, until *mark* is in it; and where that is."""
+        """Read until the data contains *mark*. Return *data* with the new bytes, and the position of *mark*."""
         while (end := data.find(mark)) < 0:
             if len(data) > most:
                 raise CallFailed("garbled")
@@ -194,7 +197,7 @@ class HttpConnection:
         return data, end
 
     def _read_to(self, data: bytes, size: int) -> bytes:
-        """*data* and what comes after it, until there are *size* bytes at least."""
+        """Read until there are at least *size* bytes. Return *data* with the new bytes."""
         parts, have = [data], len(data)
         while have < size:
             parts.append(self._read())
@@ -214,7 +217,7 @@ class HttpConnection:
         try:
             self._sock.sendall(sent)
         except (BrokenPipeError, ConnectionResetError):
-            pass  # the service has closed; what it said before is still to be read
+            pass  # the service has closed the connection, but its last answer can still be read
         except TimeoutError as error:
             raise CallFailed("timeout") from error
 
@@ -227,7 +230,7 @@ class HttpConnection:
 
 def _chunk_size(line: bytes) -> int:
     digits = line.partition(b";")[0].strip()
-    if not digits.isalnum():  # int() takes signs and underscores too
+    if not digits.isalnum():  # int() would accept signs and underscores, too
         raise CallFailed("garbled")
     try:
         return int(digits, 16)

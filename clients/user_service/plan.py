@@ -1,4 +1,4 @@
-"""What one connection of clients/user_service/client.py sends, when, and what it counts."""
+"""Prepared requests, counts and bursts of the connections of clients/user_service/client.py."""
 
 import threading
 from contextlib import suppress
@@ -12,7 +12,7 @@ BURST = 16
 
 
 class PreparedRequest:
-    """A request as bytes, and the last right answer to it: the same body need not be parsed again."""
+    """A request as bytes, with its last right answer. An equal answer is not parsed again."""
 
     __slots__ = ("_right", "request", "sent")
 
@@ -22,7 +22,7 @@ class PreparedRequest:
         self._right: bytes | None = None
 
     def wrong(self, status: int, body: bytes) -> Wrong | None:
-        """What is wrong with an answer; None if it is right."""
+        """Compare an answer with the expected one. Return the difference, or None if the answer is right."""
         if status == self.request.expect_status and body == self._right:
             return None
         difference = wrong(self.request, status, body)
@@ -32,7 +32,7 @@ class PreparedRequest:
 
 
 class PlanTally(Tally):
-    """A tally that keeps the first wrong answer: the request, the answer and the expected answer."""
+    """The counts of a connection, with the first wrong answer: the request, the answer and the expected answer."""
 
     __slots__ = ("first_wrong",)
 
@@ -41,7 +41,7 @@ class PlanTally(Tally):
         self.first_wrong: dict[str, str] = {}
 
     def check(self, prepared: PreparedRequest, status: int, body: bytes) -> bool:
-        """Count one answer; whether it is right."""
+        """Count one answer. Return whether it is right."""
         self.answered += 1
         difference = prepared.wrong(status, body)
         if difference is None:
@@ -59,15 +59,15 @@ class PlanTally(Tally):
         return False
 
     def merge(self, other: "PlanTally") -> None:  # type: ignore[override]
-        """Add what *other* has counted."""
+        """Add the counts of the tally *other* to this tally."""
         super().merge(other)
         self.first_wrong = self.first_wrong or other.first_wrong
 
 
 class Bursts:
-    """When a connection sends that strikes together with others: BURST requests, each after the last, then all anew.
+    """A schedule that lets all connections send together: after each BURST requests, they wait for one another.
 
-    Where one is held up, the others wait for it until *until_ns*.
+    If a connection is delayed, the others wait for it until *until_ns*.
     """
 
     __slots__ = ("_barrier", "_until_ns")
@@ -78,7 +78,7 @@ class Bursts:
         self._until_ns = until_ns
 
     def wait(self, number: int) -> int:
-        """Wait until all are there, before the first request of a burst; 0 for now."""
+        """Wait for all connections before the first request of a burst. Return 0: the request is due now."""
         if number % BURST == 0:
             with suppress(threading.BrokenBarrierError):
                 self._barrier.wait(max(0.0, (self._until_ns - perf_counter_ns()) / 1e9))

@@ -47,7 +47,7 @@ def _system(name: str, title: str, start: Command | Target, told: Mapping[str, A
         group=GROUP,
         common=SIZES,
         reads=(CONNECTIONS, "RATE", *threads),
-        told={"own": told},
+        child_config={"own": told},
         user_service=start,
         native_client=OWN if told["protocol"] == HTTP else None,
         forks=isinstance(start, Target) or start.forks,

@@ -1,7 +1,7 @@
-"""Says whether this process compiles at run time: `3.14.7 1`, or 0, in the file `jit-PID`.
+"""Record whether the JIT of this process is on: `3.14.7 1`, or 0 if it is off, in the file `jit-PID`.
 
-CPython settles it after it has run sitecustomize.py, and never again: the first imports after that tell. A process that
-imports nothing more says nothing. Source: CPython 3.14 and 3.15, Python/pylifecycle.c, init_interp_main.
+CPython decides this once, after it has run sitecustomize.py. The first imports after that show the state, so there is
+no file for a process that imports nothing more. Source: CPython 3.14 and 3.15, Python/pylifecycle.c, init_interp_main.
 """
 
 import os
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Finder:
-    """In sys.meta_path it sees each import, and finds nothing."""
+    """An import finder that never finds a module. In sys.meta_path, it is called for each import."""
 
     __slots__ = ("_folder", "_written")
 
@@ -19,7 +19,7 @@ class Finder:
         self._written = -1
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        """Write the state if it has changed, when the import system asks for a module."""
+        """Write the JIT's state to the file if it has changed. The import system calls this for each module."""
         enabled = int(getattr(sys, "_jit").is_enabled())  # noqa: B009 - type stubs of older versions lack it
         if enabled == self._written:
             return
@@ -27,7 +27,7 @@ class Finder:
         try:
             with open(os.path.join(self._folder, f"jit-{os.getpid()}"), "w", encoding="ascii") as file:
                 file.write(f"{sys.version.partition(' ')[0]} {enabled}")
-        except OSError:  # the cell is over, or this process may not write there any more
+        except OSError:  # the cell has ended, or this process has lost the permission to write
             pass
 
 
@@ -35,7 +35,7 @@ _running: Finder | None = None
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
-    """Look at imports from now on. A forked child says what it is at once."""
+    """Start watching imports. A forked child writes its state at once."""
     global _running
     inherited, _running = _running, Finder(folder)
     if inherited is not None:

@@ -1,7 +1,8 @@
-"""What this process had mapped when its interpreter had started, and what its allocator says when it is asked.
+"""Record the memory mappings of this process at its start, and the allocator's statistics on request.
 
-`memory-PID` is /proc/self/smaps before the service's own code. Each ASK appends to `mallocs-PID` what
-sys._debugmallocstats() prints, and END. A free-threaded build's allocator says nothing of use there: END alone.
+`memory-PID` is a copy of /proc/self/smaps before the service's code runs. At each signal ASK, the output of
+sys._debugmallocstats() and END are appended to `mallocs-PID`. On a free-threaded build, whose allocator reports nothing
+useful, only END is appended.
 """
 
 import os
@@ -10,13 +11,13 @@ import sys
 import sysconfig
 from typing import Any
 
-ASK = signal.SIGRTMAX - 2  # nobody's: servers have uses for SIGUSR1 and SIGUSR2
+ASK = signal.SIGRTMAX - 2  # a signal that servers do not use, unlike SIGUSR1 and SIGUSR2
 END = "# end\n"
 SMAPS = "/proc/self/smaps"
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
-    """Note what is mapped, and answer ASK from now on; what a forked child has at first is its parent's."""
+    """Copy the mappings, and handle ASK from now on. A forked child inherits the handler and copies nothing."""
     if not callable(signal.getsignal(ASK)):
         with open(SMAPS, "rb") as smaps, open(os.path.join(folder, f"memory-{os.getpid()}"), "wb") as file:
             file.write(smaps.read())
@@ -29,15 +30,15 @@ def _answer(folder: str) -> None:
             if not sysconfig.get_config_var("Py_GIL_DISABLED"):
                 _print_to(file.fileno())
             file.write(END.encode())
-    except OSError:  # the cell is over, or this process may not write there any more
+    except OSError:  # the cell has ended, or this process has lost the permission to write
         pass
 
 
 def _print_to(file: int) -> None:
-    """Have the statistics printed, which CPython does to the stderr of C, in place of which *file* is for that time."""
+    """Write the allocator's statistics to *file*. CPython prints them to C's stderr, which is redirected meanwhile."""
     try:
         stderr = os.dup(2)
-    except OSError:  # it is closed
+    except OSError:  # stderr is closed
         return
     try:
         os.dup2(file, 2, inheritable=True)

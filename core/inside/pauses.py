@@ -1,9 +1,9 @@
-"""Notes each garbage collection of this process in a file that outlives it: when it began, and how long it took.
+"""Record the start and length of each garbage collection of this process in a memory-mapped file.
 
-A file is SIZE_BYTES of unsigned 64-bit numbers in this machine's order: MAGIC, then for each generation how many
-collections there were, how long they took together (ns), and how much of that 3.15 and later report themselves; then
-for each generation a ring of its RECORDS newest, each a start and a length on the monotonic clock in ns. A length is
-from callback to callback: without a GIL, waiting until every thread has stopped is in it, and so are finalizers.
+The file has SIZE_BYTES of unsigned 64-bit numbers in native byte order. After MAGIC come, for each generation, the
+number of collections, their total length (ns), and the length that Python 3.15 and later report. Then comes, for each
+generation, a ring buffer of its newest RECORDS collections: start and length on the monotonic clock in ns. A length is
+the time between gc's two callbacks. It includes finalizers and, without a GIL, the wait until all threads have stopped.
 """
 
 import gc
@@ -19,11 +19,11 @@ RECORDS = 4096
 COUNTERS = 3
 HEADER_BYTES = 8 * (1 + GENERATIONS * COUNTERS)
 SIZE_BYTES = HEADER_BYTES + GENERATIONS * RECORDS * 16
-MOST_FILES = 100  # of one process id: one for each program that it executes, and each subinterpreter
+MOST_FILES = 100  # for one process id: one file for each program that it executes and each subinterpreter
 
 
 class Pauses:
-    """A callback of gc.callbacks. The file is made with the first collection, or by open()."""
+    """A callback for gc.callbacks that records collections. The first collection, or open(), creates the file."""
 
     __slots__ = ("_began_ns", "_folder", "_numbers")
 
@@ -33,20 +33,20 @@ class Pauses:
         self._began_ns = 0
 
     def open(self) -> memoryview:
-        """Make the file. Raises OSError."""
+        """Create the file. Raises OSError."""
         self._numbers = numbers = _mapped(self._folder)
         numbers[0] = MAGIC
         return numbers
 
     def __call__(self, phase: str, info: dict[str, Any]) -> None:
-        """As gc calls it, at the start and at the stop of a collection; one at a time."""
+        """Record a collection. gc calls this at its start and stop; collections never overlap."""
         if phase == "start":
             self._began_ns = perf_counter_ns()
             return
         spent_ns = perf_counter_ns() - self._began_ns
         try:
             numbers = self._numbers or self.open()
-        except OSError:  # the cell is over, or this process may not write there any more
+        except OSError:  # the cell has ended, or this process has lost the permission to write
             gc.callbacks.remove(self)
             return
         generation = info["generation"]
@@ -61,7 +61,7 @@ class Pauses:
 
 
 def _mapped(folder: str) -> memoryview:
-    """Return the numbers of a new file."""
+    """Create a file and return it as a memory-mapped array of numbers. Raises OSError."""
     for number in range(MOST_FILES):
         try:
             with open(os.path.join(folder, f"pauses-{os.getpid()}.{number}"), "x+b") as file:
@@ -77,7 +77,7 @@ _running: Pauses | None = None
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
-    """Note collections from now on. A forked child begins a file of its own, if it ever collects."""
+    """Start recording collections. A forked child creates its own file at its first collection."""
     global _running
     inherited, _running = _running, Pauses(folder)
     if inherited is None:

@@ -1,10 +1,10 @@
-"""Starts the parts of this folder in every Python process of a service, before the service's own code.
+"""Start the instrumentation of this folder in every Python process of a service, before the service's own code.
 
-Python imports the first `sitecustomize` on its path (docs.python.org, module site), and services start with this folder
-first in PYTHONPATH. What the service does is left as it is: this folder leaves sys.path again, the next sitecustomize
-runs as it would have, and a part that fails says so in a file. $GILSCOPE_INSIDE is a folder with inside.json:
-`{"pauses": {options}, ...}`. A process that forks without exec, as a pre-forking server does, starts its parts anew.
-A Python that is told to ignore its environment or site (-E, -I, -S) starts none: nothing is known of it.
+Python imports the first `sitecustomize` on its path (docs.python.org, module site), and this folder is first in the
+PYTHONPATH of services. The service is not affected: this folder is removed from sys.path, the next sitecustomize runs
+as usual, and a part that fails writes its traceback to a file. $GILSCOPE_INSIDE names a folder with inside.json:
+`{"pauses": {options}, ...}`. After a fork without exec, as in a pre-forking server, the child starts its parts again.
+A Python that ignores its environment or site (-E, -I, -S) starts no part.
 """
 
 import json
@@ -20,29 +20,29 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def start(folder: str) -> None:
-    """Start each part that *folder* asks for, also again after a fork."""
+    """Start each part that inside.json in *folder* names. Called again after each fork."""
     try:
         with open(os.path.join(folder, OPTIONS), encoding="utf-8") as file:
             parts = list(json.load(file).items())
-    except (OSError, ValueError, AttributeError):  # the cell is over, or this process may not read there any more
+    except (OSError, ValueError, AttributeError):  # the cell has ended, or this process has lost the permission to read
         return
     for name, options in parts:
         try:
-            _part(name).start(folder, options)
+            _import_part(name).start(folder, options)
         except Exception:
-            _complain(folder)
+            _write_failure(folder)
 
 
-def _part(name: str) -> ModuleType:
-    """Return the module, under a name that no package of the service has."""
+def _import_part(name: str) -> ModuleType:
+    """Import the part *name* under a module name that cannot clash with the service's packages."""
     private = f"_gilscope_{name}"
     if private in sys.modules:
         return sys.modules[private]
-    return _loaded(private, spec_from_file_location(private, os.path.join(_HERE, f"{name}.py")))
+    return _import(private, spec_from_file_location(private, os.path.join(_HERE, f"{name}.py")))
 
 
-def _loaded(name: str, spec: ModuleSpec | None) -> ModuleType:
-    """Return the module of *spec*. Raises what it raises, and ImportError, as an import would, if there is none."""
+def _import(name: str, spec: ModuleSpec | None) -> ModuleType:
+    """Import the module of *spec*. Raises ImportError if there is no spec, and every exception of the module."""
     if not spec or not spec.loader:
         raise ImportError(f"No module named {name!r}", name=name)
     sys.modules[name] = module = module_from_spec(spec)
@@ -50,8 +50,8 @@ def _loaded(name: str, spec: ModuleSpec | None) -> ModuleType:
     return module
 
 
-def _complain(folder: str) -> None:
-    """Say what went wrong in `failed-PID`; the service goes on as if nothing had."""
+def _write_failure(folder: str) -> None:
+    """Append the traceback to `failed-PID`. The service continues normally."""
     import traceback
 
     try:
@@ -66,4 +66,4 @@ _folder = os.environ.get(FOLDER, "")
 if os.path.isdir(_folder):
     start(_folder)
     os.register_at_fork(after_in_child=lambda: start(_folder))
-_loaded("sitecustomize", PathFinder.find_spec("sitecustomize", sys.path))  # the next one; site expects ImportError
+_import("sitecustomize", PathFinder.find_spec("sitecustomize", sys.path))  # the next one; site expects ImportError

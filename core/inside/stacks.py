@@ -1,8 +1,9 @@
-"""Where the threads of this process are, and whether they run or wait: sampled from beside it (stacks_sampler.py).
+"""Start a sampler of the stacks and states of all threads of this process (stacks_sampler.py).
 
-The sampler is a process of its own, so that what it sees is not made by its looking: it takes no GIL. From 3.14 it
-reads the stacks itself (_remote_debugging); before, a thread here answers it, when the states of all threads were read.
-Where there is a GIL, two threads contend for it at the start: the futex that they wait on is the GIL's.
+The sampler is a separate process, so that it does not compete for the GIL. On Python 3.14 and later it reads the stacks
+from outside (_remote_debugging). On older versions a thread of this process answers its questions, after the sampler
+has read the states of all threads. If there is a GIL, two threads contend for it at the start, which shows the sampler
+the address of the GIL's futex.
 """
 
 import _thread
@@ -25,27 +26,27 @@ MOST_FRAMES = 100
 MOST_STACKS = 8192
 SPIN = 2000
 _MAIN = _thread.get_ident()
-_inherited: list[int] = []  # descriptors of a sampler: a forked process has no use for its parent's
+_inherited: list[int] = []  # descriptors of this process's sampler, which a forked child closes
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
-    """Start the sampler; it is sampling when this returns, and ends with this process."""
+    """Start the sampler and wait until it samples. It ends with this process. Raises RuntimeError."""
     while _inherited:
         os.close(_inherited.pop())
     if sys.platform != "linux" or os.uname().machine not in MACHINES:
-        raise RuntimeError(f"stacks are sampled on Linux alone, on {', '.join(MACHINES)}")
+        raise RuntimeError(f"stacks can only be sampled on Linux, on {', '.join(MACHINES)}")
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
     (ready, ready_end), (ask_end, ask), (answer, answer_end) = os.pipe(), os.pipe(), os.pipe()
     ends = {"ready": ready_end, "ask": ask, "answer": answer}
-    told = json.dumps({**options, **ends, "pid": os.getpid(), "folder": folder, "has_gil": has_gil})
-    as_here = ["-X", "gil=1"] if has_gil and "t" in sys.abiflags else []  # or its GIL is counted as the service's
-    _spawn([sys.executable, *as_here, "-I", "-S", "-B", "-c", SAMPLER, ROOT, told], ends.values())
+    config = json.dumps({**options, **ends, "pid": os.getpid(), "folder": folder, "has_gil": has_gil})
+    as_here = ["-X", "gil=1"] if has_gil and "t" in sys.abiflags else []  # its GIL state is seen as the service's
+    _spawn([sys.executable, *as_here, "-I", "-S", "-B", "-c", SAMPLER, ROOT, config], ends.values())
     waiting = select.poll()
     waiting.register(ready, select.POLLIN)
     said = os.read(ready, 16) if waiting.poll(READY_DEADLINE_MS) else b""
     if not said:
-        raise RuntimeError("the sampler of stacks did not start")
-    ctypes.CDLL(None).prctl(PR_SET_PTRACER, int(said), 0, 0, 0)  # Yama may have only ancestors read this process
+        raise RuntimeError("the stack sampler did not start")
+    ctypes.CDLL(None).prctl(PR_SET_PTRACER, int(said), 0, 0, 0)  # Yama may otherwise allow only ancestors to read
     if has_gil:
         _contend(waiting)
     os.close(ready)
@@ -58,7 +59,7 @@ def start(folder: str, options: dict[str, Any]) -> None:
 
 
 def _spawn(command: list[str], descriptors: Iterable[int]) -> None:
-    """Start *command* with *descriptors*, as a child of nobody here: a service may wait for all its children."""
+    """Start *command* with *descriptors*, detached, because a service may wait for all its own children."""
     for descriptor in descriptors:
         os.set_inheritable(descriptor, True)
     detached = ["sh", "-c", '"$@" </dev/null >/dev/null 2>&1 &', "sh", *command]
@@ -68,7 +69,7 @@ def _spawn(command: list[str], descriptors: Iterable[int]) -> None:
 
 
 def _contend(waiting: select.poll) -> None:
-    """Have two threads wait for the GIL, in turn, until the sampler has seen where they wait."""
+    """Let two threads contend for the GIL until the sampler has found the futex on which they wait."""
     ended: list[bool] = []
 
     def spin() -> None:
@@ -87,7 +88,7 @@ def _contend(waiting: select.poll) -> None:
 
 
 def _serve(ask: int, answer: int) -> None:
-    """Answer the sampler, [thread, ...] by {thread: number of its stack}, with the stacks that it does not know yet."""
+    """Answer each question of the sampler, [thread, ...], with {thread: number of its stack} and all new stacks."""
     known: dict[tuple[Any, ...], int] = {}
     try:
         while wanted := os.read(ask, 1 << 16):
@@ -117,7 +118,7 @@ def _stacks(threads: list[int], known: dict[tuple[Any, ...], int]) -> dict[str, 
 
 
 def _key(frame: FrameType | None) -> tuple[Any, ...]:
-    """Return code and place of each frame, the innermost first."""
+    """Return the code object and instruction of each frame, innermost frame first."""
     places: list[Any] = []
     while frame is not None and len(places) < 2 * MOST_FRAMES:
         places += (frame.f_code, frame.f_lasti)

@@ -1,4 +1,4 @@
-"""Two ways of reading the stacks of all threads of a process, for the sampler beside it."""
+"""Two readers of the stacks of all threads of another process, for the stack sampler."""
 
 import json
 import os
@@ -9,56 +9,56 @@ from typing import Any
 from core.inside.stacks_threads import Frame
 
 MOST_FRAMES = 100
-MOST_READS = 5  # of stacks that change meanwhile
+MOST_READS = 5  # attempts, because stacks may change while they are read
 ANSWER_DEADLINE_MS = 1000
 
-Key = tuple[Any, ...]  # what a reader tells a stack by
+Key = tuple[Any, ...]  # identifies a stack for its reader
 
 
-class Remote:
-    """Stacks of another process, read from outside: 3.14 and later.
+class RemoteReader:
+    """A reader that reads stacks from outside the process, for Python 3.14 and later.
 
-    On a free-threaded build a thread may have a copy of a function's bytecode that is newer than what the unwinder
-    keeps: its line is negative, or no stack is read at all ("Invalid tlbc_index"), until another unwinder reads it.
-    Frames that have no line all the same are let be.
+    On a free-threaded build, a thread's copy of a function's bytecode may be newer than the unwinder's cache. Then the
+    line is negative, or reading fails ("Invalid tlbc_index"), until a new unwinder is made. Frames that have no line
+    even then are remembered, so that they do not cause another unwinder.
     """
 
     name = "_remote_debugging"
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self._pid = told["pid"]
+    def __init__(self, config: dict[str, Any]) -> None:
+        self._pid = config["pid"]
         self._unwinder = _unwinder(self._pid)
         self._lineless: set[Any] = set()
 
     def stacks(self, tids: list[int]) -> dict[int, Key]:
-        """Return the stack of each thread; of none where the memory changed while it was read."""
+        """Return the stack of each thread; {} if the memory changed while it was read."""
         stacks = self._read()
         if not stacks or _lineless(stacks) - self._lineless:
-            self._unwinder = _tried(lambda: _unwinder(self._pid)) or self._unwinder
+            self._unwinder = _or_none(lambda: _unwinder(self._pid)) or self._unwinder
             stacks = self._read()
             self._lineless |= _lineless(stacks)
         return stacks
 
     def frames(self, key: Key) -> tuple[Frame, ...]:
-        """Return the frames of a stack, the innermost first."""
+        """Return the frames of a stack, innermost frame first."""
         return tuple((info.filename, max(0, _line(info)), info.funcname) for info in key[:MOST_FRAMES])
 
     def _read(self) -> dict[int, Key]:
-        traces = (_tried(self._unwinder.get_stack_trace) for _ in range(MOST_READS))
+        traces = (_or_none(self._unwinder.get_stack_trace) for _ in range(MOST_READS))
         trace: list[Any] = next(filter(None, traces), [])
         threads = [thread for item in trace for thread in getattr(item, "threads", [item])]  # 3.15 has interpreters
         return {thread.thread_id: tuple(thread.frame_info) for thread in threads if thread.frame_info}
 
 
-def _tried(read: Callable[[], Any]) -> Any:
-    """Return what it reads of the process; None where memory changed meanwhile, or is another program's by now."""
+def _or_none(read: Callable[[], Any]) -> Any:
+    """Return the result of *read*, or None if the process's memory changed while it was read."""
     try:
         return read()
     except (RuntimeError, UnicodeDecodeError, MemoryError):
         return None
     except (PermissionError, ProcessLookupError):
         raise
-    except OSError:  # what was a pointer is none any more
+    except OSError:  # a pointer became invalid while it was followed
         return None
 
 
@@ -76,33 +76,33 @@ def _line(info: Any) -> int:
     return getattr(getattr(info, "location", info), "lineno", 0) or 0  # 3.15 has a location
 
 
-class Asked:
-    """Stacks that a thread of the process tells: stacks.py."""
+class AskingReader:
+    """A reader that asks a thread inside the process for the stacks (stacks.py)."""
 
     name = "sys._current_frames"
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self._ask, self._answers = told["ask"], os.fdopen(told["answer"], "rb")
+    def __init__(self, config: dict[str, Any]) -> None:
+        self._ask, self._answers = config["ask"], os.fdopen(config["answer"], "rb")
         self._known: dict[int, tuple[Frame, ...]] = {}
         self._is_asked = False
         self._waiting = select.poll()
         self._waiting.register(self._answers, select.POLLIN)
 
     def stacks(self, tids: list[int]) -> dict[int, Key]:
-        """Return of each thread the number of its stack; of none while the answer to an earlier question is due."""
-        if self._is_asked and self._heard() is None:
+        """Return the number of each thread's stack; {} while the answer to an earlier question is outstanding."""
+        if self._is_asked and self._read_answer() is None:
             return {}
         os.write(self._ask, json.dumps(tids).encode())
         self._is_asked = True
-        at = self._heard() or {}
+        at = self._read_answer() or {}
         return {int(tid): (number,) for tid, number in at.items()}
 
     def frames(self, key: Key) -> tuple[Frame, ...]:
-        """Return the frames of a stack, the innermost first."""
+        """Return the frames of a stack, innermost frame first."""
         return self._known[key[0]]
 
-    def _heard(self) -> dict[str, int] | None:
-        """Return its answer, if it comes in time: a call that keeps the GIL keeps it from answering."""
+    def _read_answer(self) -> dict[str, int] | None:
+        """Return the answer, or None if it is late, for example because a call holds the GIL."""
         if not self._waiting.poll(ANSWER_DEADLINE_MS):
             return None
         line = self._answers.readline()

@@ -1,10 +1,12 @@
-"""Samples the threads of a Python process from beside it: what each does, by the kernel, and on which line, by Python.
+"""Sample the threads of another Python process: their states from the kernel, and their stacks from the interpreter.
 
-Started by stacks.py under the interpreter of that process. It takes no lock there and stops nothing. Each sample reads
-the state of every thread first, then the stacks; a wait counts for a line only if the thread has not run in between.
-Counts go by slices of time to `stacks-PID`, a line of JSON each, so that what was written stays if all is killed.
+stacks.py starts the sampler with the interpreter of the sampled process. The sampler takes no lock in that process and
+never stops it. Each sample reads the state of every thread, then the stacks. A wait is counted for a line only if the
+thread has not run in between. For each slice of time, the counts are written to `stacks-PID` as a line of JSON, so that
+they survive if the processes are killed.
 
-States: run, ready (without a core), gil, lock, io, idle (parked for work). Futexes of the GIL were learnt at the start.
+States: run, ready (runnable without a core), gil, lock and io (waiting for these), idle (waiting for work). The futex
+of the GIL is found at the start.
 """
 
 import json
@@ -19,23 +21,23 @@ from contextlib import suppress
 from functools import cache
 from typing import IO, Any
 
-from core.inside.stacks_readers import Asked, Key, Remote
+from core.inside.stacks_readers import AskingReader, Key, RemoteReader
 from core.inside.stacks_threads import Frame, Thread, is_parked_in_poll, is_parked_on_a_lock
 
 SLICE_NS = 100_000_000
 MOST_STACKS = 8192
-MOST_THREADS = 500  # a question fits a pipe at once
+MOST_THREADS = 500  # so that a question fits into a pipe's buffer
 MOST_BYTES = 16 << 20
 MOST_PROGRAMS = 10
-GIL_BYTES = 512  # condition, mutex and their second pair lie beside each other: struct _gil_runtime_state
+GIL_BYTES = 512  # the GIL's two conditions and mutexes are adjacent: struct _gil_runtime_state
 LEARN_NS = 5_000_000_000
 ENOUGH_SEEN = 3
 IS_REMOTE = sys.version_info >= (3, 14)
-UNKNOWN = ("", 0, "")  # where a wait was that was over before its stack was read
+UNKNOWN = ("", 0, "")  # the frame of a wait that ended before its stack was read
 
 
 class Output:
-    """The file: frames and stacks by number, and for each slice how often which stack was in which state."""
+    """The output file: numbered frames and stacks, and for each slice of time the count of each (state, stack)."""
 
     def __init__(self, path: str, head: dict[str, Any]) -> None:
         self._file = _new_file(path)
@@ -45,7 +47,7 @@ class Output:
         self._write(head)
 
     def number(self, stack: tuple[Frame, ...]) -> int:
-        """Return what counts name *stack* by."""
+        """Return the number of *stack* in the file."""
         return self._number("stack", tuple(self._number("frame", frame) for frame in stack))
 
     def _number(self, kind: str, value: Any) -> int:
@@ -56,7 +58,7 @@ class Output:
         return numbers[value]
 
     def end_slice(self, start_ns: int) -> None:
-        """Write what was counted since *start_ns*."""
+        """Write the counts of the slice that began at *start_ns*, and reset them."""
         counts = [[state, stack, count] for (state, stack), count in self.counts.items()]
         used_ns = time.process_time_ns()
         if self._file.tell() < MOST_BYTES:
@@ -72,24 +74,24 @@ class Output:
 
 
 def _new_file(path: str) -> IO[str]:
-    """Return a file of its own for each program of a process that replaces its program (exec)."""
+    """Create the output file. A process that replaces its program (exec) has one file for each program."""
     for number in range(MOST_PROGRAMS):
         with suppress(FileExistsError):
             return open(f"{path}.{number}", "x", encoding="utf-8")
-    raise ProcessLookupError("it has been replaced too often")
+    raise ProcessLookupError("the process has replaced its program too often")
 
 
 class Sampler:
-    """Samples at *rate_hz*, each at a random moment of its period, so that nothing keeps in step with it."""
+    """A sampler that takes *rate_hz* samples per second, each at a random moment of its period to avoid aliasing."""
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self._pid, self._rate_hz, self._has_gil = told["pid"], told.get("rate_hz", 100), told["has_gil"]
+    def __init__(self, config: dict[str, Any]) -> None:
+        self._pid, self._rate_hz, self._has_gil = config["pid"], config.get("rate_hz", 100), config["has_gil"]
         self._threads: dict[int, Thread] = {}
         self._is_parked = cache(is_parked_on_a_lock)
-        self._gil = self._learnt(told["ready"]) if self._has_gil else 0
-        self._reader: Remote | Asked = Remote(told) if IS_REMOTE else Asked(told)
+        self._gil = self._find_gil_futex(config["ready"]) if self._has_gil else 0
+        self._reader: RemoteReader | AskingReader = RemoteReader(config) if IS_REMOTE else AskingReader(config)
         head = {"reader": self._reader.name, "rate_hz": self._rate_hz}
-        self._output = Output(os.path.join(told["folder"], f"stacks-{self._pid}"), head)
+        self._output = Output(os.path.join(config["folder"], f"stacks-{self._pid}"), head)
         self._unknown = UNKNOWN, self._output.number((UNKNOWN,))
         self._stacks: dict[Key, tuple[Frame, int]] = {}
 
@@ -124,7 +126,7 @@ class Sampler:
                 self._output.counts[doing, stack] += 1
 
     def _known(self, key: Key) -> tuple[Frame, int]:
-        """Return the innermost frame of a stack, and its number. Of more than MOST_STACKS nothing is known."""
+        """Return the innermost frame and the number of a stack. After MOST_STACKS, new stacks count as unknown."""
         if key not in self._stacks:
             if len(self._stacks) >= MOST_STACKS:
                 return self._unknown
@@ -133,22 +135,22 @@ class Sampler:
         return self._stacks[key]
 
     def _states(self) -> dict[int, tuple[str, int]]:
-        """Return the kind and futex of each thread. Threads come and go."""
+        """Return the kind and futex of each thread, after adding new threads and removing threads that ended."""
         tids = {int(name) for name in os.listdir(f"/proc/{self._pid}/task")}
         for tid in self._threads.keys() - tids:
             self._threads.pop(tid).close()
         for tid in sorted(tids - self._threads.keys())[: MOST_THREADS - len(self._threads)]:
             with suppress(FileNotFoundError, ProcessLookupError):
                 self._threads[tid] = Thread(self._pid, tid, may_spin=not self._has_gil)
-        return {tid: state for tid, thread in self._threads.items() if (state := thread.look())}
+        return {tid: state for tid, thread in self._threads.items() if (state := thread.read_state())}
 
     def _has_moved(self, thread: Thread, kind: str, futex: int) -> bool:
-        """Return whether what it waits for now need not be what it waited for.
+        """Return whether *thread* may have started another wait since its state was read.
 
-        Who waits for the GIL wakes to ask for it.
+        A thread that waits for the GIL is an exception, because it wakes up regularly to request the GIL.
         """
         if self._is_gil(futex):
-            return not self._is_gil((thread.look() or ("", 0))[1])
+            return not self._is_gil((thread.read_state() or ("", 0))[1])
         return kind != "spin" and thread.has_run()
 
     def _state(self, kind: str, futex: int, innermost: Frame) -> str:
@@ -163,32 +165,32 @@ class Sampler:
     def _is_gil(self, futex: int) -> bool:
         return bool(futex) and abs(futex - self._gil) <= GIL_BYTES
 
-    def _learnt(self, ready: int) -> int:
-        """Return the futex on which threads of the process wait while they contend for the GIL and for nothing else."""
+    def _find_gil_futex(self, ready: int) -> int:
+        """Return the address of the GIL's futex, on which threads wait while stacks.py makes them contend."""
         seen: Counter[int] = Counter()
         until_ns = time.monotonic_ns() + LEARN_NS
         while time.monotonic_ns() < until_ns and (not seen or max(seen.values()) < ENOUGH_SEEN):
             seen.update(futex for _, futex in self._states().values() if futex)
             time.sleep(0.0005)
         os.write(ready, b"learnt")
-        if not seen:  # or who waits for the GIL would be said to wait for a lock
-            raise RuntimeError("no thread was seen to wait for the GIL")
+        if not seen:  # otherwise waits for the GIL would be counted as waits for a lock
+            raise RuntimeError("no thread was seen waiting for the GIL, so its futex is not known")
         return seen.most_common(1)[0][0]
 
 
 def main(words: str) -> None:
-    """Sample the process of which stacks.py told; failures are where its own would be."""
-    told = json.loads(words)
-    kept = sorted({told["ready"], told["ask"], told["answer"]})
+    """Sample the process that the JSON in *words* describes. Write the traceback of a failure to its `failed-PID`."""
+    config = json.loads(words)
+    kept = sorted({config["ready"], config["ask"], config["answer"]})
     for low, high in zip([2, *kept], [*kept, 1 << 16], strict=True):
         os.closerange(low + 1, high)
     try:
-        os.write(told["ready"], str(os.getpid()).encode())
-        sampler = Sampler(told)
-        os.close(told["ready"])
+        os.write(config["ready"], str(os.getpid()).encode())
+        sampler = Sampler(config)
+        os.close(config["ready"])
         sampler.run()
     except (ProcessLookupError, FileNotFoundError, BrokenPipeError):
         return  # the process has ended
     except Exception:
-        with open(os.path.join(told["folder"], f"failed-{told['pid']}"), "a", encoding="utf-8") as failed:
+        with open(os.path.join(config["folder"], f"failed-{config['pid']}"), "a", encoding="utf-8") as failed:
             failed.write(traceback.format_exc())

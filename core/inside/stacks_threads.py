@@ -1,4 +1,4 @@
-"""What a thread of another process does, by what Linux tells of it without privileges."""
+"""Read the state of a thread of another process from /proc (Linux), without privileges."""
 
 import linecache
 import os
@@ -6,9 +6,9 @@ import random
 import re
 
 FEWEST_YIELDS = 3
-LONGEST_TURN_NS = 15_000  # spinning: 2 to 10 us; threads that preempt each other: above 28 us (docs/why.md)
+LONGEST_TURN_NS = 15_000  # a spinning thread runs for 2 to 10 us, a preempted one for more than 28 us (docs/why.md)
 
-# Numbers of system calls: asm/unistd_64.h of x86-64, and asm-generic/unistd.h. idle: parked for work, or to accept.
+# Numbers of system calls, from asm/unistd_64.h of x86-64 and asm-generic/unistd.h. idle: waiting for work or to accept.
 _X86 = {
     "futex": {202, 455}, "idle": {34, 61, 128, 130, 232, 247, 281, 441, 43, 288},
     "poll": {7, 23, 270, 271}, "read": {0, 45, 47},
@@ -20,11 +20,11 @@ _GENERIC = {
 _CALLS = _X86 if os.uname().machine == "x86_64" else _GENERIC
 KINDS = {str(number).encode(): kind for kind, numbers in _CALLS.items() for number in numbers}
 
-# A thread that waits here waits for work, not for one that holds a lock: (end of the file's name, pattern of the line)
+# A thread that waits at such a line waits for work and not for a lock that another thread holds.
 _PARKED_ON = re.compile(r"\b(waiter|_tstate_lock|lock)\.acquire\(|\.join\(|\.wait\(|work_queue\.get\(")
 _PARKED_IN = re.compile(r"(^|/)(threading|concurrent/futures/thread)\.py$")
 _PARKED_FOR = re.compile(r"wait|join|_worker|_shutdown")
-_QUEUE_GET = re.compile(r"\.get\((\)|block\b|timeout\b|True\b)")  # a dict's takes a key
+_QUEUE_GET = re.compile(r"\.get\((\)|block\b|timeout\b|True\b)")  # unlike dict.get(key)
 _INVOLUNTARY = re.compile(rb"nonvoluntary_ctxt_switches:\s*(\d+)")
 _READINESS = re.compile(r"\b(select|poll|accept)\(")
 
@@ -32,7 +32,7 @@ Frame = tuple[str, int, str]
 
 
 def is_parked_on_a_lock(frame: Frame) -> bool:
-    """Whether a thread whose innermost frame this is, and that waits on a futex, waits for work."""
+    """Return whether a thread that waits on a futex in *frame*, its innermost frame, is idle: it waits for work."""
     file, line, function = frame
     text = linecache.getline(file, line)
     if _PARKED_IN.search(file):
@@ -41,26 +41,29 @@ def is_parked_on_a_lock(frame: Frame) -> bool:
 
 
 def is_parked_in_poll(frame: Frame) -> bool:
-    """The same of one that waits in poll or select: a socket with a timeout waits there too, for its peer."""
+    """Return whether a thread that waits in poll or select in *frame* is idle.
+
+    A socket with a timeout waits there, too, for its peer. Such a thread is not idle.
+    """
     return bool(_READINESS.search(linecache.getline(frame[0], frame[1])))
 
 
 class Thread:
-    """One thread of the process, by its files in /proc, which stay open."""
+    """A thread of the sampled process. Its files in /proc stay open."""
 
     def __init__(self, pid: int, tid: int, *, may_spin: bool) -> None:
         names = ("syscall", "schedstat", *(["status"] if may_spin else []))
         self._files = [os.open(f"/proc/{pid}/task/{tid}/{name}", os.O_RDONLY) for name in names]
         self._ran_ns = self._waited_ns = self._ran_at_switches_ns = self._switches = self._turns = 0
         self._ready_share = 0.0
-        self.look()
+        self.read_state()
 
     def close(self) -> None:
         for file in self._files:
             os.close(file)
 
-    def look(self) -> tuple[str, int] | None:
-        """Return (kind, futex), or None if it ends. kind: run, ready, spin, futex, idle, poll or io.
+    def read_state(self) -> tuple[str, int] | None:
+        """Return (kind, futex), or None if the thread has ended. kind: run, ready, spin, futex, idle, poll or io.
 
         Source: proc(5), sched-stats.rst.
         """
@@ -71,7 +74,7 @@ class Thread:
             if ran + waited:
                 self._ready_share = waited / (ran + waited)
             self._ran_ns, self._waited_ns = ran_ns, waited_ns
-            if words[0] == b"running":  # on a core or ready for one: what it got since the last sample tells
+            if words[0] == b"running":  # on a core or ready: the share of waiting since the last sample decides
                 if self._spins(ran_ns):
                     return "spin", 0
                 return ("ready" if random.random() < self._ready_share else "run"), 0
@@ -79,17 +82,17 @@ class Thread:
             if kind == "futex":
                 return kind, int(words[1], 16)
             if kind == "read":
-                kind = "idle" if words[1] == b"0x0" else "io"  # its standard input
+                kind = "idle" if words[1] == b"0x0" else "io"  # 0 is standard input
             return kind, 0
         except (ProcessLookupError, ValueError, IndexError):
             return None
 
     def _scheduled(self) -> list[int]:
-        """Return for how long it has run, and waited for a core, in ns, and how often it got one."""
+        """Return the thread's run time and run-queue time in ns, and how often it was scheduled."""
         return [int(word) for word in os.pread(self._files[1], 64, 0).split()]
 
     def _spins(self, ran_ns: int) -> bool:
-        """Return whether it gave its core away often, as _PyMutex_LockTimed does (sched_yield) before it sleeps."""
+        """Return whether the thread spins: it yields its core often, as _PyMutex_LockTimed does before it sleeps."""
         if len(self._files) < 3:
             return False
         switches = int(_INVOLUNTARY.search(os.pread(self._files[2], 4096, 0))[1])  # type: ignore[index]
@@ -98,7 +101,7 @@ class Thread:
         return new >= FEWEST_YIELDS and ran < new * LONGEST_TURN_NS
 
     def has_run(self) -> bool:
-        """Return whether it has run since look(), or ended."""
+        """Return whether the thread has run since read_state(), or has ended."""
         try:
             return self._scheduled()[2] != self._turns
         except (ProcessLookupError, IndexError):

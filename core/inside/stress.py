@@ -1,7 +1,7 @@
-"""Makes races show: threads switch as often as they can. What a crash and a hang looked like is in files.
+"""Provoke races by a short switch interval, and record crashes and hangs.
 
-`crash-PID` in the folder has faulthandler's trace of a fatal error, `hang-PID` the stacks of all threads each time
-that the process gets STACKS_SIGNAL. Source: docs.python.org, sys.setswitchinterval and faulthandler.
+In the folder, `crash-PID` gets faulthandler's traceback of a fatal error. `hang-PID` gets the stacks of all threads
+each time the process receives STACKS_SIGNAL. Source: docs.python.org, sys.setswitchinterval and faulthandler.
 """
 
 import faulthandler
@@ -11,11 +11,14 @@ import sys
 from typing import Any
 
 CRASH, HANG = "crash", "hang"
-STACKS_SIGNAL = signal.SIGRTMAX - 1  # nobody's: servers have uses for SIGUSR1 and SIGUSR2
+STACKS_SIGNAL = signal.SIGRTMAX - 1  # a signal that servers do not use, unlike SIGUSR1 and SIGUSR2
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
-    """Begin. options: `switch_interval_s`, which is nothing to an interpreter without its GIL."""
+    """Enable faulthandler and set the switch interval.
+
+    options: `switch_interval_s`, which has no effect without a GIL
+    """
     crash, hang = (  # open until the process ends
         os.open(os.path.join(folder, f"{name}-{os.getpid()}"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         for name in (CRASH, HANG)

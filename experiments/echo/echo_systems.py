@@ -1,4 +1,4 @@
-"""Echo servers: loop.py and pool.py in Python, native/echo in C, C++, Rust and Java. The load generator calls them."""
+"""Declare echo servers in Python (loop.py, pool.py), C, C++, Rust and Java (native/echo), and their native client."""
 
 from functools import partial
 
@@ -7,7 +7,7 @@ from core.messages import message
 from core.system import SIZES, Program, System
 
 _in_python = partial(
-    System, group="echo", common=SIZES, reads=ECHO_READS, native_client=ECHO, spreads=True, request_cpu_us=60
+    System, group="echo", common=SIZES, reads=ECHO_READS, native_client=ECHO, supports_hosts=True, request_cpu_us=60
 )
 _hosted_program = partial(Program, builder="cmake", host="experiments.echo.program")
 _program = partial(
@@ -28,7 +28,7 @@ SYSTEMS = (
         requirements="requirements/uvloop.txt",
         request_cpu_us=40,
     ),
-    _in_python(  # with the connection cache and the worker pool of system 4
+    _in_python(  # uses the connection cache and the worker pool of system 4
         name="echo-pool",
         title=message("selector and thread pool (Python)"),
         reads=(*ECHO_READS, "NUM_WORKERS_PER_API_SERVICE", "SELECTOR"),
@@ -50,6 +50,6 @@ SYSTEMS = (
         name="echo-tokio",
         title=message("tokio (Rust)"),
         native_service=Program(name="echo-tokio", arguments=("--child",)),
-        spreads=True,
+        supports_hosts=True,
     ),
 )

@@ -1,4 +1,4 @@
-"""An echo server as an asyncio Protocol: what arrives is sent back, in any event loop.
+"""An echo server with an asyncio Protocol, for asyncio's own event loop or another.
 
 Source of the form: docs.python.org, asyncio, Transports and Protocols, TCP Echo Server.
 """
@@ -14,7 +14,7 @@ from services.listeners import Listener, Reach, listen
 
 
 class EchoLoop:
-    """One event loop on one listener. new_loop makes the loop."""
+    """An echo service with one event loop and one listener. new_loop: creates the event loop"""
 
     def __init__(self, listener: Listener, new_loop: Callable[[], asyncio.AbstractEventLoop], cell: Cell) -> None:
         self.listeners = [listener]
@@ -22,21 +22,18 @@ class EchoLoop:
         self._cell = cell
         self.echoed_bytes = 0
 
-    def __repr__(self) -> str:
-        return f"EchoLoop({self.listeners[0]})"
-
     def start(self) -> None:
-        """Start the event loop and wait until it accepts."""
+        """Start the event loop and wait until it accepts connections."""
         accepting = threading.Event()
         threading.Thread(target=self._run, args=(accepting,), name="event loop", daemon=True).start()
         accepting.wait()
 
     def counters(self) -> dict[str, Any]:
-        """Messages echoed: a server of bytes can only divide by their size."""
+        """Return the number of echoed messages: the echoed bytes divided by the message size."""
         return {"requests": self.echoed_bytes // self._cell.message_bytes, "echoed_bytes": self.echoed_bytes}
 
     def reset(self) -> None:
-        """Count from zero."""
+        """Set the counter of echoed bytes to zero."""
         self.echoed_bytes = 0
 
     def _run(self, accepting: threading.Event) -> None:
@@ -53,15 +50,17 @@ class EchoLoop:
 
 
 class Echo(asyncio.Protocol):
-    """One connection. While the peer does not read, it is not read from."""
+    """A connection that sends all data back. It stops reading while the peer does not read."""
 
     def __init__(self, service: EchoLoop, cell: Cell) -> None:
         self._service = service
         self._cell = cell
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)  # uvloop's has the methods, not the class
-        if not Reach.admits(transport.get_extra_info("peername")):  # uvloop accepts by itself
+        self._transport = cast(
+            asyncio.Transport, transport
+        )  # uvloop's transport has the same methods but another class
+        if not Reach.admits(transport.get_extra_info("peername")):  # uvloop does not use PeerSocket.accept()
             self._transport.abort()
             return
         set_options(transport.get_extra_info("socket"), self._cell.nodelay, self._cell.buffer_bytes)
@@ -78,12 +77,12 @@ class Echo(asyncio.Protocol):
 
 
 def asyncio_service(cell: Cell, service_id: int, folder: str) -> EchoLoop:
-    """The echo server of *cell* in asyncio's own event loop."""
+    """Return the echo service of *cell* in asyncio's own event loop."""
     return EchoLoop(listen(cell, service_id, folder)[0], asyncio.new_event_loop, cell)
 
 
 def uvloop_service(cell: Cell, service_id: int, folder: str) -> EchoLoop:
-    """The echo server of *cell* in uvloop's event loop."""
+    """Return the echo service of *cell* in uvloop's event loop."""
     from uvloop import new_event_loop
 
     return EchoLoop(listen(cell, service_id, folder)[0], new_event_loop, cell)

@@ -1,4 +1,4 @@
-"""An echo server with the connection cache and the worker pool of system 4: what arrives is sent back as it is."""
+"""An echo server with the connection cache and the worker pool of system 4."""
 
 import socket
 from collections.abc import Callable
@@ -13,14 +13,14 @@ from services.listeners import Listener, listen
 
 
 class EchoPool(CachedService):
-    """Each readable connection goes to one worker, which sends back what has arrived and then releases it."""
+    """A service in which one worker at a time sends back all data that has arrived on a connection."""
 
     def __init__(self, listeners: list[Listener], dispatch: Dispatch, cell: Cell) -> None:
         super().__init__(listeners, dispatch, cell.num_workers_per_api_service, None)
         self._cell = cell
 
     def counters(self) -> dict[str, Any]:
-        """Messages echoed: a server of bytes can only divide by their size."""
+        """Return the number of echoed messages, in total and by worker, computed from the echoed bytes."""
         counted = super().counters()
         echoed_bytes = counted["requests"]
         by_worker = [number // self._cell.message_bytes for number in counted["requests_by_worker"]]
@@ -40,7 +40,7 @@ class EchoPool(CachedService):
             data = self._arrived(connection)
             if data is None:
                 return self._drop(connection)
-            worker.requests += len(data)  # in bytes, see counters(); before it is sent: a reset may follow the echo
+            worker.requests += len(data)  # in bytes, see counters(); before sending, because a reset may follow
             connection.send(data)
             return not connection.unsent or self._flush(connection)
 
@@ -56,6 +56,6 @@ class EchoPool(CachedService):
 
 
 def echo_service(cell: Cell, service_id: int, folder: str) -> EchoPool:
-    """The echo server of *cell*, listening."""
+    """Return the echo service of *cell*, listening."""
     listeners = listen(cell, service_id, folder)
     return EchoPool(listeners, dispatch_of(cell), cell)

@@ -1,10 +1,10 @@
-"""The service role of an echo server in C, C++ or Java: `python -m experiments.echo.program COMMAND...`.
+"""Run an echo server in C, C++ or Java as a service: `python -m experiments.echo.program COMMAND...`.
 
-Starts the command with the flags that the cell asks for, speaks the child contract for it and stops it. This process
-is not in the request path. CPU time, context switches and memory are those of the program alone.
+This process starts the command with the flags for the cell, follows the child contract for it, and stops it. It is not
+in the request path. CPU time, context switches and memory are the program's alone.
 
-The program states its facts, one `key: value` a line and `listening` last. With --control it answers each line on its
-stdin with the bytes echoed so far, and stops at end of file: so it also ends when this process is killed. Linux.
+The program prints its facts, one `key: value` per line and `listening` last. With --control, it answers each line on
+its stdin with the number of echoed bytes, and stops at the end of file, also if this process is killed. Linux only.
 """
 
 import os
@@ -18,7 +18,16 @@ from time import clock_gettime_ns
 from typing import Any, NoReturn
 
 from core.cell import Cell
-from core.child import exit_at_once, next_word, read_cell, run_queue_ns, say_done, say_ready, say_result, stay_on
+from core.child import (
+    exit_at_once,
+    next_command,
+    pin_to_cpus,
+    print_done,
+    print_ready,
+    print_result,
+    read_cell,
+    run_queue_ns,
+)
 from core.errors import BadInput, GilscopeError
 from core.messages import message
 from core.processtree import TreeUsage, usage_of
@@ -29,7 +38,7 @@ GIL_OFF = {"gil_enabled_ready": False, "gil_enabled_end": False}
 
 
 class ProgramEnded(GilscopeError):
-    """The program ended before it was asked to; status is the exit status for this process."""
+    """The error of a program that ended too early. status: the exit status for this process"""
 
     def __init__(self, command: Sequence[str], status: int) -> None:
         how = (
@@ -42,10 +51,10 @@ class ProgramEnded(GilscopeError):
 
 
 class EchoProgram:
-    """An echo server that runs and listens."""
+    """A running echo server that listens."""
 
     def __init__(self, command: Sequence[str], flags: Sequence[str]) -> None:
-        """Raises ProgramEnded if it does not start to listen."""
+        """Start the program and wait until it listens. Raises ProgramEnded."""
         self._command = [*command, *flags, "--control"]
         self._process = subprocess.Popen(
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", bufsize=1
@@ -54,11 +63,8 @@ class EchoProgram:
         self.facts, self.address = self._read_facts()
         threading.Thread(target=self._watch, name="program watch", daemon=True).start()
 
-    def __repr__(self) -> str:
-        return f"EchoProgram({' '.join(self._command)}, pid {self._process.pid})"
-
     def echoed_bytes(self) -> int:
-        """Bytes sent back since it was started. Raises ProgramEnded."""
+        """Return the number of bytes that the program has sent back since its start. Raises ProgramEnded."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write("\n")
@@ -67,11 +73,11 @@ class EchoProgram:
         return int(self._read_line())
 
     def usage(self) -> "ProgramUsage":
-        """What the operating system has counted for it so far."""
+        """Return the resource usage of the program since its start."""
         return ProgramUsage.of(self._process.pid)
 
     def stop(self) -> None:
-        """Ask it to end, and kill it if it has not after END_DEADLINE_S."""
+        """Stop the program. Kill it if it does not end within END_DEADLINE_S."""
         assert self._process.stdin is not None
         self._stopping = True
         self._process.stdin.close()
@@ -110,10 +116,10 @@ class EchoProgram:
 
 @dataclass(frozen=True, kw_only=True)
 class ProgramUsage:
-    """Counts for one process since it was started; memory as it is now.
+    """Resource usage of a process since its start, and its present memory.
 
-    tree: switches and memory of the process, and its CPU times in ticks of the kernel (10 ms as a rule)
-    cpu_ns: its CPU time to the nanosecond, user and system together
+    tree: switches and memory of the process, and its CPU times in kernel ticks (usually 10 ms)
+    cpu_ns: exact CPU time of the process, user and system together
     """
 
     tree: TreeUsage
@@ -122,11 +128,14 @@ class ProgramUsage:
 
     @classmethod
     def of(cls, pid: int) -> "ProgramUsage":
-        """The usage of process *pid*."""
+        """Return the usage of process *pid*."""
         return cls(tree=usage_of([pid]), cpu_ns=clock_gettime_ns(_cpu_clock(pid)), run_queue_ns=run_queue_ns(pid))
 
     def since(self, start: "ProgramUsage") -> dict[str, int]:
-        """As the result of a service has it. The ticks only divide the exact CPU time into user and system."""
+        """Return the usage since *start* as a service's result has it.
+
+        The exact CPU time is divided into user and system time in proportion to the ticks.
+        """
         used, cpu_ns = self.tree.since(start.tree).to_json(), self.cpu_ns - start.cpu_ns
         ticks_ns = used["cpu_user_ns"] + used["cpu_system_ns"]
         system_ns = round(cpu_ns * used["cpu_system_ns"] / ticks_ns) if ticks_ns else 0
@@ -135,7 +144,7 @@ class ProgramUsage:
 
 
 def _cpu_clock(pid: int) -> int:
-    """The clock of all CPU time of process *pid*.
+    """Return the id of the CPU-time clock of process *pid*.
 
     Source: Linux, include/linux/posix-timers.h, make_process_cpuclock; clock_getcpuclockid(3).
     """
@@ -143,7 +152,7 @@ def _cpu_clock(pid: int) -> int:
 
 
 def flags_of(cell: Cell, service_id: int, folder: str) -> list[str]:
-    """The program's flags for *cell*: where it listens and what its connections have."""
+    """Return the program's flags for *cell*: its address, threads, and options of connections."""
     place = ["--port", "0"] if cell.transport == "tcp" else ["--socket", os.path.join(folder, f"{service_id}.0")]
     nodelay = "true" if cell.nodelay else "false"
     sizes = ["--threads", str(cell.num_server_threads), "--buffer-bytes", str(cell.buffer_bytes)]
@@ -151,43 +160,43 @@ def flags_of(cell: Cell, service_id: int, folder: str) -> list[str]:
 
 
 def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
-    """Say ready, obey `reset` and stop the program at end of file on stdin; the result of the service."""
+    """Follow the child contract until the end of file on stdin, and stop the program. Return the service's result."""
     start_bytes, start = program.echoed_bytes(), program.usage()
-    say_ready([program.address], program.facts)
-    while word := next_word():
+    print_ready([program.address], program.facts)
+    while word := next_command():
         if word == "reset":
             start_bytes, start = program.echoed_bytes(), program.usage()
-            say_done(word)
+            print_done(word)
     echoed_bytes, used = program.echoed_bytes() - start_bytes, program.usage().since(start)
-    program.stop()  # before the last line: then nothing of it disturbs the next cell
+    program.stop()  # before the last line, so that the program does not disturb the next cell
     return {**used, "requests": echoed_bytes // message_bytes, "echoed_bytes": echoed_bytes, **GIL_OFF}
 
 
-def told_cell() -> tuple[Mapping[str, Any], Cell]:
-    """What this child is told. Raises BadInput."""
+def read_first_line() -> tuple[Mapping[str, Any], Cell]:
+    """Read the first line of stdin. Return all its keys, and the cell. Raises BadInput."""
     try:
-        told = read_cell()
-        return told, Cell.from_json(told)
+        first_line = read_cell()
+        return first_line, Cell.from_json(first_line)
     except (ValueError, KeyError) as error:
         raise BadInput(
-            "The first line of standard input is not a cell; it must be a JSON object: {error}", error=str(error)
+            "The first line of standard input is not a cell ({error}). It must be a JSON object.", error=str(error)
         ) from None
 
 
 def main(command: Sequence[str]) -> None:
-    """Be a service until end of file on stdin."""
+    """Run the service until the end of file on stdin."""
     try:
-        told, cell = told_cell()
-        stay_on(told.get("cpus", ()))
-        flags = flags_of(cell, told["service_id"], told["folder"])
-        say_result(serve(EchoProgram(command, flags), cell.message_bytes))
+        first_line, cell = read_first_line()
+        pin_to_cpus(first_line.get("cpus", ()))
+        flags = flags_of(cell, first_line["service_id"], first_line["folder"])
+        print_result(serve(EchoProgram(command, flags), cell.message_bytes))
     except (BadInput, ProgramEnded) as error:
         give_up(error)
     exit_at_once()
 
 
 def give_up(error: GilscopeError) -> NoReturn:
-    """Say why on stderr, below what the program wrote there, and exit."""
+    """Print the error to stderr, after the program's output, and exit."""
     print(error, file=sys.stderr)
     exit_at_once(error.status if isinstance(error, ProgramEnded) else BAD_INPUT)
 

@@ -1,4 +1,4 @@
-"""The experiment echo: echo servers of network libraries, as the seed's record has them, and which one is fastest."""
+"""The report's section for the experiment echo: a ranking of echo servers, with the same figures as the seed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -36,14 +36,14 @@ Netty 1 thread    49,414  40,734  47,548  45,918  13,390
 Netty 2 thread    47,560  46,726  47,475  -       -
 """
 FAULTS = message(
-    "One core of a Xeon Gold 6148, one run of 30 s for each figure. The uvloop rows ran with one connection and the "
-    "others with three, as requests/s x mean latency shows. Rows near 75 requests/s wait 40 ms for an acknowledgement "
-    "(Nagle's algorithm); here TCP_NODELAY is on and every row says so."
+    "These figures are from one core of a Xeon Gold 6148, with one run of 30 s each. As requests/s x mean latency "
+    "shows, the uvloop rows used one connection and the others three. Rows near 75 requests/s wait 40 ms for an "
+    "acknowledgement (Nagle's algorithm). In gilscope's own measurement TCP_NODELAY is on, as every row says."
 )
 
 
 def section(view: View) -> Section:
-    """Return who is first at each setting, rows that wait for an acknowledgement, and each row in the seed's form."""
+    """Return the section: the fastest server of each setting, rows that wait for acknowledgements, and all rows."""
     asleep = [row for row in view.rows if not row.params.get(KEEP_AWAKE)]
     held = {_key(row): row for row in view.rows if row.params.get(KEEP_AWAKE)}
     awake = {id(row): held[_key(row)] for row in asleep if _key(row) in held}
@@ -61,12 +61,12 @@ def section(view: View) -> Section:
 
 
 def _key(row: Row) -> tuple[str, str, str]:
-    """Return what a row has in common with the same row with cores held awake."""
+    """Return a key that is the same for a row with and without KEEP_AWAKE."""
     return row.runtime, *setting_key(row.system, {**row.params, KEEP_AWAKE: None})
 
 
 def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
-    """Return the columns; requests/s of the same row with cores held awake are one if there are any."""
+    """Return the columns. If rows were measured with KEEP_AWAKE, too, a column has their requests/s."""
 
     def kept(standing: Standing) -> Datum | None:
         row = awake.get(id(standing.row))
@@ -75,8 +75,8 @@ def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
     def mean_ns(standing: Standing) -> float | None:
         return shared.mean_ns(cell.latency for cell in standing.row.good)
 
-    kept_col = col(message("kept awake [requests/s]"), kept, whole, brief=message("awake"), rank=1)
-    share, brief = message("share of the fastest"), message("of the fastest")
+    kept_col = col(message("without core sleep [requests/s]"), kept, whole, brief=message("no sleep"), rank=1)
+    share, brief = message("ratio to the fastest"), message("vs fastest")
     return [
         shared.name_col(message("server")),
         col(message("version"), lambda standing: service_version(view.run, standing.row), rank=9),
@@ -101,7 +101,7 @@ def _sentence(contest: Contest) -> Message:
         message("{name} {share}", name=other.name, share=shared.share_words(other.share, other.row)) for other in others
     ]
     return message(
-        "{first} is first with {rate} requests/s; {others}.",
+        "{first} is the fastest with {rate} requests/s. Ratios to its requests/s: {others}.",
         first=first.name,
         rate=shared.rate_words(first.row),
         others=listed(shares, SEMICOLON),
@@ -109,7 +109,7 @@ def _sentence(contest: Contest) -> Message:
 
 
 def _overtaking(contest: Contest, awake: Mapping[int, Row]) -> Message:
-    """Return who is first with cores held awake, and who overtakes whom; nothing if nobody was held awake."""
+    """Return a sentence about the ranking with KEEP_AWAKE; NOTHING if no row has it."""
     held = [(standing, row) for standing in contest.standings if (row := awake.get(id(standing.row))) and row.figures]
     if not held:
         return NOTHING
@@ -117,24 +117,24 @@ def _overtaking(contest: Contest, awake: Mapping[int, Row]) -> Message:
     for standing, row in held:
         passed = [other.name for other, twin in held if _is_faster(other.row, standing.row) and _is_faster(row, twin)]
         if passed:
-            changes.append(message("{name} overtakes {others}", name=standing.name, others=listed(passed)))
+            changes.append(message("{name} becomes faster than {others}", name=standing.name, others=listed(passed)))
     first, most = max(held, key=lambda pair: rate(pair[1]))
     return message(
-        "With idle cores held awake {first} is first with {rate} requests/s; {changes}.",
+        "If idle cores do not sleep, {first} is the fastest with {rate} requests/s; {changes}.",
         first=first.name,
         rate=shared.rate_words(most),
-        changes=listed(changes, SEMICOLON) if changes else message("nobody overtakes another"),
+        changes=listed(changes, SEMICOLON) if changes else message("no server becomes faster than another"),
     )
 
 
 def _is_faster(row: Row, base: Row) -> bool:
-    """Return whether a row is shown to serve more: by the interval, or by all of a few blocks."""
+    """Return whether *row* serves more than *base* with confidence: the whole interval of the ratio is above 1."""
     share = rate_share(row, base)
     return share is not None and share.low > 1
 
 
 def _delayed(ranked: Sequence[Contest]) -> Message:
-    """Return the rows of 40 ms, if there are any."""
+    """Return a sentence about rows with latencies of 40 ms, or that there are none."""
     every = [(contest, standing) for contest in ranked for standing in contest.standings]
     slow = [
         about(standing.name, contest.label)
@@ -143,28 +143,28 @@ def _delayed(ranked: Sequence[Contest]) -> Message:
     ]
     if slow:
         return message(
-            "Half of the requests took 35 ms or more, as with Nagle against delayed ACK: {rows}.",
+            "In these rows, half of the requests took 35 ms or more, as with Nagle's algorithm and delayed ACK: "
+            "{rows}.",
             rows=listed(slow, SEMICOLON),
         )
     if not every:
         return shared.NOTHING_MEASURED
     if all(standing.row.params["NODELAY"] for _, standing in every):
-        return message(
-            "No row waits 40 ms for an acknowledgement (Nagle against delayed ACK, as in the seed): TCP_NODELAY is on."
-        )
+        return message("No row waits 40 ms for an acknowledgement, as rows of the seed did, because TCP_NODELAY is on.")
     return message(
-        "No row waits 40 ms for an acknowledgement (Nagle against delayed ACK, as in the seed), although TCP_NODELAY "
-        "is off in some rows."
+        "No row waits 40 ms for an acknowledgement, as rows of the seed did, although TCP_NODELAY is off in some rows."
     )
 
 
 def _blocks(ranked: Sequence[Contest]) -> Section:
-    """Return each row as the seed writes it."""
+    """Return a part with each row in the format of the seed."""
     measured = [standing for contest in ranked for standing in contest.standings if standing.row.latency.count]
-    note = message("All blocks together. Requests/sec x mean latency is the number of requests under way at once.")
+    note = message(
+        "Figures are of all blocks together. Requests/sec x mean latency is the mean number of requests in flight."
+    )
     return Section(
         key="seed-form",
-        title=message("Each row in the seed's form"),
+        title=message("All rows in the seed's format"),
         sentences=(note,) if measured else (),
         texts=tuple(verbatim(_block(standing)) for standing in measured),
         folded=True,
@@ -172,7 +172,7 @@ def _blocks(ranked: Sequence[Contest]) -> Section:
 
 
 def _block(standing: Standing) -> str:
-    """Return one row in the seed's form, which is the same in every language."""
+    """Return one row in the format of the seed, which is not translated."""
     row, latency, size = standing.row, standing.row.latency, parameter(standing.row.good[0], "MESSAGE_BYTES")
     seconds = sum(cell.wall_ns for cell in row.good) / 1e9
     mean_ms, spread_ms = latency.total_ns / latency.count / 1e6, deviation_ns(latency) / 1e6
@@ -194,6 +194,6 @@ def _block(standing: Standing) -> str:
 
 
 def _seeds() -> Section:
-    """Return requests/s as published, and what was wrong with them."""
-    title = message("The seed's own figures: another machine's")
+    """Return a part with the published requests/s and their limitations."""
+    title = message("Figures published by the seed, from another machine")
     return Section(key="seed-figures", title=title, tables=(shared.published(title, PUBLISHED),), notes=(FAULTS,))

@@ -1,4 +1,4 @@
-"""A connection by aiohttp."""
+"""An HTTP client that uses aiohttp."""
 
 from functools import partial
 
@@ -9,9 +9,9 @@ from experiments.http_clients.tasks import TaskClient
 
 
 class AiohttpConnection:
-    """One aiohttp.ClientSession of one connection, which connects at its first request.
+    """A connection with its own aiohttp.ClientSession, which connects at the first request.
 
-    aiohttp itself asks once more on a new connection where the server closed a kept one.
+    If the server has closed a kept connection, aiohttp repeats the request once on a new connection.
     """
 
     __slots__ = ("_session", "_url")
@@ -23,7 +23,7 @@ class AiohttpConnection:
         )
 
     async def get(self) -> tuple[int, int]:
-        """GET /: status and length of the body. Raises CallFailed."""
+        """Send GET /, and return status and body length of the response. Raises CallFailed."""
         try:
             async with self._session.get(self._url) as response:
                 return response.status, len(await response.read())

@@ -1,4 +1,4 @@
-"""Clients over the extension beastclient, one for each of its modules; a process imports only one of them."""
+"""HTTP clients that use the extension beastclient: one for each of its modules. A process imports one module only."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -12,7 +12,7 @@ from experiments.http_clients.threads import ThreadClient
 def _client(
     module: str, cell: Cell, client_id: int, addresses: Sequence[Sequence[str]], method: Method
 ) -> ThreadClient:
-    """A client on threads over beastclient.<module>, which raises an exception of its own."""
+    """Return a client with threads that uses beastclient.<module>, which has its own exception class."""
     extension = import_module(f"beastclient.{module}")
     return ThreadClient(extension.Connection, cell, client_id, addresses, method, failure=extension.Failed)
 

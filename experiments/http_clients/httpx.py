@@ -1,4 +1,4 @@
-"""Connections by httpx: its blocking client, and the one for asyncio."""
+"""HTTP clients that use httpx: its blocking client, and its client for asyncio."""
 
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ def _options(deadline_s: float) -> dict[str, object]:
 
 
 class HttpxConnection:
-    """One httpx.Client of one connection, which connects at its first request."""
+    """A connection with its own httpx.Client, which connects at the first request."""
 
     __slots__ = ("_client", "_url")
 
@@ -24,7 +24,7 @@ class HttpxConnection:
         self._client = httpx.Client(**_options(deadline_s))
 
     def get(self) -> tuple[int, int]:
-        """GET /: status and length of the body. Raises CallFailed."""
+        """Send GET /, and return status and body length of the response. Raises CallFailed."""
         try:
             response = self._client.get(self._url)
         except httpx.HTTPError as error:
@@ -37,7 +37,7 @@ class HttpxConnection:
 
 
 class HttpxAsyncConnection:
-    """One httpx.AsyncClient of one connection, which connects at its first request."""
+    """A connection with its own httpx.AsyncClient, which connects at the first request."""
 
     __slots__ = ("_client", "_url")
 
@@ -46,7 +46,7 @@ class HttpxAsyncConnection:
         self._client = httpx.AsyncClient(**_options(deadline_s))
 
     async def get(self) -> tuple[int, int]:
-        """GET /: status and length of the body. Raises CallFailed."""
+        """Send GET /, and return status and body length of the response. Raises CallFailed."""
         try:
             response = await self._client.get(self._url)
         except httpx.HTTPError as error:
@@ -65,7 +65,7 @@ def _code(error: httpx.HTTPError) -> str:
         return "connect"
     if isinstance(error, httpx.NetworkError):
         return "reset"
-    # One class for bytes that are no HTTP and for a server that has gone; only the text tells them apart.
+    # httpx has one class for invalid HTTP and for a closed connection. Only the text distinguishes them.
     return "closed" if "disconnected" in str(error) or "closed" in str(error) else "garbled"
 
 
@@ -73,7 +73,7 @@ client = partial(ThreadClient, HttpxConnection)
 
 
 def async_client(*of_cell: Any) -> Client:
-    """A TaskClient; a client with threads does not load asyncio."""
+    """Return a TaskClient. It is imported here, so that a client with threads does not load asyncio."""
     from experiments.http_clients.tasks import TaskClient
 
     return TaskClient(HttpxAsyncConnection, *of_cell)

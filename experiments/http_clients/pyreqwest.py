@@ -1,4 +1,4 @@
-"""Connections by the extension reqwestclient: Rust's reqwest, blocking without the GIL, and for asyncio."""
+"""HTTP clients that use the extension reqwestclient: Rust's reqwest, blocking without the GIL or for asyncio."""
 
 from functools import partial
 from typing import Any
@@ -11,7 +11,7 @@ from experiments.http_clients.threads import ThreadClient
 
 
 class ReqwestConnection:
-    """One reqwest::blocking::Client, which connects at its first request; its I/O is done by a thread of its own."""
+    """A connection with its own reqwest::blocking::Client and I/O thread. It connects at the first request."""
 
     __slots__ = ("_client", "_url")
 
@@ -20,7 +20,7 @@ class ReqwestConnection:
         self._client = reqwestclient.BlockingClient(deadline_s)
 
     def get(self) -> tuple[int, int]:
-        """GET /: status and length of the body. Raises CallFailed."""
+        """Send GET /, and return status and body length of the response. Raises CallFailed."""
         try:
             answer: tuple[int, int] = self._client.get(self._url)
         except reqwestclient.Failed as failed:
@@ -28,12 +28,12 @@ class ReqwestConnection:
         return answer
 
     def close(self) -> None:
-        """The client closes its connection when it is let go."""
+        """Drop the client, which closes its connection."""
         del self._client
 
 
 class ReqwestAsyncConnection:
-    """One reqwest::Client, which connects at its first request; all share the threads of one Tokio runtime."""
+    """A connection with its own reqwest::Client, which connects at the first request. All share one Tokio runtime."""
 
     __slots__ = ("_client", "_url")
 
@@ -42,7 +42,7 @@ class ReqwestAsyncConnection:
         self._client = reqwestclient.AsyncClient(deadline_s)
 
     async def get(self) -> tuple[int, int]:
-        """GET /: status and length of the body. Raises CallFailed."""
+        """Send GET /, and return status and body length of the response. Raises CallFailed."""
         try:
             answer: tuple[int, int] = await self._client.get(self._url)
         except reqwestclient.Failed as failed:
@@ -50,7 +50,7 @@ class ReqwestAsyncConnection:
         return answer
 
     async def close(self) -> None:
-        """The client closes its connection when it is let go."""
+        """Drop the client, which closes its connection."""
         del self._client
 
 
@@ -58,7 +58,7 @@ client = partial(ThreadClient, ReqwestConnection)
 
 
 def async_client(*of_cell: Any) -> Client:
-    """A TaskClient; a client with threads does not load asyncio."""
+    """Return a TaskClient. It is imported here, so that a client with threads does not load asyncio."""
     from experiments.http_clients.tasks import TaskClient
 
     return TaskClient(ReqwestAsyncConnection, *of_cell)

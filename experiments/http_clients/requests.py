@@ -1,4 +1,4 @@
-"""A connection by requests: one session, and so one connection of urllib3's pool."""
+"""An HTTP client that uses requests: each session has one connection of urllib3's pool."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -20,7 +20,7 @@ _CODES: tuple[tuple[type[BaseException], str], ...] = (
 
 
 class RequestsConnection:
-    """One requests.Session, which connects at its first request, and again by itself where an idle one was closed."""
+    """A connection with its own requests.Session, which connects at the first request and reconnects if closed."""
 
     __slots__ = ("_deadline_s", "_session", "_url")
 
@@ -31,7 +31,7 @@ class RequestsConnection:
         self._session.trust_env = False
 
     def get(self) -> tuple[int, int]:
-        """GET /: status and length of the body. Raises CallFailed."""
+        """Send GET /, and return status and body length of the response. Raises CallFailed."""
         try:
             response = self._session.get(self._url, timeout=self._deadline_s)
             return response.status_code, len(response.content)
@@ -44,7 +44,7 @@ class RequestsConnection:
 
 
 def _code(error: requests.RequestException) -> str:
-    """requests wraps what urllib3 wraps: the cause is somewhere below."""
+    """Return the error code of the innermost known cause, because requests and urllib3 wrap exceptions."""
     causes = tuple(_causes(error, set()))
     return next((code for kind, code in _CODES for cause in causes if isinstance(cause, kind)), "garbled")
 

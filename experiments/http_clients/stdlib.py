@@ -1,4 +1,4 @@
-"""A connection by the standard library's http.client."""
+"""An HTTP client that uses the standard library's http.client."""
 
 from functools import partial
 from http.client import HTTPConnection, HTTPException, IncompleteRead, RemoteDisconnected
@@ -8,7 +8,7 @@ from experiments.http_clients.threads import ThreadClient
 
 
 class StdlibConnection:
-    """One http.client.HTTPConnection, which sets TCP_NODELAY itself."""
+    """A connection with an http.client.HTTPConnection, which sets TCP_NODELAY."""
 
     __slots__ = ("_connection",)
 
@@ -20,7 +20,7 @@ class StdlibConnection:
             raise CallFailed("connect") from error
 
     def get(self) -> tuple[int, int]:
-        """GET /: status and length of the body. Raises CallFailed."""
+        """Send GET /, and return status and body length of the response. Raises CallFailed."""
         try:
             self._connection.request("GET", "/")
             response = self._connection.getresponse()

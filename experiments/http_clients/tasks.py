@@ -1,4 +1,4 @@
-"""An HTTP client whose workers are tasks of one asyncio event loop, each with a connection of its own."""
+"""An HTTP client whose workers are tasks of one asyncio event loop, each with its own connection."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -14,10 +14,10 @@ from experiments.http_clients.workers import EXPECTED_BYTES, HttpWorker, places,
 
 
 class AsyncConnection(Protocol):
-    """One keep-alive connection. Errors are clients.channel.CallFailed, whose code may also be timeout."""
+    """A keep-alive connection for asyncio. Errors are clients.channel.CallFailed; the code may also be timeout."""
 
     async def get(self) -> tuple[int, int]:
-        """GET /, the whole body read: status and length of the body in bytes."""
+        """Send GET / and read the whole body. Return the status, and the body's length in bytes."""
 
     async def close(self) -> None:
         """Close the connection."""
@@ -27,12 +27,12 @@ AsyncConnect = Callable[[str, int, float], AsyncConnection]
 
 
 class TaskWorker(HttpWorker[AsyncConnection]):
-    """experiments.http_clients.threads.ThreadWorker for asyncio. connect() does not wait; the first get() may."""
+    """The worker of a task, like threads.ThreadWorker. Only get() waits: the first one also connects."""
 
     __slots__ = ()
 
     async def open(self) -> None:
-        """Open the connection and use it once; a failure shows in the first request that is counted."""
+        """Open the connection and send one request. Ignore a failure, because the first counted request reports it."""
         start = perf_counter_ns()
         try:
             await self._take().get()
@@ -42,16 +42,16 @@ class TaskWorker(HttpWorker[AsyncConnection]):
             self.tally.connect.record(perf_counter_ns() - start)
 
     async def drop(self) -> None:
-        """Close the connection; the next request opens another."""
+        """Close the connection. The next request opens a new connection."""
         if self._connection is not None:
             with suppress(CallFailed):
                 await self._connection.close()
             self._connection = None
 
     async def call(self, requests: int | None, until_ns: int) -> None:
-        """Send *requests* requests one after the other (None: any number, until *until_ns*), count and time each.
+        """Send *requests* requests one after the other, or until *until_ns* if None. Count and time each request.
 
-        Gives up after GIVE_UP_AFTER failures in a row; what was not sent is missing from answered.
+        After GIVE_UP_AFTER failures in a row, the remaining requests are not sent.
         """
         tally = self.tally
         tally.sent = requests or 0
@@ -61,11 +61,11 @@ class TaskWorker(HttpWorker[AsyncConnection]):
         tally.sent = sent if requests is None else requests
 
     async def _send(self, numbers: Iterable[int], until_ns: int) -> int:
-        """ThreadWorker's loop with await; how many requests were sent."""
+        """Send a request for each of *numbers*, as ThreadWorker does. Return the number of requests that were sent."""
         note, clock, right_bytes = self.tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES
         get: Callable[[], Awaitable[tuple[int, int]]] | None = None
         number = failures = 0
-        for number in numbers:  # noqa: B007 - how far it came
+        for number in numbers:  # noqa: B007 - used after the loop
             try:
                 get = get or self._take().get
                 start_ns = clock()
@@ -97,7 +97,7 @@ class TaskWorker(HttpWorker[AsyncConnection]):
 
 
 class TaskClient(WorkerClient[TaskWorker]):
-    """WorkerClient with tasks of one event loop in place of threads. addresses: of every service, its sockets."""
+    """A client whose workers are tasks of one event loop. addresses: for every service, those of its sockets"""
 
     def __init__(
         self, connect: AsyncConnect, cell: Cell, client_id: int, addresses: Sequence[Sequence[str]], method: Method
@@ -107,7 +107,7 @@ class TaskClient(WorkerClient[TaskWorker]):
         super().__init__(workers, cell, len(addresses), method)
 
     def close(self) -> None:
-        """Close the connections and the event loop; a process that ends need not."""
+        """Close the connections and the event loop. Not needed before the process ends."""
         self._runner.run(_gathered([worker.drop for worker in self._workers]))
         self._runner.close()
 

@@ -1,4 +1,4 @@
-"""An HTTP client whose workers are threads, each with a connection of its own that blocks."""
+"""An HTTP client whose workers are threads, each with its own blocking connection."""
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -14,13 +14,13 @@ from experiments.http_clients.workers import EXPECTED_BYTES, HttpWorker, places,
 
 
 class BlockingConnection(Protocol):
-    """One keep-alive connection. Errors are clients.channel.CallFailed, or another whose first argument is a code.
+    """A blocking keep-alive connection.
 
-    Codes: those of docs/child-contract.md, timeout too.
+    Errors are clients.channel.CallFailed, or another exception whose first argument is a code of docs/child-contract.md
     """
 
     def get(self) -> tuple[int, int]:
-        """GET /, the whole body read: status and length of the body in bytes."""
+        """Send GET / and read the whole body. Return the status, and the body's length in bytes."""
 
     def close(self) -> None:
         """Close the connection."""
@@ -30,7 +30,7 @@ Connect = Callable[[str, int, float], BlockingConnection]
 
 
 class ThreadWorker(HttpWorker[BlockingConnection]):
-    """The worker of a thread. failure: what connect and connections raise where a request fails."""
+    """The worker of a thread. failure: the exception of connections if a request fails"""
 
     __slots__ = ("_failure", "run_queue_ns")
 
@@ -40,7 +40,7 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
         self.run_queue_ns = 0
 
     def open(self) -> None:
-        """Open the connection and use it once; a failure shows in the first request that is counted."""
+        """Open the connection and send one request. Ignore a failure, because the first counted request reports it."""
         start = perf_counter_ns()
         try:
             self._take().get()
@@ -50,16 +50,16 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
             self.tally.connect.record(perf_counter_ns() - start)
 
     def drop(self) -> None:
-        """Close the connection; the next request opens another."""
+        """Close the connection. The next request opens a new connection."""
         if self._connection is not None:
             with suppress(self._failure):
                 self._connection.close()
             self._connection = None
 
     def call(self, requests: int | None, until_ns: int) -> None:
-        """Send *requests* requests one after the other (None: any number, until *until_ns*), count and time each.
+        """Send *requests* requests one after the other, or until *until_ns* if None. Count and time each request.
 
-        Gives up after GIVE_UP_AFTER failures in a row; what was not sent is missing from answered.
+        After GIVE_UP_AFTER failures in a row, the remaining requests are not sent.
         """
         tally = self.tally
         tally.sent = requests or 0
@@ -72,14 +72,14 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
             self.run_queue_ns = thread_run_queue_ns()
 
     def _send(self, numbers: Iterable[int], until_ns: int) -> int:
-        """A request for each of *numbers*; how many were sent.
+        """Send a request for each of *numbers*. Return the number of requests that were sent.
 
-        The one loop that is timed: what can wait until the end of the workers is done by summary().
+        This is the timed loop. All work that can wait until the workers end is in summary().
         """
         note, clock, right_bytes, failure = self.tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES, self._failure
         get: Callable[[], tuple[int, int]] | None = None
         number = failures = 0
-        for number in numbers:  # noqa: B007 - how far it came
+        for number in numbers:  # noqa: B007 - used after the loop
             try:
                 get = get or self._take().get
                 start_ns = clock()
@@ -111,7 +111,11 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
 
 
 class ThreadClient(WorkerClient[ThreadWorker]):
-    """A client of the HTTP rows. connect, failure: see ThreadWorker. addresses: of every service, its sockets."""
+    """A client whose workers are threads.
+
+    connect, failure: see ThreadWorker
+    addresses: for every service, the addresses of its sockets
+    """
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The experiment http-clients: what each client's workers did at once, and what the GIL does to that."""
+"""The report's section for the experiment http-clients: how parallel each client's workers run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -26,24 +26,25 @@ PLACE = 12
 VIEW = "http-clients"
 TICKS = (1, 1.5, 2, 3, 5, 10, 20, 50)
 BEYOND = 1.15
-ROW_STEP, ARM_STEP = 1.6, 0.22  # of a client's line in the plot of serialisation, and of the runtimes within it
+ROW_STEP, ARM_STEP = 1.6, 0.22  # distance between clients in the plot, and between the runtimes of a client
 SAMPLES_FOR_P999 = 10_000
-MOST_SHOWN = 99.0  # an interval of few blocks may end far beyond the number of workers
+MOST_SHOWN = 99.0  # with few blocks, an interval may end far beyond the number of workers
 KINDS = {"thread": message("sync"), "task": message("async")}
 NAMES = {
-    HELD: message("Beast, GIL held through I/O"),
-    RELEASED: message("Beast, GIL released through I/O"),
+    HELD: message("Beast, GIL held during I/O"),
+    RELEASED: message("Beast, GIL released during I/O"),
     UNDECLARED: message("Beast, GIL held, module not declared for free-threading"),
 }
 HOW = message(
-    "Mean, P99, P999 and Max are of single requests, nearest rank, of all blocks together; P999 needs 10,000 samples. "
-    "LMean and Bench are medians over the blocks. Serialisation is Bench / LMean: 1 where all workers work at once. A "
-    "worker that holds the GIL is asked for it after 5 ms, so loops much longer than that take turns, all last as long "
-    "as Bench, and their serialisation is near 1 although one works at a time: that shows in the number in flight, the "
-    "median latency x requests / Bench. Few requests have a turn's wait in them, and the median none. The connect is "
-    "apart, and no request of the warm-up is counted."
+    "Mean, P99, P999 and Max are latencies of single requests in all blocks, by nearest rank. P999 needs 10,000 "
+    "samples. LMean is the mean time of a worker's loop, and Bench the time until all workers have ended: medians "
+    "over the blocks. Serialisation is Bench / LMean, which is 1 if all workers run in parallel. The GIL changes hands "
+    "after 5 ms. If loops take much longer than 5 ms, all loops last as long as Bench, so serialisation is near 1 "
+    "although only one worker runs at a time. The number in flight shows this: median latency x requests / Bench. Few "
+    "requests include a wait for the GIL, and the median request includes none. Connects and the warm-up are not "
+    "included."
 )
-# What the seed's records published. Python's beast holds the GIL in the first table and releases it in the second.
+# Figures that the seed published. Python's beast holds the GIL in the first table and releases it in the second.
 SEED_HELD = """
 Language  Library   Mean(ms)  P99(ms)  P999(ms)  Max(ms)  LMean(ms)  Bench(ms)  async/sync
 C++       beast     0.18      0.45     2.56      2.59     17.93      18.46      sync
@@ -63,16 +64,16 @@ Python    aiohttp   0.47      0.78     1.37      1.50     47.50      48.49      
 Python    reqwest   0.38      0.90     1.87      2.13     38.35      40.42      async
 """
 SEED_FAULTS = message(
-    "An Apple M2's figures, one run each, 10 workers x 100 requests in a fixed order. There was no warm-up, and the "
-    "first request of each client includes its connect: 10 of 1,000 samples, so P999 and Max mostly measure "
-    "connecting. The clients differed in whether they read the body."
+    "These figures are from an Apple M2, with one run each of 10 workers x 100 requests in a fixed order. There was no "
+    "warm-up. The first request of each worker includes its connect: 10 of 1,000 samples, so P999 and Max mostly "
+    "measure connects. Some clients read the response's body and others did not."
 )
 Settings = Mapping[str, Sequence[Row]]
 ms_col = partial(col, form=milliseconds, cells=of_row)
 
 
 def section(view: View) -> Section:
-    """Return the answer across held, released and undeclared, and every client under every runtime."""
+    """Return the section: the answer about GIL held, released and undeclared, and all clients and runtimes."""
     settings = workers.clients_by_setting(view.rows)
     first = answer(settings)
     told = [text for setting, group in settings.items() for text in _story(setting, group)]
@@ -93,9 +94,9 @@ def section(view: View) -> Section:
 
 
 def answer(settings: Settings) -> Message:
-    """Return what the experiment asks, across held, released and undeclared; nothing if held never had a GIL.
+    """Return the answer to the experiment's question, or NOTHING without a measurement of "GIL held" with a GIL.
 
-    The answer is of the first setting that has one: the shorter the loops, the less do turns of the GIL hide in them.
+    The answer is for the first setting that has one, because short loops show the GIL's effect best.
     """
     for setting, group in settings.items():
         parts = listed(_answer_parts(group), SEMICOLON)
@@ -113,19 +114,19 @@ def _answer_parts(group: Sequence[Row]) -> Iterator[Message]:
     yield message("Beast (GIL held): serialisation {values}", values=_values([held, free]))
     released = [found.get((RELEASED, state)) for state in (True, False)]
     if any(released):
-        yield message("released: {values}", values=_values(released))
+        yield message("with the GIL released: {values}", values=_values(released))
     if undeclared is None:
         return
     value = _value(undeclared)
     middle = serialisation(held).value * serialisation(free).value if free else inf
-    if serialisation(undeclared).value ** 2 > middle:  # its ratio to held is nearer to 1 than its ratio to free
+    if serialisation(undeclared).value ** 2 > middle:  # closer to held than to free, as a ratio
         yield message(
-            "a module that does not declare free-threading support turns the GIL back on and is at {value} again",
+            "a module without declared free-threading support enables the GIL, and serialisation is {value} again",
             value=value,
         )
     else:
         yield message(
-            "a module that does not declare free-threading support turns the GIL back on and is at {value}",
+            "a module without declared free-threading support enables the GIL, and serialisation is {value}",
             value=value,
         )
 
@@ -140,11 +141,11 @@ def _value(row: Row) -> Message:
 
 
 def _story(setting: str, group: Sequence[Row]) -> Iterator[Message]:
-    """Yield each build of the extension under every runtime, and released beside the native program."""
+    """Yield a sentence for each module of the extension, and a comparison of "released" with the native program."""
     for system, name in NAMES.items():
         clauses = [
             message(
-                "{runtime}: serialisation {ratio}, {in_flight:.1f} in flight",
+                "{runtime} has serialisation {ratio} with {in_flight:.1f} requests in flight",
                 runtime=row.runtime,
                 ratio=traced(_ratio_text(serialisation(row)), of_row(row)),
                 in_flight=workers.in_flight(row),
@@ -153,7 +154,7 @@ def _story(setting: str, group: Sequence[Row]) -> Iterator[Message]:
             if row.system == system
         ]
         if clauses:
-            yield about(message("{name} - {clauses}.", name=name, clauses=listed(clauses, SEMICOLON)), setting)
+            yield about(message("{name}: {clauses}.", name=name, clauses=listed(clauses, SEMICOLON)), setting)
     native = next((row for row in group if (row.system, row.runtime) == (BEAST, NATIVE)), None)
     values = [
         message(
@@ -165,17 +166,19 @@ def _story(setting: str, group: Sequence[Row]) -> Iterator[Message]:
         if native and row.system == RELEASED and (ratio := bench_ratio(row, native))
     ]
     if values:
-        beside = message("Bench of Beast released over that of native Beast: {values}.", values=listed(values))
+        beside = message(
+            "Bench of Beast with the GIL released over Bench of native Beast: {values}.", values=listed(values)
+        )
         yield about(beside, setting)
 
 
 def _ratio_text(ratio: Estimate) -> str:
-    """Return '7.02 [6.50, 7.40]'; the end of an interval that says no more is '> 99'."""
+    """Return a text such as '7.02 [6.50, 7.40]'. An end of the interval above MOST_SHOWN is '> 99'."""
     return estimate(ratio, _up_to_most(ratio))
 
 
 def _up_to_most(ratio: Estimate) -> Form:
-    """Return a form with two decimals, except for ends that are beyond MOST_SHOWN and the value."""
+    """Return a format with two decimals; numbers above both MOST_SHOWN and the ratio become '> 99'."""
     most = max(MOST_SHOWN, ratio.value)
     return lambda shown: f"> {most:.0f}" if shown > most else hundredths(shown)
 
@@ -197,7 +200,7 @@ def _columns(view: View) -> list[Col[Row]]:
 
 
 def _latencies() -> list[Col[Row]]:
-    """Return the columns of times in ms, and of the serialisation."""
+    """Return the columns with times in ms, and the column with the serialisation."""
 
     def p999_ns(row: Row) -> int | None:
         return row.latency.quantile(0.999) if row.latency.count >= SAMPLES_FOR_P999 else None
@@ -219,7 +222,7 @@ def _mean_ns(row: Row) -> float:
 
 
 def _side_by_side(settings: Settings, view: View) -> Table:
-    """Return a table with a line for each of Python's clients, and for each runtime a set of columns."""
+    """Return a table with a line for each Python client and a set of columns for each runtime."""
     python = {setting: [row for row in group if row.runtime != NATIVE] for setting, group in settings.items()}
     runtimes = dict.fromkeys(row.runtime for row in chain(*python.values()))
     columns: list[Col[Sequence[Row]]] = [
@@ -231,13 +234,13 @@ def _side_by_side(settings: Settings, view: View) -> Table:
 
 
 def _under(runtime: str, one: Col[Row]) -> Col[Sequence[Row]]:
-    """Return a column of the rows of a client under one runtime."""
+    """Return the column *one* for the rows of one runtime."""
     head = message("{runtime} {figure}", runtime=runtime, figure=one.column.brief or one.column.head)
     return col(head, lambda rows: next((one.datum(row) for row in rows if row.runtime == runtime), ABSENT), str)
 
 
 def _serialisation(settings: Settings, view: View) -> Iterator[Figure]:
-    """Yield a panel for each setting: Bench / LMean with its interval, a line for each client."""
+    """Yield a figure of Bench / LMean with intervals: a panel for each setting, a line for each client."""
     most = max([2.0, *(BEYOND * serialisation(row).value for row in chain(*settings.values()))])
     ticks = tuple((float(tick), f"{tick:g}") for tick in TICKS if tick <= most)
     across = Axis(label=message("Bench / LMean"), low=0.95, high=most, is_log=True, ticks=ticks)
@@ -246,8 +249,8 @@ def _serialisation(settings: Settings, view: View) -> Iterator[Figure]:
             key="serialisation",
             title=message("Serialisation of the workers"),
             caption=message(
-                "Bench / LMean with its 95 % interval: at 1 all work at once, at the number of workers one after the "
-                "other. An interval that ends at the edge goes on."
+                "Bench / LMean with its 95 % interval. At 1, all workers run in parallel. At the number of workers, "
+                "they run one after the other. An interval that reaches the edge continues beyond it."
             ),
             panels=tuple(_serial_panel(setting, group, across, view) for setting, group in settings.items()),
         )
@@ -283,10 +286,10 @@ def _serial_panel(setting: str, group: Sequence[Row], across: Axis, view: View) 
 
 
 def _timelines(group: Sequence[Row], view: View) -> Iterator[Figure]:
-    """Yield a panel for each client that explains the rest: a line for each worker, a bar for each first request."""
-    chosen = workers.telling_timelines(group)
+    """Yield a figure of the first requests of each worker, with a panel for each of a few typical clients."""
+    chosen = workers.typical_rows(group)
     ends_ns = [end for row in chosen for worker in workers.timeline(row) for _, end in worker]
-    across = Axis(label=message("time since the release [ms]"), low=0.0, high=max(ends_ns, default=1) / 1e6)
+    across = Axis(label=message("time since the workers' start [ms]"), low=0.0, high=max(ends_ns, default=1) / 1e6)
     panels = []
     for row in chosen:
         numbered = list(enumerate(workers.timeline(row), 1))
@@ -308,20 +311,19 @@ def _timelines(group: Sequence[Row], view: View) -> Iterator[Figure]:
     if panels:
         yield Figure(
             key="timeline",
-            title=message("What each worker did when"),
+            title=message("First requests of each worker"),
             caption=message(
-                "Each worker's first requests: a line for each worker, a bar for each request. Bars above one another "
-                "were under way at once."
+                "Each line is a worker, and each bar a request. Bars above one another were in flight at the same time."
             ),
             panels=tuple(panels),
         )
 
 
 def _seeds() -> Section:
-    """Return both tables as published, and what was wrong with them."""
+    """Return a part with both published tables and their limitations."""
     tables = (
         shared.published(message("GIL held"), SEED_HELD, titled=True),
         shared.published(message("GIL released"), SEED_RELEASED, titled=True),
     )
-    title = message("The seed's own figures: an Apple M2's")
+    title = message("Figures published by the seed, from an Apple M2")
     return Section(key="seed-figures", title=title, tables=tables, notes=(SEED_FAULTS,))

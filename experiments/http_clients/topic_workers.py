@@ -1,8 +1,8 @@
-"""What each row of the HTTP clients tells of its workers: how long they took, and how many requests were under way.
+"""Compute figures of the HTTP clients' workers: times of their loops, and requests in flight.
 
-LMean is the mean time of a worker's loop, Bench the time from starting the workers to the end of the last one, as the
-seed has them. Bench / LMean is the serialisation: 1 if all workers work at once, the number of workers if one works
-after the other. Times are in ns, medians over the blocks.
+LMean is the mean time of a worker's loop. Bench is the time from the start of the workers to the end of the last one.
+The seed uses the same figures. Bench / LMean is the serialisation: 1 if all workers run in parallel, and the number of
+workers if they run one after the other. Times are in ns, medians over the blocks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,9 +21,9 @@ BEAST = "http-beast-native"
 
 
 def clients_by_setting(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return the rows whose clients tell their workers' times by what varies: {'NUM_REQUESTS_PER_CLIENT 1000': ...}.
+    """Group the rows of HTTP clients by their varying parameters: {'NUM_REQUESTS_PER_CLIENT 1000': rows, ...}.
 
-    Arms that take part a second time are left out.
+    The second arms of A/A comparisons are left out.
     """
     firsts = [row for row in rows if row.good and row.runtime == row.good[0].runtime]
     clients = [row for row in firsts if all(map(_loops_ns, row.good))]
@@ -41,43 +41,43 @@ def _bench_ns(cell: CellResult) -> int:
 
 
 def lmean_ns(row: Row) -> float:
-    """Return LMean."""
+    """Return LMean, the mean time of a worker's loop, in ns."""
     return median(mean(_loops_ns(cell)) for cell in row.good)
 
 
 def bench_ns(row: Row) -> float:
-    """Return Bench."""
+    """Return Bench, the time from the start of the workers to the end of the last one, in ns."""
     return median(map(_bench_ns, row.good))
 
 
 def serialisation(row: Row) -> Estimate:
-    """Return Bench / LMean. Bench is no shorter than any loop, so the interval does not go below 1."""
+    """Return the serialisation, Bench / LMean. Its interval begins at 1 or above, because no loop exceeds Bench."""
     ratio = effect([log(_bench_ns(cell) / mean(_loops_ns(cell))) for cell in row.good]).ratio
     return replace(ratio, low=min(ratio.value, max(1.0, ratio.low)))
 
 
 def in_flight(row: Row) -> float:
-    """Return median latency x requests / Bench: how many requests were under way.
+    """Return the number of requests in flight: median latency x requests / Bench.
 
-    The mean latency would not do: a thread that waits for the GIL mostly waits within a request, so the sum of all
-    latencies is that of the loops, and over Bench it is but the workers / serialisation.
+    The mean latency is not suitable. Threads wait for the GIL mostly within a request, so the sum of all latencies is
+    the sum of the loops, and the result would only be workers / serialisation.
     """
     return median(cell.latency["p50_ns"] * cell.latency["count"] / _bench_ns(cell) for cell in row.good)
 
 
 def bench_ratio(row: Row, base: Row) -> Estimate | None:
-    """Return Bench of *row* over that of *base*, paired by block; None if no block has both."""
+    """Return Bench of *row* over Bench of *base*, paired by block; None if no block has both."""
     logarithm = paired_effect(*({cell.block: _bench_ns(cell) for cell in one.good} for one in (row, base)))
     return logarithm.ratio if logarithm else None
 
 
 def timeline(row: Row) -> list[list[tuple[int, int]]]:
-    """Return start and end of the first requests of each worker in the last block, ns from the release."""
+    """Return start and end of each worker's first requests in the last block, in ns from the release."""
     return [worker for client in row.good[-1].clients for worker in client.get("timeline", ())]
 
 
-def telling_timelines(rows: Sequence[Row]) -> list[Row]:
-    """Return those that explain the rest: held and released under the newest default build, held without a GIL."""
+def typical_rows(rows: Sequence[Row]) -> list[Row]:
+    """Return up to three typical rows: GIL held and released under the newest default build, and held without a GIL."""
     chosen = []
     for system, has_gil in ((HELD, True), (RELEASED, True), (HELD, False)):
         named = [(RuntimeName.parse(row.runtime), row) for row in rows if row.system == system and timeline(row)]

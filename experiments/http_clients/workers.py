@@ -1,4 +1,4 @@
-"""What the workers of the HTTP rows have in common, threads and tasks alike: a connection, counts and times."""
+"""The common part of HTTP workers that are threads or tasks: connections, counts and times."""
 
 from array import array
 from collections import Counter
@@ -12,18 +12,18 @@ from core.cell import Cell
 from core.histogram import Histogram
 
 REQUEST_DEADLINE_S = 5.0
-EXPECTED_BYTES = len("Hello, World!")  # what axum-server answers
+EXPECTED_BYTES = len("Hello, World!")  # the answer of axum-server
 TIMELINE_REQUESTS = 100
 ConnectionT = TypeVar("ConnectionT")
 
 
 class HttpTally:
-    """What one worker has counted; workers share nothing while timed, summary() adds them up afterwards.
+    """The counts of one worker. Workers share nothing in the timed region; summary() adds the counts up afterwards.
 
-    connect:  opening the connection and its first request, which is when most libraries connect; no later connect
-    times_ns: start and end of each answered request in turn, on the monotonic clock. They are put into a histogram
+    connect:  time of the first connect with the first request, because most libraries connect at this request
+    times_ns: start and end of each answered request, alternating, on the monotonic clock. A histogram is made of them
         after the workers have ended: docs/decisions/019-http-times.md
-    loop_ns:  how long the worker's loop took, from its first request to its last answer
+    loop_ns:  time of the worker's loop, from its first request to its last answer
     """
 
     __slots__ = ("connect", "errors", "loop_ns", "sent", "times_ns", "wrong")
@@ -33,27 +33,27 @@ class HttpTally:
         self.clear()
 
     def clear(self) -> None:
-        """Count from zero; the connect stays, as there is none after the warm-up."""
+        """Set the worker's counts to zero, except the time of its connect."""
         self.sent = self.wrong = self.loop_ns = 0
         self.errors: Counter[str] = Counter()
         self.times_ns = array("q")
 
     def refuse(self, status: int) -> None:
-        """Count one wrong answer: another status or another length."""
+        """Count one answer with a wrong status or length."""
         if status == 200:
             self.wrong += 1
         else:
             self.errors[str(status)] += 1
 
     def pairs(self) -> Iterator[tuple[int, int]]:
-        """Start and end of every answered request, ns on the monotonic clock."""
+        """Return start and end of every answered request, in ns on the monotonic clock."""
         return zip(self.times_ns[::2], self.times_ns[1::2], strict=True)
 
 
 class HttpWorker(Generic[ConnectionT]):
-    """One connection, opened when it is needed and again after an error, and the counts of its requests.
+    """A worker: a connection, which is opened again after an error, and the counts of its requests.
 
-    connect(host, port, deadline_s): opens the connection; no answer takes longer than deadline_s.
+    connect(host, port, deadline_s): opens the connection; deadline_s is the longest time of an answer
     """
 
     __slots__ = ("_connect", "_connection", "_place", "tally")
@@ -71,16 +71,17 @@ class HttpWorker(Generic[ConnectionT]):
 
 
 def places(cell: Cell, client_id: int, addresses: Sequence[Sequence[str]]) -> list[tuple[str, int]]:
-    """Host and port that each worker calls, in turns()."""
+    """Return the host and port that each worker calls."""
     chosen = (addresses[turn][0] for turn in turns(cell, client_id, len(addresses)))
     return [(host, int(port)) for host, _, port in (address.rpartition(":") for address in chosen)]
 
 
 def summary(tallies: Sequence[HttpTally], started_ns: int, finished_ns: int, worker: str) -> dict[str, Any]:
-    """A client's result; bench_ns runs from before the first worker is started until the last has ended.
+    """Return a client's result.
 
-    worker: what a worker is, thread or task. workers_ns: each worker's loop. timeline: each worker's first requests as
-    [start, end], ns from *started_ns*.
+    worker: "thread" or "task"
+    The result has bench_ns (from before the start of the first worker to the end of the last), workers_ns (the time of
+    each worker's loop) and timeline (each worker's first requests as [start, end], in ns from *started_ns*).
     """
     total = Tally()
     for tally in tallies:
@@ -99,7 +100,7 @@ def summary(tallies: Sequence[HttpTally], started_ns: int, finished_ns: int, wor
 
 
 def _record(tally: HttpTally, latency: Histogram) -> Counter[str]:
-    """Record its answers, and count those that came too late: not every library has a deadline for a whole answer."""
+    """Record the latencies, and count answers after the deadline, because not every library has such a deadline."""
     late, deadline_ns = Counter[str](), round(REQUEST_DEADLINE_S * 1e9)
     for start_ns, end_ns in tally.pairs():
         if end_ns - start_ns > deadline_ns:

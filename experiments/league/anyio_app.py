@@ -1,6 +1,6 @@
-"""AnyIO on its default back end (asyncio): a task for each connection, all in one event loop.
+"""A service with AnyIO on its default back end (asyncio): a task for each connection, all in one event loop.
 
-receive_exactly on a BufferedByteReceiveStream is its documented way of reading by length.
+AnyIO's documentation recommends receive_exactly on a BufferedByteReceiveStream to read by length.
 Source: anyio.readthedocs.io/en/stable/streams.html
 """
 
@@ -18,7 +18,7 @@ from services.listeners import listen
 
 
 def anyio_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """The service of *cell*, listening."""
+    """Return the service of *cell*, listening."""
     listener, counts = listen(cell, service_id, folder)[0], Counts()
 
     async def serve(stream: SocketStream) -> None:

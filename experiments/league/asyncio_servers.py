@@ -1,11 +1,10 @@
-"""asyncio: all connections in one event loop, in which the calculation runs, too. Both kinds set TCP_NODELAY.
+"""Services with asyncio. All connections and the calculation run in one event loop. Both services set TCP_NODELAY.
 
 Streams: a coroutine for each connection, as "TCP echo server using streams" in the documentation, with readexactly for
 the length and the body. Source: docs.python.org/3/library/asyncio-stream.html
 
-Transports and protocols: called when data has come. The lower of asyncio's two levels, "intended for" libraries and
-for speed. loop_factory chooses the event loop: asyncio's own, or uvloop's.
-Source: docs.python.org/3/library/asyncio-protocol.html
+Protocols: callbacks for received data, which is asyncio's faster, low-level interface for libraries. The event loop is
+asyncio's or uvloop's. Source: docs.python.org/3/library/asyncio-protocol.html
 """
 
 import asyncio
@@ -19,7 +18,7 @@ from services.listeners import Listener, Reach, listen
 
 
 class FramesProtocol(asyncio.Protocol):
-    """One connection."""
+    """A connection that answers frames."""
 
     def __init__(self, counts: Counts) -> None:
         self._counts = counts
@@ -28,7 +27,7 @@ class FramesProtocol(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport) or hasattr(transport, "write")
         self._transport: asyncio.WriteTransport = transport  # type: ignore[assignment]
-        if not Reach.admits(transport.get_extra_info("peername")):  # uvloop accepts by itself
+        if not Reach.admits(transport.get_extra_info("peername")):  # uvloop does not use PeerSocket.accept()
             self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
@@ -42,12 +41,12 @@ class FramesProtocol(asyncio.Protocol):
 
 
 def asyncio_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """The service of *cell* in asyncio's own event loop."""
+    """Return the service of *cell* in asyncio's own event loop."""
     return _service(listen(cell, service_id, folder)[0], asyncio.new_event_loop)
 
 
 def uvloop_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """The service of *cell* in uvloop's event loop, by a loop factory as uvloop's documentation has it."""
+    """Return the service of *cell* in uvloop's event loop, with a loop factory as uvloop's documentation shows."""
     from uvloop import new_event_loop
 
     return _service(listen(cell, service_id, folder)[0], new_event_loop)
@@ -70,7 +69,7 @@ def _service(listener: Listener, loop_factory: Callable[[], asyncio.AbstractEven
 
 
 def streams_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell* by streams, listening."""
+    """Return the service of *cell* with streams, listening."""
     listener, counts = listen(cell, service_id, folder)[0], Counts()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

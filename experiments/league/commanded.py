@@ -1,17 +1,18 @@
-"""A service whose server is a command with processes of its own: started by the service child, and ended with it.
+"""Services whose server is a command with its own processes: Gunicorn and Granian.
 
-The child is not in the request path. CPU, switches and memory are those of the child and all its descendants.
+The service child starts the command, is not in the request path, and ends the command at its own end. CPU time,
+switches and memory include the child and all its descendants.
 
-Gunicorn: one worker of the class gthread with NUM_WORKERS_PER_API_SERVICE threads, on a socket that it inherits.
-`gthread` is its documented class for threads. --keep-alive is above the time that clients may need to start (2 s
-otherwise, 75 is what it documents for a server behind a proxy), --worker-tmp-dir is in memory, as its FAQ advises.
-It always forks: the master and the worker are children of the service child.
+Gunicorn has one worker of the class gthread with NUM_WORKERS_PER_API_SERVICE threads, on an inherited socket. gthread
+is its documented class for threads. --keep-alive is longer than clients may take to start (the default is 2 s, and 75
+is documented for servers behind a proxy). --worker-tmp-dir is in memory, as the FAQ advises. Gunicorn always forks, so
+the master and the worker are descendants of the service child.
 Source: docs.gunicorn.org/en/stable/settings.html, docs.gunicorn.org/en/stable/faq.html
 
-Granian: one worker, started by its command; on a free-threaded build the worker is a thread of the server.
-WSGI: NUM_WORKERS_PER_API_SERVICE blocking threads, its setting for how much Python runs at once. ASGI: one event loop
-(uvloop, by `granian[uvloop]`) and one blocking thread, which is its default. Both: one runtime thread, HTTP/1.1.
-It refuses to run on a free-threaded build whose GIL is on, so there is no 3.14t+gil.
+Granian has one worker. On a free-threaded build the worker is a thread of the server. WSGI uses
+NUM_WORKERS_PER_API_SERVICE blocking threads, which limit how much Python code runs at once. ASGI uses one event loop
+(uvloop, from `granian[uvloop]`) and one blocking thread, the default. Both use one runtime thread and HTTP/1.1.
+Granian refuses to run on a free-threaded build whose GIL is on, so there is no 3.14t+gil.
 Source: github.com/emmett-framework/granian#workers-and-threads
 """
 
@@ -32,28 +33,28 @@ from core.cell import Cell
 from core.inside import FOLDER
 from core.processtree import usage_of_tree
 from core.runtime import ready_and_end
-from experiments.league.hosted import tcp_address
 from experiments.league.http_answer import IDLE_S
 from experiments.league.launch import SERVER_PID_VARIABLE
 from experiments.league.loaded import CONTROL_VARIABLE, RESET, STATE
-from services.listeners import BACKLOG, LOOPBACK, listen_tcp
+from services.listeners import BACKLOG, LOOPBACK, Reach, listen_tcp
 
 START_DEADLINE_S = 30.0
 END_DEADLINE_S = 5.0
 MEMORY_FOLDER = "/dev/shm"
 TURN_S = 0.02
-SETTINGS = ("GUNICORN_", "GRANIAN_", "WEB_CONCURRENCY", "GILSCOPE_")  # of the user's own servers: not for ours
+SETTINGS = ("GUNICORN_", "GRANIAN_", "WEB_CONCURRENCY", "GILSCOPE_")  # variables for the user's own servers
 
 
 class CommandedService:
-    """The service of a server's command with its one worker. It is its own listener: address is set at once.
+    """A service that runs a server's command with one worker. The object is also its own listener.
 
-    held: the socket of *port*, which the command inherits
+    held: the bound socket, which the command inherits
     """
 
-    def __init__(self, arguments: Sequence[str], port: int, folder: str, held: socket.socket) -> None:
+    def __init__(self, arguments: Sequence[str], folder: str, held: socket.socket) -> None:
+        port = held.getsockname()[1]
         self.listeners = [self]
-        self.address = tcp_address(port)
+        self.address = f"{Reach.address}:{port}"
         self._arguments = arguments
         self._held = held
         self._control = socket.socket(socket.AF_UNIX)
@@ -65,7 +66,7 @@ class CommandedService:
         return f"CommandedService({' '.join(self._arguments)} at {self.address})"
 
     def start(self) -> None:
-        """Start the command and wait until it accepts. Raises RuntimeError if it ends or takes too long."""
+        """Start the command and wait until it accepts connections. Raises RuntimeError if it ends or is too slow."""
         self._process = subprocess.Popen(
             [sys.executable, "-s", "-m", "experiments.league.launch", *self._arguments],
             stdin=subprocess.DEVNULL,
@@ -81,7 +82,7 @@ class CommandedService:
         self._count_from(self._ready)
 
     def counters(self) -> dict[str, Any]:
-        """Return requests, the usage of all processes, and the GIL and JIT of the worker, which is what is measured."""
+        """Return the requests, the usage of all processes, and the GIL and JIT state of the worker."""
         state = self._ask(STATE)
         used = usage_of_tree(os.getpid()).since(self._since).to_json()
         return {
@@ -92,13 +93,14 @@ class CommandedService:
         }
 
     def reset(self) -> None:
-        """Count from zero."""
+        """Set the worker's request counters to zero, and take a new snapshot of the usage."""
         self._count_from(self._ask(RESET))
 
     def remove_file(self) -> None:
         """End the server and its worker.
 
-        It is asked first: then it waits for its worker, whose CPU time counts as ours and not as another program's.
+        SIGINT is sent first, so that the server waits for its worker. Otherwise the worker's CPU time would count as
+        another program's.
         """
         self._process.send_signal(signal.SIGINT)
         try:
@@ -127,7 +129,7 @@ class CommandedService:
     def _read_state(self) -> dict[str, Any]:
         line = self._worker.readline()
         if not line:
-            raise RuntimeError(f"the worker of {self!r} has gone")
+            raise RuntimeError(f"the worker of {self!r} has ended")
         state: dict[str, Any] = json.loads(line)
         return state
 
@@ -167,33 +169,27 @@ def _environment(control: str) -> dict[str, str]:
 
 
 def _gunicorn(factory: str, cell: Cell, service_id: int, folder: str) -> CommandedService:
-    """Return the service of *cell*. factory: the function of experiments.league.loaded that makes the application"""
-    listener, threads = listen_tcp(), cell.num_workers_per_api_service
-    memory = ["--worker-tmp-dir", MEMORY_FOLDER] if os.path.isdir(MEMORY_FOLDER) else []
-    arguments = [
-        "gunicorn",
-        *("--bind", f"fd://{listener.sock.fileno()}", "--backlog", str(BACKLOG)),
-        *("--worker-class", "gthread", "--workers", "1", "--threads", str(threads)),
-        *("--keep-alive", str(IDLE_S), "--log-level", "error", "--no-control-socket"),
-        *memory,
-        f"experiments.league.loaded:{factory}()",
-    ]
-    port = int(listener.address.rpartition(":")[2])
-    return CommandedService(arguments, port, folder, listener.sock)
+    """Return the service of *cell* with Gunicorn. factory: a function of experiments.league.loaded, for the app"""
+    sock = listen_tcp().sock
+    memory = f"--worker-tmp-dir {MEMORY_FOLDER}" if os.path.isdir(MEMORY_FOLDER) else ""
+    command = (
+        f"gunicorn --bind fd://{sock.fileno()} --backlog {BACKLOG} --worker-class gthread --workers 1 "
+        f"--threads {cell.num_workers_per_api_service} --keep-alive {IDLE_S} --log-level error --no-control-socket "
+        f"{memory} experiments.league.loaded:{factory}()"
+    )
+    return CommandedService(command.split(), folder, sock)
 
 
 def _granian(interface: str, cell: Cell, service_id: int, folder: str) -> CommandedService:
-    held = socket.socket()  # it holds a free port, on which a socket with SO_REUSEPORT, as Granian's, may listen
+    held = socket.socket()  # reserves a free port; Granian listens on the same port with SO_REUSEPORT
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     held.bind((LOOPBACK, 0))
-    port = held.getsockname()[1]
-    threads = ["--blocking-threads", str(cell.num_workers_per_api_service)] if interface == "wsgi" else []
-    arguments = [
-        *("granian", "--interface", interface, "--host", LOOPBACK, "--port", str(port)),
-        *("--http", "1", "--no-ws", "--workers", "1", "--log-level", "error", *threads),
-        *("--factory", f"experiments.league.loaded:make_{interface}"),
-    ]
-    return CommandedService(arguments, port, folder, held)
+    threads = f"--blocking-threads {cell.num_workers_per_api_service}" if interface == "wsgi" else ""
+    command = (
+        f"granian --interface {interface} --host {LOOPBACK} --port {held.getsockname()[1]} --http 1 --no-ws "
+        f"--workers 1 --log-level error {threads} --factory experiments.league.loaded:make_{interface}"
+    )
+    return CommandedService(command.split(), folder, held)
 
 
 gunicorn_wsgi = partial(_gunicorn, "make_wsgi")

@@ -1,6 +1,6 @@
-"""A Flask application with one view for each url and method, as its quickstart has it.
+"""A Flask application with one view for each URL and method, as in Flask's quickstart.
 
-What is refused by the view is our JSON; 404 and 405 are Flask's own pages.
+Refused requests get gilscope's JSON; 404 and 405 are Flask's own pages.
 Source: flask.palletsprojects.com/en/stable/quickstart/
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def flask_app(counts: Counts) -> "WSGIApplication":
-    """An application that counts what it answers."""
+    """Return an application that counts its answers."""
     app = Flask("calculator")
     calculate = route("POST", "/calc")
 

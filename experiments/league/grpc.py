@@ -1,7 +1,7 @@
-"""gRPC: a unary method on a ThreadPoolExecutor of NUM_WORKERS_PER_API_SERVICE threads; messages are our JSON as bytes.
+"""A service and client with gRPC: a unary method on a ThreadPoolExecutor of NUM_WORKERS_PER_API_SERVICE threads.
 
-A generic handler without serializers: what is compared is the server, not protocol buffers.
-The client has a channel and its unary method. Source: grpc.github.io/grpc/python/grpc.html
+Messages are gilscope's JSON as bytes. There are no serializers, because the experiment compares servers and not
+protocol buffers. The client has a channel and its unary method. Source: grpc.github.io/grpc/python/grpc.html
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -9,11 +9,11 @@ from typing import cast
 
 import grpc
 
-from clients.callers import kept
+from clients.callers import cached_caller
 from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
-from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
+from experiments.league.hosted import Counts, HostedService, bound, unix_path
 from services.listeners import LOOPBACK
 
 SERVICE, METHOD = "gilscope.Calculator", "Answer"
@@ -21,7 +21,7 @@ CONNECT_DEADLINE_S = 10.0
 
 
 def grpc_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """The service of *cell*, listening on a Unix socket or on a free port of the loopback interface."""
+    """Return the service of *cell*, listening on a Unix socket or on a free port of the loopback interface."""
     counts, path = Counts(), unix_path(cell, service_id, folder)
 
     def reply(request: bytes, context: grpc.ServicerContext) -> bytes:
@@ -33,12 +33,12 @@ def grpc_service(cell: Cell, service_id: int, folder: str) -> HostedService:
     handlers = {METHOD: grpc.unary_unary_rpc_method_handler(reply)}
     server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers),))
     port = server.add_insecure_port(f"unix:{path}" if path else f"{LOOPBACK}:0")
-    server.start()  # it accepts from now on: a call that comes early is answered, not refused
-    return HostedService(BoundAddress(path or tcp_address(port)), server.wait_for_termination, counts)
+    server.start()  # early calls are answered from now on
+    return HostedService(bound(path, port), server.wait_for_termination, counts)
 
 
 class GrpcChannel:
-    """One channel with a connection of its own: channels to one address would share theirs."""
+    """A channel with its own connection. Without a local pool, channels to one address would share a connection."""
 
     def __init__(self, address: str) -> None:
         target = f"unix:{address}" if address.startswith("/") else address
@@ -61,4 +61,4 @@ class GrpcChannel:
         self._channel.close()
 
 
-caller = kept(GrpcChannel)
+caller = cached_caller(GrpcChannel)

@@ -1,6 +1,6 @@
-"""What every HTTP alternative answers: system 3's protocol (docs/child-contract.md), whatever the server.
+"""The WSGI (PEP 3333) and ASGI 3 applications of all HTTP alternatives.
 
-wsgi_app() makes the WSGI application (PEP 3333) and asgi_app() the ASGI 3 application that the servers serve.
+Their protocol is that of system 3 (docs/child-contract.md).
 """
 
 from collections.abc import Awaitable, Callable, Iterable
@@ -20,12 +20,12 @@ AsgiApp = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 MakeWsgiApp = Callable[[Counts], "WSGIApplication"]
 
 CONTENT_TYPE = "application/json"
-IDLE_S = 75  # a kept connection may be silent so long: clients connect first and are released later
+IDLE_S = 75  # how long a kept connection may be idle, because clients connect long before their release
 STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
 
 
 def http_answer(method: str, path: str, query: str, body: bytes) -> tuple[int, bytes]:
-    """Status and body of the answer. Never raises: what a handler raises becomes a 500."""
+    """Return status and body of the answer. An exception of a handler gives status 500."""
     try:
         return 200, route(method, path)(_params(query, body))
     except Refused as refused:
@@ -44,7 +44,7 @@ def _params(query: str, body: bytes) -> dict[str, object]:
 
 
 def wsgi_app(counts: Counts) -> "WSGIApplication":
-    """Return an application that counts what it answers."""
+    """Return a WSGI application that counts its answers."""
 
     def app(environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
         length = int(environ.get("CONTENT_LENGTH") or 0)
@@ -58,9 +58,9 @@ def wsgi_app(counts: Counts) -> "WSGIApplication":
 
 
 def asgi_app(counts: Counts) -> AsgiApp:
-    """Return an application that counts what it answers, in the event loop as system 3 does.
+    """Return an ASGI application that counts its answers and calculates in the event loop, as system 3 does.
 
-    The application has no lifespan events and says so by raising.
+    It does not support lifespan events, and raises NotImplementedError for them.
     """
 
     async def app(scope: dict[str, Any], receive: Receive, send: Send) -> None:

@@ -1,28 +1,28 @@
-"""HTTP servers that run in the service process; the function of each imports its library.
+"""Services with HTTP servers that run in the service process. The function of each service imports its library.
 
-http.server, with a thread for each connection and HTTP/1.1 so that connections are kept. protocol_version, a
-Content-Length in every answer and daemon_threads are what its documentation asks for. wfile is buffered and Nagle is
-off, so that an answer is one packet: without, each waits 40 ms for a delayed ACK.
+http.server has a thread for each connection, and HTTP/1.1 keeps connections open. Its documentation asks for
+protocol_version, a Content-Length in every answer and daemon_threads. wfile is buffered and Nagle's algorithm is off,
+so that an answer is one packet. Otherwise each answer would wait 40 ms for a delayed ACK.
 Source: docs.python.org/3/library/http.server.html
 
-Waitress: one main loop reads and writes, and NUM_WORKERS_PER_API_SERVICE threads run the application. `threads` is its
-documented setting for that. Its warning that requests wait for a thread is switched off, as its documentation shows: a
-load generator is meant to make them wait.
+Waitress has one main loop that reads and writes, and NUM_WORKERS_PER_API_SERVICE threads (its setting `threads`) that
+run the application. Its warning about requests that wait for a thread is switched off, as its documentation shows,
+because a load generator makes requests wait on purpose.
 Source: docs.pylonsproject.org/projects/waitress/en/stable/arguments.html
 
-Cheroot, CherryPy's server: a pool of NUM_WORKERS_PER_API_SERVICE threads behind a selector of kept connections.
-`numthreads` is its documented setting for that. timeout is above the time that clients may need to start.
+Cheroot, CherryPy's server, has a pool of NUM_WORKERS_PER_API_SERVICE threads (its setting `numthreads`) and a selector
+of kept connections. timeout is longer than clients may take to start.
 Source: cheroot.cherrypy.dev/en/latest/pkg/cheroot.wsgi/
 
-Uvicorn with `uvicorn[standard]`: one event loop (uvloop) and httptools, which `auto` picks where they are. The
-calculation runs in the loop: an `async def` view, as in system 3. The access log is off.
+Uvicorn with `uvicorn[standard]` has one event loop (uvloop) and httptools, which `auto` selects if they are installed.
+The calculation runs in the event loop, as in system 3. The access log is off.
 Source: uvicorn.dev/settings/
 """
 
 from typing import TYPE_CHECKING, Any
 
 from core.cell import Cell
-from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address
+from experiments.league.hosted import Counts, HostedService, bound
 from experiments.league.http_answer import CONTENT_TYPE, IDLE_S, MakeWsgiApp, asgi_app, http_answer, wsgi_app
 from services.listeners import BACKLOG, Reach, for_peers, listen_tcp
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def http_server_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell* by http.server, listening."""
+    """Return the service of *cell* with http.server, listening."""
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
     listener, counts = listen_tcp(), Counts()
@@ -55,7 +55,7 @@ def http_server_service(cell: Cell, service_id: int, folder: str) -> HostedServi
         do_GET = do_PUT = do_PATCH = do_DELETE = do_POST
 
         def log_request(self, code: object = "-", size: object = "-") -> None:
-            """Nothing is logged per request."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(listener.sock.getsockname()[:2], Handler, bind_and_activate=False)
     server.socket.close()
@@ -64,9 +64,9 @@ def http_server_service(cell: Cell, service_id: int, folder: str) -> HostedServi
 
 
 def waitress_service(cell: Cell, service_id: int, folder: str, make_app: MakeWsgiApp = wsgi_app) -> HostedService:
-    """Return the service of *cell* by Waitress, listening.
+    """Return the service of *cell* with Waitress, listening.
 
-    make_app: makes an application that counts what it answers
+    make_app: returns an application that counts its answers
     """
     import logging
 
@@ -79,14 +79,14 @@ def waitress_service(cell: Cell, service_id: int, folder: str, make_app: MakeWsg
 
 
 def flask_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell* by Waitress, with the Flask application."""
+    """Return the service of *cell* with Waitress and the Flask application."""
     from experiments.league.flask_app import flask_app
 
     return waitress_service(cell, service_id, folder, flask_app)
 
 
 def cheroot_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell* by Cheroot, listening on a free port of the loopback interface."""
+    """Return the service of *cell* with Cheroot, listening on a free port."""
     from cheroot.wsgi import Server
 
     counts, threads = Counts(), cell.num_workers_per_api_service
@@ -94,11 +94,11 @@ def cheroot_service(cell: Cell, service_id: int, folder: str) -> HostedService:
     server = Server(place, wsgi_app(counts), numthreads=threads, request_queue_size=BACKLOG, timeout=IDLE_S)
     server.prepare()
     server.socket = for_peers(server.socket)
-    return HostedService(BoundAddress(tcp_address(server.bind_addr[1])), server.serve, counts)
+    return HostedService(bound("", server.bind_addr[1]), server.serve, counts)
 
 
 def uvicorn_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell* by Uvicorn, listening."""
+    """Return the service of *cell* with Uvicorn, listening."""
     import uvicorn
 
     listener, counts = listen_tcp(), Counts()
@@ -113,13 +113,13 @@ def uvicorn_service(cell: Cell, service_id: int, folder: str) -> HostedService:
     config.load()
     if Reach.peers:
         config.http_protocol_class = _for_peers(config.http_protocol_class)
-    config.get_loop_factory()  # an extension that is imported switches the GIL on for as long as it takes: not later
+    config.get_loop_factory()  # import uvloop now, because the GIL is on while an extension is imported
     server = uvicorn.Server(config)
     return HostedService(listener, lambda: server.run(sockets=[listener.sock]), counts)
 
 
 def _for_peers(protocol: Any) -> type:
-    """Return a subclass of the asyncio.Protocol *protocol* that closes the connections of strangers when they begin."""
+    """Return a subclass of the asyncio.Protocol *protocol* that closes connections from other hosts at once."""
 
     class ForPeers(protocol):  # type: ignore[misc]
         def connection_made(self, transport: "Transport") -> None:

@@ -1,6 +1,6 @@
-"""`python -m experiments.league.launch MODULE ARGUMENTS...`: runs another project's command, as `python -m` does.
+"""Run another project's command: `python -m experiments.league.launch MODULE ARGUMENTS...`, like `python -m MODULE`.
 
-The worker that it starts finds this process's id in SERVER_PID_VARIABLE, to end it when the service child has gone.
+SERVER_PID_VARIABLE gives this process's id to the worker, which ends this process after the end of the service child.
 """
 
 import os

@@ -1,7 +1,7 @@
-"""What a server's command loads: applications that report to the service child over a Unix socket.
+"""Applications that a server's command loads. They report their counts to the service child over a Unix socket.
 
-The child says `state` or `reset` in a line; the answer is a line of JSON. At end of file the child has gone, and so
-go the worker and its server. The thread that listens is asleep all the while that is timed.
+The child sends `state` or `reset` in a line, and gets a line of JSON. The end of file means that the child has ended,
+so the worker and its server end, too. The reporting thread sleeps during the timed window.
 """
 
 import json
@@ -28,28 +28,28 @@ STATE, RESET = "state", "reset"
 
 
 def make_wsgi() -> "WSGIApplication":
-    """The WSGI application."""
+    """Return the WSGI application."""
     from experiments.league.http_answer import wsgi_app
 
     return wsgi_app(_reported())
 
 
 def make_flask() -> "WSGIApplication":
-    """The Flask application."""
+    """Return the Flask application."""
     from experiments.league.flask_app import flask_app
 
     return flask_app(_reported())
 
 
 def make_asgi() -> "AsgiApp":
-    """The ASGI application."""
+    """Return the ASGI application."""
     from experiments.league.http_answer import asgi_app
 
     return asgi_app(_reported())
 
 
 def _reported() -> Counts:
-    """Counts that the service child can ask for."""
+    """Return counts, and start the thread that reports them to the service child."""
     counts = Counts()
     control = socket.socket(socket.AF_UNIX)
     try:

@@ -1,9 +1,9 @@
-"""Pyro5: one exposed object in a daemon, single instance, with Pyro's default serializer (serpent).
+"""Services and a client with Pyro5: one exposed object in a daemon, with Pyro's default serializer (serpent).
 
-The server type is Pyro's own choice of two: `thread`, a pool of at most NUM_WORKERS_PER_API_SERVICE threads of which
-each serves one connection as long as it lasts (one more is refused, as Pyro documents), or `multiplex`, one thread
-with a selector. Requests and answers are text, for serpent has no good way for bytes.
-The client has a proxy of that object. Sources: pyro5.readthedocs.io/en/latest/servercode.html and clientcode.html
+Pyro has two server types. `thread` is a pool of at most NUM_WORKERS_PER_API_SERVICE threads, each of which serves one
+connection until its end; further connections are refused. `multiplex` is one thread with a selector. Requests and
+answers are text, because serpent does not handle bytes well. The client has a proxy of the object.
+Sources: pyro5.readthedocs.io/en/latest/servercode.html and clientcode.html
 """
 
 from functools import partial
@@ -12,11 +12,11 @@ from typing import Any, cast
 import Pyro5.api
 import Pyro5.errors
 
-from clients.callers import kept
+from clients.callers import cached_caller
 from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
-from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
+from experiments.league.hosted import Counts, HostedService, bound, unix_path
 from services.listeners import LOOPBACK
 
 OBJECT = "calculator"
@@ -39,8 +39,8 @@ def _service(server_type: str, cell: Cell, service_id: int, folder: str) -> Host
 
     daemon = Pyro5.api.Daemon(unixsocket=path) if path else Pyro5.api.Daemon(host=LOOPBACK, port=0)
     daemon.register(Calculator(), objectId=OBJECT)
-    address = path or tcp_address(int(daemon.locationStr.rpartition(":")[2]))
-    return HostedService(BoundAddress(address), daemon.requestLoop, counts)
+    port = 0 if path else int(daemon.locationStr.rpartition(":")[2])
+    return HostedService(bound(path, port), daemon.requestLoop, counts)
 
 
 thread_service = partial(_service, "thread")
@@ -48,7 +48,7 @@ multiplex_service = partial(_service, "multiplex")
 
 
 class PyroChannel:
-    """One connection. A proxy belongs to the thread that made it; the thread that asks takes it over."""
+    """A channel with a proxy. A proxy belongs to one thread, so each thread that uses it claims it first."""
 
     def __init__(self, address: str) -> None:
         place = f"./u:{address}" if address.startswith("/") else address
@@ -66,7 +66,7 @@ class PyroChannel:
             return cast(str, self._proxy.answer(message.decode())).encode()
         except Pyro5.errors.CommunicationError as error:
             raise CallFailed("closed") from error
-        except Exception as error:  # an error of the service arrives as one of its own type
+        except Exception as error:  # an exception of the service is raised here with its own type
             raise CallFailed("garbled") from error
 
     def close(self) -> None:
@@ -75,4 +75,4 @@ class PyroChannel:
         self._proxy._pyroRelease()
 
 
-caller = kept(PyroChannel)
+caller = cached_caller(PyroChannel)

@@ -1,7 +1,7 @@
-"""ZeroMQ: a ROUTER for clients, a DEALER for NUM_WORKERS_PER_API_SERVICE worker threads with a REP socket each.
+"""A service and client with ZeroMQ: a ROUTER for clients, and a DEALER for NUM_WORKERS_PER_API_SERVICE worker threads.
 
-The guide's "Multithreading with ZeroMQ": one context, workers over inproc, zmq.proxy between the two.
-A client is a DEALER socket, which sends the empty frame that a REP socket wants before the request.
+As in "Multithreading with ZeroMQ" of the guide, each worker has a REP socket over inproc, and zmq.proxy connects both
+sides. A client is a DEALER socket, which sends the empty frame that a REP socket needs before the request.
 Sources: zguide.zeromq.org/docs/chapter2/#Multithreading-with-ZeroMQ, .../chapter3/#The-DEALER-Socket
 """
 
@@ -9,28 +9,24 @@ import threading
 from importlib import import_module
 from typing import Any, cast
 
-from clients.callers import kept
+from clients.callers import cached_caller
 from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
-from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
+from experiments.league.hosted import Counts, HostedService, bound, unix_path
 from services.listeners import BACKLOG, LOOPBACK
 
-zmq: Any = import_module("zmq")  # not typed: checks must not depend on whether it is installed
+zmq: Any = import_module("zmq")  # untyped, so that type checks do not depend on whether it is installed
 WORKERS = "inproc://workers"
 
 
 def zmq_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """The service of *cell*, listening on a Unix socket or on a free port of the loopback interface."""
+    """Return the service of *cell*, listening on a Unix socket or on a free port of the loopback interface."""
     path = unix_path(cell, service_id, folder)
     counts, context = Counts(), zmq.Context()
     front, back = context.socket(zmq.ROUTER), context.socket(zmq.DEALER)
     front.setsockopt(zmq.BACKLOG, BACKLOG)
-    if path:
-        front.bind(f"ipc://{path}")
-        address = path
-    else:
-        address = tcp_address(front.bind_to_random_port(f"tcp://{LOOPBACK}"))
+    port = front.bind(f"ipc://{path}") if path else front.bind_to_random_port(f"tcp://{LOOPBACK}")
     back.bind(WORKERS)
 
     def run() -> None:
@@ -38,7 +34,7 @@ def zmq_service(cell: Cell, service_id: int, folder: str) -> HostedService:
             threading.Thread(target=_work, args=(context, counts), daemon=True).start()
         zmq.proxy(front, back)
 
-    return HostedService(BoundAddress(address), run, counts)
+    return HostedService(bound(path, port), run, counts)
 
 
 def _work(context: Any, counts: Counts) -> None:
@@ -52,7 +48,7 @@ def _work(context: Any, counts: Counts) -> None:
 
 
 class ZmqChannel:
-    """One socket of the process's context. It is handed from thread to thread and never used by two."""
+    """A channel with a socket of the process's context. Only one thread uses it at a time."""
 
     def __init__(self, address: str) -> None:
         self._socket = zmq.Context.instance().socket(zmq.DEALER)
@@ -60,7 +56,7 @@ class ZmqChannel:
         self._socket.connect(f"ipc://{address}" if address.startswith("/") else f"tcp://{address}")
 
     def ask(self, message: bytes) -> bytes:
-        """Send the request; the answer. Raises CallFailed."""
+        """Send the request, and return the answer. Raises CallFailed."""
         try:
             self._socket.send_multipart((b"", message))
             _, body = self._socket.recv_multipart()
@@ -73,4 +69,4 @@ class ZmqChannel:
         self._socket.close()
 
 
-caller = kept(ZmqChannel)
+caller = cached_caller(ZmqChannel)

@@ -1,9 +1,9 @@
-"""RPyC: an exposed method that takes the request's bytes and returns the answer's.
+"""Services and a client with RPyC: an exposed method that takes the request's bytes and returns the answer's bytes.
 
-ThreadedServer has a thread for each connection, ThreadPoolServer a pool of NUM_WORKERS_PER_API_SERVICE threads behind
-a poll. Bytes go by value, so a call is one message each way. The pool's poll does not see a connection that is given
-back to it while it waits, until its 0.1 s are over (RPyC 6.0.2, Server._poll_inactive_clients): a client that asks
-one request after the other waits for that between any two.
+ThreadedServer has a thread for each connection, and ThreadPoolServer a pool of NUM_WORKERS_PER_API_SERVICE threads
+behind a poll. Bytes are passed by value, so a call is one message in each direction. If a connection is returned to the
+pool during its poll, the poll sees it only after 0.1 s (RPyC 6.0.2, Server._poll_inactive_clients). A client in a
+closed loop therefore waits 0.1 s between two requests.
 Sources: rpyc.readthedocs.io/en/latest/api/utils_server.html and utils_factory.html
 """
 
@@ -14,26 +14,26 @@ import rpyc
 from rpyc.utils.factory import unix_connect
 from rpyc.utils.server import Server, ThreadedServer, ThreadPoolServer
 
-from clients.callers import kept
+from clients.callers import cached_caller
 from clients.channel import CallFailed
 from core.cell import Cell
 from core.work import answer
-from experiments.league.hosted import BoundAddress, Counts, HostedService, tcp_address, unix_path
+from experiments.league.hosted import Counts, HostedService, bound, unix_path
 from services.listeners import BACKLOG, Reach, for_peers
 
 
 def threaded_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """A thread for each connection."""
+    """Return the service of *cell* with a thread for each connection."""
     return _hosted(ThreadedServer, unix_path(cell, service_id, folder))
 
 
 def pool_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """NUM_WORKERS_PER_API_SERVICE threads, whatever the number of connections."""
+    """Return the service of *cell* with a pool of NUM_WORKERS_PER_API_SERVICE threads."""
     return _hosted(ThreadPoolServer, unix_path(cell, service_id, folder), nbThreads=cell.num_workers_per_api_service)
 
 
 def _hosted(kind: type[Server], path: str, **settings: int) -> HostedService:
-    """Return a service by a server of *kind*. Nothing is logged per connection."""
+    """Return a service with a server of *kind*, which logs nothing per connection."""
     counts = Counts()
 
     class Calculator(rpyc.Service):  # type: ignore[misc]
@@ -47,12 +47,12 @@ def _hosted(kind: type[Server], path: str, **settings: int) -> HostedService:
     place: dict[str, Any] = {"socket_path": path} if path else {"hostname": Reach.address, "port": 0}
     server = kind(Calculator, **place, **settings, backlog=BACKLOG, logger=logger)
     server.listener = for_peers(server.listener)
-    server.listener.listen(BACKLOG)  # start() does so again; until then connections wait
-    return HostedService(BoundAddress(path or tcp_address(server.port)), server.start, counts)
+    server.listener.listen(BACKLOG)  # start() repeats this; connections wait until then
+    return HostedService(bound(path, server.port), server.start, counts)
 
 
 class RpycChannel:
-    """One connection; the method is looked up once, as its documentation advises for what is called often."""
+    """A channel with a connection. The method is looked up once, as RPyC's documentation advises for frequent calls."""
 
     def __init__(self, address: str) -> None:
         try:
@@ -67,7 +67,7 @@ class RpycChannel:
             return cast(bytes, self._answer(message))
         except EOFError as error:
             raise CallFailed("closed") from error
-        except Exception as error:  # an error of the service arrives as one of its own type
+        except Exception as error:  # an exception of the service is raised here with its own type
             raise CallFailed("garbled") from error
 
     def close(self) -> None:
@@ -80,4 +80,4 @@ def _connect_tcp(address: str) -> rpyc.Connection:
     return rpyc.connect(host, int(port))
 
 
-caller = kept(RpycChannel)
+caller = cached_caller(RpycChannel)

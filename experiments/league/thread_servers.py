@@ -1,11 +1,11 @@
-"""Servers of the standard library with a thread for each connection.
+"""Services with servers of the standard library and a thread for each connection.
 
-`socketserver` with ThreadingMixIn: the thread reads with rfile and answers with wfile, as the documentation's
-"Asynchronous Mixins" has it. daemon_threads: so that an idle connection ends nothing late.
+`socketserver` with ThreadingMixIn: the thread reads with rfile and answers with wfile, as in "Asynchronous Mixins" of
+the documentation. daemon_threads is on, so that an idle connection does not delay the end of the process.
 Source: docs.python.org/3/library/socketserver.html
 
-`multiprocessing.connection`: a Listener, and a thread for each Connection. Its framing is ours, and nothing is
-unpickled. recv_bytes closes a connection that announces too much, without an answer: there is no 413.
+`multiprocessing.connection`: a Listener, and a thread for each Connection. Its framing is gilscope's, and nothing is
+unpickled. recv_bytes closes a connection that announces too large a frame, so there is no answer with 413.
 Source: docs.python.org/3/library/multiprocessing.html#module-multiprocessing.connection
 """
 
@@ -20,13 +20,12 @@ from core.wire import MAX_FRAME_BYTES, frame
 from core.work import answer
 from experiments.league.hosted import (
     HEADER_BYTES,
-    BoundAddress,
     Counts,
     HostedService,
     body_bytes,
+    bound,
     refusal,
     refused,
-    tcp_address,
     unix_path,
 )
 from services.listeners import BACKLOG, Listener, Reach, listen
@@ -45,7 +44,7 @@ class _TcpServer(ThreadingMixIn, TCPServer):
 
 
 def socketserver_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """The service of *cell*, listening."""
+    """Return the service of *cell* with socketserver, listening."""
     listener, counts = listen(cell, service_id, folder)[0], Counts()
 
     class Handler(StreamRequestHandler):
@@ -68,7 +67,7 @@ def socketserver_service(cell: Cell, service_id: int, folder: str) -> HostedServ
 
 
 def _server(listener: Listener, handler: type[StreamRequestHandler]) -> BaseServer:
-    """A server on a socket that listens already."""
+    """Return a server for a socket that is already listening."""
     kind: type[_UnixServer] | type[_TcpServer] = _UnixServer
     if listener.sock.family != socket.AF_UNIX:
         kind = _TcpServer
@@ -79,13 +78,13 @@ def _server(listener: Listener, handler: type[StreamRequestHandler]) -> BaseServ
 
 
 def connection_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """The service of *cell*, listening on a Unix socket or on a free port of the loopback interface."""
+    """Return the service of *cell* with multiprocessing.connection, listening."""
     from multiprocessing.connection import Listener as ConnectionListener
 
     counts, path = Counts(), unix_path(cell, service_id, folder)
     listener = ConnectionListener(path or (Reach.address, 0), "AF_UNIX" if path else "AF_INET", BACKLOG)
-    address = listener.address if path else tcp_address(listener.address[1])
-    return HostedService(BoundAddress(str(address)), lambda: _accept(listener, counts), counts)
+    port = 0 if path else int(listener.address[1])
+    return HostedService(bound(path, port), lambda: _accept(listener, counts), counts)
 
 
 def _accept(listener: "ConnectionListener", counts: Counts) -> None:

@@ -1,4 +1,4 @@
-"""The experiment league: our systems and the alternatives, ranked under each runtime."""
+"""The report's section for the experiment league: gilscope's systems and the alternatives, ranked for each runtime."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,19 +22,19 @@ PLACE = 12
 VIEW = "league"
 OURS = ("2", "4")
 HOW = message(
-    "Requests/s are medians over the blocks; shares are paired by block, with their 95 % interval. An alternative is "
-    "faster where both its interval and its p say so, at {alpha}; p is adjusted for all alternatives under all "
-    "runtimes (docs/statistics.md). "
-    "CPU time and memory (the sum of the services' peaks) count every process of a service. Rows with another "
-    "protocol have another client, and its CPU time is part of what they cost.",
+    "Requests/s are medians over the blocks. Ratios are paired by block, with 95 % intervals. An alternative counts as "
+    "faster if the interval of its ratio is above 1 and p is at most {alpha}. p is adjusted for all alternatives under "
+    "all runtimes (docs/statistics.md). CPU time and memory (the sum of the services' peaks) include every process of "
+    "a service. Rows with another protocol use another client, whose CPU time is part of their cost.",
     alpha=ALPHA,
 )
 
 
 @dataclass(frozen=True)
 class Challenge:
-    """An alternative beside the better of our systems, under one runtime. share: of the requests/s of ours.
+    """A comparison of an alternative with the better of gilscope's systems under one runtime.
 
+    share: requests/s of the alternative over requests/s of gilscope's system
     p: two-sided, adjusted for all alternatives under all runtimes (Holm)
     """
 
@@ -44,10 +44,8 @@ class Challenge:
 
 
 def section(view: View) -> Section:
-    """Return a ranking for each runtime: which of ours serves most, and which alternatives serve more."""
-    ranked = contests(
-        view.rows, view.titles, reference=OURS, kind=lambda row: message("runtime {runtime}", runtime=row.runtime)
-    )
+    """Return the section: a ranking for each runtime, with the alternatives that serve more than gilscope's systems."""
+    ranked = contests(view.rows, view.titles, reference=OURS, kind=_runtime)
     every = _challenges(ranked, view.run.seed)
     sentences = [*shared.label_sentences(ranked, partial(_sentence, every=every)), *_too_few(every)]
     return shared.contest_section(message("League"), ranked, _columns(), HOW, sentences, view)
@@ -58,7 +56,10 @@ def _runtime(row: Row) -> Message:
 
 
 def _challenges(ranked: Iterable[Contest], seed: int) -> list[Challenge]:
-    """Return every alternative that shares a block with the better of ours under its runtime; all are one family."""
+    """Return a comparison for every alternative that has blocks in common with gilscope's better system.
+
+    All comparisons are one family for the adjustment of p.
+    """
     rivals = [
         (rival, share)
         for contest in ranked
@@ -83,7 +84,7 @@ def _columns() -> list[Col[Standing]]:
 
 
 def _numbered(standing: Standing) -> Message:
-    """Return its name, that of ours with its number."""
+    """Return the system's name, with the number of systems 2 and 4."""
     system = standing.row.system
     if not system.isdigit():
         return standing.name
@@ -91,7 +92,7 @@ def _numbered(standing: Standing) -> Message:
 
 
 def _share_col(system: str, rank: int = 0) -> Col[Standing]:
-    """Return the column of requests/s over those of *system* under the same runtime."""
+    """Return the column with requests/s over the requests/s of *system* under the same runtime."""
 
     def datum(standing: Standing) -> Datum | None:
         base = next((row for row in standing.ranked if row.system == system), None)
@@ -99,7 +100,7 @@ def _share_col(system: str, rank: int = 0) -> Col[Standing]:
             return None
         return estimated(rate_share(standing.row, base), hundredths, of_rows([base, standing.row]))
 
-    return col(message("of system {system}'s", system=system), datum, hundredths, rank=rank)
+    return col(message("vs system {system}", system=system), datum, hundredths, rank=rank)
 
 
 def _peak_bytes(standing: Standing) -> float:
@@ -111,26 +112,26 @@ def _sentence(contest: Contest, every: Iterable[Challenge]) -> Message:
     best = contest.reference
     if best.row.system not in OURS:
         return message(
-            "{name} serves {rate} requests/s, the most; systems {systems} have no figures.",
+            "{name} serves the most: {rate} requests/s. Systems {systems} have no figures.",
             **shared.named_rate(best),
             systems=listed(OURS, last=AND),
         )
-    most = message("{name} serves {rate} requests/s, the most of ours", **shared.named_rate(best))
+    most = message("{name} serves {rate} requests/s, the most of gilscope's systems", **shared.named_rate(best))
     rivals = [challenge for challenge in every if challenge.rival.ranked is best.ranked]
     return message("{most}; {others}.", most=most, others=_ahead(rivals))
 
 
 def _ahead(rivals: Sequence[Challenge]) -> Message:
-    """Return which alternatives are faster than the best of ours, by interval and p, or seem so."""
+    """Return a clause about the alternatives that are faster than gilscope's best system, or seem to be faster."""
     faster = [rival for rival in rivals if rival.share.low > 1 and rival.p <= ALPHA]
     if faster:
         names = listed(message("{name} ({share})", **_args(rival)) for rival in faster)
-        return message("faster than it: {names}", names=names)
+        return message("faster alternatives: {names}", names=names)
     ahead = [rival for rival in rivals if rival.share.value > 1]
     if not ahead:
         return message("no alternative serves more")
     names = listed(message("{name} ({share}, p {p:.2g})", **_args(rival), p=rival.p) for rival in ahead)
-    return message("none is shown to be faster, though these are ahead: {names}", names=names)
+    return message("no alternative is faster with confidence, but these have higher medians: {names}", names=names)
 
 
 def _args(challenge: Challenge) -> dict[str, Any]:
@@ -138,12 +139,12 @@ def _args(challenge: Challenge) -> dict[str, Any]:
 
 
 def _too_few(every: Sequence[Challenge]) -> Iterator[Message]:
-    """Yield that there are too few blocks for anything to be shown, if so."""
+    """Yield a warning if there are too few blocks for any alternative to be faster with confidence."""
     blocks = max((challenge.share.count for challenge in every), default=0)
     if every and blocks < fewest_blocks(len(every)):
         yield plural(
-            "{count} block cannot show that one of {rivals} is faster; {enough} can: --blocks {enough}.",
-            "{count} blocks cannot show that one of {rivals} is faster; {enough} can: --blocks {enough}.",
+            "{count} block is too few to show that one of {rivals} alternatives is faster. Use --blocks {enough}.",
+            "{count} blocks are too few to show that one of {rivals} alternatives is faster. Use --blocks {enough}.",
             count=blocks,
             rivals=len(every),
             enough=fewest_blocks(len(every)),

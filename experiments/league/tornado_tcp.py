@@ -1,6 +1,6 @@
-"""Tornado's TCPServer and IOStream: a coroutine for each connection, all in one event loop.
+"""A service with Tornado's TCPServer and IOStream: a coroutine for each connection, all in one event loop.
 
-As the example in TCPServer's documentation, with read_bytes for the length and the body.
+It follows the example in TCPServer's documentation, with read_bytes for the length and the body.
 Source: www.tornadoweb.org/en/stable/tcpserver.html
 """
 
@@ -37,7 +37,7 @@ class _Server(TCPServer):
 
 
 def tornado_tcp_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """The service of *cell*, listening."""
+    """Return the service of *cell*, listening."""
     listener, counts = listen(cell, service_id, folder)[0], Counts()
 
     async def run() -> None:

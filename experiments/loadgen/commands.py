@@ -1,4 +1,4 @@
-"""A command that is run to its end: what it printed, how it ended, and what it cost."""
+"""Run a command to its end, and return its output, exit status and peak memory."""
 
 import os
 import resource
@@ -17,9 +17,10 @@ LOOK_EVERY_S = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class CommandOutcome:
-    """What it printed on stdout and stderr. status: below 0 the signal that ended it.
+    """The result of a command: its stdout and stderr, exit status and peak memory.
 
-    peak_bytes: its largest resident set; 0 where the system does not say
+    status: negative for the signal that ended the command
+    peak_bytes: its largest resident set; 0 if not known
     """
 
     output: str
@@ -29,7 +30,7 @@ class CommandOutcome:
 
 
 def run(command: Sequence[str]) -> CommandOutcome:
-    """Run *command* to its end; it ends with this process. Raises OSError where there is no such program."""
+    """Run *command* to its end. The kernel kills it if this process ends. Raises OSError if the program is missing."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -43,7 +44,7 @@ def run(command: Sequence[str]) -> CommandOutcome:
 
 
 def outcome_of(process: "subprocess.Popen[str]") -> CommandOutcome:
-    """Wait until *process* ends, and read its peak memory meanwhile: VmHWM goes when the process does."""
+    """Wait until *process* ends. Its peak memory is read meanwhile, because VmHWM is lost at the end."""
     seen_bytes = 0
     while True:
         seen_bytes = max(seen_bytes, peak_memory_bytes(process.pid))
@@ -56,26 +57,9 @@ def outcome_of(process: "subprocess.Popen[str]") -> CommandOutcome:
 
 
 def _peak_bytes_of_ended() -> int:
-    """ru_maxrss of the children that have ended, in bytes, or 0 where it may be this process's own.
+    """Return ru_maxrss of the ended children in bytes, or 0 if the value may be this process's own.
 
-    A child's begins with what its parent had when it was forked (docs/decisions/006): only above that is it a child's.
+    A child's ru_maxrss starts at its parent's value (docs/decisions/006), so only a higher value is the child's.
     """
     most_bytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
     return most_bytes if most_bytes > own_peak_memory_bytes() else 0
-
-
-class ChildUsage:
-    """What the operating system has counted for child processes that have ended, since the object was made."""
-
-    def __init__(self) -> None:
-        self._start = resource.getrusage(resource.RUSAGE_CHILDREN)
-
-    def to_json(self) -> dict[str, int]:
-        """CPU times (ns) and context switches."""
-        start, now = self._start, resource.getrusage(resource.RUSAGE_CHILDREN)
-        return {
-            "cpu_user_ns": round((now.ru_utime - start.ru_utime) * 1e9),
-            "cpu_system_ns": round((now.ru_stime - start.ru_stime) * 1e9),
-            "voluntary_switches": now.ru_nvcsw - start.ru_nvcsw,
-            "involuntary_switches": now.ru_nivcsw - start.ru_nivcsw,
-        }

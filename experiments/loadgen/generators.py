@@ -1,6 +1,6 @@
-"""Other load generators: their command lines, how their output is read, and their versions.
+"""Other load generators: build their command lines, parse their output, and read their versions.
 
-Each is called as its own documentation says: https://httpd.apache.org/docs/2.4/programs/ab.html, and the README of
+Sources of the options: https://httpd.apache.org/docs/2.4/programs/ab.html, and the README of
 https://github.com/wg/wrk, https://github.com/hatoo/oha and https://github.com/rakyll/hey.
 """
 
@@ -15,15 +15,16 @@ from pathlib import Path
 LAST_BYTES = 1000
 VERSION_TIMEOUT_S = 10
 UNKNOWN = "unknown"
-MOST_PER_S = 200_000  # ab stops at a number of requests even if it is given a time: this is more than it can send
-HEY_KEEPS = 1_000_000  # hey prints the status of so many answers and no count of the others
+MOST_PER_S = 200_000  # more than ab can send; ab stops at a number of requests even if a time is given
+HEY_KEEPS = 1_000_000  # hey prints the status of at most this many answers and does not count others
 
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What a generator is to send. timed: it stops after *seconds*, whatever the number of requests.
+    """The load that a generator must send.
 
-    A generator without a request limit always goes by the seconds.
+    timed: whether the generator stops after *seconds* and not after *requests*. A generator without an option for the
+    number of requests always stops after *seconds*
     """
 
     url: str
@@ -37,7 +38,7 @@ class Load:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What a generator printed: answers of any status, those it calls failed, its run time, percentiles."""
+    """The figures that a generator printed: answers of any status, failed requests, run time and percentiles."""
 
     answered: int
     failed: int
@@ -47,9 +48,13 @@ class Report:
 
 @dataclass(frozen=True, kw_only=True)
 class Generator:
-    """command(load): its command line. read(its output): what it reports. version(): UNKNOWN if it prints none.
+    """A load generator.
 
-    by_time: it has no request limit. in_equal_shares: each of its connections sends the same number of requests.
+    command(load): returns the command line
+    read(output): parses the output
+    version(): returns the version, or UNKNOWN
+    by_time: whether the generator has no option for the number of requests
+    in_equal_shares: whether each connection sends the same number of requests
     """
 
     command: Callable[[Load], list[str]]
@@ -60,10 +65,10 @@ class Generator:
 
 
 def _ab(load: Load) -> list[str]:
-    keep = ["-k"] if load.keep_alive else []
-    # -t sets -n to 50 000, so -n comes after it.
-    size = ["-t", str(load.seconds), "-n", str(load.seconds * MOST_PER_S)] if load.timed else ["-n", str(load.requests)]
-    return ["ab", "-q", *keep, *size, "-c", str(load.connections), load.url]
+    keep = "-k" if load.keep_alive else ""
+    # -n follows -t, because -t sets -n to 50,000.
+    size = f"-t {load.seconds} -n {load.seconds * MOST_PER_S}" if load.timed else f"-n {load.requests}"
+    return f"ab -q {keep} {size} -c {load.connections} {load.url}".split()
 
 
 def _read_ab(output: str) -> Report:
@@ -98,11 +103,9 @@ def _read_wrk(output: str) -> Report:
 
 
 def _oha(load: Load) -> list[str]:
-    close = [] if load.keep_alive else ["--disable-keepalive"]
-    size = (
-        ["-w", "-z", f"{load.seconds}s"] if load.timed else ["-n", str(load.requests)]
-    )  # -w: wait for requests under way
-    return ["oha", "--no-tui", "--output-format", "json", *close, *size, "-c", str(load.connections), load.url]
+    close = "" if load.keep_alive else "--disable-keepalive"
+    size = f"-w -z {load.seconds}s" if load.timed else f"-n {load.requests}"  # -w: wait for requests in flight
+    return f"oha --no-tui --output-format json {close} {size} -c {load.connections} {load.url}".split()
 
 
 def _read_oha(output: str) -> Report:
@@ -123,9 +126,9 @@ def _read_oha(output: str) -> Report:
 
 
 def _hey(load: Load) -> list[str]:
-    close = [] if load.keep_alive else ["-disable-keepalive"]
-    size = ["-z", f"{load.seconds}s"] if load.timed else ["-n", str(load.requests)]
-    return ["hey", *close, *size, "-c", str(load.connections), load.url]
+    close = "" if load.keep_alive else "-disable-keepalive"
+    size = f"-z {load.seconds}s" if load.timed else f"-n {load.requests}"
+    return f"hey {close} {size} -c {load.connections} {load.url}".split()
 
 
 def _read_hey(output: str) -> Report:
@@ -150,12 +153,12 @@ def _read_hey(output: str) -> Report:
 def _match(pattern: str, output: str, default: str | None = None) -> str:
     match = re.search(pattern, output)
     if match is None and default is None:
-        raise ValueError(f"its output has no {pattern!r}: {output[-LAST_BYTES:]}")
+        raise ValueError(f"the load generator's output has no {pattern!r}: {output[-LAST_BYTES:]}")
     return match[1] if match else str(default)
 
 
 def _version_of(*command: str, pattern: str) -> Callable[[], str]:
-    """The version that *command* prints; some generators exit with 1 after it."""
+    """Return a function that reads the version from *command*'s output. Some generators then exit with status 1."""
 
     def version() -> str:
         try:
@@ -170,7 +173,7 @@ def _version_of(*command: str, pattern: str) -> Callable[[], str]:
 
 
 def _hey_version() -> str:
-    """hey prints none; Go stores the module's version in the program, where `go version -m` reads it too."""
+    """Return hey's version from its program file, where Go stores it, because hey does not print its version."""
     place = shutil.which("hey")
     try:
         built = re.search(rb"\tgithub\.com/rakyll/hey\t([^\s\x00]+)", Path(place).read_bytes()) if place else None

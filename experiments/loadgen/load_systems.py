@@ -1,4 +1,4 @@
-"""Load generators against the echo HTTP server native/http-echo: ours, and others that peers.py runs."""
+"""Declare load generators that call the server native/http-echo: gilscope's own, and others that peers.py runs."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ _generator = partial(
     common=SIZES,
     reads=LOAD_READS,
     native_service=Program(name="http-echo", arguments=("--child",)),
-    spreads=True,
+    supports_hosts=True,
     request_cpu_us=25,
 )
 _peer = partial(Program, builder="", host="experiments.loadgen.peers")

@@ -1,10 +1,11 @@
-"""Other load generators as clients: `python -m experiments.loadgen.peers wrk`, by the child contract.
+"""Run another load generator as a client that follows the child contract: `python -m experiments.loadgen.peers wrk`.
 
-Each is run with the cell's connections, and its number of requests or the time that the plan gives. What came of it is
-what it says itself; its CPU time is what the operating system counts for its process.
+The generator uses the cell's number of connections, and the number of requests or the duration of the plan. The result
+is the generator's own output; its CPU time is from the operating system.
 """
 
 import os
+import resource
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,37 +13,46 @@ from time import perf_counter_ns
 from typing import Any
 
 from core.cell import Cell
-from core.child import STOPPED_EARLY, ParentWatch, exit_at_once, read_cell, say_done, say_ready, stay_on
+from core.child import (
+    STOPPED_EARLY,
+    ParentWatch,
+    ProcessTimes,
+    exit_at_once,
+    pin_to_cpus,
+    print_done,
+    print_ready,
+    read_cell,
+)
 from core.histogram import Histogram
 from core.method import Method
 from core.runtime import NATIVE
-from experiments.loadgen.commands import ChildUsage, CommandOutcome, run
+from experiments.loadgen.commands import CommandOutcome, run
 from experiments.loadgen.generators import GENERATORS, LAST_BYTES, Generator, Load, Report
 
 WARM_UP_S = 1
 
 
 def main(name: str) -> None:
-    """Take the part of a client. For a generator that takes a time only, the warm-up shows how long that must be."""
+    """Run the client. If the generator accepts only a duration, the warm-up determines how long it must run."""
     generator, first_line = GENERATORS[name], read_cell()
-    stay_on(first_line.get("cpus", ()))
+    pin_to_cpus(first_line.get("cpus", ()))
     method = Method.from_json(first_line["method"])
     load = _load(first_line, method)
     version = {"program": name, "version": generator.version(), "compiler": "", "packages": {}}
-    say_ready([], {"implementation": NATIVE, "gil_enabled": False, **version})
+    print_ready([], {"implementation": NATIVE, "gil_enabled": False, **version})
     watch = ParentWatch()
-    while (word := watch.next_word()) != "go":
+    while (word := watch.next_command()) != "go":
         if word != "warm":
             exit_at_once(STOPPED_EARLY)
         report, _ = _run(generator, _smaller(load, method.warmup.share))
         if generator.by_time and not load.timed:
             load = replace(load, seconds=_seconds(report, load.requests))
-        say_done(word)
-    usage, started_ns = ChildUsage(), perf_counter_ns()
+        print_done(word)
+    usage, started_ns = ProcessTimes(resource.RUSAGE_CHILDREN), perf_counter_ns()
     report, ended = _run(generator, load)
     counted = {**usage.to_json(), "max_rss_bytes": ended.peak_bytes}
-    watch.say_result({**counted, **_result(report, _requests(generator, load, report), started_ns)})
-    watch.next_word()
+    watch.print_result({**counted, **_result(report, _requests(generator, load, report), started_ns)})
+    watch.next_command()
 
 
 def _load(first_line: Mapping[str, Any], method: Method) -> Load:
@@ -63,24 +73,24 @@ def _smaller(load: Load, share: float) -> Load:
 
 
 def _seconds(report: Report, requests: int) -> int:
-    """How long a generator without a request limit must run to send *requests* requests."""
+    """Return how many seconds a generator must run to send *requests* requests, at the rate in *report*."""
     return max(1, round(requests * report.seconds / report.answered))
 
 
 def _run(generator: Generator, load: Load) -> tuple[Report, CommandOutcome]:
-    """Run the generator once. Raises ValueError with its output if that does not report any answer."""
+    """Run the generator once. Raises ValueError with its output if it fails or reports no answer."""
     ended = run(generator.command(load))
     printed = ended.output + ended.stderr
     if ended.status:
-        raise ValueError(f"it exited with status {ended.status}: {printed[-LAST_BYTES:]}")
+        raise ValueError(f"the load generator exited with status {ended.status}: {printed[-LAST_BYTES:]}")
     report = generator.read(ended.output)
     if not report.answered:
-        raise ValueError(f"it got no answer at all: {printed[-LAST_BYTES:]}")
+        raise ValueError(f"the load generator received no answer: {printed[-LAST_BYTES:]}")
     return report, ended
 
 
 def _requests(generator: Generator, load: Load, report: Report) -> int:
-    """How many requests it was to send: as many as it did, if a time limit ended it."""
+    """Return the number of planned requests. With a duration, this is the number of answers."""
     if generator.by_time or load.timed:
         return report.answered
     return load.requests - (load.requests % load.connections if generator.in_equal_shares else 0)

@@ -1,4 +1,4 @@
-"""The experiment loadgen: each load generator against the same server, and ours against each other one."""
+"""The report's section for the experiment loadgen: gilscope's load generator compared with others."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,33 +23,39 @@ PLACE = 12
 VIEW = "loadgen"
 OWN, AB = "load-own", "load-ab"
 ROUNDED_TO_NOTHING_US = {AB: 500, "load-hey": 50}  # ab prints whole ms, hey four decimals of a second
-KEPT, FRESH = message("Connections are kept"), message("A connection for each request")
+KEPT, FRESH = message("Kept connections"), message("New connection per request")
 SEED = message(
-    "The seed ran gurl against ab without `-k`: a connection for every request on one side, kept connections on the "
-    "other. It found 129,741 requests/s for gurl and 30,030 for ab, 4.3 times. Here keep-alive stands in every row."
+    "The seed compared gurl with kept connections to ab without `-k`, which opens a connection for every request. It "
+    "measured 129,741 requests/s for gurl and 30,030 for ab: 4.3x. Here, every row says whether connections are kept."
 )
 HOW = message(
-    "Requests/s and CPU time are medians over the blocks. Ours over its, here and in the sentences, is paired "
-    "by block, with its 95 % interval; the ratio of the two medians may differ. Each "
-    "generator reports its own requests/s; CPU time is the operating system's, for the whole process. Our percentiles "
-    "are of all blocks together; the others' are the median over the blocks of what they print (ab in whole ms). wrk "
-    "takes no number of requests: it runs for as long as its warm-up showed it needs."
+    "Requests/s and CPU time are medians over the blocks. Ratios compare gilscope's generator with another one, paired "
+    "by block, with 95 % intervals, so they may differ from the ratio of the medians. Each generator reports its own "
+    "requests/s. CPU time is from the operating system, for the whole process. Percentiles of gilscope's generator are "
+    "of all blocks together. Percentiles of others are the median over the blocks of their output (ab prints whole "
+    "ms). wrk has no option for a number of requests, so its warm-up determines how long it runs."
 )
 
 
 def section(view: View) -> Section:
-    """Return the generators that keep connections, and those that do not, each against ours."""
+    """Return the section: rankings of the generators, with kept connections and with new connections."""
     rows = sorted(view.rows, key=_is_kept, reverse=True)
     ranked = contests(rows, view.titles, reference=[OWN], kind=lambda row: KEPT if _is_kept(row) else FRESH)
     sentences = shared.label_sentences(ranked, _sentence)
     measured = {(row.system, _is_kept(row)): row for row in reversed(rows) if row.figures}
     own, ab = measured.get((OWN, True)), measured.get((AB, False))
-    if own and ab:  # what the seed compared
+    if own and ab:  # the comparison of the seed
         share = shared.share_words(rate_share(own, ab), ab)
         sentences.append(
-            message("As the seed compared, ours with keep-alive against ab without: {share} x.", share=share)
+            message(
+                "As in the seed's comparison, gilscope's generator with keep-alive sends {share} times the requests/s "
+                "of ab without keep-alive.",
+                share=share,
+            )
         )
-    seed = Section(key="seed-figures", title=message("The seed's own figures: another machine's"), sentences=(SEED,))
+    seed = Section(
+        key="seed-figures", title=message("Figures published by the seed, from another machine"), sentences=(SEED,)
+    )
     made = shared.contest_section(message("Load generators"), ranked, _columns(), HOW, sentences, view)
     return replace(made, parts=(*made.parts, seed))
 
@@ -67,15 +73,15 @@ def _columns() -> list[Col[Standing]]:
         shared.number_col(message("requests"), lambda standing: standing.row.good[0].answered, whole, rank=7),
         shared.RATES,
         *shared.median_cols(client_cpu_ns_per_request=2),
-        _ours_over(message("our requests/s over its"), rate_share, brief=message("ours over its")),
-        _ours_over(message("our CPU over its"), _client_cpu_share, brief=message("our CPU over its"), rank=3),
+        _ours_over(message("gilscope's requests/s over its"), rate_share, brief=message("requests/s ratio")),
+        _ours_over(message("gilscope's CPU over its"), _client_cpu_share, brief=message("CPU time ratio"), rank=3),
         _percentile_col("p50", rank=6),
         _percentile_col("p99", rank=5),
     ]
 
 
 def _ours_over(head: Message, share: Callable[[Row, Row], Estimate | None], **more: Any) -> Col[Standing]:
-    """Return the column of how many times ours is, which is empty if ours was not measured."""
+    """Return a column with ratios of gilscope's generator over another; empty if gilscope's was not measured."""
     return col(
         head,
         lambda standing: share(standing.base, standing.row) if standing.base.system == OWN else None,
@@ -86,7 +92,7 @@ def _ours_over(head: Message, share: Callable[[Row, Row], Estimate | None], **mo
 
 
 def _client_cpu_share(row: Row, base: Row) -> Estimate | None:
-    """Return the client CPU time per request of *row* over that of *base*, paired by block."""
+    """Return the client CPU time per request of *row* over the one of *base*, paired by block."""
     spent_ns, base_ns = (
         {cell.block: spent for cell in one.good if (spent := per_request(cpu_ns(cell.clients), cell))}
         for one in (row, base)
@@ -96,7 +102,11 @@ def _client_cpu_share(row: Row, base: Row) -> Estimate | None:
 
 
 def _percentile_col(key: str, rank: int) -> Col[Standing]:
-    """Return ours of all blocks together; of another generator the median over the blocks of what it printed."""
+    """Return the column of a percentile.
+
+    For gilscope's generator, the percentile is of all blocks together. For others, it is the median over the blocks of
+    the printed value.
+    """
 
     def read(standing: Standing) -> CellValue:
         row = standing.row
@@ -118,7 +128,9 @@ def _sentence(contest: Contest) -> Message:
     own = contest.reference
     times = [
         message(
-            "{share} x {name}", share=shared.share_words(rate_share(own.row, other.row), other.row), name=other.name
+            "{share} times the requests/s of {name}",
+            share=shared.share_words(rate_share(own.row, other.row), other.row),
+            name=other.name,
         )
         for other in contest.standings
         if other is not own

@@ -9,7 +9,7 @@ from time import perf_counter, perf_counter_ns
 from typing import Any, Required, TypedDict
 
 from core import record
-from core.decode import Misfit, decoded, sentence
+from core.decode import Misfit, decode_message, decoded
 from core.errors import ChildFailed
 from core.hosts import Host
 from core.limits import MAX_LINE_BYTES
@@ -228,7 +228,7 @@ class HostConnection:
     def _checked(self, form: Any, told: Mapping[str, Any], what: str) -> Any:
         try:
             if "error" in told:
-                return sentence(told["error"])
+                return decode_message(told["error"])
             if form is not Any:
                 decoded(told["answer"], form)
         except Misfit as misfit:

@@ -154,10 +154,10 @@ class HostRuntime(Runtime):
             self.pythons[" ".join((own["requirements"], *own["packages"]))] = Path(there["python"])
         return {"expected_python": self.interpreter.label, **there, **with_bodies(own)}
 
-    def told(self, system: System) -> dict[str, Any]:
+    def child_config(self, system: System) -> dict[str, Any]:
         """With what the files hold that clients send: they are not on their hosts."""
-        own = system.told.get("own")
-        return {"own": {**own, **with_bodies(own)}} if own else super().told(system)
+        own = system.child_config.get("own")
+        return {"own": {**own, **with_bodies(own)}} if own else super().child_config(system)
 
     def to_json(self) -> dict[str, Any]:
         """With the packages as they are on the services' host."""

@@ -95,7 +95,7 @@ _USES = [
 PROGRAMS = {program.name: program for _, program in _USES}
 BUILDS = {name: _build_of(program) for name, program in PROGRAMS.items() if program.builder}
 # Programs that check who connects, so they may run on other hosts.
-FOR_HOSTS = {program.name for system, program in _USES if system.spreads and program.builder}
+FOR_HOSTS = {program.name for system, program in _USES if system.supports_hosts and program.builder}
 
 
 def command(program: Program) -> list[str]:

@@ -164,7 +164,7 @@ class CellRun(ExitStack):
         for client_id, client in enumerate(self._clients):
             told = {"client_id": client_id, "addresses": self._sockets, "method": self._bench.method.to_json()}
             place = self._places.client_line(client_id)
-            client.tell({**self._cell.to_json(), **told, **place, **runtime.told(self._system)})
+            client.tell({**self._cell.to_json(), **told, **place, **runtime.child_config(self._system)})
         ready = self._children.hear_all(self._clients, READY, BEFORE_READY, starting_s({}))
         check_runtime(runtime, self._clients, ready)
         self._ready_ns = perf_counter_ns() - self._launched_ns
@@ -346,7 +346,7 @@ class CellRun(ExitStack):
         """
         inside = [inside.variables for inside in self._insides]
         self._services = self._start(SERVICE, [{} if self._system.hosted else variables for variables in inside])
-        told = {**self._places.service_line(), **self._runtimes[SERVICE].told(self._system)}
+        told = {**self._places.service_line(), **self._runtimes[SERVICE].child_config(self._system)}
         self._start_deadline_s = starting_s(told)
         for service_id, (service, variables) in enumerate(zip(self._services, inside, strict=True)):
             service.tell({**self._cell.to_json(), **told, "service_id": service_id, "inside": variables})
@@ -404,7 +404,7 @@ def _name(role: str, number: int, total: int) -> Message:
 
 def redactor_of(system: System) -> Redactor:
     """Takes what children of *system* are told in secret out of what they say."""
-    own = system.told.get("own")
+    own = system.child_config.get("own")
     files = (request.body_file for request in RequestPlan.from_json(own["requests"]).requests) if own else ()
     bodies = (Path(file).read_bytes().decode(errors="replace") for file in files if Path(file).is_file())
     return Redactor([*(secret.reveal() for secret in secrets_in(own)), *bodies])

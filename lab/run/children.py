@@ -13,7 +13,7 @@ from typing import IO, Any
 
 import msgspec
 
-from core.decode import Misfit, sentence, shown
+from core.decode import Misfit, decode_message, shown
 from core.errors import ChildFailed
 from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, SENTENCES, Message, chained, message, verbatim
@@ -158,7 +158,7 @@ def _failure(told: Any, size_bytes: int) -> Message:
     """The reason that a child gives. Raises Misfit if it is no message, or a long one."""
     if size_bytes > LONGEST_FAILURE_BYTES:
         raise Misfit("failed", size_bytes, f"at most {LONGEST_FAILURE_BYTES} bytes")
-    return verbatim(told) if isinstance(told, str) else sentence(told)
+    return verbatim(told) if isinstance(told, str) else decode_message(told)
 
 
 def failed(child: Child, fault: Message) -> ChildFailed:

@@ -25,7 +25,7 @@ def calling_s(cell: Cell, system: System, method: Method) -> float:
     """Until the clients have said their results, from their release, in s."""
     timed_s = FLOOR_S + method.duration_s + method.warmup.seconds
     if system.hosted:
-        return timed_s + _user_service_s(cell, system.told["own"], counted=not method.duration_s)
+        return timed_s + _user_service_s(cell, system.child_config["own"], counted=not method.duration_s)
     timed_s += 0.0 if method.duration_s else cell.paced_s
     return timed_s + cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
 

@@ -45,7 +45,7 @@ def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]
     try:
         with Children(bench.sandbox, str(REPOSITORY)) as children:
             addresses = start_services(entry.cell, entry.system, children, bench)
-            return asked(entry.system.told["own"], addresses[0][0], deadline_s)
+            return asked(entry.system.child_config["own"], addresses[0][0], deadline_s)
     except GilscopeError:
         return []
 

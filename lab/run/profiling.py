@@ -64,7 +64,7 @@ def _by_perf(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str
 
 def _by_stacks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:
     """What its threads do and wait for, by the lines of Python that they are at. Their stacks go to *folder*, too."""
-    own: Mapping[str, Any] = bench.runtime(cell, system, SERVICE).told(system).get("own", {})
+    own: Mapping[str, Any] = bench.runtime(cell, system, SERVICE).child_config(system).get("own", {})
     seen: list[stacks.Samples] = []
     complaints: list[str] = []
 

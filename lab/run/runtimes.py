@@ -65,9 +65,9 @@ class Runtime:
             raise python
         return python
 
-    def told(self, system: System) -> dict[str, Any]:
+    def child_config(self, system: System) -> dict[str, Any]:
         """What its children are told besides the cell."""
-        return dict(system.told)
+        return dict(system.child_config)
 
     def own(self, own: Mapping[str, Any]) -> dict[str, Any]:
         """What a user's service is told of where it runs: the interpreter, with the user's packages, and its label.
@@ -104,9 +104,9 @@ class Native:
             raise programs.ProgramMissing("{system} has no native {role}", system=system.name, role=ROLES[role])
         return programs.command(program)
 
-    def told(self, system: System) -> dict[str, Any]:
+    def child_config(self, system: System) -> dict[str, Any]:
         """What its children are told besides the cell."""
-        return dict(system.told)
+        return dict(system.child_config)
 
     def to_json(self) -> dict[str, Any]:
         """What result.json keeps of it."""
@@ -144,10 +144,10 @@ class UserServiceRuntime:
         self.python(system)
         return [sys.executable, *USER_SERVICE_CHILD]
 
-    def told(self, system: System) -> dict[str, Any]:
+    def child_config(self, system: System) -> dict[str, Any]:
         """What the child is told besides the cell: the service, and what it runs under."""
         promises = {"gil_enabled": self.name.gil_enabled, "variables": self.name.variables}
-        own = system.told["own"]
+        own = system.child_config["own"]
         return {"own": {**own, **promises, **(self.runtime.own(own) if self.runtime else {})}}
 
     def to_json(self) -> dict[str, Any]:
@@ -156,7 +156,7 @@ class UserServiceRuntime:
 
     def python(self, system: System) -> str:
         """As of Runtime, with the user's packages; "" for a service that already runs. Raises EnvironmentFailed."""
-        return str(self.runtime.own(system.told["own"])["python"]) if self.runtime else ""
+        return str(self.runtime.own(system.child_config["own"])["python"]) if self.runtime else ""
 
 
 AnyRuntime = Runtime | Native | UserServiceRuntime

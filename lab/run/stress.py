@@ -62,8 +62,8 @@ def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s:
     for key, system in systems.items():
         if system.hosted:
             first = {entry.arm: entry for entry in reversed(entries) if entry.system.key == key}
-            told, stress.checks = expecting(system.told["own"], list(first.values()), bench, deadline_s)
-            systems[key] = replace(system, told={**system.told, "own": {**told, **how}})
+            told, stress.checks = expecting(system.child_config["own"], list(first.values()), bench, deadline_s)
+            systems[key] = replace(system, child_config={**system.child_config, "own": {**told, **how}})
     return systems
 
 

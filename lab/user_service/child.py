@@ -14,7 +14,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from core.child import exit_at_once, next_word, read_cell, say_done, say_ready, say_result, stay_on
+from core.child import exit_at_once, next_command, pin_to_cpus, print_done, print_ready, print_result, read_cell
 from core.messages import message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants, usage_of
@@ -183,7 +183,7 @@ def main() -> None:
     die_with_parent(parent_pid, signal.SIGTERM)
     cell = read_cell()
     tempfile.tempdir = cell["folder"]  # whatever is left there goes with the sandbox
-    stay_on(cell.get("cpus", ()))
+    pin_to_cpus(cell.get("cpus", ()))
     try:
         _serve(StartedService(cell) if "command" in cell["own"] else RunningService(cell["own"]))
     except CommandFailed as failed:
@@ -191,14 +191,14 @@ def main() -> None:
 
 
 def _serve(service: RunningService) -> None:
-    say_ready([service.address])
-    while word := next_word():
+    print_ready([service.address])
+    while word := next_command():
         if word == "reset":
             service.reset()
-            say_done(word)
+            print_done(word)
     result = service.result()
     service.stop()  # before the last line: then nothing of it disturbs the next cell
-    say_result(result)
+    print_result(result)
     exit_at_once()
 
 

@@ -8,10 +8,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import runner
 from lab.run import deadlines, measure
 
-PATIENCE_S = 20.0  # for a cell that is not stopped too, on a busy machine
+BLOCKED_AFTER_S = 20.0  # for a cell that is not stopped too, on a busy machine
 
 if __name__ == "__main__":
-    deadlines.START_DEADLINE_S = deadlines.FLOOR_S = PATIENCE_S
-    vars(measure)["END_DEADLINE_S"] = PATIENCE_S
+    deadlines.START_DEADLINE_S = deadlines.FLOOR_S = BLOCKED_AFTER_S
+    vars(measure)["END_DEADLINE_S"] = BLOCKED_AFTER_S
     deadlines.SLOWEST_REQUEST_S = 0.0
     sys.exit(runner.main(sys.argv[1:]))

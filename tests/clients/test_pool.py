@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clients.cached import CachedCaller
-from clients.callers import kept
+from clients.callers import cached_caller
 from clients.channel import CallFailed, FramedChannel
 from clients.fresh import FreshCaller
 from clients.pool import PoolCaller
@@ -72,7 +72,7 @@ def picks(seed: str, count: int) -> list[bytes | str]:
 def test_a_kept_channel_is_one_to_the_first_address() -> None:
     connector = Connector()
     cell = Cell.build(system="2", runtime="3.14", reads=COMMON, values={})
-    caller = kept(connector)(cell, 0, ["here", "there"], lambda taken_ns: None)
+    caller = cached_caller(connector)(cell, 0, ["here", "there"], lambda taken_ns: None)
     caller.open()
     first = caller.take()
     caller.give(first)

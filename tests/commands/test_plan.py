@@ -49,7 +49,9 @@ def test_the_experiments_fit_80_columns_with_whole_numbers_and_runtimes(
     assert {"3.14t+gil"} & wanted <= {word for line in lines for word in line.split()}
 
 
-@pytest.mark.parametrize(("cores", "advice"), [(2, "leave it to the kernel"), (8, "--pin services=0-5 clients=6-7 ")])
+@pytest.mark.parametrize(
+    ("cores", "advice"), [(2, "let the kernel place processes"), (8, "--pin services=0-5 clients=6-7 ")]
+)
 def test_the_plan_of_evidence_says_where_services_and_clients_should_run(
     cores: int, advice: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -55,7 +55,7 @@ def test_the_report_is_chinese_where_that_is_asked_for(tmp_path: Path, capsys: p
 
 @pytest.mark.parametrize("command", [report, run])
 def test_a_language_that_there_is_not_is_refused_before_anything_is_done(command: Command) -> None:
-    with pytest.raises(BadInput, match="'fr' is not a language"):
+    with pytest.raises(BadInput, match="'fr' is not a supported language"):
         command(["--lang", "fr"])
 
 
@@ -98,7 +98,7 @@ def test_json_is_one_document_with_the_comparisons_of_the_file_that_was_named(
     both = capsys.readouterr().out
     assert [len(one["comparisons"]) for one in json.loads(both)] == [1, 1]
     (tmp_path / "list.json").write_text(both)
-    with pytest.raises(BadInput, match="is a list"):
+    with pytest.raises(BadInput, match="contains a list"):
         load(tmp_path / "list.json")
     old = (tmp_path / "a" / FILE_NAME).rename(tmp_path / "old.json")
     assert report([str(old), "--json"]) == 0

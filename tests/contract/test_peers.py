@@ -28,9 +28,9 @@ def spreading() -> dict[str, tuple[System, bool]]:
     """Each server that works across hosts once, by who uses it first; whether it is a program."""
     services: dict[object, tuple[System, bool]] = {}
     for system in built_in():
-        if system.spreads and system.service:
+        if system.supports_hosts and system.service:
             services.setdefault(str(system.service), (system, False))
-        if system.spreads and system.native_service:
+        if system.supports_hosts and system.native_service:
             services.setdefault(system.native_service.name, (system, True))
     return {f"{system.key} {NATIVE if native else 'python'}": (system, native) for system, native in services.values()}
 

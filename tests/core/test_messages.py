@@ -85,5 +85,5 @@ def test_a_message_comes_back_from_json_and_translates_as_before() -> None:
 
 
 def test_an_unknown_language_is_refused_by_name() -> None:
-    with pytest.raises(BadInput, match="'xx' is not a language; accepted are en, zh"):
+    with pytest.raises(BadInput, match=r"'xx' is not a supported language\. Use one of: en, zh"):
         language("xx")

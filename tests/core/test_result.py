@@ -182,7 +182,7 @@ def test_a_folder_that_cannot_be_made_or_holds_no_run_is_an_error_that_names_it(
             for text in (b"", b"{", b"not json", b'{"schema": 1', b'{"schema": 1}x', b"[" * 200_000)
         ],
         (b'{"schema": 1, "run_id": "\xff"}', "is not JSON"),
-        *[(b'{"cells": [], "schema": %d}' % other, "this version reads schema 4") for other in (3, 5)],
+        *[(b'{"cells": [], "schema": %d}' % other, "this version of gilscope reads schema 4") for other in (3, 5)],
         *[(text, "has schema None") for text in (b"{}", b"5")],
         (b'{"cells": [], "schema": "4"}', "has schema '4'"),
     ],
@@ -199,20 +199,20 @@ def test_what_is_not_json_or_has_an_unknown_schema_is_an_error_that_says_so(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"cells": 5}, "cells is 5; Expected `array`"),
-        ({"missing": 5}, "missing is 5; Expected `object`, got `int`"),
-        ({"plan": 5}, "plan is 5; Expected `object`, got `int`"),
-        ({"plan": {"name": "x", "blocks": -1}}, "plan.blocks is -1; Expected `int` >= 0"),
-        ({"spent_ns": {"cells": 10**30}}, "Expected `int` <= 9223372036854775807"),
-        ({"later": {}}, "later is {}; a key that is not known"),
-        ({"machine": {"cpu": "x", "spun": 1}}, "machine.spun is 1; a key that is not known"),
+        ({"cells": 5}, "cells is 5, but must be `array`"),
+        ({"missing": 5}, "missing is 5, but must be `object`, got `int`"),
+        ({"plan": 5}, "plan is 5, but must be `object`, got `int`"),
+        ({"plan": {"name": "x", "blocks": -1}}, "plan.blocks is -1, but must be `int` >= 0"),
+        ({"spent_ns": {"cells": 10**30}}, "must be `int` <= 9223372036854775807"),
+        ({"later": {}}, "later is {}, but must be a known key"),
+        ({"machine": {"cpu": "x", "spun": 1}}, "machine.spun is 1, but must be a known key"),
         ({"run_id": ABSENT}, "missing required field `run_id`"),
-        ({"started_at": "noon"}, "started_at is 'noon'; a time such as"),
-        ({"profiles": [{**PROFILE, "tree": NESTED}]}, "nested too deep"),
-        ({"seed": -1}, "seed is -1; Expected `int` >= 0"),
-        ({"plan": {**PLAN, "own": {"name": 5}}}, "plan.own.name is 5; Expected `str`"),
+        ({"started_at": "noon"}, "started_at is 'noon', but must be a time such as"),
+        ({"profiles": [{**PROFILE, "tree": NESTED}]}, "a value with less nesting"),
+        ({"seed": -1}, "seed is -1, but must be `int` >= 0"),
+        ({"plan": {**PLAN, "own": {"name": 5}}}, "plan.own.name is 5, but must be `str`"),
         ({"profiles": [{**PROFILE, "params": {"NUM_CLIENTS": "all"}}]}, "profiles[0].params.NUM_CLIENTS is 'all'"),
-        ({"run_id": "another"}, "its head does not fit its checksum"),
+        ({"run_id": "another"}, "the head does not match its checksum"),
     ],
     ids=lambda value: str(value)[:40],
 )
@@ -227,14 +227,14 @@ def test_a_head_with_other_values_or_without_a_key_is_an_error_that_names_it(
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"status": "fine"}, "status is 'fine', which should be Invalid enum value 'fine'"),
-        ({"arm": True}, "arm is True, which should be Expected `str`, got `bool`"),
+        ({"status": "fine"}, "status is 'fine', but must be valid: Invalid enum value 'fine'"),
+        ({"arm": True}, "arm is True, but must be `str`, got `bool`"),
         ({"wall_ns": 2**63}, "wall_ns is 9223372036854775808"),
-        ({"clients": [{"completion_ns": 0}]}, "clients[0].completion_ns is 0, which should be Expected `int` >= 1"),
+        ({"clients": [{"completion_ns": 0}]}, "clients[0].completion_ns is 0, but must be `int` >= 1"),
         ({"clients": [{"completion_ns": 1, "overdue": "many"}]}, "clients[0].overdue is 'many'"),
-        ({"services": [{"mine": 1}]}, "services[0].mine is 1, which should be a key that is not known"),
+        ({"services": [{"mine": 1}]}, "services[0].mine is 1, but must be a known key"),
         ({"params": {"NUM_CLIENTS": "all"}}, "params.NUM_CLIENTS is 'all'"),
-        ({"latency": {"count": 1}}, "latency is {'count': 1}, which should be a histogram"),
+        ({"latency": {"count": 1}}, "latency is {'count': 1}, but must be a histogram"),
         ({"reason": {"msgid": "{a:>9999999}", "args": {"a": 1}}}, "a message whose arguments fit it"),
         ({"answered": 1}, "checksum is "),
     ],
@@ -248,7 +248,7 @@ def test_a_cell_that_does_not_fit_is_named_and_left_out_and_the_others_are_read(
     read = load(written(tmp_path, json.dumps(whole)))
     assert [one.block for one in read.cells] == [1, 3]
     (damaged,) = map(str, read.damaged)
-    assert damaged.startswith("Cell 2 in the file (1-3.11-00000002, block 2) is damaged and left out: ")
+    assert damaged.startswith("Cell 2 of the file (1-3.11-00000002, block 2) is damaged and was left out: ")
     assert said in damaged
 
 

@@ -56,14 +56,14 @@ sys.stdin.read()
 """
 LATE_READ = """
 import subprocess, sys
-from core.inside.stacks_readers import Remote
+from core.inside.stacks_readers import RemoteReader
 def innermost(tids):
     stacks = reader.stacks(tids)
     return [reader.frames(stacks[tid])[0][2] if tid in stacks else "unread" for tid in tids]
 with subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=-1, stdout=-1, text=True) as process:
     lines = [process.stdout.readline() for _ in range(18)]
     tids = [int(line) for line in lines if line != "waits\\n"]
-    reader = Remote({"pid": process.pid})
+    reader = RemoteReader({"pid": process.pid})
     print(*innermost(tids))
     process.stdin.write("on\\n")
     process.stdin.flush()
@@ -74,10 +74,10 @@ with subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=-1, stdout=-1, 
 REPLACED = "import os; print('ready', flush=True); input(); os.execvp('sh', ['sh', '-c', 'echo other; read word'])"
 REPLACED_READ = """
 import subprocess, sys
-from core.inside.stacks_readers import Remote
+from core.inside.stacks_readers import RemoteReader
 with subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=-1, stdout=-1, text=True) as process:
     process.stdout.readline()
-    reader = Remote({"pid": process.pid})
+    reader = RemoteReader({"pid": process.pid})
     print(len(reader.stacks([])))
     process.stdin.write("on\\n")
     process.stdin.flush()

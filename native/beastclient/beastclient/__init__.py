@@ -1,6 +1,6 @@
-"""HTTP by Boost.Beast, four modules of one source.
+"""HTTP clients that use Boost.Beast: four extension modules from one source.
 
-held, released: the GIL is held, or released, through connecting, sending and receiving.
-undeclared, undeclared_released: the same two, but the module does not say that it can do without the GIL, so that
-importing it in a free-threaded process turns the GIL back on.
+held, released: the GIL is held, or released, while connecting, sending and receiving
+undeclared, undeclared_released: the same, but without declared support for free-threading. Importing such a module in
+a free-threaded process enables the GIL
 """

@@ -80,7 +80,7 @@ def test_a_plan_survives_result_json_and_is_known_again_after_it() -> None:
     again = Plan.from_json(json.loads(json.dumps(plan.to_json())))
     assert again.user_service == plan.user_service
     assert [cell.cell_id for cell in again.cells()] == [cell.cell_id for cell in plan.cells()]
-    assert again.systems["shop"].told["own"]["requests"]["requests"][0]["expect_json"] == [1]
+    assert again.systems["shop"].child_config["own"]["requests"]["requests"][0]["expect_json"] == [1]
 
 
 @pytest.mark.parametrize(("place", "services"), [("{workers}", [1, 1, 1]), ("", [8, 4, 1])])
@@ -98,7 +98,7 @@ def test_arms_are_systems_under_no_runtime_in_their_order() -> None:
     plan = planned("--arm", "old=http://127.0.0.1:1/v1/", "--arm", "new=unix:/run/x.sock")
     assert [(cell.system, cell.runtime) for cell in plan.cells()] == [("old", NATIVE), ("new", NATIVE)]
     assert plan.view == "targets"
-    assert plan.systems["old"].told["own"]["prefix"] == "/v1"
+    assert plan.systems["old"].child_config["own"]["prefix"] == "/v1"
 
 
 @pytest.mark.parametrize(

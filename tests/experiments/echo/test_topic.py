@@ -22,7 +22,9 @@ def test_cores_held_awake_stand_beside_the_others_and_who_overtakes_whom_is_name
         echoing("echo-libuv", 24_000, 43_000),
         echoing("echo-asyncio", 20_000, 30_000),
     )
-    assert sentences(run)[1].endswith("libuv (C) is first with 43,000 requests/s; libuv (C) overtakes Netty (Java).")
+    assert sentences(run)[1].endswith(
+        "libuv (C) is the fastest with 43,000 requests/s; libuv (C) becomes faster than Netty (Java)."
+    )
     rates = [line[2:4] for line in lines_of(table_of(run))]
     assert rates == [["30,000", "35,000"], ["24,000", "43,000"], ["20,000", "30,000"]]
 

@@ -31,7 +31,7 @@ def only_line(cells: Sequence[CellResult]) -> list[str]:
 
 def test_an_undeclared_module_that_is_not_serial_is_not_there_again() -> None:
     parallel = worked("http-beast-undeclared", "3.14t", [4] * 10, 5)
-    assert str(answer(clients_in(HELD, HELD_FREE, parallel))).endswith("turns the GIL back on and is at 1.2.")
+    assert str(answer(clients_in(HELD, HELD_FREE, parallel))).endswith("enables the GIL, and serialisation is 1.2.")
 
 
 def test_without_a_held_build_under_a_gil_there_is_no_answer() -> None:

@@ -38,26 +38,26 @@ def test_an_alternative_that_is_faster_than_the_better_of_ours_is_named() -> Non
     (said,) = told(a_run(TIMES_MS, runtimes=("3.14t",), blocks=8))  # 2 alternatives: p is 2 x 2 ** -7
     # 400,000 requests in 80 ms and 1 to 8 % more, and a ms of our own: the median is between 83.8 and 84 ms + 1 ms
     assert said.startswith("runtime 3.14t: Multi-socket pool serves 4,7")
-    assert " requests/s, the most of ours; faster than it: socketserver (1.5" in said
+    assert " requests/s, the most of gilscope's systems; faster alternatives: socketserver (1.5" in said
     assert "Waitress" not in said
     assert "Single socket" not in said
 
 
 def test_an_interval_above_1_alone_is_not_enough_among_many() -> None:
     said, few = told(a_run(TIMES_MS, runtimes=("3.14t",)))  # 6 blocks: p is 2 x 2 ** -5, above 0.04
-    assert "none is shown to be faster, though these are ahead: socketserver (1.5" in said
+    assert "no alternative is faster with confidence, but these have higher medians: socketserver (1.5" in said
     assert "], p 0.062)." in said
-    assert few == "6 blocks cannot show that one of 2 is faster; 7 can: --blocks 7."
+    assert few == "6 blocks are too few to show that one of 2 alternatives is faster. Use --blocks 7."
 
 
 @pytest.mark.parametrize(
     ("times_ms", "end"),
     [
-        ({"2": 100, "4": 80, "alt-waitress": 400}, "the most of ours; no alternative serves more."),
+        ({"2": 100, "4": 80, "alt-waitress": 400}, "the most of gilscope's systems; no alternative serves more."),
         # 400,000 requests in 52 and 53 ms, the middle two of six blocks
         (
             {"alt-socketserver": 50, "alt-waitress": 400},
-            "7,619,739 requests/s, the most; systems 2 and 4 have no figures.",
+            "the most: 7,619,739 requests/s. Systems 2 and 4 have no figures.",
         ),
     ],
 )

@@ -1,12 +1,13 @@
 """A command that is run to its end: what it printed, and the memory that was its own."""
 
+import resource
 import subprocess
 import sys
 
 import pytest
 
-from core.child import own_peak_memory_bytes
-from experiments.loadgen.commands import ChildUsage, outcome_of, run
+from core.child import ProcessTimes, own_peak_memory_bytes
+from experiments.loadgen.commands import outcome_of, run
 
 MUCH_BYTES = 300_000_000
 DIES = "import os, signal; from core.parent import die_with_parent; die_with_parent({}, signal.SIGTERM); print(1)"
@@ -43,7 +44,7 @@ def test_the_memory_of_a_large_command_is_told_to_the_end() -> None:
 def test_the_cpu_time_of_a_command_is_counted_and_not_that_of_those_before() -> None:
     burns = [sys.executable, "-S", "-c", "n = 0\nwhile n < 2_000_000: n += 1"]
     run(burns)
-    usage = ChildUsage()
+    usage = ProcessTimes(resource.RUSAGE_CHILDREN)
     assert sum(usage.to_json().values()) == 0
     run(burns)
     counted = usage.to_json()

@@ -56,7 +56,7 @@ def test_a_quiet_machine_has_findings_that_are_all_good_and_one_that_tells_nothi
         ("CPU steal", {"window": {"steal": 0.034}}, "3.4 %"),
         ("swapping", {"window": {"swapped_pages": 1}}, "1 page was"),
         ("throttling", {"window": {"throttles": 2}}, "2 times"),
-        ("held by the quota", {"window": {"quota_stalled_ns": 50_000_000}}, "50 ms of 0.5 s"),
+        ("quota throttling", {"window": {"quota_stalled_ns": 50_000_000}}, "50 ms of 0.5 s"),
         ("memory pressure", {"memory_pressure": 0.02}, "2.0 %"),
         ("swap in use", {"swap_used_bytes": 3 << 20}, "3 MiB"),
         ("frequency governor", {"governors": ["performance", "powersave"]}, "performance, powersave"),

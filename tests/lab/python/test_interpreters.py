@@ -202,7 +202,7 @@ def test_a_jit_is_looked_for_among_all_and_is_measured_off_in_the_same_interpret
 
 
 def test_a_name_that_is_none_is_refused() -> None:
-    with pytest.raises(BadInput, match="'pypy' is not a runtime's name"):
+    with pytest.raises(BadInput, match="'pypy' is not a valid name"):
         find(["pypy"])
 
 

@@ -53,5 +53,5 @@ def test_ours_have_a_hundredth_of_a_second_for_each_request_beside_the_count() -
 
 def test_a_start_deadline_of_ones_own_comes_on_top() -> None:
     (system,) = systems(service(deadline_s=120.0))
-    assert starting_s(system.told) == START_DEADLINE_S + 120.0
+    assert starting_s(system.child_config) == START_DEADLINE_S + 120.0
     assert starting_s({}) == START_DEADLINE_S
