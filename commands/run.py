@@ -272,7 +272,8 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quie
     try:
         until = order.plan.until
         cells = [entry.cell for entry in order.plan.entries()]
-        with display(cells, quiet=quiet, open_ended=bool(until or order.plan.objectives)) as progress:
+        is_open_ended = bool(until or order.plan.objectives)
+        with display(cells, quiet=quiet, open_ended=is_open_ended, language=output.language) as progress:
             if order.plan.objectives:
                 from reports.facts import capacity
 

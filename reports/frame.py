@@ -1,4 +1,4 @@
-"""A saved run as a pandas frame, for notebooks: one line a cell and block."""
+"""A saved run as a pandas DataFrame for notebooks, with one line per cell."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
 
 def frame(path: Path | str) -> "pd.DataFrame":
-    """The cells of a saved run: parameters, status, rates, percentiles and CPU time, a column each.
+    """Return the cells of a saved run as a DataFrame, with columns for parameters, status and all figures.
 
     path: a run's folder, or its result.json
-    Durations are ns. What is unknown is missing. Whole numbers stay whole, as pandas' Int64.
-    Raises BadInput if there is no run, or no pandas.
+    Durations are in ns. Unknown values are missing. Integers have pandas' type Int64.
+    Raises BadInput if the run cannot be read or pandas is not installed.
     """
     try:
         import pandas as pd

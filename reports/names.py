@@ -1,4 +1,4 @@
-"""What a report's files are called in a run's folder."""
+"""Names of the report's files in a run's folder."""
 
 from collections.abc import Iterable
 
@@ -10,6 +10,9 @@ TEXTS = ("table.csv", "cells.csv", "findings.md", "table.md", "record.md")
 
 
 def names_in_folder(views: Iterable[str]) -> tuple[str, ...]:
-    """Of all files and folders that a run's folder may have beside result.json. views: those that a plan may name"""
+    """Return the names of all files and folders that a run's folder may have beside result.json.
+
+    views: the values that a plan's `view` may have
+    """
     stress = (STRESS, STRESS_TEXT, STRESS_PAGE)
     return (PAGE, PLOTS, PROFILES, COMPARISONS, *stress, *TEXTS, *(f"{view}.md" for view in views))

@@ -1,4 +1,4 @@
-"""The report of a run as a document: every topic that the run has something to say on, in their order."""
+"""The report of a run as a document: the sections of all topics for which the run has data."""
 
 from core.messages import message, verbatim
 from reports.document.model import Document, Figure, Section
@@ -8,12 +8,12 @@ from reports.view import View
 
 
 def report(view: View) -> Document:
-    """Return the whole report."""
+    """Return the whole report of a run."""
     run, plan, beside = view.run, view.plan, view.others
     begun = run.started_at[:16].replace("T", " ")
     return Document(
         name=f"{plan.name}: {run.run_id}",
-        title=message("What the runtimes do"),
+        title=message("Benchmark report"),
         about=(
             verbatim((plan.description or plan.name).replace("`", "")),
             size_line(view),
@@ -22,12 +22,13 @@ def report(view: View) -> Document:
         ),
         sections=tuple(sections(view)),
         foot=message(
-            "Every figure here comes from {file}; a runtime's name in a table leads to its cells.", file="result.json"
+            "Every figure on this page comes from {file}. Click a runtime's name in a table to see its cells.",
+            file="result.json",
         ),
     )
 
 
 def figures(of: Document | Section) -> list[Figure]:
-    """Return all figures of a document, or of a section with its parts, in their order."""
+    """Return all figures of a document, or of a section and its parts, in their order."""
     own, parts = ([], of.sections) if isinstance(of, Document) else ([*of.figures], of.parts)
     return [*own, *(figure for part in parts for figure in figures(part))]

@@ -1,4 +1,4 @@
-"""A saved run as reports look at it: everything that is derived from it, worked out once."""
+"""The view of a saved run that reports use: it derives facts from the run and caches them."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -18,9 +18,10 @@ from reports.facts.traces import Traces
 
 
 class View:
-    """A run as it was when the view was made: what comes later is not in it.
+    """A run with cached derived facts. Changes of the run after the view was made are not seen.
 
-    titles: of systems, by number or name; sections: those of its report that have been made (reports/topics)
+    titles:   the titles of systems, by number or name
+    sections: the sections of the report that were already made (reports/topics)
     """
 
     def __init__(self, run: Run, titles: Mapping[str, str] | None = None) -> None:
@@ -30,101 +31,101 @@ class View:
 
     @cached_property
     def cells(self) -> Cells:
-        """Its cells by setting, arm and block."""
+        """The index of the run's cells by setting, arm and block."""
         return Cells(self.run)
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """One per system, parameters and arm, in the plan's order."""
+        """The rows, one per system, parameters and arm, in the plan's order."""
         return self.cells.rows
 
     @cached_property
     def groups(self) -> list[list[Row]]:
-        """Rows that differ in the arm alone, together."""
+        """The rows in groups that differ only in the arm."""
         return groups(self.rows)
 
     @property
     def named_groups(self) -> list[tuple[Message, list[Row]]]:
-        """The same, each with the name of its setting."""
+        """The groups of rows, each with the name of its setting."""
         return [(self.settings.name(rows[0].system, rows[0].params), rows) for rows in self.groups]
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """All that the arms allow, those over all settings last."""
+        """All comparisons that the arms allow, those over all settings last."""
         return () if self.plan.objectives else tuple(compare(self.run))
 
     @cached_property
     def bests(self) -> list[Best]:
-        """The best service under each runtime, of each work."""
+        """The best service under each runtime, for each work."""
         return [] if self.plan.objectives else bests(self.run, self.rows)
 
     @cached_property
     def capacities(self) -> list[Capacity]:
-        """What a search has found of each arm; empty for other runs."""
+        """The capacity of each arm that a search found; empty for other runs."""
         return capacities(self.run) if self.plan.objectives else []
 
     @cached_property
     def candidates(self) -> list[Capacity]:
-        """The topologies of which a search has picked the best; empty if it picked none."""
+        """The topologies from which a search picked the best; empty if it picked none."""
         return candidates(self.run) if self.plan.picks else []
 
     @cached_property
     def between_bests(self) -> tuple[Comparison, ...]:
-        """The steps between these."""
+        """The comparisons between the best services."""
         return tuple(compare_bests(self.run, self.bests))
 
     @cached_property
     def compared(self) -> list[Comparison]:
-        """Those that rest on cells."""
+        """The comparisons that were made from cells of this run."""
         return [comparison for comparison in self.comparisons if self.traces.of(comparison)]
 
     @cached_property
     def settings(self) -> Settings:
-        """The names of its settings."""
+        """The names of the run's settings."""
         return Settings(self.rows, self.titles)
 
     @cached_property
     def traces(self) -> Traces:
-        """The cells that its comparisons rest on."""
+        """The index of the cells from which comparisons were made."""
         return Traces(self.run, self.rows)
 
     @cached_property
     def looks(self) -> dict[str, int]:
-        """{arm: its place among the looks}; the same in every plot and table."""
+        """{arm: index of its style}, the same in every plot and table."""
         return {arm: place for place, arm in enumerate(self.cells.arms)}
 
     @cached_property
     def plan(self) -> SavedPlan:
-        """What was to be measured."""
+        """The plan of the run."""
         return SavedPlan.from_json(self.run.plan)
 
     @cached_property
     def machine(self) -> Machine:
-        """What the run knows of the machine."""
+        """The recorded facts of the machine."""
         return Machine.from_json(self.run.machine)
 
     @cached_property
     def is_timed(self) -> bool:
-        """Whether cells were timed for a duration, not for a number of requests."""
+        """Whether cells ran for a duration, not for a number of requests."""
         return bool(self.plan.method.duration_s)
 
     @cached_property
     def measure(self) -> Measure:
-        """What its rows are shown by."""
+        """The measure by which rows are shown: throughput or completion time."""
         return measure(is_timed=self.is_timed)
 
     @cached_property
     def scales(self) -> dict[int, float]:
-        """Of each row, by its id, the most that a block shows of all rows that have one scale with it."""
+        """The end of the scale of each row, by id(row): the largest value of all rows with comparable work."""
         parts = [self.rows] if self.is_timed else alike(self.rows)
         return {id(row): most for rows in parts for most in [self.measure.most(rows)] for row in rows}
 
     @cached_property
     def others(self) -> Others | None:
-        """What other processes used while clients were timed; None if that is not known."""
+        """The CPU use of other processes while clients were timed; None if unknown."""
         return others(self.run.cells)
 
     @cached_property
     def ok_cells(self) -> list[CellResult]:
-        """Those that no gate stopped."""
+        """The cells of the run that are ok."""
         return [cell for cell in self.run.cells if cell.status == "ok"]

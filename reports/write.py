@@ -1,4 +1,4 @@
-"""Everything that a run leaves in its folder beside result.json."""
+"""The files of a report, which are written into a run's folder beside result.json."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -20,7 +20,7 @@ Files = Mapping[str, str | bytes]
 
 
 class PartsLost(GilscopeError):
-    """Files of a report that could not be made. paths: of all the others, which are written."""
+    """The error that some files of a report could not be created. paths: all other files, which are written"""
 
     def __init__(self, paths: Sequence[Path], reasons: Sequence[Message]) -> None:
         super().__init__(listed(reasons, SENTENCES))
@@ -29,37 +29,34 @@ class PartsLost(GilscopeError):
 
 
 def write_all(view: View, folder: Path, language: Language = ENGLISH, drawings: Drawings | None = None) -> list[Path]:
-    """Write page, tables, findings, plots, and record.md if the run has the seed's rows. Return the paths of all.
+    """Write all files of the report into *folder* and return their paths: page, tables, findings, plots, record.md.
 
-    drawings: the process that draws, if it has been started
-    Raises BadInput if *folder* cannot be written, and PartsLost if some parts could not be made: that is our bug,
-    and loses no other part.
+    record.md is written only if the run has the seed's rows.
+    drawings: the process that draws, if it is already started
+    Raises BadInput if *folder* cannot be written. Raises PartsLost if a bug prevented some files; all others are
+    written.
     """
     with drawings or Drawings() as drawn:
         document = report(view)
         shown = figures(document)
         drawn.ask(shown, language)
-        tables = {**markdown_files(view, document, language), **csv_files(view)}
-        parts: dict[str, Callable[[], Files]] = {name: partial(_alone, name, make) for name, make in tables.items()}
-        parts[PAGE] = partial(_alone, PAGE, lambda: page(document, language, panels=drawn.panels))
+        parts: dict[str, Callable[[], str | Files]] = {**markdown_files(view, document, language), **csv_files(view)}
+        parts[PAGE] = lambda: page(document, language, panels=drawn.panels)
         parts |= {f"{PLOTS}/{figure.key}": partial(drawn.files, figure) for figure in shown}
         return _written(parts, folder)
 
 
-def _alone(name: str, make: Callable[[], str]) -> Files:
-    return {name: make()}
-
-
-def _written(parts: Mapping[str, Callable[[], Files]], folder: Path) -> list[Path]:
-    """Write the files of each part, and return their paths. Raises PartsLost if a part could not be made."""
+def _written(parts: Mapping[str, Callable[[], str | Files]], folder: Path) -> list[Path]:
+    """Write the file or files of each part and return their paths. Raises PartsLost if a part could not be created."""
     paths: list[Path] = []
     lost: list[Message] = []
     for part, make in parts.items():
         try:
-            files = make()
+            made = make()
         except Exception as error:
             lost.append(_lost(part, error))
             continue
+        files = {part: made} if isinstance(made, str) else made
         paths += [_put(folder / name, content) for name, content in files.items()]
     if lost:
         raise PartsLost(paths, lost)
@@ -79,8 +76,8 @@ def _put(path: Path, content: str | bytes) -> Path:
 
 
 def _lost(name: str, error: Exception) -> Message:
-    """Return what could not be made, why, and where in our code, for whoever mends it."""
+    """Return a message about a part that could not be created: the error, and its place in our code."""
     why = failure(error)
     return message(
-        "{name} could not be made ({kind}: {cause}, in {where}); please report that as a bug.", name=name, **vars(why)
+        "{name} could not be created ({kind}: {cause}, in {where}). Please report this bug.", name=name, **vars(why)
     )

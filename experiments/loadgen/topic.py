@@ -8,7 +8,7 @@ from typing import Any
 
 from core.messages import NOTHING, SEMICOLON, Message, listed, message
 from reports.document.model import Section
-from reports.document.shapes import Col, Shown, col
+from reports.document.shapes import CellValue, Col, col
 from reports.document.values import hundredths, microseconds, whole
 from reports.facts.builds import client_version
 from reports.facts.cells import Row
@@ -108,7 +108,7 @@ def _percentile_col(key: str, rank: int) -> Col[Standing]:
     the printed value.
     """
 
-    def read(standing: Standing) -> Shown:
+    def read(standing: Standing) -> CellValue:
         row = standing.row
         if row.latency.count:
             return row.latency.quantile(int(key.removeprefix("p")) / 100)

@@ -1,1 +1,1 @@
-"""What a report is made of, before it is put into words: sections of sentences, tables and figures. No topic."""
+"""The document model: sections of sentences, tables and figures, before they are rendered. It knows no topic."""

@@ -1,56 +1,15 @@
-"""What a plot is drawn of: panels with axes, curves of lines, marks and bars; how each arm looks. No topic."""
+"""The model of plots: panels with axes and curves of lines, marks and bars."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 from core.messages import NOTHING, Message
 
-# The page's variables; plots are drawn in the light colours, which the page replaces by its variables.
-LIGHT = {
-    "ground": "#ffffff", "raised": "#f6f7f8", "ink": "#1b1f24", "soft": "#565d66", "rule": "#dfe3e7", "hair": "#eceff1",
-    "link": "#0a57a4", "good": "#0a6b4e", "bad": "#a63a00", "open": "#565d67", "band": "#8a929a38", "focus": "#0a57a5",
-    "r0": "#0072b2", "r1": "#b97400", "r2": "#008060", "r3": "#c0398a",
-    "r4": "#cc4b00", "r5": "#5a4fcf", "r6": "#444c55", "r7": "#7d7200",
-    "s0": "#0072b3", "s1": "#2d93cf", "s2": "#b97401", "s3": "#7a828b",
-}  # fmt: skip
-DARK = {
-    "ground": "#14171a", "raised": "#1c2024", "ink": "#e7eaed", "soft": "#a8b0b8", "rule": "#343a41", "hair": "#252a2f",
-    "link": "#7fbcf5", "good": "#5fd3aa", "bad": "#ff9e6b", "open": "#a8b0b8", "band": "#9aa2aa3d", "focus": "#7fbcf5",
-    "r0": "#56b4e9", "r1": "#f0a928", "r2": "#2fc79b", "r3": "#ee92c8",
-    "r4": "#ff8a4c", "r5": "#a9a1ff", "r6": "#c3cad1", "r7": "#e6dc55",
-    "s0": "#56b4e9", "s1": "#8fcbf0", "s2": "#f0a928", "s3": "#98a0a8",
-}  # fmt: skip
-COUNT = 8
-
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-_DASHES: tuple[Literal["-", "--", "-.", ":"], ...] = ("-", "--", "-.", ":")
-_HATCHES = ("", "////", "....", "xxxx", "----", "||||", "\\\\\\\\", "++++")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Look:
-    """How one arm is drawn. With more arms than colours, the second of a colour has another dash and hatch."""
-
-    colour: str
-    marker: str
-    dash: Literal["-", "--", "-.", ":"]
-    hatch: str
-
-
-def look(place: int) -> Look:
-    """The look of the arm at *place*."""
-    sign = place + place // COUNT
-    return Look(
-        colour=LIGHT[f"r{place % COUNT}"],
-        marker=_MARKERS[sign % COUNT],
-        dash=_DASHES[sign % len(_DASHES)],
-        hatch=_HATCHES[sign % COUNT],
-    )
+COUNT = 8  # styles of arms
 
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A point of a plot. tip: what pointing at it shows; low, high: its interval along y; left, right: along x."""
+    """A point of a plot. tip: its tooltip; low, high: its interval along y; left, right: its interval along x."""
 
     x: float
     y: float
@@ -64,9 +23,9 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """A bar of a plot: from *start* to *end* along x, at *y*, so high that neighbours 1 apart just do not touch.
+    """A bar of a plot from *start* to *end* along x, at *y*. By default, bars at distance 1 do not touch.
 
-    text: beside the plot, at the height of the bar
+    text: text beside the plot, at the height of the bar
     """
 
     y: float
@@ -81,7 +40,7 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """What a plot shows of one arm: a line, marks, bars. look: place of the arm among the looks of the report."""
+    """The data of one arm in a plot: a line, marks and bars. look: the index of the arm's style, see render.panels"""
 
     name: str | Message
     look: int
@@ -92,7 +51,7 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """ticks: values with their texts; without any, round values are chosen. label: with the unit."""
+    """An axis of a panel. label: name with unit; ticks: values with their texts; if empty, round values are chosen"""
 
     label: Message
     low: float
@@ -103,7 +62,7 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One plot of a figure. across, up: its axes; level: a value of y, or of x where *upright*, with its own line."""
+    """One plot of a figure. across, up: its axes; level: a reference line at this y, or at this x if *upright*"""
 
     title: Message = NOTHING
     across: Axis

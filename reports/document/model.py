@@ -1,7 +1,7 @@
-"""A report before it is rendered: sections of sentences, tables and figures, all made of facts.
+"""The document model: a report before it is rendered, as sections of sentences, tables and figures.
 
-Every renderer (terminal, Markdown, HTML) takes these and knows no topic. Whatever is measured names the cells it
-comes from, as groups (reports/facts/traces.py).
+All renderers (terminal, Markdown, HTML) take these types and know no topic. Measured values name the cells that they
+come from, as groups (reports/facts/traces.py).
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -20,7 +20,7 @@ Form = Callable[[float], str]
 
 @dataclass(frozen=True, kw_only=True)
 class Traced(Message):
-    """Words that come from cells: an argument of a sentence, or a whole sentence. figure: which of their figures."""
+    """A message, or an argument of one, that names the cells it comes from. figure: the name of the cells' figure"""
 
     cells: str = ""
     figure: str = ""
@@ -29,16 +29,16 @@ class Traced(Message):
 
 
 def traced(words: Message | str, cells: str, figure: str = "") -> Message:
-    """*words* with the cells that they come from; as they are where there are none."""
+    """Return *words* as Traced, with the measured cells that they come from; unchanged if *cells* is empty."""
     text = verbatim(words) if isinstance(words, str) else words
     return Traced(**{**vars(text), "cells": cells, "figure": figure}) if cells else text
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """Panels of one kind, drawn once by matplotlib, for the page and for plots/. key: its id and file name.
+    """A figure of panels, which matplotlib draws for the page and for plots/. key: its id and file name
 
-    table: the figures that it shows; folded up on the page
+    table: the data of the figure; the page folds it
     """
 
     key: str
@@ -50,9 +50,9 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Flame:
-    """A flame graph of the page, drawn there by a library (render/templates/vendor). key: its id
+    """A flame graph, which a JavaScript library draws on the page (render/templates/vendor). key: its id
 
-    tree: {name, value, children}; of a difference each part has its delta too, a share
+    tree: {name, value, children}; in a difference graph each part also has delta, a share
     """
 
     key: str
@@ -64,10 +64,14 @@ class Flame:
 
 @dataclass(frozen=True, kw_only=True)
 class Strip:
-    """A drawing within a line of a table: bars between values, marks, an interval, on the scale *low* to *high*.
+    """A drawing within a line of a table: bars, marks and an interval on the scale from *low* to *high*.
 
-    bars: (start, end, class); marks: values with the arm's sign; whisker: (low, high); dot: value and class
-    band: a range of no meaning; lines: upright lines (value, class); tip: what it shows, for a screen reader
+    bars:    (start, end, CSS class) of each bar
+    marks:   values that are drawn with the arm's marker
+    whisker: (low, high) of an interval; dot: value and CSS class of an estimate
+    band:    a shaded range; lines: (value, CSS class) of vertical lines
+    ticks:   (value, text) of a scale
+    look:    index of the arm's style; tip: description for a screen reader
     """
 
     low: float
@@ -86,12 +90,14 @@ class Strip:
 
 @dataclass(frozen=True, kw_only=True)
 class Datum:
-    """One cell of a table: words, or a number that *form* shows, with its interval; or a strip.
+    """One cell of a table: words, a number with its interval, or a strip.
 
-    is_range: whether low and high are the least and the most of a few blocks, and no interval
-    cells, figure: where it comes from, and which of their figures it is; leads: whether it is a link to these cells
-    look: of an arm's name; state: its class in the style sheet (passed, faster, ...); hint: more of it on pointing
-    code: whether it is a command; raw: what a table is sorted by; anchor: id of its line on the page
+    form:     formats the number as text; low, high: its interval
+    is_range: whether low and high are minimum and maximum of a few blocks, not an interval
+    cells, figure: the cells that the datum comes from, and the name of their figure; leads: whether it links to them
+    look:     index of the arm's style, for an arm's name
+    state:    CSS class (passed, faster, ...); hint: tooltip; code: whether the words are a command
+    raw:      sort key; anchor: id of the table line on the page
     """
 
     words: Message = NOTHING
@@ -112,7 +118,7 @@ class Datum:
     anchor: str = ""
 
     def text(self, language: Language) -> str:
-        """What it says."""
+        """Return the text of the table cell in *language*; empty for a strip."""
         if self.form is None:
             return language.text(self.words) if self.words else ""
         if self.value is None:
@@ -123,18 +129,18 @@ class Datum:
 
 
 def interval(value: float, low: float, high: float, form: Form, *, is_range: bool = False) -> str:
-    """A value with its interval, wherever one is shown: '1.31 [1.26, 1.37]'; alone where that has no end."""
+    """Return a value with its interval as text: '1.31 [1.26, 1.37]'; only the value if the interval is infinite."""
     text = bounds(low, high, form, is_range=is_range)
     return f"{form(value)} {text}" if isfinite(low) and isfinite(high) else form(value)
 
 
 def bounds(low: float, high: float, form: Form, *, is_range: bool = False) -> str:
-    """An interval alone: '[1.26, 1.37]'; the range of a few blocks: '(1.26 - 1.37)'."""
+    """Return an interval as text: '[1.26, 1.37]', or '(1.26 - 1.37)' for the range of a few blocks."""
     return f"({form(low)} - {form(high)})" if is_range else f"[{form(low)}, {form(high)}]"
 
 
 def estimate(of: Estimate, form: Form) -> str:
-    """An estimate with its interval, or its range."""
+    """Return an estimate with its interval or range as text."""
     return interval(of.value, of.low, of.high, form, is_range=of.is_range)
 
 
@@ -143,9 +149,11 @@ Line = tuple[Datum, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """head: with the unit; brief, over: on a terminal, where neighbours share the line *over* theirs.
+    """A column of a table. head: its title with the unit
 
-    rank: where there is too little room the highest is dropped first; 0 never is
+    brief, over: on a terminal, a shorter title, and a title above it that neighbouring columns share
+    rank:  if there is too little room, the column with the highest rank is dropped first; rank 0 never is
+    strip: the scale that the page draws as the column's title
     """
 
     head: Message
@@ -159,7 +167,7 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Lines that belong together. head: what they have in common, or nothing."""
+    """Lines of a table that belong together. head: the title above them; may be empty"""
 
     lines: tuple[Line, ...]
     head: Message = NOTHING
@@ -167,11 +175,13 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """name: what it is called, also for a screen reader. The first datum of a line is its head.
+    """A table of a report. The first datum of a line is the head of the line.
 
-    kind: its class in the style sheet; caption: below it; keys: (class, words) of the parts of its strips
-    folded: whether the page shows its name alone until asked; titled: whether its name stands above it
-    filters: (name, column) of what a reader chooses lines by; such a table can also be sorted
+    name:    its name, also for a screen reader; titled: whether the name stands above the table
+    kind:    CSS class; key: id on the page; caption: text below the table
+    keys:    legend of its strips: (CSS class, words)
+    folded:  whether the page folds the table under its name
+    filters: (name, column) by which a reader can filter lines; such a table can also be sorted
     """
 
     name: Message
@@ -190,17 +200,18 @@ class Table:
 
     @property
     def lines(self) -> list[Line]:
-        """Those of all groups."""
+        """The lines of all groups of the table."""
         return [line for group in self.groups for line in group.lines]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A topic of a report: what it says, shows and lists, in this order; then its parts.
+    """A section of a report, rendered in this order: answer, sentences, figures, tables, flames, parts, texts, notes.
 
-    key: its anchor on the page and what gaps are found by; answer: sentences in large type
-    notes: how to read it, in small type, last; texts: preformatted, line by line as they are
-    terminal: what a terminal shows of it (sentences and tables); elsewhere it is all
+    key:      its id on the page
+    answer:   sentences in large type; notes: explanations in small type; texts: preformatted text
+    parts:    subsections; folded: whether the page folds the section under its title
+    terminal: the sentences and tables that a terminal shows of the section
     """
 
     key: str
@@ -224,9 +235,9 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """What is rendered: a title, lines about it, and sections. name: of the run or plan, for the browser's tab.
+    """A document for a renderer: title, lines about it, sections and foot. name: title of the browser's tab
 
-    has_cells: whether there is a table of all cells, to which figures lead
+    has_cells: whether the document has the table of all cells, to which figures link
     """
 
     name: str
@@ -243,31 +254,31 @@ class Document:
 
 
 def words(text: Message | str, **more: Any) -> Datum:
-    """A datum of words."""
+    """Return a table cell (Datum) that shows words. more: other fields of Datum"""
     return Datum(words=verbatim(text) if isinstance(text, str) else text, **more)
 
 
 def number(value: float | None, form: Form, cells: str = "", figure: str = "", **more: Any) -> Datum:
-    """A datum of a number; '-' where there is none."""
+    """Return a table cell (Datum) that shows a number, or '-' if *value* is None."""
     return Datum(value=value, form=form, cells=cells, figure=figure if value is not None else "", **more)
 
 
 def estimated(of: Estimate | None, form: Form, cells: str = "", figure: str = "") -> Datum:
-    """A datum of an estimate with its interval; '-' where there is none."""
+    """Return a table cell (Datum) that shows an estimate with its interval, or '-' if the estimate is None."""
     if of is None:
         return number(None, form, cells)
     return number(of.value, form, cells, figure, low=of.low, high=of.high, is_range=of.is_range)
 
 
 def arm(name: str, look: int | None, cells: str = "") -> Datum:
-    """An arm's name with its sign, which leads to its cells."""
+    """Return a table cell (Datum) that shows an arm's name with its marker, and links to the arm's measured cells."""
     return Datum(words=verbatim(name), look=look, cells=cells, leads=bool(cells), state="runtime")
 
 
 def plain_table(
     name: Message, heads: Iterable[Message], lines: Any, numbers: Iterable[Message] = (), **more: Any
 ) -> Table:
-    """A table without groups, of words (messages or texts) or data. numbers: heads of its columns of numbers, last"""
+    """Return a table without groups. lines: words or data; numbers: heads of columns of numbers, which come last"""
     made = tuple(tuple(item if isinstance(item, Datum) else words(item) for item in line) for line in lines)
     columns = (*(Column(head=head) for head in heads), *(Column(head=head, is_number=True) for head in numbers))
     return Table(name=name, columns=columns, groups=(Group(lines=made),), **more)

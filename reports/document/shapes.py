@@ -1,7 +1,4 @@
-"""The shapes that topics share: a table whose columns are declared beside their readers; charts of lines and of bars.
-
-A topic that one of these serves draws nothing itself. Pure.
-"""
+"""Builders that topics share: tables whose columns are declared with their readers, line and bar charts. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,12 +11,12 @@ from reports.document.model import Column, Datum, Form, Group, Table, arm, estim
 from reports.statistics.stats import Estimate
 
 Item = TypeVar("Item")
-Shown = Datum | Message | str | float | Estimate | None
+CellValue = Datum | Message | str | float | Estimate | None
 
 
 @dataclass(frozen=True)
 class Col(Generic[Item]):
-    """A column of a table, and what it shows of the item of a line."""
+    """A column of a table, with the function that makes the column's table cell from the item of a line."""
 
     column: Column
     datum: Callable[[Item], Datum]
@@ -27,16 +24,16 @@ class Col(Generic[Item]):
 
 def col(
     head: Message,
-    read: Callable[[Item], Shown],
+    read: Callable[[Item], CellValue],
     form: Form | None = None,
     cells: Callable[[Item], str] = lambda item: "",
     figure: str = "",
     **more: Any,
 ) -> Col[Item]:
-    """Return a column of numbers if there is a *form*, else of words.
+    """Return a column of a table: of numbers if *form* is given, else of words.
 
-    read:   the value of an item, with its interval if it has one, or words; None is shown as '-'
-    cells:  the groups of cells that it comes from; figure: which of their figures it is
+    read:   returns the value of an item (number, Estimate, words or Datum); None is shown as '-'
+    cells:  returns the groups of cells from which the value comes; figure: the name of their figure
     more:   other fields of Column
     """
 
@@ -56,14 +53,14 @@ def col(
 def arm_col(
     name: Callable[[Item], str], looks: Mapping[str, int], cells: Callable[[Item], str] = lambda item: ""
 ) -> Col[Item]:
-    """Return the column of an arm's name with its sign, which leads to its cells. looks: as View.looks"""
+    """Return a column of arm names with their markers, which link to the arm's cells. looks: as in View.looks"""
     return Col(Column(head=message("Runtime")), lambda item: arm(name(item), looks.get(name(item)), cells(item)))
 
 
 def table(
     name: Message, cols: Sequence[Col[Item]], groups: Iterable[tuple[Message, Iterable[Item]]], **more: Any
 ) -> Table:
-    """Return a table with a line for each item. groups: a head, or nothing, and items; more: other fields of Table"""
+    """Return a table with a line for each item. groups: (head, items) of each; more: other fields of Table"""
     made = [
         Group(head=head, lines=tuple(tuple(one.datum(item) for one in cols) for item in items))
         for head, items in groups
@@ -73,7 +70,7 @@ def table(
 
 @dataclass(frozen=True)
 class Spot:
-    """A place of a chart: what was measured there, block by block. cells: groups; name: as its tips say it."""
+    """A place on a chart's axis with the values of its blocks. cells: their groups; name: the name in tooltips"""
 
     place: float
     values: Sequence[float]
@@ -82,7 +79,7 @@ class Spot:
 
 
 def line(name: str | Message, look: int, spots: Iterable[Spot], form: Form) -> Curve:
-    """Return a line through the medians, and a mark for each block."""
+    """Return the curve of a line chart: a line through the medians, and a mark for each block."""
     spots = tuple(spots)
     return Curve(
         name=name,
@@ -107,7 +104,7 @@ def arm_lines(spots: Iterable[tuple[str, Spot]], looks: Mapping[str, int], form:
 
 
 def bar(look: int, spot: Spot, form: Form) -> Curve:
-    """Return a bar to the median, and a mark for each block."""
+    """Return the curve of a bar chart: a bar to the median, and a mark for each block."""
     middle = median(spot.values)
     marks = (Mark(x=value, y=spot.place, tip=tip(spot.name, form(value)), cells=spot.cells) for value in spot.values)
     span = Span(
@@ -117,11 +114,11 @@ def bar(look: int, spot: Spot, form: Form) -> Curve:
 
 
 def named_axis(names: Sequence[str | Message], label: Message = NOTHING, room: float = 0.5) -> Axis:
-    """Return the upright axis of bars, the first name at the top. room: beyond the first and the last bar"""
+    """Return the vertical axis of a bar chart, with the first name at the top. room: margin at both ends"""
     ticks = tuple((float(place), name) for place, name in enumerate(names))
     return Axis(label=label, low=len(names) - 1 + room, high=-room, ticks=ticks)
 
 
 def tip(name: str | Message, value: str) -> Message:
-    """Return what pointing at a mark shows."""
+    """Return the tooltip of a mark: 'name: value'."""
     return message("{name}: {value}", name=name, value=value)

@@ -1,4 +1,4 @@
-"""How numbers are shown, each kind in one way everywhere. Pure."""
+"""Formats of numbers: each kind of number has one format everywhere. Pure."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ KIB = 2**10
 
 
 def scaled(template: str, unit: float = 1) -> Callable[[float], str]:
-    """Return the form of a value in *unit*."""
+    """Return a function that formats a value with *template* after dividing it by *unit*."""
     return lambda value: template.format(value / unit)
 
 
@@ -27,13 +27,13 @@ megabytes = scaled("{:.0f}", 1e6)
 
 
 def seconds(value_ns: float) -> str:
-    """Nanoseconds as seconds, with as many digits as a measurement bears."""
+    """Return nanoseconds as seconds, with the digits that are significant: '1.234', '123.4'."""
     value_s = value_ns / 1e9
     return f"{value_s:.3f}" if value_s < 100 else f"{value_s:,.1f}"
 
 
 def duration(value_s: float) -> Message:
-    """Seconds, roughly, as '45 s', '12 min' or '3.1 h'."""
+    """Return seconds as a rough duration: '45 s', '12 min' or '3.1 h'."""
     if value_s < 120:
         return message("{time:.0f} s", time=value_s)
     if value_s < 7200:
@@ -42,23 +42,23 @@ def duration(value_s: float) -> Message:
 
 
 def microseconds(value_ns: float) -> str:
-    """Nanoseconds as microseconds."""
+    """Return nanoseconds as microseconds: '12.3', '1,234'."""
     value_us = value_ns / 1e3
     return f"{value_us:.1f}" if value_us < 100 else f"{value_us:,.0f}"
 
 
 def ratio(value: float) -> str:
-    """A ratio with as many digits as it bears: 2.04, 0.057."""
+    """Return a ratio with its significant digits: '2.04', '0.057'."""
     return f"{value:.2f}" if value >= SMALL else f"{value:.2g}"
 
 
 def times(value: float) -> str:
-    """A ratio as a factor: × 1.69."""
+    """Return a ratio as a factor: '× 1.69'."""
     return f"× {ratio(value)}"
 
 
 def size(value_bytes: float) -> str:
-    """Bytes with their unit: 512 B, 12.1 KiB, 24.3 MiB."""
+    """Return bytes with their unit: '512 B', '12.1 KiB', '24.3 MiB'."""
     if abs(value_bytes) < KIB:
         return f"{value_bytes:.0f} B"
     return f"{kib(value_bytes)} KiB" if abs(value_bytes) < MIB else f"{mib(value_bytes)} MiB"

@@ -1,4 +1,4 @@
-"""Files of a saved run that other tools open: one file here a format; formats.py lists them."""
+"""Exports of a saved run to files that other tools open: one module per format. formats.py lists the formats."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from core.messages import Message
 
 @dataclass(frozen=True, kw_only=True)
 class Exported:
-    """paths: of the files that were written. left_out: a line for each part of the run that is in none of them."""
+    """The result of an export. paths: the written files; left_out: a line for each part that was not exported"""
 
     paths: tuple[Path, ...]
     left_out: tuple[Message, ...] = ()
 
 
 def written(contents: Mapping[Path, str | bytes], left_out: Iterable[Message] = ()) -> Exported:
-    """Write each content to its path, making folders. Raises BadInput."""
+    """Write each content to its path, and create folders. Raises BadInput if a path cannot be written."""
     try:
         for path, content in contents.items():
             path.parent.mkdir(parents=True, exist_ok=True)

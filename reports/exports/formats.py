@@ -1,4 +1,4 @@
-"""The formats that a saved run is exported in, by name."""
+"""The formats to which a saved run can be exported, by name."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

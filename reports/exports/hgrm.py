@@ -1,7 +1,7 @@
-"""Latencies as HdrHistogram's percentile files (.hgrm), which its plotters open: one file for each row of the table.
+"""Export of latencies as percentile files of HdrHistogram (.hgrm): one file for each row of the table.
 
-Source of the format and of the steps: HdrHistogram (G. Tene), AbstractHistogram.outputPercentileDistribution and
-PercentileIterator, with 5 ticks for each halving of the distance to 100 %.
+HdrHistogram's plotters open these files. Source of the format and the steps: HdrHistogram (G. Tene),
+AbstractHistogram.outputPercentileDistribution and PercentileIterator, with 5 ticks per half distance to 100 %.
 """
 
 import re
@@ -17,17 +17,17 @@ from reports.facts.curves import deviation_ns
 from reports.facts.settings import shown, varying
 from reports.view import View
 
-TICKS_PER_HALVING = 5  # 10 steps would fill the scale up to 50 %, 20 up to 75 %, 40 up to 87.5 %, ...
+TICKS_PER_HALVING = 5  # number of steps for each halving of the distance to 100 %
 NS_PER_US = 1000
 LARGEST_BITS = 42
 HEAD = f"{'Value':>12} {'Percentile':>14} {'TotalCount':>10} {'1/(1-Percentile)':>14}\n\n"
 
 
 def export(view: View, to: Path) -> Exported:
-    """Write a file for each row that has latencies into the folder *to*; all blocks together, in us.
+    """Write a file for each row that has latencies into the folder *to*, with all blocks together, in us.
 
-    A file is called by system, the parameters that vary, and runtime.
-    Raises BadInput if there is no latency, or nowhere to write.
+    A file is named after system, varying parameters and runtime.
+    Raises BadInput if the run has no latencies or a file cannot be written.
     """
     names = varying(view.rows)
     texts, left_out = {}, []
@@ -37,9 +37,11 @@ def export(view: View, to: Path) -> Exported:
         if row.latency.count:
             texts[to / f"{re.sub(r'[^A-Za-z0-9.+_=-]+', '-', label)}.hgrm"] = distribution(row.latency)
         else:
-            left_out.append(message("{row} has no latencies", row=label))
+            left_out.append(message("{row} has no latency data", row=label))
     if not texts:
-        raise BadInput("Run {run} has no latencies, so there is nothing to export.", run=view.run.run_id)
+        raise BadInput(
+            "Run {run} has no latency data to export. Choose a run whose clients sent requests.", run=view.run.run_id
+        )
     return written(texts, left_out)
 
 
@@ -63,9 +65,9 @@ def distribution(latency: Histogram) -> str:
 
 
 def steps(latency: Histogram) -> Iterator[tuple[int, float, int]]:
-    """Yield (value in ns, share of the requests that the step stands for, requests up to the value), to the last, 1.
+    """Yield (value in ns, share of the requests, number of requests up to the value) for each step up to share 1.
 
-    The value is the highest that its bucket covers, so that the count is of all values up to it.
+    The value is the largest that its bucket covers, so the number counts all requests up to the value.
     """
     total, seen, level = latency.count, 0, 0.0
     if not total:

@@ -1,4 +1,4 @@
-"""The cells of a run as one Parquet file, which pandas, polars, DuckDB, Spark and R open."""
+"""Export of the cells of a run as one Parquet file, which pandas, polars, DuckDB, Spark and R open."""
 
 import json
 from collections.abc import Sequence
@@ -22,14 +22,16 @@ _NUMBERS = {one.name for one in FIGURES}
 
 
 def export(view: View, to: Path) -> Exported:
-    """Write the cells of a run; facts of the run are the file's metadata, as JSON.
+    """Write the cells of a run to a Parquet file, with facts of the run as JSON in the file's metadata.
 
-    to: a folder, for cells.parquet; or NAME.parquet
-    Raises BadInput if there is no cell, or nowhere to write.
+    to: a folder, in which cells.parquet is written, or NAME.parquet
+    Raises BadInput if the run has no cells or the file cannot be written.
     """
     run, lines = view.run, cell_lines(view.run)
     if not lines:
-        raise BadInput("Run {run} has no cells, so there is nothing to export.", run=run.run_id)
+        raise BadInput(
+            "Run {run} has no cells to export. Continue the run with --resume, or choose another run.", run=run.run_id
+        )
     table = pa.table({name: _column(name, [line[name] for line in lines]) for name in lines[0]})
     facts = {f"gilscope.{name}": json.dumps(getattr(run, name)) for name in _FACTS}
     content = BytesIO()
@@ -38,7 +40,7 @@ def export(view: View, to: Path) -> Exported:
 
 
 def _column(name: str, values: Sequence[Any]) -> "pa.Array":
-    """Return the values as an Arrow array. Without any it is of numbers if it is of a figure."""
+    """Return the values of a column as an Arrow array. If all are None, figures are integers and others strings."""
     kinds = {type(value) for value in values if value is not None}
     if not kinds:
         return pa.array(values, pa.int64() if name in _NUMBERS else pa.string())

@@ -1,7 +1,7 @@
-"""A run written as pyperf's JSON files, which `pyperf compare_to` opens.
+"""Export of a run as pyperf's JSON files, which `pyperf compare_to` opens.
 
-One file per arm, because compare_to compares files, benchmark by benchmark of the same name. One benchmark per
-system and parameters; one pyperf run, with one value, per block.
+There is one file per arm, because compare_to compares files by the names of their benchmarks. There is one benchmark
+per system and parameters, and one pyperf run with one value per block.
 Source of the format: pyperf 2.10, _bench.py (version 1.0) and _metadata.py.
 """
 
@@ -26,15 +26,17 @@ VERSION = "1.0"
 
 
 def export(view: View, to: Path) -> Exported:
-    """Write the run for pyperf; blocks that are not ok are left out.
+    """Write a run as pyperf files. Values are seconds per request. Blocks that are not ok are left out.
 
-    to: a folder, for a file ARM.json of each arm; or NAME.json, which is NAME-ARM.json where there are several
-    Values are seconds per request: wall time over requests.
-    Raises BadInput if there is no block that is ok, or nowhere to write.
+    to: a folder, in which ARM.json is written for each arm; or NAME.json, which becomes NAME-ARM.json for several arms
+    Raises BadInput if no block is ok or a file cannot be written.
     """
     arms = dict.fromkeys(row.runtime for row in view.rows if times_fs(row))
     if not arms:
-        raise BadInput("Run {run} has no block that is ok, so there is nothing to export.", run=view.run.run_id)
+        raise BadInput(
+            "Run {run} has no block that is ok, so nothing can be exported. The report of the run says what failed.",
+            run=view.run.run_id,
+        )
     files = {_path_of(arm, to, len(arms)): _document(view, arm) for arm in arms}
     texts = {path: json.dumps(document, indent=1, ensure_ascii=False) + "\n" for path, document in files.items()}
     left_out = (
@@ -62,7 +64,7 @@ def _document(view: View, arm: str) -> dict[str, Any]:
 
 
 def _common(view: View, row: Row) -> dict[str, Any]:
-    """Metadata of the whole file: where pyperf has a name for a fact, by that name."""
+    """Return the metadata of a whole file. Facts have pyperf's names if pyperf has a name for them."""
     run, runtime = view.run, row.cells[0].runtime
     facts, machine = run.runtimes.get(runtime, {}), run.machine
     return {
@@ -102,13 +104,13 @@ def _benchmark(row: Row) -> dict[str, Any]:
 
 
 def _one_line(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata as pyperf accepts it: texts of one line, nothing that is empty or unknown."""
+    """Return metadata as pyperf accepts it: texts are on one line, and empty or unknown values are left out."""
     lines = {name: " ".join(value.split()) if isinstance(value, str) else value for name, value in metadata.items()}
     return {name: value for name, value in lines.items() if value not in (None, "")}
 
 
 def _name(row: Row) -> str:
-    """Return system and the parameters that are not at their defaults: the same in every run of the same cell."""
+    """Return a benchmark's name: the system and the parameters without default values. It is the same in every run."""
     system = f"system {row.system}" if row.system.isdigit() else row.system
     chosen = []
     for name, value in row.params.items():

@@ -1,4 +1,4 @@
-"""A run as CSV, as Markdown, and as JSON with figures. cells.csv has every cell of every block with raw integers."""
+"""Exports of a run as CSV, as Markdown, and as JSON with figures. cells.csv has raw integers of every cell."""
 
 import io
 import re
@@ -30,14 +30,17 @@ def csv(view: View, to: Path) -> Exported:
 
 
 def markdown(view: View, to: Path) -> Exported:
-    """Write table.md, findings.md and the record that the plan asks for into the folder *to*. Raises BadInput."""
+    """Write table.md, findings.md and other Markdown files of the run into the folder *to*.
+
+    Raises BadInput if they cannot be written.
+    """
     return written({to / name: make() for name, make in markdown_files(view, report(view), ENGLISH).items()})
 
 
 def as_json(view: View) -> dict[str, Any]:
-    """Return the run as its file holds it, and `figures`: those of each row, by name and with their units.
+    """Return the content of result.json with an additional key `figures`: the figures of each row, with units.
 
-    core.result.load reads the text of it as it reads result.json.
+    core.result.load can read the result like result.json.
     """
     units = {one.row_name: one.unit for one, _ in SHOWN}
     rows = [
@@ -54,14 +57,14 @@ def as_json(view: View) -> dict[str, Any]:
 
 
 def csv_files(view: View) -> Texts:
-    """Return what makes each CSV file of a run, by file name."""
+    """Return functions that make the CSV files of a run, by file name."""
     return {"table.csv": lambda: rows_sheet(view.rows), "cells.csv": lambda: cells_sheet(view.run)}
 
 
 def markdown_files(view: View, document: Document, language: Language) -> Texts:
-    """Return what makes each Markdown file of a run, by file name. document: its report
+    """Return functions that make the Markdown files of a run, by file name. document: the report of the run
 
-    findings.md is the whole report; table.md and VIEW.md (echo.md, ...) are single topics of it.
+    findings.md is the whole report; table.md and VIEW.md (such as echo.md) are single sections of it.
     """
 
     def topic(key: str) -> str:
@@ -82,7 +85,7 @@ _IDENTITY = ("cell_id", "block", "system", "runtime", "arm")
 
 
 def cells_sheet(run: Run) -> str:
-    """Return one line per cell and block, in the order in which they ran. Durations are whole ns; empty is unknown."""
+    """Return cells.csv: one line per cell, in the order in which cells ran. Durations are in ns; empty is unknown."""
     names = parameter_names(cell.params for cell in run.cells)
     return _sheet(
         {**line, **_params(cell.params, names)} for cell, line in zip(run.cells, cell_lines(run), strict=True)
@@ -90,9 +93,9 @@ def cells_sheet(run: Run) -> str:
 
 
 def cell_lines(run: Run) -> list[dict[str, Any]]:
-    """Return the columns of cells.csv for every cell, as numbers and truth values; None is unknown, or not read.
+    """Return the lines of cells.csv as dictionaries of numbers, booleans and texts; None if unknown or not applicable.
 
-    NUM_MAX_CONNS is None also if there is no limit.
+    NUM_MAX_CONNS is also None if there is no limit.
     """
     names = parameter_names(cell.params for cell in run.cells)
     return [
@@ -109,7 +112,7 @@ def cell_lines(run: Run) -> list[dict[str, Any]]:
 
 
 def rows_sheet(all_rows: Sequence[Row]) -> str:
-    """Return one line per row of the table, with every parameter."""
+    """Return table.csv: one line per row of the table, with all parameters."""
     names = parameter_names(row.params for row in all_rows)
     return _sheet(
         {
@@ -148,8 +151,8 @@ def _plain(value: Any) -> Any:
 
 
 def _defused(text: str) -> str:
-    """Return text that no spreadsheet takes for a formula: an apostrophe comes before it. Numbers and dashes stay.
+    """Return text with an apostrophe before it if a spreadsheet could interpret it as a formula.
 
-    Source: OWASP, CSV Injection.
+    Numbers and dashes are not changed. Source: OWASP, CSV Injection.
     """
     return f"'{text}" if text.startswith(FORMULA) and not _NUMBER.fullmatch(text) else text

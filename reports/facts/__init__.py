@@ -1,1 +1,1 @@
-"""What a run measured, as rows that tables, plots and sentences are made of."""
+"""Facts of a saved run: numbers, rows and comparisons, from which topics make tables, plots and sentences."""

@@ -1,6 +1,6 @@
-"""What is known to help against what was found: a rule for each piece of advice, with the page that it comes from.
+"""Rules that turn facts into advice. Each rule names the page that it comes from.
 
-A rule is general: it holds for any program of which its fact holds. No fact, no advice.
+A rule is general: it applies to every program for which its fact was found. Without a fact there is no advice.
 """
 
 from collections.abc import Callable, Iterable
@@ -8,24 +8,34 @@ from typing import Any, NamedTuple
 
 from core.messages import Message, message
 from core.program import PROGRAM
-from reports.facts.causes import LOCKS, Collecting, Cost, Fact, LockWait, SharedCounts, SlowRelease, Stops, Stressed
+from reports.facts.causes import (
+    LOCKS,
+    Collecting,
+    CostlyFact,
+    Fact,
+    LockWait,
+    SharedCounts,
+    SlowRelease,
+    Stops,
+    Stressed,
+)
 
 HOWTO = "https://docs.python.org/3/howto/free-threading-python.html"
 LIBRARY = "https://docs.python.org/3/library"
 GUIDE = "https://py-free-threading.github.io"
 FUNCTIONS = "https://github.com/python/cpython/blob/3.14/Objects/funcobject.c"
 
-NOTABLE_SHARE = 0.02  # of time; below, there is less to gain than a benchmark shows
+NOTABLE_SHARE = 0.02  # of time; a smaller share is not worth advice, because its gain cannot be measured
 MUCH_COLLECTING = 0.05
 LONG_PAUSE_NS = 5_000_000
-OFTEN = 0.5  # stops per request; collections alone stop far more seldom
+OFTEN = 0.5  # pauses per request; garbage collections alone pause threads far less often
 CONTAINERS = ("dict", "list", "set", "collections.deque", "collections.defaultdict", "collections.OrderedDict")
 QUEUES = ("list", "collections.deque")
 INTERPRETERS = ("[python", "[libpython")
 
 
 class Rule(NamedTuple):
-    """holds: whether the advice applies to a notable fact of the kind that it is *about*. source: where it is from"""
+    """A rule of advice. about: the type of facts; holds: whether the advice applies to one; source: its web page."""
 
     name: str
     about: type[Fact]
@@ -35,7 +45,7 @@ class Rule(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """A rule, and the facts that it applies to."""
+    """A rule together with the facts to which it applies."""
 
     rule: Rule
     facts: list[Fact]
@@ -63,8 +73,8 @@ RULES = (
         SlowRelease,
         _is_always,
         message(
-            "A patch release of CPython may be the cause, and not free threading: releases differ in what stops all "
-            "threads. Measure the one before it, too."
+            "The cause may be this patch release of CPython, not free threading. Patch releases differ in which "
+            "operations stop all threads. Measure the previous patch release, too."
         ),
         FUNCTIONS,
     ),
@@ -73,8 +83,8 @@ RULES = (
         LockWait,
         lambda fact: fact.owner in CONTAINERS,
         message(
-            "Without the GIL every container has a lock of its own. Give each thread one of its own (threading.local), "
-            "or divide it into several, by key."
+            "Without the GIL, every container has its own lock. Give each thread its own container (threading.local), "
+            "or split the container into several by key."
         ),
         f"{GUIDE}/porting/#converting-global-state-to-thread-local-state",
     ),
@@ -82,7 +92,7 @@ RULES = (
         "queue",
         LockWait,
         lambda fact: fact.owner in QUEUES,
-        message("If it hands work from thread to thread, use a queue, such as queue.SimpleQueue."),
+        message("If the container passes work from thread to thread, use a queue instead, such as queue.SimpleQueue."),
         f"{LIBRARY}/queue.html",
     ),
     Rule(
@@ -90,8 +100,8 @@ RULES = (
         LockWait,
         _holds_long,
         message(
-            "A lock is held while others wait for it. Have one for each key, or each part of the data, rather than one "
-            "for all, and hold it only around what is shared."
+            "Threads wait for a lock that another thread holds. Use one lock per key or per part of the data, and hold "
+            "each lock only while shared data is accessed."
         ),
         f"{GUIDE}/porting/#making-mutable-global-caches-thread-safe-with-locking",
     ),
@@ -100,8 +110,8 @@ RULES = (
         LockWait,
         _logs,
         message(
-            "A handler writes under its lock, and threads wait for each other there. Let them put records into a queue "
-            "(QueueHandler), from which one thread writes (QueueListener)."
+            "A logging handler writes while it holds its lock, so threads wait for each other. Let the threads put "
+            "records into a queue (QueueHandler), and let one thread write the records (QueueListener)."
         ),
         "https://docs.python.org/3/howto/logging-cookbook.html#dealing-with-handlers-that-block",
     ),
@@ -109,7 +119,10 @@ RULES = (
         "extension",
         LockWait,
         lambda fact: fact.owner.startswith("[") and not fact.owner.startswith(INTERPRETERS),
-        message("The mutex is an extension's own: only its authors can divide it. Tell them, with this line."),
+        message(
+            "The mutex belongs to an extension module, so only the authors of the extension can split it. Report this "
+            "line to them."
+        ),
         f"{GUIDE}/porting-extensions/",
     ),
     Rule(
@@ -117,8 +130,9 @@ RULES = (
         Stops,
         _decorates,
         message(
-            "functools.wraps sets a function's name, doc and more, and on a free-threaded build most of that stops all "
-            "threads. Make decorated functions and views once, at start-up, rather than for each request."
+            "functools.wraps sets a function's name, docstring and other attributes. On a free-threaded build, most of "
+            "these assignments stop all threads. Create decorated functions and views once at start-up, not in each "
+            "request."
         ),
         FUNCTIONS,
     ),
@@ -127,8 +141,8 @@ RULES = (
         Stops,
         lambda fact: not _decorates(fact),
         message(
-            "On a free-threaded build, to set a function's name, doc, defaults or code stops all threads. If this line "
-            "does so, or what it calls, do it once, at start-up, rather than for each request."
+            "On a free-threaded build, setting a function's name, docstring, defaults or code stops all threads. If "
+            "this line does so, or calls code that does so, move that code to start-up."
         ),
         FUNCTIONS,
     ),
@@ -136,14 +150,14 @@ RULES = (
         "freeze",
         Collecting,
         lambda fact: fact.longest_ns >= LONG_PAUSE_NS,
-        message("Call gc.freeze() once everything that stays is loaded: later collections leave these objects out."),
+        message("Call gc.freeze() after all long-lived objects are loaded. Later collections then skip these objects."),
         f"{LIBRARY}/gc.html#gc.freeze",
     ),
     Rule(
         "collect less often",
         Collecting,
         _is_always,
-        message("Raise the threshold (gc.set_threshold), so that there are fewer collections."),
+        message("Raise the threshold (gc.set_threshold) to make collections less frequent."),
         f"{LIBRARY}/gc.html#gc.set_threshold",
     ),
     Rule(
@@ -151,9 +165,9 @@ RULES = (
         SharedCounts,
         _is_always,
         message(
-            "Objects that all threads use are counted by all of them. From 3.14 on, numbers, strings and tuples of "
-            "them that stand in the code are immortal and not counted, nor are strings of sys.intern(). Share these, "
-            "and give each thread its own of the others."
+            "All threads change the reference counts of the objects that they share. Since 3.14, constants in the code "
+            "(numbers, strings and tuples of them) and strings from sys.intern() are immortal, so nothing counts their "
+            "references. Share only such objects, and give each thread its own copy of other objects."
         ),
         f"{HOWTO}#immortalization",
     ),
@@ -162,8 +176,8 @@ RULES = (
         Stressed,
         lambda fact: fact.kind == "wrong" and fact.only_without_gil,
         message(
-            "Guard what several threads read and write with a threading.Lock. The locks of dict and list keep single "
-            "operations apart, not what is made of several."
+            "Use a threading.Lock to guard data that several threads read and write. The locks of dict and list "
+            "protect only single operations, not sequences of operations."
         ),
         f"{HOWTO}#thread-safety",
     ),
@@ -172,8 +186,8 @@ RULES = (
         Stressed,
         lambda fact: fact.kind == "notice" and any("during iteration" in line for line in fact.lines),
         message(
-            "Something was gone through while a thread added or removed entries. Guard both with one lock, or go "
-            "through a copy that was made under it."
+            "One thread iterated over a container while another thread added or removed entries. Guard both with one "
+            "lock, or iterate over a copy that was made under the lock."
         ),
         f"{LIBRARY}/stdtypes.html#dictionary-view-objects",
     ),
@@ -182,7 +196,8 @@ RULES = (
         Stressed,
         lambda fact: fact.kind == "notice" and any("GIL) has been enabled" in line for line in fact.lines),
         message(
-            "An extension that does not declare its support switches the GIL on: `{program} audit` finds which.",
+            "An extension module that does not declare support for free threading switches the GIL on. `{program} "
+            "audit` finds this module.",
             program=PROGRAM,
         ),
         "https://docs.python.org/3/howto/free-threading-extensions.html",
@@ -192,8 +207,8 @@ RULES = (
         Stressed,
         lambda fact: fact.kind == "crash" and fact.only_without_gil,
         message(
-            "A crash comes from an extension or from CPython: run it under a build with ThreadSanitizer, which names "
-            "the two accesses."
+            "A crash comes from an extension module or from CPython. Run the service on a build with ThreadSanitizer, "
+            "which names the two conflicting accesses."
         ),
         f"{GUIDE}/thread_sanitizer/",
     ),
@@ -201,7 +216,7 @@ RULES = (
 
 
 def advise(facts: Iterable[Fact]) -> list[Advice]:
-    """Return each rule that applies to any of *facts*, in the order of RULES."""
+    """Return the advice of each rule that applies to any of *facts*, in the order of RULES."""
     notable = list(filter(_is_notable, facts))
     applying = (
         Advice(rule, [one for one in notable if isinstance(one, rule.about) and rule.holds(one)]) for rule in RULES
@@ -210,12 +225,12 @@ def advise(facts: Iterable[Fact]) -> list[Advice]:
 
 
 def _is_notable(fact: Fact) -> bool:
-    """Return whether a fact takes so much, or is seen so often, that it is worth advice."""
+    """Return whether a fact takes enough time, or occurs often enough, to be worth advice."""
     match fact:
         case Collecting():
             return fact.holds_up or fact.share >= MUCH_COLLECTING
         case Stops():
             return fact.share >= NOTABLE_SHARE and fact.per_request >= OFTEN
-        case Cost():
+        case CostlyFact():
             return fact.share >= NOTABLE_SHARE
     return True

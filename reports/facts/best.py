@@ -1,6 +1,7 @@
-"""The best service under each runtime at the same work, and the steps between these. Pure.
+"""The best service under each runtime at the same work, and the steps between best services. Pure.
 
-Blocks with an even number pick it, the others judge it: that one of many was lucky where it was picked counts nothing.
+Even-numbered blocks choose the best service and odd-numbered blocks judge it. A service that was chosen by luck
+therefore gains nothing from its luck.
 """
 
 import json
@@ -26,9 +27,9 @@ SHAPE = ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE")
 
 @dataclass(frozen=True, kw_only=True)
 class Best:
-    """The row that took least time per request in the even blocks, of all that do the same *work* under its runtime.
+    """The best row of a runtime: the least time per request in even blocks, among all rows that do the same *work*.
 
-    of: how many these are
+    of: the number of rows among which it was chosen
     """
 
     work: Mapping[str, Value]
@@ -37,19 +38,19 @@ class Best:
 
     @property
     def setting(self) -> Setting:
-        """Return what its row has in common with those of other runtimes."""
+        """The setting of the best row."""
         return setting_key(self.row.system, self.row.params)
 
     @property
     def judged(self) -> dict[int, CellResult]:
-        """Return its cells in the blocks that did not pick it."""
+        """The row's cells in the odd blocks, which did not choose it, by block."""
         return {cell.block: cell for cell in self.row.cells if cell.block % 2}
 
 
 def bests(run: Run, rows: Sequence[Row]) -> list[Best]:
-    """Return the best under each runtime of each work that several services do, which speak our frames.
+    """Return the best service of each runtime, for each work that several services with our frame protocol do.
 
-    Empty where too few blocks judge.
+    Empty if the plan has too few blocks to judge them.
     """
     if run.plan["blocks"] < 2 * FEWEST_FOR_RANGE - 1:
         return []
@@ -58,7 +59,7 @@ def bests(run: Run, rows: Sequence[Row]) -> list[Best]:
     for row in rows:
         is_timed = row.params.get("NUM_CLIENTS") and not is_open(row.params)
         if (is_own or row.system in framed) and row.runtime in arms and is_timed:
-            # a user's service does the same in every shape of a topology
+            # the parameters of SHAPE do not change the work of a user's service
             names = [name for name in row.params if name not in SHAPE] if is_own else WORK
             work = json.dumps({name: row.params[name] for name in names if name in row.params})
             by_work.setdefault((work, row.runtime), []).append(row)
@@ -70,14 +71,14 @@ def bests(run: Run, rows: Sequence[Row]) -> list[Best]:
 
 
 def _picking_ns(row: Row) -> float:
-    """Return the median time per request in the even blocks; infinite unless all of them are ok."""
+    """Return the median time per request in the even blocks, in ns; infinite unless all of them are ok."""
     cells = {cell.block: cell for cell in row.cells if not cell.block % 2}
     times = times_ns(cells)
     return median(times.values()) if times and len(times) == len(cells) else inf
 
 
 def best_pairs(run: Run, chosen: Sequence[Best]) -> list[Pair]:
-    """Return, for each work, the step from each other runtime's best to that of the last runtime."""
+    """Return the pairs of best services: for each work, from each other runtime's best to the last runtime's best."""
     by_work: dict[str, dict[str, Best]] = {}
     for best in chosen:
         by_work.setdefault(json.dumps(best.work), {})[best.row.runtime] = best

@@ -1,4 +1,4 @@
-"""How interpreters were built and which versions were measured, as the run itself says; where builds differ. Pure."""
+"""Builds of interpreters and versions of programs, as the run recorded them, and the differences of builds. Pure."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -26,7 +26,7 @@ Facts = Mapping[Message, Message]  # values by label
 
 
 def build_flags(flags: Mapping[str, Any]) -> Message:
-    """Return 'PGO, no LTO, static'; nothing if these are not known, as of native programs."""
+    """Return the build flags as text: 'PGO, no LTO, static'; empty if unknown, as for native programs."""
     if not all(name in flags for name in WITHOUT):
         return NOTHING
     words = (label if flags.get(name) else WITHOUT.get(name) for name, label in FLAGS.items())
@@ -34,25 +34,25 @@ def build_flags(flags: Mapping[str, Any]) -> Message:
 
 
 def build_facts(facts: Mapping[str, Any]) -> Facts:
-    """Return the version, the compiler and the flags of an interpreter in words."""
+    """Return the version, the compiler and the flags of an interpreter as words, by label."""
     flags = facts.get("flags", {})
-    told = {label: UNKNOWN if name not in flags else YES if flags[name] else NO for name, label in FLAGS.items()}
-    return known(facts, NAMED) | told
+    flag_words = {label: UNKNOWN if name not in flags else YES if flags[name] else NO for name, label in FLAGS.items()}
+    return known(facts, NAMED) | flag_words
 
 
 def known(facts: Mapping[str, Any], labels: Mapping[str, Message]) -> dict[Message, Message]:
-    """Return what *facts* say by the label of each key."""
+    """Return the values of *facts* by label; a value that is absent is "unknown". labels: the label of each key"""
     return {label: verbatim(str(facts[key])) if facts.get(key) else UNKNOWN for key, label in labels.items()}
 
 
 def by_label(facts: Mapping[str, Facts], absent: Message = UNKNOWN) -> dict[Message, dict[str, Message]]:
-    """Return {label: {name: value}} of {name: {label: value}}. absent: the value where a name has none"""
+    """Return {label: {name: value}} from {name: {label: value}}. absent: the value if a name lacks a label"""
     labels = dict.fromkeys(label for of_one in facts.values() for label in of_one)
     return {label: {name: of_one.get(label, absent) for name, of_one in facts.items()} for label in labels}
 
 
 def unlike(facts: Mapping[Message, Mapping[str, Message]], joint: Message = COMMA) -> list[Message]:
-    """Return 'PGO: yes (3.11), no (3.14t)' for each fact that is not the same everywhere. facts: its value by name"""
+    """Return a line for each fact that has different values: 'PGO: yes (3.11), no (3.14t)'. facts: values by name"""
     lines = []
     for label, values in facts.items():
         names = grouped(values, values.__getitem__)
@@ -63,19 +63,19 @@ def unlike(facts: Mapping[Message, Mapping[str, Message]], joint: Message = COMM
 
 
 def differences(facts: Mapping[str, Mapping[str, Any]]) -> list[Message]:
-    """Return where the builds called so differ: version, compiler and flags; native programs aside."""
+    """Return the differences of builds in version, compiler and flags, without native programs. facts: by runtime"""
     return unlike(by_label({name: build_facts(of_one) for name, of_one in facts.items() if name != NATIVE}))
 
 
 def packages(facts: Mapping[str, Any]) -> dict[str, str]:
-    """Return the name and version of what is installed beside an interpreter."""
+    """Return {name: version} of the packages that are installed for an interpreter."""
     return {name: version for files in facts.get("packages", {}).values() for name, version in files.items()}
 
 
 def service_version(run: Run, row: Row) -> str:
-    """Return `libuv 1.44.2`; of a Python service `uvloop 0.23.0, CPython 3.14.7`; `-` if the run does not say.
+    """Return the versions behind a row's service: `uvloop 0.23.0, CPython 3.14.7` or `libuv 1.44.2`; `-` if unknown.
 
-    Of a program its libraries, and the Java that ran it; its own version if it names none.
+    For a native program these are its libraries and its Java, or its own version if it names no libraries.
     """
     if row.runtime == NATIVE:
         program = _program(row, "services")
@@ -89,7 +89,7 @@ def service_version(run: Run, row: Row) -> str:
 
 
 def client_version(row: Row) -> str:
-    """Return the version of a load generator; `-` if the run does not say."""
+    """Return the version of a row's load generator; `-` if unknown."""
     return _program(row, "clients").get("version") or ABSENT
 
 

@@ -1,6 +1,6 @@
-"""Causes that cost a service throughput or latency, and how much the end of each can gain at most. Pure.
+"""Causes that cost a service throughput or latency, with upper bounds of what removing each can gain. Pure.
 
-docs/why.md derives the bounds. What helps against a cause: reports/facts/advice.py.
+docs/why.md derives the bounds. reports/facts/advice.py has the advice against each cause.
 """
 
 from collections.abc import Iterable, Mapping
@@ -26,14 +26,14 @@ LOCKS = frozenset({"_thread.lock", "_thread.RLock"})
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """At most so much more throughput, and so much less of p99: shares, over the blocks; None if that is not known."""
+    """Upper bounds of the gain in throughput and in p99, as shares over the blocks; None if unknown."""
 
     throughput: Estimate | None
     p99: Estimate | None = None
 
     @property
     def little(self) -> str:
-        """The gain of throughput if it is so little that the cause is no reason of a ratio; else nothing."""
+        """The gain of throughput as text if it is too small to explain a ratio; else empty."""
         known = [one for one in (self.throughput, self.p99) if one]
         is_little = all(most(one) < LEAST_GAIN for one in known)
         return estimate(self.throughput, percent) if self.throughput and is_little else ""
@@ -41,29 +41,29 @@ class Bound:
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """What was found, in words. bound: how much its end can gain; None if that is unknown"""
+    """A finding in words. bound: how much removing its cause can gain at most; None if unknown"""
 
     found: Message
     bound: Bound | None = None
 
     @property
     def is_little(self) -> bool:
-        """Whether it is known that its end can gain next to nothing."""
+        """Whether removing the cause is known to gain next to nothing."""
         return bool(self.bound and self.bound.little)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cost(Fact):
-    """What takes *share* of something, 0..1."""
+class CostlyFact(Fact):
+    """A finding about something that takes a *share* of time, 0..1."""
 
     share: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class Collecting(Cost):
-    """Garbage collections of a service. share: of the time of its processes
+class Collecting(CostlyFact):
+    """Garbage collections of a service. share: of the time of the service's processes
 
-    holds_up: whether they were found to hold up its slow requests (reports.topics.pauses)
+    holds_up: whether the collections were found to delay slow requests (reports.topics.pauses)
     """
 
     longest_ns: int
@@ -71,12 +71,13 @@ class Collecting(Cost):
 
 
 @dataclass(frozen=True, kw_only=True)
-class LockWait(Cost):
-    """Threads that wait for a lock at a line. share: of the time of requests, or of the threads' time at work
+class LockWait(CostlyFact):
+    """Threads that wait for a contended lock at a line of code. share: of request time, or of threads' working time
 
-    owner: type of the object whose lock it is, [FILE] of which it is a variable, "" where that is not known
-    files: of the line, then of those that led there
-    under_gil: where containers have no locks, so that it is one of the program's or of an extension
+    owner:     type of the object that has the lock, or [FILE] if the lock is a C variable; "" if unknown
+    files:     the file of the line, then the files of its callers
+    under_gil: whether the runtime has a GIL; containers then have no locks, so the lock belongs to the program or
+        to an extension module
     """
 
     owner: str
@@ -85,8 +86,8 @@ class LockWait(Cost):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stops(Cost):
-    """Stops of all threads at a line. share: of the time of requests; function: that has the line"""
+class Stops(CostlyFact):
+    """Stop-the-world pauses that a line of code causes. share: of request time; function: contains the line"""
 
     runtime: str
     per_request: float
@@ -94,18 +95,18 @@ class Stops(Cost):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SharedCounts(Cost):
-    """Reference counts that several threads change. share: of CPU time, a lower bound"""
+class SharedCounts(CostlyFact):
+    """Reference counts that several threads change. share: a lower bound of their share of CPU time"""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SlowRelease(Fact):
-    """A patch release of the free-threaded build that is slower than another runtime, and stops all threads."""
+    """A patch release of the free-threaded build that is slower than another runtime and has stop-the-world pauses."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stressed(Fact):
-    """A finding of a stress: its kind (reports.terminal.stress), and the lines that were noticed."""
+    """A finding of a stress test: its kind (KINDS in reports.terminal.stress), and the lines that show it."""
 
     kind: str
     only_without_gil: bool
@@ -113,15 +114,15 @@ class Stressed(Fact):
 
 
 def most(bound: Estimate) -> float:
-    """Return the upper end of a bound's interval; of fewer than 3 blocks the bound itself."""
+    """Return the upper end of a bound's interval, or the bound itself if there are fewer than 3 blocks."""
     return bound.high if isfinite(bound.high) else bound.value
 
 
 def bound(row: Row | None, run: Run, share: float, burnt: float | None, p99: Estimate | None = None) -> Bound:
-    """Return what a cause that takes *share* of the time of *row*'s requests can gain.
+    """Return the upper bound of the gain from removing a cause that takes *share* of the request time of *row*.
 
-    burnt: share of the services' CPU time that the cause itself takes at most; None if that is not known, for then
-    there may be any amount of CPU time to save
+    burnt: upper bound of the share of the services' CPU time that the cause takes; None if unknown, because removing
+        the cause may then save any amount of CPU time
     """
     cores = cores_of(run, SERVICE, CLIENT)
     of_its_own = 1 / max(LEAST_BUSY, 1 - share) - 1
@@ -129,14 +130,14 @@ def bound(row: Row | None, run: Run, share: float, burnt: float | None, p99: Est
     for cell in row.good if row else ():
         ours, services = cpu_ns([*cell.services, *cell.clients]), cpu_ns(cell.services)
         if ours and services is not None and cores:
-            busy = (ours - (burnt or 0) * services) / cell.wall_ns / cores  # a core that others use may become ours
+            busy = (ours - (burnt or 0) * services) / cell.wall_ns / cores  # cores of other processes count as idle
             of_idle = max(0.0, 1 / max(LEAST_BUSY, busy) - 1)
             gains.append(of_its_own if burnt is None else min(of_its_own, of_idle))
     return Bound(throughput=effect(gains) if gains else None, p99=p99)
 
 
 def row_of(rows: Iterable[Row], profile: Mapping[str, Any]) -> Row | None:
-    """Return the row of the arm that was profiled; None if it was not measured."""
+    """Return the row of the profiled arm; None if the arm was not measured."""
     arm = profile["system"], profile["params"], profile["runtime"]
     return next((row for row in rows if (row.system, row.params, row.runtime) == arm), None)
 
@@ -144,11 +145,12 @@ def row_of(rows: Iterable[Row], profile: Mapping[str, Any]) -> Row | None:
 def bound_of_lock(
     run: Run, rows: Iterable[Row], profile: Mapping[str, Any], share: float, owners: Iterable[str] = ("",)
 ) -> Bound:
-    """Return what the end of waiting for locks can gain, which takes *share* of the time in *profile*.
+    """Return the upper bound of the gain from removing lock waits that take *share* of the time in *profile*.
 
-    owners: types of the objects whose locks these are. Who waits sleeps under a GIL. Without one, threads spin first,
-    which a profile of locks counts for the locks of Python code. A container is also slower while its lock moves from
-    core to core: what that takes nobody counts, so there is no bound.
+    owners: types of the objects that have the locks
+    With a GIL, waiting threads sleep. Without a GIL, threads spin first; a profile of locks counts the spinning for
+    locks of Python code only. There is no bound for the locks of containers, because moving such a lock between cores
+    takes CPU time that is not counted.
     """
     burnt: float | None = 0.0
     if not RuntimeName.parse(profile["runtime"]).gil_enabled:

@@ -1,4 +1,4 @@
-"""The cells of a run by setting, arm and block. Rows, groups of rows and series are views of that index. Pure."""
+"""An index of a run's cells by setting, arm and block. Rows, groups of rows and series are views of it. Pure."""
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ NO_REASON = message("no reason given")
 
 Item = TypeVar("Item")
 Same = TypeVar("Same", bound=Hashable)
-Key = tuple[str, str]  # of a setting: the system, and the parameters as text
+Key = tuple[str, str]  # identifies a setting: the system, and the parameters as JSON text
 State = Literal["ok", "failed", "invalid", "not measured"]
 STATES: Mapping[State, Message] = {
     "ok": message("ok"),
@@ -37,16 +37,17 @@ TROUBLES = {
 
 
 def setting_key(system: str, params: Mapping[str, Value]) -> Key:
-    """Return what rows have in common that differ in the arm alone."""
+    """Return the key of a setting: rows that differ only in the arm have the same key."""
     return system, json.dumps(params, sort_keys=True)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row(SavedRow):
-    """A row of the plan under one arm, over all blocks.
+    """The cells of one row of the plan under one arm, over all blocks.
 
-    cells: what was measured, in the order in which it ran; planned: how many blocks there should be
-    first: the cells of the same setting under the first runtime, which the ratio refers to
+    cells:   the measured cells, in the order in which they ran
+    planned: the number of blocks in the plan
+    first:   the cells of the same setting under the first runtime, to which the ratio refers
     """
 
     runtime: str
@@ -56,12 +57,12 @@ class Row(SavedRow):
 
     @cached_property
     def key(self) -> Key:
-        """The key of its setting."""
+        """The key of the row's setting."""
         return setting_key(self.system, self.params)
 
     @property
     def good(self) -> list[CellResult]:
-        """The cells that are ok: all figures come from these alone."""
+        """The cells that are ok. All figures of the row come from these cells only."""
         return [cell for cell in self.cells if cell.status == "ok"]
 
     @property
@@ -71,14 +72,14 @@ class Row(SavedRow):
 
     @property
     def state(self) -> State:
-        """ok if at least one block is."""
+        """The state of the row: ok if at least one block is ok."""
         if self.good:
             return "ok"
         return self.bad[0].status if self.bad else "not measured"
 
     @property
     def trouble(self) -> Message:
-        """How many of its blocks are not ok, and the first reason of each kind; nothing if all are."""
+        """The number of blocks that are not ok, with the first reason of each kind; empty if all are ok."""
         return listed(
             (
                 replace(words, args={"count": len(self.cells), "bad": len(bad), "reason": first_reason(bad)})
@@ -90,7 +91,7 @@ class Row(SavedRow):
 
     @cached_property
     def latency(self) -> Histogram:
-        """The latencies of all requests of its good cells."""
+        """The latencies of all requests of the cells that are ok."""
         together = Histogram()
         for cell in self.good:
             if cell.latency:
@@ -99,25 +100,25 @@ class Row(SavedRow):
 
     @cached_property
     def figures(self) -> Figures | None:
-        """Its figures by name; None if no cell is ok, or none had clients."""
+        """The figures by name; None if no cell is ok or no cell had clients."""
         return figures_of(self.good, self.latency)
 
     @cached_property
     def ratio(self) -> float | None:
-        """Throughput over that of *first*, of the blocks that both have."""
+        """The row's throughput divided by that of *first*, over the blocks that both have."""
         good = (cell for cell in self.first if cell.status == "ok")
         logarithm = paired_effect(request_ns(good), request_ns(self.good)) if self.figures else None
         return logarithm.ratio.value if logarithm else None
 
     @property
     def columns(self) -> Figures:
-        """The values of ROW_COLUMNS by name, and other figures."""
+        """The values of ROW_COLUMNS by name, and all other figures."""
         return {**(self.figures or {}), "ratio_to_first_runtime": self.ratio, "blocks_ok": len(self.good)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """Rows of one system that have a cell that is ok, arm by arm. params: those that all of them agree in."""
+    """Rows of one system that have a cell that is ok, ordered by arm. params: the parameters they have in common."""
 
     system: str
     params: Mapping[str, Value]
@@ -125,29 +126,29 @@ class Series:
 
     @property
     def cells(self) -> tuple[CellResult, ...]:
-        """The cells that are ok."""
+        """The cells of all rows that are ok."""
         return tuple(cell for row in self.rows for cell in row.good)
 
     @property
     def arms(self) -> list[str]:
-        """The arms that have a cell."""
+        """The arms that have a cell that is ok."""
         return list(dict.fromkeys(row.runtime for row in self.rows))
 
     def values(self, name: str) -> list[int]:
-        """Return the values of parameter *name*, a whole number, in order."""
+        """Return the different values of the integer parameter *name*, in ascending order."""
         return sorted({number(cell, name) for cell in self.cells})
 
     def by_value(self, name: str, arm: str) -> dict[int, list[CellResult]]:
-        """Return the cells of *arm* for each value of *name*."""
+        """Return the cells of *arm* by the value of the integer parameter *name*."""
         found = grouped((cell for cell in self.cells if cell.arm == arm), lambda cell: number(cell, name))
         return dict(sorted(found.items()))
 
 
 class Cells:
-    """The cells of *run*, as they were when they were indexed.
+    """An index of the cells of *run*, as the run was when the index was made.
 
-    arms: the runtimes present, then arms that go by another name: the order of every table and plot
-    settings: by key, in the plan's order; then those of cells that are no part of it
+    arms:     the runtimes that are present, then arms with other names; every table and plot has this order
+    settings: the settings by key, in the plan's order; then settings of cells that the plan does not have
     """
 
     def __init__(self, run: Run) -> None:
@@ -163,12 +164,12 @@ class Cells:
             self._blocks.setdefault((key, cell.arm), {})[cell.block] = cell
 
     def blocks(self, key: Key, arm: str) -> Mapping[int, CellResult]:
-        """Return the cells of a setting under *arm* by block, in the order in which they ran."""
+        """Return the cells of a setting under *arm*, by block, in the order in which they ran."""
         return self._blocks.get((key, arm), {})
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """The rows of all settings, measured or not; those of a system are together."""
+        """The rows of all settings, measured or not. Rows of the same system are together."""
         systems, here = list(dict.fromkeys(system for system, _ in self.settings)), runtimes(self.run)
         made = []
         for key in sorted(self.settings, key=lambda key: systems.index(key[0])):
@@ -182,7 +183,10 @@ class Cells:
         return tuple(made)
 
     def series(self, along: Sequence[str]) -> list[Series]:
-        """Return the rows with all parameters of *along* that have a cell that is ok, apart by every other one."""
+        """Return one Series for each combination of the parameters other than *along*.
+
+        Rows that lack a parameter of *along*, or have no cell that is ok, are left out.
+        """
 
         def others(row: Row) -> Key:
             return setting_key(row.system, {name: row.params[name] for name in row.params if name not in along})
@@ -198,23 +202,13 @@ class Cells:
         ]
 
 
-def rows(run: Run) -> tuple[Row, ...]:
-    """Return Cells.rows."""
-    return Cells(run).rows
-
-
-def series(run: Run, along: Sequence[str]) -> list[Series]:
-    """Return Cells.series()."""
-    return Cells(run).series(along)
-
-
 def runtimes(run: Run) -> list[str]:
-    """Return the runtimes that are present, in the plan's order."""
+    """Return the plan's runtimes that are available, in the plan's order."""
     return [name for name in run.plan["runtimes"] if name in run.runtimes]
 
 
 def reference(run: Run) -> list[str]:
-    """Return the runtime that ratios refer to: the first that is present and no limit. Empty if there is none."""
+    """Return the runtime to which ratios refer: the first available one that is not native; [] if there is none."""
     return [name for name in runtimes(run) if name != NATIVE][:1]
 
 
@@ -222,7 +216,7 @@ def reference(run: Run) -> list[str]:
 
 
 def grouped(items: Iterable[Item], key: Callable[[Item], Same]) -> dict[Same, list[Item]]:
-    """Return the items that have the same key, by that key, wherever they stand in *items*."""
+    """Return the items by key. Items with the same key need not be neighbours in *items*."""
     found: dict[Same, list[Item]] = {}
     for item in items:
         found.setdefault(key(item), []).append(item)
@@ -230,25 +224,24 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Same]) -> dict[Same, li
 
 
 def groups(all_rows: Iterable[Row]) -> list[list[Row]]:
-    """Return rows side by side that differ in the arm alone."""
+    """Return groups of successive rows that differ only in the arm."""
     return [list(group) for _, group in groupby(all_rows, lambda row: row.key)]
 
 
 def by_system(all_rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
-    """Return the rows of each system, in their order."""
+    """Return each system with its rows. Rows of one system must be neighbours."""
     return [(system, list(group)) for system, group in groupby(all_rows, lambda row: row.system)]
 
 
 def alike(all_rows: Sequence[Row]) -> list[Sequence[Row]]:
-    """Return the rows in parts whose completion times can be compared: all, or those of a system, or of a setting."""
+    """Return the rows in parts with comparable completion times: all rows, or those of a system, or of a setting."""
     if has_same_work(all_rows):
         return [all_rows]
-    systems = [rows for _, rows in by_system(all_rows)]
-    return [part for rows in systems for part in ([rows] if has_same_work(rows) else groups(rows))]
+    return [part for _, rows in by_system(all_rows) for part in ([rows] if has_same_work(rows) else groups(rows))]
 
 
 def has_same_work(all_rows: Iterable[Row]) -> bool:
-    """Return whether every cell had as many requests, so that completion times can be compared between all rows."""
+    """Return whether all cells had the same number of requests, which makes their completion times comparable."""
     return len({cell.requests for row in all_rows for cell in row.cells}) <= 1
 
 
@@ -256,56 +249,56 @@ def has_same_work(all_rows: Iterable[Row]) -> bool:
 
 
 def request_ns(cells: Iterable[CellResult]) -> dict[int, float]:
-    """Return the wall time per answered request by block, of the cells that timed any. All throughput ratios use it."""
+    """Return the wall time per answered request by block. All throughput ratios use these times.
+
+    Cells without answers or without wall time are left out.
+    """
     return {cell.block: cell.wall_ns / cell.answered for cell in cells if cell.answered and cell.wall_ns}
 
 
 def number(cell: CellResult, name: str) -> int:
-    """Return the value of a parameter that is a whole number."""
+    """Return the value of an integer parameter of a cell."""
     value = cell.params[name]
     assert isinstance(value, int)
     return value
 
 
 def is_proportional(processes: Sequence[Mapping[str, Any]]) -> bool:
-    """Return whether the system reported the proportional set size of every process."""
+    """Return whether the proportional set size (PSS) of every process is known."""
     return all(process.get("pss_bytes") for process in processes)
 
 
 def memory_bytes(processes: Sequence[Mapping[str, Any]]) -> int | None:
-    """Return the memory of all *processes*: proportional set sizes, else peaks; None if neither is known."""
+    """Return the memory of all *processes*: the sum of their PSS, or else of their peak RSS; None if unknown."""
     name = "pss_bytes" if is_proportional(processes) else "max_rss_bytes"
     sizes: list[int] = [process.get(name, 0) for process in processes]
     return sum(sizes) if all(sizes) else None
 
 
 def first_reason(cells: Iterable[CellResult]) -> Message:
-    """Return the first reason of cells that are not ok, and how many others there are."""
+    """Return the first reason of cells that are not ok, and the number of other reasons."""
     first, *others = reasons(cells)
     if not others:
         return first
     return plural(
-        "{reason} (and {count} more reason, in cells.csv)",
-        "{reason} (and {count} more reasons, in cells.csv)",
+        "{reason} (cells.csv has {count} more reason)",
+        "{reason} (cells.csv has {count} more reasons)",
         count=len(others),
         reason=first,
     )
 
 
 def reasons(cells: Iterable[CellResult]) -> list[Message]:
-    """Return the reasons of cells that are not ok, each once, in short: of several lines the first and the last."""
+    """Return the reasons of cells that are not ok, each once, shortened to the first and the last line."""
     return list(dict.fromkeys(_short(cell.reason) or NO_REASON for cell in cells))
 
 
 def _short(reason: Message) -> Message:
-    args = {name: _short_arg(value) for name, value in reason.args.items()}
+    def shortened(value: Arg) -> Arg:
+        return _short(value) if isinstance(value, Message) else _short_text(value) if isinstance(value, str) else value
+
+    args = {name: shortened(value) for name, value in reason.args.items()}
     return replace(reason, args=args, text=_short_text(reason.text))
-
-
-def _short_arg(value: Arg) -> Arg:
-    if isinstance(value, Message):
-        return _short(value)
-    return _short_text(value) if isinstance(value, str) else value
 
 
 def _short_text(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The command of a run as one types it: to repeat it, to go on with it, to add something. Pure."""
+"""Command lines for a saved run: to repeat it, to continue it, or to add to it. Pure."""
 
 import shlex
 from itertools import pairwise
@@ -11,7 +11,7 @@ ALL_RUNTIMES = "3.11,3.14,3.14t+gil,3.14t"
 
 
 def command_line(run: Run, *without: str) -> str:
-    """Return the command that began the run, as one types it, but for the flags *without* and the folder."""
+    """Return the command line that started the run, without --out and without the flags *without*."""
     arguments = run.command or ["runner.py"]
     dropped = ("--out", *without)
     kept = [
@@ -23,25 +23,25 @@ def command_line(run: Run, *without: str) -> str:
 
 
 def repeat_command(run: Run) -> str:
-    """Return the command that measures the same cells in the same order again."""
+    """Return the command line that measures the same cells again in the same order."""
     command = command_line(run)
     return command if " --seed" in command else f"{command} --seed {run.seed}"
 
 
 def resume_command(run: Run) -> str:
-    """Return the command that goes on with the run, in the folder that it was begun in: --out, or that of its name."""
+    """Return the command line that continues the run in its folder: that of --out, or the default folder."""
     words = [word for argument in run.command for word in argument.split("=", 1)]
     folder = words[words.index("--out") + 1] if "--out" in words[:-1] else f"{RUNS_FOLDER}/{run.run_id}"
     return shlex.join([*PROGRAM.split(), "--resume", folder])
 
 
 def more_blocks_command(run: Run, blocks: int) -> str:
-    """Return the command that adds so many blocks to the run: what it has measured stays, and its p bears the look."""
+    """Return the command line that adds *blocks* blocks to the run. The measured blocks are kept."""
     return f"{resume_command(run)} --blocks +{blocks}"
 
 
 def all_runtimes_command(run: Run) -> str:
-    """Return the command that measures every step: an experiment's if all of the run is native programs."""
+    """Return the command line that measures all runtimes; for a run of native programs only, a suitable experiment."""
     if set(run.plan["runtimes"]) <= {NATIVE}:
         return f"{PROGRAM} --experiment evidence"
     return f"{command_line(run, '--runtime')} --runtime {ALL_RUNTIMES}"

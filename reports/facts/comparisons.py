@@ -1,4 +1,4 @@
-"""The comparisons of a run: every step of every system and setting, and over all of them, with verdicts. Pure."""
+"""The comparisons of a run with verdicts: every step of every setting, and every step over all settings. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from core.messages import NOTHING, Message, listed, message, plural
 from core.result import Run
 from core.saved import Until
 from reports.facts.best import Best, best_pairs
-from reports.facts.cells import runtimes
+from reports.facts.cells import grouped, runtimes
 from reports.facts.details import capacity, factors, noise, tails
 from reports.facts.gates import (
     LEAST_TIMED_NS,
@@ -31,31 +31,34 @@ from reports.statistics.significance import DEPENDENT, dependence, depends, fewe
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import MARGIN, Verdict, judge_family, slower_beyond
 
-SHORT = "short"  # code of the obstacle that an arm was not timed for long enough
-AT_RATE = message("requests came at a rate, so throughput says only that they were answered: compare latency")
+SHORT = "short"  # the code of the obstacle "an arm was not timed for long enough"
+AT_RATE = message(
+    "requests came at a fixed rate (RATE), so throughput only shows that they were answered: compare latency instead"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison(Verdict):
-    """A verdict with all that result.json keeps of its comparison. system 'all': over all cells.
+    """A comparison of two arms as result.json keeps it: the verdict, and what supports or limits it.
 
-    noise_floor: how far from 1 the A/A interval of the same cell reaches, as a share; None without an A/A arm
-    confounds: what else than the step's cause differs between the two builds, and between hosts
-    notes: what limits the figures, such as clients that were saturated
-    blocks: how many blocks have both arms
-    saturation: share of the cores they could have had that the clients used, median over the cells; None if not known
-    cores_in_use: share of all cores that services and clients of the numerator used together, median over its cells
-    disturbed: share of the cells in which the machine was not quiet; None without cells
-    others: share of the cores that other processes used while clients were timed; None where that is not known
-    is_beside_others: whether they did so in so many blocks that the verdict must say it
-    settings: of one over all settings, {system, params} of those that it is over: they passed their gates, or none did;
-        of a step between bests that of the denominator and that of the numerator
-    between_services: its arms are services that already ran, not runtimes
-    factors, tails: what the ratio is made of, and percentiles of latency; reports.facts.details
-    capacity: what the services of each arm could serve by themselves
-    far_slower: of each side, how many cells were far slower than its others
-    dependence: p that blocks resemble the one before by chance; None with too few
-    noise: the fields of Noise, of which its ratio's is made in a block
+    system:       the system, or 'all' for a comparison over all settings
+    blocks:       the number of blocks that have both arms
+    noise_floor:  how far the A/A interval of the same setting reaches from 1, as a share; None without an A/A arm
+    confounds:    differences between the two builds, or between hosts, other than the step's cause
+    notes:        what limits the figures, such as saturated clients
+    saturation:   share of their available cores that the clients used, median over the cells; None if unknown
+    cores_in_use: share of all cores that the numerator's services and clients used, median over its cells
+    disturbed:    share of the cells in which the machine was not quiet; None without cells
+    others:       share of the cores that other processes used while clients were timed; None if unknown
+    is_beside_others: whether other processes were busy in so many blocks that the verdict must say so
+    settings:     {system, params} of the settings that a comparison over all settings covers: those that passed their
+        gates, or all if none did; for a comparison of best services, the denominator's and the numerator's setting
+    between_services: whether the arms are services that already ran, not runtimes
+    factors, tails: the factors of the ratio, and the compared latency percentiles; see reports.facts.details
+    capacity:     what the services of each arm could serve without the clients
+    far_slower:   the number of cells of each side that were far slower than the side's other cells
+    dependence:   p of the hypothesis that successive blocks are independent; None with too few blocks
+    noise:        the fields of Noise, the components of the ratio's noise in a block
     """
 
     system: str
@@ -83,12 +86,12 @@ class Comparison(Verdict):
 
     @property
     def is_range(self) -> bool:
-        """Whether low and high are the least and the most of a few blocks, and no interval."""
+        """Whether low and high are the minimum and maximum of a few blocks, because an interval needs more blocks."""
         return self.blocks < FEWEST_FOR_INTERVAL
 
     @property
     def label(self) -> Message:
-        """'lock: 3.14t+gil → 3.14t'."""
+        """The step and its arms as text: 'GIL: 3.14t+gil → 3.14t'."""
         return message(
             "{step}: {denominator} → {numerator}",
             step=NAMES[self.step], denominator=self.denominator, numerator=self.numerator,
@@ -96,18 +99,18 @@ class Comparison(Verdict):
 
     @property
     def limits(self) -> list[Message]:
-        """What limits it: what else differs between the builds, busy clients, a machine that was not quiet."""
+        """The limits of the comparison: confounds, busy clients, a machine that was not quiet."""
         confound = message("confound: {confounds}", confounds=listed(self.confounds))
         return [*([confound] if self.confounds else []), *self.notes]
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Comparison":
-        """Return what to_json() made. Raises Misfit if keys are missing."""
+        """Return the comparison that to_json() stored. Raises Misfit if keys are missing."""
         return decoded(stored, cls, all_known=False)
 
 
 def compare(run: Run) -> list[Comparison]:
-    """Return every comparison that the run's arms allow: A/A, a family of its own, then the steps."""
+    """Return all comparisons of a run: first the A/A comparisons, a family of their own, then the steps."""
     made = pairs(run)
     again, family = ([pair for pair in made if (pair.step.name == "aa") is same] for same in (True, False))
     same = _judged(run, again)
@@ -116,14 +119,14 @@ def compare(run: Run) -> list[Comparison]:
 
 
 def compare_bests(run: Run, chosen: Sequence[Best]) -> list[Comparison]:
-    """Return the steps between the best services of the runtimes, a family of their own."""
+    """Return the comparisons between the best services of the runtimes, which are a family of their own."""
     family = best_pairs(run, chosen)
     again = [pair for pair in pairs(run) if pair.step.name == "aa"] if family and run.plan.get("aa") else []
     return _steps(run, family, _judged(run, again))
 
 
 def _steps(run: Run, family: Sequence[Pair], same: Sequence[tuple[Pair, Verdict]]) -> list[Comparison]:
-    """Return a comparison for each pair of *family*, which is invalid where an A/A of *same* differs from itself."""
+    """Return a comparison for each pair of *family*; all are invalid if an A/A comparison of *same* differs."""
     differs = next((pair.step.denominator for pair, aa in same if aa.verdict in ("faster", "slower")), "")
     timed = {place: pair for place, pair in enumerate(family) if is_judged(run, pair) and not _blocks_to_time(pair)}
     found, floors = tails(timed, **_method(run)), _floors(same)
@@ -134,43 +137,42 @@ def _steps(run: Run, family: Sequence[Pair], same: Sequence[tuple[Pair, Verdict]
 
 
 def _method(run: Run) -> dict[str, Any]:
-    """Return how verdicts of *run* are reached."""
+    """Return the arguments of judge_family() for *run*: margin, anytime and seed."""
     return {"margin": run.plan.get("margin", MARGIN), "anytime": is_anytime(run), "seed": run.seed}
 
 
 def is_anytime(run: Run) -> bool:
-    """Return whether blocks of *run* had been seen when their number was settled: p must bear looking at any time."""
+    """Return whether the number of blocks depended on their results, so that p must be valid at any time."""
     return bool(Until(**run.plan.get("until", {})).looks or run.plan.get("extended"))
 
 
 def is_judged(run: Run, pair: Pair) -> bool:
-    """Return whether the plan wants a verdict on the step of *pair*; A/A and best against best always have one.
+    """Return whether the plan asks for a verdict on the step of *pair*. A/A and best against best always get one.
 
-    If the runtimes that are present allow none of the steps that the plan names, all steps are judged.
+    If the available runtimes allow none of the steps that the plan names, all steps get a verdict.
     """
     chosen = {*run.plan.get("judged_steps", ())} & {step.name for step in steps(runtimes(run), {}, run.runtimes)}
     return not chosen or pair.step.name in {*chosen, "aa", "best"}
 
 
 def _judged(run: Run, family: Sequence[Pair], differs: str = "") -> list[tuple[Pair, Verdict]]:
-    """Return each pair with its verdict. Steps that the plan does not judge do not belong to the family.
+    """Return each pair with its verdict. Steps that the plan does not judge are not part of the family.
 
-    differs: the arm that differs from itself, if one does
+    differs: the arm whose A/A comparison shows a difference; empty if none does
     """
     verdicts: dict[int, Verdict] = {}
-    for wanted in (True, False):
-        mine = {place: pair for place, pair in enumerate(family) if is_judged(run, pair) is wanted}
+    for mine in grouped(enumerate(family), lambda one: is_judged(run, one[1])).values():
         verdicts |= judge_family(
-            {place: pair.ratios for place, pair in mine.items()},
-            totals={place: pair.totals for place, pair in mine.items()},
-            gates={place: pair.gate for place, pair in mine.items()},
+            {place: pair.ratios for place, pair in mine},
+            totals={place: pair.totals for place, pair in mine},
+            gates={place: pair.gate for place, pair in mine},
             **_method(run),
         )
     return [(pair, _withheld(run, pair, verdicts[place], differs)) for place, pair in enumerate(family)]
 
 
 def _withheld(run: Run, pair: Pair, verdict: Verdict, differs: str) -> Verdict:
-    """Return *verdict* without its claim if the plan, a short time or an arm that differs from itself forbids it."""
+    """Return *verdict*, withdrawn if the step is not judged, an arm was timed too briefly, or an A/A arm differs."""
     if verdict.verdict == "invalid":
         return verdict
     needed = _blocks_to_time(pair)
@@ -179,24 +181,26 @@ def _withheld(run: Run, pair: Pair, verdict: Verdict, differs: str) -> Verdict:
         verdict = replace(verdict, verdict="unjudged", p=None, why=why, obstacle=NOTHING, blocks_needed=None)
     elif needed:
         why = message(
-            "an arm was timed for less than {least_s:g} s in all: --blocks {blocks}, or a longer --duration",
+            "one arm was timed for less than {least_s:g} s in total: use --blocks {blocks} or a longer --duration",
             code=SHORT, least_s=LEAST_TIMED_NS / 1e9, blocks=needed,
         )  # fmt: skip
         most = max(needed, verdict.blocks_needed or 0)
         verdict = replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=most)
     if differs:
-        why = message("A/A: {arm} differs from itself, so what differs here may be no step", arm=differs)
+        why = message(
+            "A/A: two measurements of {arm} differ, so this difference may not come from the step", arm=differs
+        )
         verdict = replace(verdict, verdict="invalid", why=why, obstacle=why, blocks_needed=None)
     return verdict
 
 
 def _blocks_to_time(pair: Pair) -> int:
-    """Return how many blocks it takes to time each arm of each setting for long enough; 0 if it was."""
+    """Return how many blocks are needed to time each arm of each setting long enough; 0 if no more are needed."""
     return max(blocks_to_time([*cells.values()]) for single in pair.singles for cells in single.arms.values())
 
 
 def _floors(same: Sequence[tuple[Pair, Verdict]]) -> dict[Setting, float]:
-    """Return how far from 1 the interval of each A/A comparison reaches, as a share, by setting."""
+    """Return how far the interval of each A/A comparison reaches from 1, as a share, by setting."""
     return {
         pair.setting: max(verdict.high, 1 / verdict.low) - 1
         for pair, verdict in same
@@ -212,15 +216,11 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
     if beside and is_beside and verdict.verdict != "invalid":
         verdict = replace(verdict, why=message("{why}; {others}", why=verdict.why, others=beside.marks))
     arms = (step.denominator, step.numerator)
-    differs = [
-        *confounds(step, run.runtimes),
-        *host_confounds(step, run),
-        *shape_confounds(arms, (below, above)),
-    ]
+    differs = [*confounds(step, run.runtimes), *host_confounds(step, run), *shape_confounds(arms, (below, above))]
     far_slower = [
         plural(
-            "{count} cell of {arm} was slower than its others by a quarter or more",
-            "{count} cells of {arm} were slower than its others by a quarter or more",
+            "{count} cell of {arm} took over 25 % more time per request than the median cell of {arm}",
+            "{count} cells of {arm} took over 25 % more time per request than the median cell of {arm}",
             count=count, arm=arm,
         )
         for arm, count in zip(arms, pair.far_slower.values(), strict=True)
@@ -237,12 +237,12 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
         noise_floor=floors.get([pair.setting, *pair.sides][-1]),
         confounds=[] if step.name == "aa" else differs,
         notes=[
-            *([AT_RATE] if is_open(pair.params) else []),
+            *[AT_RATE] * is_open(pair.params),
             *full(used, in_use, cells),
             *disturbances(cells),
             *background(cells),
             *far_slower,
-            *([DEPENDENT] if depends(of_blocks) else []),
+            *[DEPENDENT] * depends(of_blocks),
         ],
         saturation=used,
         cores_in_use=in_use,
@@ -263,10 +263,11 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
 
 
 def widest(run: Run) -> float:
-    """Width of the widest interval of the steps, as a share of its ratio; infinite while one can have no verdict.
+    """Return the width of the widest interval of the steps, as a share of its ratio.
 
-    That takes an interval, and so many blocks that p can be small enough for the family. Infinite where nothing is
-    compared at all. Invalid comparisons do not count, since more blocks would not help them; 0 where all are.
+    Infinite if a step cannot have a verdict yet, because it has no interval or too few blocks for a small enough p,
+    or if nothing is compared. Invalid comparisons do not count, because more blocks would not help; 0 if all are
+    invalid.
     """
     claims = _claims(run)
     family = [one for one in claims if one.verdict != "invalid"]
@@ -282,36 +283,37 @@ def widest(run: Run) -> float:
 
 
 def is_decided(run: Run) -> bool:
-    """Whether every step has a verdict, or is invalid, which more blocks would not mend. False where there is none."""
+    """Return whether every step has a verdict or is invalid. False if there are no steps."""
     words = [comparison.verdict for comparison in _claims(run)]
     return bool(words) and "inconclusive" not in words
 
 
 def _claims(run: Run) -> list[Comparison]:
-    """Return the comparisons of steps that are judged."""
+    """Return the comparisons of all judged steps, without A/A."""
     return [one for one in compare(run) if one.step != "aa" and one.verdict != "unjudged"]
 
 
 def confounds_of(compared: Sequence[Comparison]) -> list[Message]:
-    """What else than their step differs between the builds of *compared*, each once."""
+    """Return the confounds of all comparisons in *compared*, each once."""
     return [*dict.fromkeys(confound for comparison in compared for confound in comparison.confounds)]
 
 
 def answering(compared: Sequence[Comparison]) -> list[Comparison]:
-    """Those that the verdict is on: over all settings, or of the only setting there is."""
+    """Return the comparisons that the run's verdict is about: those over all settings, or of the only setting."""
     return [comparison for comparison in compared if comparison.system == OVER_ALL] or list(compared)
 
 
 def from_first_to_last(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons of the last runtime with the first: the whole, or the only step where there are two."""
+    """Return the comparisons of the last runtime with the first: step whole, or the only step of two runtimes."""
     of_settings = [one for one in comparisons if one.system != OVER_ALL and one.step != "aa"]
     return [one for one in of_settings if one.step == "whole"] or of_settings
 
 
 def regressions(comparisons: Sequence[Comparison], share: float) -> tuple[list[Comparison], list[Comparison]]:
-    """Return those slower by more than *share* (0.05 for 5 % more time) with the whole interval, and the undecided.
+    """Return the comparisons that are slower by more than *share*, and those that are undecided.
 
-    One without a verdict is decided where its interval excludes so large a difference.
+    share: 0.05 for 5 % more time; the whole interval must lie beyond it
+    A comparison without a verdict counts as decided if its interval excludes so large a difference.
     """
     slower = [one for one in comparisons if slower_beyond(one, share)]
     unclear = [

@@ -1,25 +1,24 @@
-"""What a request costs on both sides, as the operating system and the handler counted it. Pure."""
+"""Costs of a request for services and clients, as the operating system and the handlers counted them. Pure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 
 from core.messages import NOTHING, Message, message
 from core.result import CellResult
 from reports.document.model import Form
 from reports.document.values import megabytes, tenths
-from reports.facts.figures import cpu_ns
-
-Reader = Callable[[CellResult], float | None]
+from reports.facts.figures import Reader, cpu_ns, median_of
 
 
 @dataclass(frozen=True)
 class Cost:
-    """A figure of what requests cost: us or switches for each request, or bytes of all processes of a side.
+    """A cost: microseconds or context switches per request, or the memory of all processes of a side.
 
-    name, head: what the page names it by, and its column
-    read:       its value in a cell; None if the cell does not say
-    time:       what a sentence calls it, if it is a part of the time of a request
+    name: the name in the page's data-figure attributes
+    head: the head of its column
+    read: returns the value of a cell; None if unknown
+    time: its name in sentences, if it is a part of the time of a request
+    form: formats the value as text
     """
 
     name: str
@@ -29,15 +28,15 @@ class Cost:
     form: Form = tenths
 
     def of(self, cells: Sequence[CellResult]) -> float | None:
-        """Return the median over the cells that say it."""
-        known = [value for cell in cells if (value := self.read(cell)) is not None]
-        return median(known) if known else None
+        """Return the median over the cells for which the cost is known; None if there are none."""
+        return median_of(self.read, cells)
 
 
 def _counted(side: str, key: str) -> Reader:
-    """Return the reader of what all processes of a side counted: ns as us and switches for each request, or bytes.
+    """Return a reader that sums *key* over all processes of a side.
 
-    side: the field of CellResult that has the processes; key: what is summed, which ends with its unit
+    side: the field of CellResult with the processes
+    key:  the counter; its suffix is its unit: ns become us per request, switches are per request, bytes stay
     """
 
     def read(cell: CellResult) -> float | None:
@@ -49,12 +48,12 @@ def _counted(side: str, key: str) -> Reader:
 
 
 def _calc_us(cell: CellResult) -> float | None:
-    """Return the time of the calc loop for each request, as the handlers measured it."""
+    """Return the time of the calc loop per request, in us, as the handlers measured it."""
     return cell.calc_ns / cell.answered / 1e3 if cell.calc_ns and cell.answered else None
 
 
 def _waiting_us(cell: CellResult) -> float | None:
-    """Return the mean time from sending a request until its handler began."""
+    """Return the mean time from sending a request to the start of its handler, in us."""
     return cell.waiting["mean_ns"] / 1e3 if cell.waiting else None
 
 
@@ -88,10 +87,9 @@ MORE = (
 
 
 def saturation(cell: CellResult, cores: int) -> float | None:
-    """Return the CPU time of the clients over that of the cores that they could use.
+    """Return the share of their available cores that the clients of a cell used; None if unknown.
 
-    They could use all *cores*, but under a GIL one core for each process.
-    Returns None if the cell does not say, or has no cores.
+    Clients without a GIL can use all *cores*. Each client process with a GIL can use one core.
     """
     spent_ns = cpu_ns(cell.clients)
     if spent_ns is None or cell.status != "ok" or not cell.wall_ns or not cores:

@@ -1,6 +1,6 @@
-"""Latency by percentile as points of a curve, HDR style: every further nine is as far as the one before. Pure.
+"""Latency by percentile as points of a curve, on the logarithmic scale of HdrHistogram: 90 %, 99 %, 99.9 %. Pure.
 
-A share of the requests has its place at 1 / (1 - share): 50 % at 2, 99 % at 100.
+The place of a share of the requests is 1 / (1 - share): 50 % is at 2, 99 % at 100.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,9 @@ POINTS_PER_NINE = 60
 
 
 def curve(latency: Histogram) -> list[tuple[float, float]]:
-    """Return points (place, latency in us), from the fastest request to the last percentile that the count bears.
+    """Return points (place, latency in us), from the fastest request to the highest percentile that is reliable.
 
-    That is where SLOWER_REQUESTS are slower: a p999 needs 10 000 samples, as everywhere in a report.
+    A percentile is reliable if at least SLOWER_REQUESTS requests are slower: p999 needs 10,000 requests.
     """
     count = left = latency.count
     if count <= SLOWER_REQUESTS:
@@ -32,7 +32,7 @@ def curve(latency: Histogram) -> list[tuple[float, float]]:
 
 
 def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the first point, and of the others no more than a drawing can show."""
+    """Return the first point, and each later point that is visibly apart from the previous one."""
     kept = [points[0]]
     step = 10 ** (1 / POINTS_PER_NINE)
     for point in points[1:]:
@@ -42,18 +42,18 @@ def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]
 
 
 def percentiles(latency: Histogram) -> list[tuple[float, float]]:
-    """Return the points of a curve at 50, 90, 99, ... %."""
+    """Return the points of a curve at 50 %, 90 %, 99 % and so on."""
     places = (2.0, *(10.0**nines for nines in range(1, 10)))
     return [(place, value_ns / 1e3) for place in places if (value_ns := percentile_ns(latency, place)) is not None]
 
 
 def percentile_ns(latency: Histogram, place: float) -> int | None:
-    """Return the latency at a place of the curve; None if the count does not bear it."""
+    """Return the latency at a place of the curve, in ns; None if there are too few requests."""
     return latency.quantile(1 - 1 / place) if place <= latency.count / SLOWER_REQUESTS else None
 
 
 def deviation_ns(latency: Histogram) -> float:
-    """Return the standard deviation of the recorded values, each taken as the middle of its bucket."""
+    """Return the standard deviation of the latencies, in ns. Each value counts as the middle of its bucket."""
     mean_ns = latency.total_ns / latency.count
     squares = sum(number * ((sum(bounds_ns(bucket)) - 1) / 2 - mean_ns) ** 2 for bucket, number in latency.filled())
     return sqrt(squares / latency.count)

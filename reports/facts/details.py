@@ -1,4 +1,4 @@
-"""What a comparison says besides its ratio: factors of the ratio, capacity of services, latency, noise. Pure."""
+"""Details of a comparison besides its ratio: factors of the ratio, capacity, latency percentiles, noise. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -27,11 +27,11 @@ SIDES = {"both": ("services", "clients"), "service": ("services",), "client": ("
 LEAST_BUSY = 0.9
 THREADS = "NUM_WORKERS_PER_API_SERVICE"
 FEWEST_SLICES = 8
-PARTS = 4  # of a cell, for its noise
+PARTS = 4  # into which a cell is divided to estimate its noise
 
 
 def _interval(seen: Estimate, name: str = "ratio", moved: float = 0.0) -> dict[str, float | None]:
-    """Return *seen*, an estimate of a log, as JSON. moved: what is added to its value; the interval holds the sum."""
+    """Return an estimate of a logarithm as JSON. moved: added to its value; the interval is widened to hold the sum."""
     value = seen.value + moved
     low, high = (exp(end) if isfinite(end) else None for end in (min(seen.low, value), max(seen.high, value)))
     return {name: exp(value), "low": low, "high": high}
@@ -41,10 +41,11 @@ def _interval(seen: Estimate, name: str = "ratio", moved: float = 0.0) -> dict[s
 
 
 def factors(pair: Pair) -> dict[str, Any]:
-    """Return two factors of both sides together, which multiply to the ratio, and of `service` and `client` apart.
+    """Return the two factors whose product is the ratio, for both sides together and for `service` and `client`.
 
-    cores_used: ratio of the cores in use. cpu_per_request: of CPU time per request, inverted: above 1 it takes less.
-    Each is {ratio, low, high}. Empty where a cell does not report its CPU time.
+    cores_used:      ratio of the cores in use
+    cpu_per_request: inverted ratio of CPU time per request; above 1, a request takes less CPU time
+    Each is {ratio, low, high}. The result is empty if any cell does not report its CPU time.
     """
     made: dict[str, Any] = {}
     for side, kinds in SIDES.items():
@@ -54,13 +55,13 @@ def factors(pair: Pair) -> dict[str, Any]:
         cores = {block: ratio - cpu[block] for block, ratio in pair.ratios.items()}
         seen = {"cores_used": effect([*cores.values()]), "cpu_per_request": effect([*cpu.values()])}
         rest = effect([*pair.ratios.values()]).value - sum(estimate.value for estimate in seen.values())
-        # estimates do not add up: each takes half of the rest
+        # two medians need not add up to the median of the sum, so each factor takes half of the rest
         made[side] = {name: _interval(estimate, moved=rest / 2) for name, estimate in seen.items()}
     return {**made.pop("both"), **made}
 
 
 def _cpu_ns(kinds: Sequence[str], cell: CellResult) -> float | None:
-    """Return the CPU time per request of services, clients or both; None where it is not known."""
+    """Return the CPU time per request of services, clients or both, in ns; None if unknown."""
     spent = [cpu_ns(getattr(cell, kind)) for kind in kinds]
     return per_request(sum(ns or 0 for ns in spent), cell) if all(spent) else None
 
@@ -69,12 +70,13 @@ def _cpu_ns(kinds: Sequence[str], cell: CellResult) -> float | None:
 
 
 def capacity(pair: Pair, run: Run) -> dict[str, Any]:
-    """Return requests_per_s of each arm's services alone and their ratio, each with low and high, and their cores.
+    """Return the capacity of each arm's services without the clients: requests_per_s and cores, and their ratio.
 
-    measured: the throughput, where native clients on cores of their own were not the bottleneck. Else it is what those
-    cores would serve if a request took the CPU time on them that it took here, and at least what was served here.
-    Empty over several settings, where machine or cells do not report cores and CPU time, and where an arm left cores
-    idle that it had: something else holds it up, and more cores would not help.
+    measured: True if native clients on cores of their own were not the bottleneck; capacity is then the throughput.
+        Else capacity is an estimate: the requests that the services' cores could serve at the measured CPU time per
+        request, and at least the measured throughput
+    Empty for several settings, for unknown cores or CPU time, and if an arm left some of its cores idle, because
+    something else then limits the arm.
     """
     if pair.over or not pair.ratios:
         return {}
@@ -104,7 +106,7 @@ def _is_measured(pair: Pair, run: Run) -> bool:
 
 
 def _leaves_cores_idle(cells: Sequence[CellResult], run: Run) -> bool:
-    """Return whether the services used less than nine tenths of the cores that they can use and clients left them."""
+    """Return whether the services used less than 90 % of the cores that they could use beside the clients."""
     busy = []
     for cell in cells:
         services, clients = ((cpu_ns(side) or 0) / max(1, cell.wall_ns) for side in (cell.services, cell.clients))
@@ -114,9 +116,10 @@ def _leaves_cores_idle(cells: Sequence[CellResult], run: Run) -> bool:
 
 
 def _cores(cell: CellResult, run: Run) -> int:
-    """Return the cores that the services can use: under a GIL one a process, else one a worker thread; 0 if not known.
+    """Return how many cores the services can use; 0 if unknown.
 
-    A service of ours without worker threads has one event loop; of a user's nobody knows how many threads it has.
+    A process with the GIL can use one core. A process without the GIL can use one core for each worker thread. Our own
+    services without worker threads have one event loop; the threads of a user's service are unknown.
     """
     cores = cores_of(run, SERVICE)
     has_gil = any(service.get("gil_enabled_end", True) for service in cell.services)
@@ -128,9 +131,10 @@ def _cores(cell: CellResult, run: Run) -> int:
 
 
 def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Any]]:
-    """Return {percentile: {ratio, low, high, p, verdict}} of each pair, all one family. ratio above 1: less latency.
+    """Return {percentile: {ratio, low, high, p, verdict}} of each pair. All percentiles of all pairs are one family.
 
-    Those are missing that the cells have too few requests for: 10,000 in each cell for p999.
+    A ratio above 1 means less latency. Percentiles for which the cells have too few requests are missing: p999 needs
+    10,000 requests in each cell.
     method: margin, anytime and seed, as judge_family() takes them
     """
     ratios = {
@@ -146,9 +150,9 @@ def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Any]]
 
 
 def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
-    """Answers in the slices that every one of *cells* has whole, shape (cells, slices), and how many seconds each is.
+    """Return the answers in the complete slices of all *cells*, shape (cells, slices), and the slice width in s.
 
-    None where a cell does not say, has others, or fewer than 8.
+    None if a cell has no slices, slices of another width, or fewer than 8 complete slices.
     """
     if not cells or not all(cell.slices for cell in cells):
         return None
@@ -162,9 +166,9 @@ def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
 
 
 def noise(pair: Pair) -> dict[str, float]:
-    """Return the fields of Noise of a step of one setting.
+    """Return the fields of Noise for a step of one setting.
 
-    Empty without blocks and slices enough, and where requests came at a RATE.
+    Empty if there are too few blocks or slices, or if requests came at a RATE.
     """
     if pair.over or pair.gate or is_open(pair.params) or len(pair.ratios) < FEWEST_FOR_INTERVAL:
         return {}

@@ -1,9 +1,9 @@
-"""The figures of a cell, and of a row over its blocks, declared once: tables, CSV, Parquet and documentation.
+"""Declarations of the figures of a cell and of a row. Tables, CSV, Parquet and the documentation use them.
 
-A new figure is a line of FIGURES. CPU time per request is divided by the requests that were answered, everywhere.
+To add a figure, add an entry to FIGURES. CPU time per request is always divided by the answered requests.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
@@ -15,17 +15,19 @@ from reports.document.model import Column, Form
 from reports.document.values import hundredths, microseconds, seconds, whole
 
 Reader = Callable[[CellResult], float | None]
-Figures = Mapping[str, Any]  # numbers by row_name; None if the cells do not say
-UNITS = {"_per_request": "ns/request", "_per_s": "1/s", "_ns": "ns", "_bytes": "bytes"}  # by the end of a name
+Figures = Mapping[str, Any]  # numbers by row_name; None if unknown
+UNITS = {"_per_request": "ns/request", "_per_s": "1/s", "_ns": "ns", "_bytes": "bytes"}  # by the suffix of a name
 LESS, MORE = message("Less is better."), message("More is better.")
 
 
 @dataclass(frozen=True)
 class Shown:
-    """How tables show a figure.
+    """The display settings of a figure in tables.
 
-    key: what a page names it by. form: how people see it
-    rank: of its column in the table of rows, which lacks a figure without a rank. head, brief, over: as Column has them
+    key:  the figure's name in the page's data-figure attributes
+    form: formats the number as text
+    rank: the rank of the column in the table of rows; None if that table does not show the figure
+    head, brief, over: see Column
     """
 
     key: str
@@ -37,19 +39,20 @@ class Shown:
 
     @property
     def column(self) -> Column:
-        """Its column in the table of rows."""
+        """The figure's column in the table of rows."""
         return Column(head=self.head, is_number=True, brief=self.brief, over=self.over, rank=self.rank or 0)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number that each cell has.
+    """A number that can be read from each cell.
 
-    name: with its unit; what its column in cells.csv and cells.parquet is called
-    meaning: one line for docs/exports.md. better: LESS, MORE or NOTHING
-    read: of a cell; None if the cell does not say
-    percentile: p99 and so on. A row has it of all its requests together; of other figures, the median of its blocks.
-        Two arms are compared by it (reports.facts.details)
+    name:    the name with its unit, which is also the column's name in cells.csv and cells.parquet
+    meaning: one line for docs/exports.md
+    read:    returns the figure of a cell; None if unknown
+    better:  whether LESS or MORE is better, or NOTHING
+    percentile: "p99" and so on, empty for other figures. A row's percentile is that of all its requests together;
+        a row's other figures are medians over its blocks. Arms are compared by percentile in reports.facts.details
     """
 
     name: str
@@ -61,16 +64,20 @@ class Figure:
 
     @property
     def row_name(self) -> str:
-        """What its column in table.csv is called: a row has one kind of latency."""
+        """The name of the figure's column in table.csv, which omits `latency_`."""
         return self.name.removeprefix("latency_")
 
     @property
     def unit(self) -> str:
-        """Its unit; empty if it is a count."""
+        """The figure's unit; empty for a count."""
         return next((unit for end, unit in UNITS.items() if self.name.endswith(end)), "")
 
     def of_row(self, good: Sequence[CellResult], latency: Mapping[str, int]) -> float | None:
-        """Return the figure of a row. good: its cells that are ok. latency: of all their requests, as JSON"""
+        """Return the figure of a row.
+
+        good:    the row's cells that are ok
+        latency: the latency histogram of all their requests, as JSON
+        """
         if self.percentile:
             return latency.get(self.row_name)
         known = [value for cell in good if (value := self.read(cell)) is not None]
@@ -79,18 +86,24 @@ class Figure:
         return round(median(known)) if isinstance(known[0], int) else median(known)
 
 
+def median_of(read: Reader, cells: Iterable[CellResult]) -> float | None:
+    """Return the median of what *read* returns for the cells; None if that is None for all of them."""
+    known = [value for cell in cells if (value := read(cell)) is not None]
+    return median(known) if known else None
+
+
 def completion_ns(cell: CellResult) -> int | None:
-    """Return the median completion time of the clients: from release to last answer."""
+    """Return the median over the clients of the time from release to the last answer, in ns."""
     return round(median(client["completion_ns"] for client in cell.clients)) if cell.clients else None
 
 
 def requests_per_s(cell: CellResult) -> float:
-    """Return the throughput between the first release and the last answer; 0 if the cell was not timed."""
+    """Return the answered requests per second, from the first release to the last answer; 0 if not timed."""
     return cell.answered * 1e9 / cell.wall_ns if cell.wall_ns else 0.0
 
 
 def cpu_ns(processes: Sequence[Mapping[str, Any]]) -> int | None:
-    """Return the CPU time of *processes* in all, user and system. None if one does not say."""
+    """Return the total CPU time of *processes*, user plus system, in ns; None if any of them is unknown."""
     return _of_all(sum, processes, "cpu_user_ns", "cpu_system_ns")
 
 
@@ -100,7 +113,7 @@ def _of_all(pool: Callable[[list[int]], int], processes: Sequence[Mapping[str, A
 
 
 def per_request(total: float | None, cell: CellResult) -> float | None:
-    """Return a sum over all processes of a side, for each request that was answered; None if nothing was."""
+    """Return *total* divided by the answered requests of the cell; None if no request was answered."""
     return None if total is None or not cell.answered else total / cell.answered
 
 
@@ -230,7 +243,7 @@ ROW_COLUMNS = {
 
 
 def figures_of(good: Sequence[CellResult], latency: Histogram) -> Figures | None:
-    """Return the figures of a row's cells that are ok; None if none had clients."""
+    """Return the figures of a row by name; None if none of its cells had clients. good: its cells that are ok"""
     if not any(cell.clients for cell in good):
         return None
     together = latency.to_json()

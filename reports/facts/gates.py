@@ -1,4 +1,4 @@
-"""What cells must pass before they are compared, and what limits the figures of those that are. Pure."""
+"""Gates: the validity checks that cells must pass before they are compared, and notes on what limits figures. Pure."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -11,19 +11,19 @@ from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
 from reports.facts.cells import grouped, reasons
 from reports.facts.costs import saturation
-from reports.facts.figures import cpu_ns
+from reports.facts.figures import cpu_ns, median_of
 from reports.facts.hosts import cores_of
 from reports.facts.others import others
 
-LEAST_TIMED_NS = 2_000_000_000  # of an arm, over all blocks; docs/statistics.md has the simulation
+LEAST_TIMED_NS = 2_000_000_000  # minimum timed window of an arm over all blocks; simulated in docs/statistics.md
 MOST_SATURATION = 0.8
 MOST_IN_USE = 0.9
 MOST_DISTURBED = 0.25
-MOST_IDLE = 0.01  # of a core, that an arm may use between its slices
+MOST_IDLE = 0.01  # share of a core that an arm may use between its slices
 
 
 def gate(cells: Sequence[CellResult]) -> Message:
-    """Return the gate that these cells do not pass; nothing if they pass all."""
+    """Return the validity check that *cells* fail; an empty message if they pass all."""
     invalid, failed = ([cell for cell in cells if cell.status == status] for status in ("invalid", "failed"))
     if invalid:
         reason = reasons(invalid[:1])[0]
@@ -35,12 +35,16 @@ def gate(cells: Sequence[CellResult]) -> Message:
 
 
 def mixed(cells: Sequence[CellResult]) -> Message:
-    """Return that *cells* were not measured with one code, or those of an arm not in one environment; or nothing."""
+    """Return how code or environment changed between *cells*; an empty message if they are uniform."""
     codes = {cell.code for cell in cells}
     if len(codes) > 1:
-        return message("its cells were measured with {count} states of the code: --resume went on", count=len(codes))
+        return message(
+            "its cells were measured with {count} different versions of gilscope's code, because the run was continued "
+            "with --resume",
+            count=len(codes),
+        )
     if len({bool(cell.turns) for cell in cells}) > 1:
-        return message("some of its cells took turns in slices of time, and others did not")
+        return message("some of its cells were measured in time slices (--order slices), and others were not")
     last = {(cell.system, cell.arm): cell.environment for cell in cells}
     changed = next((cell.arm for cell in cells if cell.environment != last[cell.system, cell.arm]), "")
     text = message("the interpreter, packages or programs of {arm} changed between its cells", arm=changed)
@@ -48,7 +52,7 @@ def mixed(cells: Sequence[CellResult]) -> Message:
 
 
 def blocks_to_time(cells: Sequence[CellResult]) -> int:
-    """Return how many blocks like those of *cells*, of one arm, it takes to time LEAST_TIMED_NS."""
+    """Return how many blocks of the same length an arm needs to be timed for LEAST_TIMED_NS; 0 if *cells* suffice."""
     windows_ns = [cell.wall_ns for cell in cells if cell.clients and cell.status == "ok"]
     if not windows_ns or sum(windows_ns) >= LEAST_TIMED_NS:
         return 0
@@ -56,14 +60,13 @@ def blocks_to_time(cells: Sequence[CellResult]) -> int:
 
 
 def median_saturation(cells: Sequence[CellResult], run: Run) -> float | None:
-    """Share of the cores they could have had that the clients of *cells* used, median; None if not known."""
+    """Return the median share of their available cores that the clients of *cells* used; None if unknown."""
     cores = cores_of(run, CLIENT)
-    shares = [share for cell in cells if (share := saturation(cell, cores)) is not None]
-    return median(shares) if shares else None
+    return median_of(lambda cell: saturation(cell, cores), cells)
 
 
 def cores_in_use(cells: Sequence[CellResult], run: Run) -> float | None:
-    """Share of the cores that services and clients of *cells* used together, median; None if not known."""
+    """Return the median share of all cores that services and clients of *cells* used together; None if unknown."""
     cores = cores_of(run, SERVICE, CLIENT)
     spent = [(cpu_ns([*cell.services, *cell.clients]), cell.wall_ns) for cell in cells if cell.status == "ok"]
     shares = [ns / wall_ns / cores for ns, wall_ns in spent if ns and wall_ns and cores]
@@ -71,27 +74,26 @@ def cores_in_use(cells: Sequence[CellResult], run: Run) -> float | None:
 
 
 def full(used: float | None, in_use: float | None, cells: Sequence[CellResult]) -> list[Message]:
-    """Return that the clients were busy or the machine was full, and what follows, if so.
+    """Return notes that the clients were busy or that all cores were in use, with the consequences; [] if neither.
 
-    used, in_use: median_saturation() and cores_in_use(), None if not known
+    used, in_use: the values of median_saturation() and cores_in_use(); None if unknown
     """
     has_native_client = all(cell.client_runtime == NATIVE for cell in cells)
-    remedy = message("more cores") if has_native_client else message("--client-runtime native, or more cores")
+    remedy = message("use more cores") if has_native_client else message("use --client-runtime native or more cores")
     busy = message(
-        "the clients used {used:.0%} of the cores they could have had: the service's figures are a lower bound",
+        "the clients used {used:.0%} of the cores available to them, so the service may be faster than measured",
         used=used,
     )
     whole = message(
-        "services and clients together used {most:.0%} of the cores or more: the ratio is that of the pair, not "
-        "of the service alone ({remedy})",
+        "services and clients together used {most:.0%} of the cores or more, so the ratio describes both (to measure "
+        "the service alone: {remedy})",
         most=MOST_IN_USE, remedy=remedy,
     )  # fmt: skip
-    notes = (((used or 0) > MOST_SATURATION, busy), ((in_use or 0) >= MOST_IN_USE, whole))
-    return [note for holds, note in notes if holds]
+    return [*[busy] * ((used or 0) > MOST_SATURATION), *[whole] * ((in_use or 0) >= MOST_IN_USE)]
 
 
 def disturbances(cells: Sequence[CellResult]) -> list[Message]:
-    """Return what other processes used, if any block is marked for it, and what else disturbed many of the cells."""
+    """Return notes on what disturbed *cells*: other processes, if they were busy in any block, and other causes."""
     seen, disturbed = others(cells), otherwise_disturbed(cells)
     return [
         *([seen.marks] if seen and seen.marked else []),
@@ -100,7 +102,7 @@ def disturbances(cells: Sequence[CellResult]) -> list[Message]:
 
 
 def otherwise_disturbed(cells: Sequence[CellResult]) -> list[CellResult]:
-    """Return the cells that something disturbed besides other processes, of which is known how much they used."""
+    """Return the cells with disturbances other than processes whose CPU use is known."""
     return [cell for cell in cells if _otherwise(cell)]
 
 
@@ -110,7 +112,7 @@ def _otherwise(cell: CellResult) -> list[Message]:
 
 
 def idle_cores(cells: Sequence[CellResult]) -> dict[str, float]:
-    """Return how many cores each arm used between its slices, of the cells that took turns."""
+    """Return how many cores each arm used between its slices, when it had no requests."""
     in_turns = (cell for cell in cells if cell.turns.get("idle_ns"))
     return {
         arm: sum(cell.turns["idle_cpu_ns"] for cell in of_arm) / sum(cell.turns["idle_ns"] for cell in of_arm)
@@ -119,10 +121,10 @@ def idle_cores(cells: Sequence[CellResult]) -> dict[str, float]:
 
 
 def background(cells: Sequence[CellResult]) -> list[Message]:
-    """Return which arms worked between their slices, when they had no requests, and what to do about it."""
+    """Return a note for each arm that did background work between its slices, with the remedy."""
     return [
         message(
-            "{arm} used {share:.0%} of a core while it had no requests, so it works in the background; measure it with "
+            "{arm} used {share:.0%} of a core while it had no requests, so it does background work: measure it with "
             "--order sequential",
             arm=arm,
             share=cores,
@@ -133,7 +135,7 @@ def background(cells: Sequence[CellResult]) -> list[Message]:
 
 
 def not_quiet(cells: Sequence[CellResult], disturbed: Sequence[CellResult]) -> Message:
-    """Return in how many of *cells* the machine was not quiet, and what disturbed it."""
+    """Return a note in how many of *cells* the machine was not quiet, and what disturbed them."""
     kinds = dict.fromkeys(DISTURBANCES.get(one.code, one) for cell in disturbed for one in _otherwise(cell))
     return message(
         "the machine was not quiet in {count} of {all} cells: {kinds}",

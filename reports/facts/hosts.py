@@ -1,4 +1,4 @@
-"""Runs across hosts: how many cores services and clients had, what each host did, and what hosts differ in. Pure."""
+"""Facts of runs across hosts: the cores of services and clients, each host's share of the work, differences. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ ALONE: Mapping[str, Any] = {"hosts": {"": {}}, "services_on": "", "clients_on": 
 
 
 def cores_of(run: Run, *roles: str) -> int:
-    """Return how many cores the children of *roles* may run on, of all their hosts together; 0 if that is not known."""
+    """Return how many cores of all hosts the processes of *roles* may run on; 0 if unknown."""
     layout, pins = run.plan.get("layout") or ALONE, _pins(run)
     names = {SERVICE: [layout["services_on"]], CLIENT: layout["clients_on"]}
     facts = {"": run.machine, **(run.machine.get("hosts") or {})}
@@ -43,7 +43,7 @@ def _pins(run: Run) -> dict[str, Sequence[int]]:
 
 
 def have_cores_of_their_own(run: Run) -> bool:
-    """Return whether no client runs on a core of a service: they are pinned apart, or on other hosts."""
+    """Return whether services and clients share no cores, because they are pinned apart or run on different hosts."""
     layout, pins = run.plan.get("layout") or ALONE, _pins(run)
     are_pinned_apart = all(pins.values()) and {*pins[SERVICE]}.isdisjoint(pins[CLIENT])
     return are_pinned_apart or layout["services_on"] not in layout["clients_on"]
@@ -51,12 +51,13 @@ def have_cores_of_their_own(run: Run) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Contribution:
-    """What one host did in all measured cells together.
+    """The part of one host in all measured cells together.
 
-    services, clients: processes of a cell, the most. answered: requests of its clients, and their share of all, 0..1
-    cpu_ns: of its services and clients; None if one does not say
-    late_ns: how long after the common start the last of its clients began, the most; None without clients
-    error_ns: how wrong its clock's offset can be, the most; None if it is not known
+    services, clients: the largest number of processes in a cell
+    answered: the requests of the host's clients that were answered; share: their share of all requests, 0..1
+    cpu_ns:   CPU time of the host's services and clients; None if any of them is unknown
+    late_ns:  how long after the common start the host's last client began, at most; None without clients
+    error_ns: the maximum error of the host's clock offset; None if unknown
     """
 
     services: int
@@ -69,7 +70,7 @@ class Contribution:
 
 
 def contributions(run: Run) -> dict[str, Contribution]:
-    """Return what each host did; nothing for a run of one machine, and where no cell was measured."""
+    """Return the part of each host in a run; empty for a run on one machine, or if no cell was measured."""
     cells = [cell for cell in run.cells if cell.clients]
     return {name: _contribution(name, cells) for name in run.machine.get("hosts") or {} if cells}
 
@@ -98,7 +99,7 @@ def _on(name: str, processes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, 
 
 
 def host_confounds(step: Step, run: Run) -> list[Message]:
-    """Return where the hosts differ, as machines and in the two runtimes of the step; nothing for one machine."""
+    """Return the differences between hosts, in hardware and in the step's two runtimes; empty for one machine."""
     hosts = run.machine.get("hosts") or {}
     facts = by_label({name: known(host, MACHINE) for name, host in hosts.items()})
     for runtime in (step.denominator, step.numerator):

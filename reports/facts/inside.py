@@ -1,6 +1,6 @@
-"""What went on inside cells: uneven starts, cores that slept while a request was under way, and noise.
+"""Facts from inside cells: uneven starts, cores that were idle during requests, and noise. Pure.
 
-Pure, by slices, CPU times and readings that a run holds; of cells that do not say, nothing.
+They come from the slices and CPU times in a run. Cells without such data are left out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ MOST_IDLE = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class UnevenStart:
-    """That the cells of a row begin unevenly: for how long, and what it cost of all answers, as a share."""
+    """An uneven start of a row's cells. seconds: how long it lasts; loss: the share of all answers that it costs"""
 
     row: Row
     seconds: float
@@ -32,21 +32,21 @@ class UnevenStart:
 
 
 def known_starts(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with cells enough to tell."""
+    """Return the rows that have enough cells with slices to detect an uneven start."""
     return [row for row in rows if len(row.good) >= FEWEST_FOR_START and whole_slices(row.good)]
 
 
 def uneven_starts(rows: Sequence[Row]) -> list[UnevenStart]:
-    """Return those of *rows* whose warm-up was too short."""
+    """Return the uneven starts of *rows*, which mean that the warm-up was too short."""
     sliced = [(row, whole_slices(row.good)) for row in rows if len(row.good) >= FEWEST_FOR_START]
     starts = [(row, *start_of(whole[0]), whole[1]) for row, whole in sliced if whole]
     return [UnevenStart(row=row, seconds=count * width_s, loss=loss) for row, count, loss, width_s in starts if count]
 
 
 def idle_share(row: Row, cores: int) -> float | None:
-    """Return the share of the cores that its few connections could keep busy which were idle, median over cells.
+    """Return the idle share of the cores that the connections of *row* could keep busy, the median over cells.
 
-    None where cells do not say, more are under way than there are cores and one, or none need be: at a RATE.
+    None if CPU times are unknown, if more than cores + 1 requests are in flight, or if requests come at a RATE.
     """
     spent = [(cpu_ns([*cell.services, *cell.clients]), cell.wall_ns) for cell in row.good if cell.clients]
     under_way = _under_way(row.params)
@@ -56,23 +56,23 @@ def idle_share(row: Row, cores: int) -> float | None:
 
 
 def _under_way(params: Mapping[str, Any]) -> float:
-    """Return how many requests are under way at a time in a closed loop; infinite where that is not known."""
+    """Return how many requests are in flight at a time in a closed loop; infinite if unknown."""
     sides: list[int] = [params.get(name) or 0 for name in ("NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES")]
     each = params.get("NUM_CONNECTIONS_PER_CLIENT") or min(sides)
     return params.get("NUM_CLIENTS", 0) * each or inf
 
 
-# ---- how many blocks of how long cells would find a difference, by the noise that comparisons recorded ------------
+# ---- designs: how many blocks of what length detect a difference, given the recorded noise -------------------------
 
 
 def typical_noise(compared: Sequence[Comparison]) -> Noise | None:
-    """Return the medians over the steps of single settings, A/A too; None where none is known."""
+    """Return the median noise over the comparisons of single settings, including A/A; None if it is unknown."""
     known = [one.noise for one in compared if one.noise]
     return Noise(**{name: median(noise[name] for noise in known) for name in known[0]}) if known else None
 
 
 def design_of(run: Run, compared: Sequence[Comparison], size: float) -> Design | None:
-    """Return what finds a true difference of *size*, a share, in the same cells; None if nothing does, or is known."""
+    """Return the quickest design that detects a difference of *size*, a share, in the same cells; None if unknown."""
     noise = typical_noise(compared)
     if noise is None:
         return None
@@ -83,9 +83,10 @@ def design_of(run: Run, compared: Sequence[Comparison], size: float) -> Design |
 
 
 def design_words(design: Design, size: float, command: str) -> Message:
-    """Return what *design* would find, and the command, or its flags, that measures by it."""
+    """Return a sentence on what *design* detects, how long it takes, and the *command* that measures by it."""
     return message(
-        "Cells of {seconds:g} s x {blocks} would find {size:.0%} in {time}, in 80 % of runs: {command}",
+        "To detect a difference of {size:.0%} with a probability of 80 %, measure {blocks} with cells of {seconds:g} "
+        "s. This takes {time}: {command}",
         seconds=design.seconds,
         blocks=plural("{count} block", "{count} blocks", count=design.blocks),
         size=size,

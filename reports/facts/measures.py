@@ -1,4 +1,4 @@
-"""What a row is shown by, completion time or throughput, and what its latency means: closed loop or open. Pure."""
+"""Measures by which rows are shown, completion time or throughput, and what latency means in each loop. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +16,13 @@ from reports.facts.figures import LESS, MORE, completion_ns, requests_per_s
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """read: of a cell, in the unit of *label*; form: how people see it; figure: what a page names it by.
+    """A measure by which a page shows rows: completion time or throughput.
 
-    better: which way is better, as a sentence
+    label:  the name with its unit
+    read:   returns the value of a cell, in the unit of *label*
+    form:   formats the value as text
+    figure: the name in the page's data-figure attributes
+    better: a sentence that says whether less or more is better
     """
 
     label: Message
@@ -28,19 +32,19 @@ class Measure:
     better: Message
 
     def blocks(self, row: Row) -> list[float]:
-        """Of each block that is ok."""
+        """Return the value of each block that is ok."""
         return [self.read(cell) for cell in row.good]
 
     def median(self, row: Row) -> float:
-        """Over the blocks that are ok."""
+        """Return the median over the blocks that are ok."""
         return median(self.blocks(row))
 
     def most(self, rows: Iterable[Row]) -> float:
-        """Of all blocks of *rows* that had clients; 1 if there is none."""
+        """Return the largest value of all blocks of *rows* that had clients; 1 if there is none."""
         return max((self.read(cell) for row in rows for cell in row.good if cell.clients), default=1.0)
 
     def strip(self, row: Row, most: float, look: int, name: str) -> Strip:
-        """A bar to the median and a mark for each block, on a scale to *most*."""
+        """Return a strip with a bar to the median and a mark for each block, on a scale from 0 to *most*."""
         middle = self.median(row)
         return Strip(
             low=0.0,
@@ -69,38 +73,38 @@ THROUGHPUT = Measure(
 
 
 def measure(*, is_timed: bool) -> Measure:
-    """What rows are shown by. is_timed: whether cells were timed for a duration"""
+    """Return the measure by which rows are shown. is_timed: whether cells ran for a duration"""
     return THROUGHPUT if is_timed else COMPLETION
 
 
 NOTABLE = 0.001
-WORDS = {  # by whether the loop is open: for the page, for a terminal
+WORDS = {  # by whether the loop is open: the sentence for the page, and that for a terminal
     False: (
         message(
-            "Closed loop: a client sends its next request when it has the answer, so a service that stalls is asked "
-            "less. Percentiles leave out those who would have come meanwhile."
+            "Closed loop: a client sends its next request after it has the answer, so a stalled service receives fewer "
+            "requests. Percentiles do not count the requests that would have arrived during a stall."
         ),
-        message("Latency of a closed loop."),
+        message("Latency was measured in a closed loop."),
     ),
     True: (
         message(
-            "Open loop (RATE): latency counts from the time a request was due, so those that a stall held up are in "
-            "it, and so is how late the client woke."
+            "Open loop (RATE): latency counts from the time when a request was due. Latency therefore includes delays "
+            "by stalls of the service and the wake-up latency of the client."
         ),
-        message("Latency from when a request was due (RATE)."),
+        message("Latency counts from the time when a request was due (RATE)."),
     ),
 }
 
 
 def is_open(params: Mapping[str, Any]) -> bool:
-    """Return whether clients send at a rate."""
+    """Return whether clients send requests at a fixed rate (open loop)."""
     return bool(params.get("RATE"))
 
 
 def loop_words(rows: Sequence[Row], *, is_brief: bool = False) -> list[Message]:
-    """Return what the latencies of *rows* are, and whether requests that were due were never sent.
+    """Return sentences on the meaning of the latencies of *rows*, and on requests that were never sent.
 
-    is_brief: in a line, for a terminal
+    is_brief: whether to use the short sentences for a terminal
     """
     loops = {is_open(row.params) for row in rows if row.latency.count}
     words = [WORDS[opened][is_brief] for opened in sorted(loops)]
@@ -109,8 +113,8 @@ def loop_words(rows: Sequence[Row], *, is_brief: bool = False) -> list[Message]:
     due = overdue + sum(client["requests"] for client in clients)
     if overdue > NOTABLE * due:
         never = message(
-            "{share:.1%} of the requests that were due were never sent: clients or services cannot keep up with RATE, "
-            "and percentiles are lower bounds.",
+            "{share:.1%} of the requests that were due were never sent, because clients or services cannot keep up "
+            "with RATE. Percentiles are therefore lower bounds.",
             share=overdue / due,
         )
         words.append(never)

@@ -1,6 +1,6 @@
-"""What others used of the cores while clients were timed: how much, in which blocks, and which processes. Pure.
+"""CPU use of other processes while clients were timed: how much, in which blocks, and by which processes. Pure.
 
-Others are processes that do not belong to the run and, on a virtual machine, what its host gave to others (steal).
+Other processes are those that do not belong to the run. On a virtual machine, steal time counts as one of them.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,18 +13,20 @@ from core.record import Others as Seen
 from core.result import CellResult
 from reports.document.values import SMALL, percent, whole_percent
 
-MOST_SHARE = 0.05  # of the cores, in a block; above it the block is marked
-MOST_MARKED = 1 / 3  # of the blocks; above it the verdict says so
+MOST_SHARE = 0.05  # of the cores in a block; a block with a larger share is marked
+MOST_MARKED = 1 / 3  # of the blocks; if more are marked, the verdict says so
 MOST_NAMED = 3
-STEAL = "steal"  # as top and /proc/stat call what the host of a virtual machine took
+STEAL = "steal"  # the name in top and /proc/stat for CPU time that the host of a virtual machine took
 
 
 @dataclass(frozen=True, kw_only=True)
 class Others:
-    """Shares of the cores' time, 0..1, in timed windows alone. Of several hosts that where others used most.
+    """Shares of the cores' time, 0..1, that other processes used in timed windows.
 
-    by_block: of each block. busiest: by the names of processes, the three that used most; neighbours: of those that
-    belong to the service, which are in none of the other figures
+    share:      the share over all blocks; with several hosts, that of the busiest host
+    by_block:   the share in each block
+    busiest:    the shares of the three busiest processes, by name
+    neighbours: the shares of processes named by --neighbour, which belong to the service; *share* leaves them out
     """
 
     share: float
@@ -34,17 +36,17 @@ class Others:
 
     @property
     def marked(self) -> list[int]:
-        """The blocks in which other processes used more than MOST_SHARE."""
+        """The blocks in which other processes used more than MOST_SHARE of the cores."""
         return [block for block, share in self.by_block.items() if share > MOST_SHARE]
 
     @property
     def is_busy(self) -> bool:
-        """Whether so many blocks are marked that a verdict must say so."""
+        """Whether more than MOST_MARKED of the blocks are marked, so that a verdict must say so."""
         return len(self.marked) > len(self.by_block) * MOST_MARKED
 
     @property
     def used(self) -> Message:
-        """'Other processes used 46 % of the cores while clients were timed: python3 41 %, sshd 2 %'."""
+        """A clause: 'other processes used 46 % of the cores while clients were timed (python3 41 %, sshd 2 %)'."""
         said = message(
             "other processes used {share} of the cores while clients were timed{names}",
             share=_percent(self.share),
@@ -52,13 +54,15 @@ class Others:
         )
         if not self.neighbours:
             return said
-        return message("{said}; neighbours used{names}", said=said, names=_named(self.neighbours))
+        return message(
+            "{said}; the processes named by --neighbour used{names}", said=said, names=_named(self.neighbours)
+        )
 
     @property
     def marks(self) -> Message:
-        """What they used, and in how many blocks that is more than MOST_SHARE."""
+        """A clause with the share that other processes used, and the number of marked blocks."""
         return message(
-            "{used}; above {most} in {count} of {all} blocks",
+            "{used}; the share was above {most} in {count} of {all} blocks",
             used=self.used,
             most=whole_percent(MOST_SHARE),
             count=len(self.marked),
@@ -67,10 +71,10 @@ class Others:
 
     @property
     def blocks(self) -> Message:
-        """What they used, and the share in each block, marked if it is above MOST_SHARE."""
+        """A clause with the share that other processes used, in total and in each block, with marks."""
         shares = (f"{_percent(share)}{' !' * (share > MOST_SHARE)}" for share in self.by_block.values())
         return message(
-            "{used}; by block: {shares} (! marks more than {most})",
+            "{used}; by block: {shares} (! means more than {most})",
             used=self.used,
             shares=", ".join(shares),
             most=whole_percent(MOST_SHARE),
@@ -78,7 +82,7 @@ class Others:
 
 
 def others(cells: Iterable[CellResult]) -> Others | None:
-    """Return what *cells* say of other processes; None if no cell does."""
+    """Return the CPU use of other processes in *cells*; None if no cell reports it."""
     by_host: dict[str, list[Seen]] = {}
     by_block: dict[int, dict[str, list[Seen]]] = {}
     for cell in cells:
@@ -103,7 +107,7 @@ def _most(by_host: Mapping[str, Sequence[Seen]]) -> float:
 
 
 def _by_name(by_host: Mapping[str, Sequence[Seen]], kind: Literal["busiest", "neighbours"]) -> dict[str, float]:
-    """Return the share of each process, with its host before its name; the greatest first."""
+    """Return the share of each process by name, with its host if there is one; the largest first."""
     shares = {
         f"{host}: {name}" if host else name: _mean(seen, [one[kind].get(name, 0.0) for one in seen])
         for host, seen in by_host.items()
@@ -113,7 +117,7 @@ def _by_name(by_host: Mapping[str, Sequence[Seen]], kind: Literal["busiest", "ne
 
 
 def _mean(seen: Sequence[Seen], shares: Sequence[float]) -> float:
-    """Return the mean of a share of each of *seen*, weighted with its cores and its time."""
+    """Return the mean of *shares*, weighted by the cores and the time of each of *seen*."""
     return fmean(shares, [one["cores"] * one["window_ns"] for one in seen])
 
 

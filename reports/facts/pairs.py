@@ -1,6 +1,6 @@
-"""The two arms of every step of every setting, block by block, and of all settings together. Pure.
+"""Pairs: the cells of the two arms of every step, for each setting and for all settings together. Pure.
 
-Arms are runtimes, or services that already run: these are compared with the first of them, as step `other`.
+Arms are runtimes, or services that already run. Each such service is compared with the first one, as step `other`.
 """
 
 import json
@@ -22,7 +22,7 @@ from reports.statistics.stats import log_ratios, mean_over_cells, totals
 OVER_ALL = "all"
 FAR_SLOWER = log(1.25)
 SIDES = ("denominator", "numerator")
-NONE_PASSED = message("no setting passed its gates")
+NONE_PASSED = message("no setting passed its validity checks")
 
 Setting = tuple[str, str]  # system, parameters as text
 Cells = Mapping[int, CellResult]  # by block
@@ -31,10 +31,11 @@ ByBlock = dict[int, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """A step of one setting, or of several.
+    """The cells of a step, for one setting or for several settings.
 
-    arms: the cells of the denominator and of the numerator. over: the pairs of the settings, if it is of several
-    sides: where each arm has a setting of its own, the denominator's and the numerator's
+    arms:  the cells of the denominator and of the numerator
+    over:  the pairs of the single settings, if this pair covers several settings
+    sides: the denominator's and the numerator's setting, if the two arms have different settings
     """
 
     setting: Setting
@@ -45,22 +46,22 @@ class Pair:
 
     @property
     def params(self) -> dict[str, Any]:
-        """Return the parameters of its setting."""
+        """The parameters of the pair's setting."""
         return parameters(self.setting)
 
     @property
     def cells(self) -> list[CellResult]:
-        """Return the cells of both arms."""
+        """The cells of both arms."""
         return [cell for cells in self.arms.values() for cell in cells.values()]
 
     @property
     def singles(self) -> tuple["Pair", ...]:
-        """Return the pairs of single settings that it is made of: itself, where it is one."""
+        """The pairs of the single settings; the pair itself if it covers one setting."""
         return self.over or (self,)
 
     @cached_property
     def gate(self) -> Message:
-        """Return the gate that its cells do not pass, or nothing."""
+        """The validity check that the pair's cells fail; an empty message if they pass all."""
         if not self.over:
             return gate(self.cells)
         passed = [pair for pair in self.over if pair.is_comparable]
@@ -68,63 +69,63 @@ class Pair:
 
     @property
     def is_comparable(self) -> bool:
-        """Return whether its cells pass all gates and share a block."""
+        """Whether the pair's cells pass all validity checks and both arms share a block."""
         return bool(not self.gate and self.ratios)
 
     @cached_property
     def ratios(self) -> ByBlock:
-        """Return ln of the ratio of throughputs, by block."""
+        """The log-ratio of throughput (numerator / denominator), by block."""
         return self._mean(log_ratios, times_ns)
 
     @cached_property
     def totals(self) -> ByBlock:
-        """Return what each block says of the ratio of total times."""
+        """The contribution of each block to the log-ratio of total times."""
         return self._mean(totals, times_ns)
 
     def log_ratios(self, read: Callable[[CellResult], float | None]) -> ByBlock:
-        """Return ln(denominator / numerator) of what *read* says of cells, by block."""
+        """Return ln(denominator / numerator) of the values that *read* returns for cells, by block."""
         return self._mean(
             log_ratios, lambda cells: {block: value for block, cell in cells.items() if (value := read(cell))}
         )
 
     def _mean(self, of: Callable[..., ByBlock], known: Callable[[Cells], ByBlock]) -> ByBlock:
-        """Return what *of* makes of what is *known* of both arms; of several settings the mean of those that passed."""
+        """Return *of* applied to the *known* values of both arms; for several settings, the mean of the valid ones."""
         passed = [single for single in self.singles if not (self.over and single.gate)]
         return mean_over_cells(of(*map(known, single.arms.values())) for single in passed)
 
     @property
     def far_slower(self) -> dict[str, int]:
-        """Return how many cells of each arm took more than a quarter more time per request than its median cell."""
+        """The number of cells per arm that took over 25 % more time per request than the arm's median cell."""
         logs = {side: [*map(log, times_ns(cells).values())] for side, cells in self.arms.items()}
         return {side: sum(time - median(times) > FAR_SLOWER for time in times) for side, times in logs.items()}
 
 
 def parameters(setting: Setting) -> dict[str, Any]:
-    """Return the parameters of a setting."""
+    """Return the parameters of a setting by name."""
     return dict(json.loads(setting[1] or "{}"))
 
 
 def times_ns(cells: Cells) -> ByBlock:
-    """Return the time per request by block, of the cells that are ok."""
+    """Return the time per request of the cells that are ok, in ns, by block."""
     return request_ns(cell for cell in cells.values() if cell.status == "ok" and cell.clients)
 
 
 def addresses(run: Run) -> dict[str, str]:
-    """Return {arm: where it was} of services that already ran, in the plan's order; empty if there are none."""
+    """Return {arm: URL} of services that already ran, in the plan's order; empty if there are none."""
     own = run.plan.get("own") or {}
     return {one["name"]: one["url"] for one in own.get("targets", ())}
 
 
 def group_name(run: Run) -> str:
-    """Return what comparisons between services that already ran have in place of a system."""
+    """Return the name that comparisons between services that already ran have in place of a system."""
     return str(run.plan["own"]["name"])
 
 
 def pairs(run: Run) -> list[Pair]:
-    """Return every step that the run's arms allow, of every setting.
+    """Return a pair for every step of every setting that the run's arms allow.
 
-    Those over all settings are last, if there are several settings. A plan that names the steps that it judges has no
-    mean over its settings.
+    If there are several settings, pairs over all settings come last. A plan that names its judged steps has no pairs
+    over all settings.
     """
     again = {cell.arm: cell.runtime for cell in run.cells if cell.arm != cell.runtime}  # the second arms of A/A
     services = [*addresses(run)]
@@ -155,7 +156,7 @@ def pairs(run: Run) -> list[Pair]:
 
 
 def _cells(run: Run) -> dict[Setting, dict[str, dict[int, CellResult]]]:
-    """Return the cells that timed clients, by setting, arm and block; settings in the plan's order."""
+    """Return the cells that had clients, by setting, arm and block; settings are in the plan's order."""
     group = group_name(run) if addresses(run) else ""
     found: dict[Setting, dict[str, dict[int, CellResult]]] = {
         setting_key(group or row["system"], row["params"]): {} for row in run.plan["rows"]

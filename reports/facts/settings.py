@@ -1,4 +1,4 @@
-"""How a setting is named, everywhere: its system, and what tells it from the others of that system. Pure."""
+"""Names of settings: the system, and what distinguishes the setting from others of the same system. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,42 +10,42 @@ from reports.facts.pairs import OVER_ALL
 
 
 def value_text(value: Value) -> str:
-    """Return a parameter's value as a plan has it: true, none, 10."""
+    """Return a parameter's value as a plan writes it: true, none, 10."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "none" if value is None else str(value)
 
 
 def parameter_names(settings: Iterable[Mapping[str, Value]]) -> list[str]:
-    """Return the names of all parameters of *settings*, in the order of declaration."""
+    """Return the names of all parameters of *settings*, in the order of their declaration."""
     used = dict.fromkeys(name for params in settings for name in params)
     return [name for name in PARAMETERS if name in used] + [name for name in used if name not in PARAMETERS]
 
 
 def varying_names(settings: Iterable[Mapping[str, Value]]) -> list[str]:
-    """Return the names of the parameters with more than one value in *settings*, in the order of declaration."""
+    """Return the names of the parameters that have several values in *settings*, in the order of their declaration."""
     every = list(settings)
     values = {name: {value_text(one[name]) for one in every if name in one} for name in parameter_names(every)}
     return [name for name, texts in values.items() if len(texts) > 1]
 
 
 def varying(all_rows: Iterable[Row]) -> list[str]:
-    """Return varying_names() of the parameters of *all_rows*."""
+    """Return the names of the parameters that have several values in *all_rows*."""
     return varying_names(row.params for row in all_rows)
 
 
 def shown(row: Row, names: Iterable[str]) -> dict[str, str]:
-    """Return those parameters called *names* that the row's system reads, with their values in words."""
+    """Return the row's parameters among *names*, with their values as text."""
     return {name: value_text(row.params[name]) for name in names if name in row.params}
 
 
 def parameter_values(params: Mapping[str, Value], names: Iterable[str]) -> str:
-    """Return 'SELECT_MODE all, NUM_MULTI_SOCKET 10', of those *names* that *params* have."""
+    """Return the parameters among *names* as text: 'SELECT_MODE all, NUM_MULTI_SOCKET 10'."""
     return ", ".join(f"{name} {value_text(params[name])}" for name in names if name in params)
 
 
 def labels(every: Sequence[Series]) -> list[Message]:
-    """Return what tells each from the others: 'system 2, PAYLOAD_BYTES 0'; nothing if there is nothing."""
+    """Return what distinguishes each series from the others: 'system 2, PAYLOAD_BYTES 0'; empty if nothing does."""
     telling = varying_names(each.params for each in every)
     systems = len({each.system for each in every}) > 1
     return [
@@ -63,18 +63,18 @@ def labels(every: Sequence[Series]) -> list[Message]:
 
 
 def about(sentence: Message, *subjects: Message | str) -> Message:
-    """Return *sentence* with those *subjects* that are not empty before it: 'system 2, 3.14t: ...'."""
+    """Return *sentence* after its non-empty *subjects*: 'system 2, 3.14t: ...'."""
     named = listed(filter(None, subjects))
     return message("{about}: {sentence}", about=named, sentence=sentence) if named else sentence
 
 
 class Settings:
-    """The names of the settings of a run's rows. titles: of the systems, by number or name."""
+    """The names of the settings of a run. titles: the titles of the systems, by number or name."""
 
     def __init__(self, rows: Sequence[Row], titles: Mapping[str, str]) -> None:
         self._titles = titles
         self._in_all = varying(rows)
-        self._varying = {  # DISPATCH is a design: each that has one names its own
+        self._varying = {  # DISPATCH always stands in the name, because it changes the design of the service
             system: [name for name in self._in_all if name in {*varying(mine), "DISPATCH"}]
             for system, mine in by_system(rows)
         }
@@ -82,34 +82,34 @@ class Settings:
 
     @staticmethod
     def number(system: str) -> Message:
-        """Return 'System 4'; a system without a number goes by its name."""
+        """Return a system as text: 'System 4', or the system's name if it has no number."""
         return message("System {number}", number=system) if system.isdigit() else verbatim(system)
 
     def head(self, system: str) -> Message:
-        """Return 'System 4: Multi-socket pool'."""
+        """Return a system with its title: 'System 4: Multi-socket pool'."""
         title = Message(msgid=self._titles.get(system, ""))
         return message("{name}: {title}", name=self.number(system), title=title) if title else self.number(system)
 
     def name(self, system: str, params: Mapping[str, Any]) -> Message:
-        """Return 'System 4: Multi-socket pool - SELECT_MODE all, NUM_MULTI_SOCKET 10'."""
+        """Return the full name of a setting: 'System 4: Multi-socket pool - SELECT_MODE all, NUM_MULTI_SOCKET 10'."""
         if system == OVER_ALL:
             return message("All settings (geometric mean)")
         values = self.values(system, params)
         return message("{name} - {values}", name=self.head(system), values=values) if values else self.head(system)
 
     def short(self, system: str, params: Mapping[str, Any]) -> Message:
-        """Return the same in a few words: if parameters tell it, without the system's title."""
+        """Return the short name of a setting. It has the system's title only if no parameter distinguishes it."""
         if system == OVER_ALL:
             return message("all settings")
         values = self.values(system, params)
         return listed([self.number(system), values]) if values else self.head(system)
 
     def where(self, system: str, params: Mapping[str, Any], *more: str) -> Message:
-        """Return 'System 4, SELECT_MODE all, 3.14t': its number, what tells the setting, and what else does."""
+        """Return a setting with other texts, such as the arm: 'System 4, SELECT_MODE all, 3.14t'."""
         return listed(filter(None, [self.number(system), self.values(system, params), *more]))
 
     def profiled(self, profile: Mapping[str, Any]) -> Message:
-        """Return what a profile says, of which runtime and setting: '3.14t, System 4: the hottest function is ...'."""
+        """Return a profile's sentence after its runtime and setting: '3.14t, System 4: the hottest function is ...'."""
         return message(
             "{runtime}, {setting}: {sentence}.",
             runtime=profile["runtime"],
@@ -118,6 +118,6 @@ class Settings:
         )
 
     def values(self, system: str, params: Mapping[str, Any]) -> str:
-        """Return what tells a setting from the others of its system: the plan's title, or parameters with values."""
+        """Return what distinguishes a setting within its system: the plan's title, or parameters with values."""
         title = self._plan_titles.get(setting_key(system, params))
         return title or parameter_values(params, self._varying.get(system, self._in_all))

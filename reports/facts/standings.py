@@ -1,4 +1,4 @@
-"""Different systems at the same work: which one serves most, and what share of that each other one reaches."""
+"""Standings: a ranking of different systems at the same work, with each one's share of the reference's throughput."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,16 +12,16 @@ from reports.facts.settings import value_text, varying
 from reports.facts.traces import of_row
 from reports.statistics.stats import Estimate, paired_effect
 
-OWN_CHOICE = "NUM_SERVER_THREADS"  # Netty takes part with one thread and with two
+OWN_CHOICE = "NUM_SERVER_THREADS"  # a parameter of one contestant: Netty takes part with one thread and with two
 
 
 @dataclass(frozen=True)
 class Standing:
-    """One contestant: a row and its name.
+    """One contestant of a contest: a row and its name.
 
     name:   system, own parameters and runtime, as far as contestants differ in them
-    base:   the row of the contestant that shares refer to
-    ranked: the rows of all contestants, the one with most requests/s first
+    base:   the row of the contestant to which shares refer
+    ranked: the rows of all contestants, the fastest first
     """
 
     row: Row
@@ -31,26 +31,26 @@ class Standing:
 
     @property
     def rate(self) -> float:
-        """Return the median of its requests/s over its blocks."""
+        """The contestant's requests/s, the median over its blocks."""
         return rate(self.row)
 
     @property
     def share(self) -> Estimate | None:
-        """Return its share of the requests/s of the base."""
+        """The contestant's requests/s divided by those of the base."""
         return rate_share(self.row, self.base)
 
     @property
     def cells(self) -> str:
-        """Return the groups of its cells."""
+        """The groups of the contestant's cells, as Traces names them."""
         return of_row(self.row)
 
 
 @dataclass(frozen=True)
 class Contest:
-    """Contestants at one setting, the one with most requests/s first.
+    """The contestants at one setting, the fastest first.
 
     setting: the parameters that vary between contests
-    about:   what else its contestants have in common and those of other contests have not
+    about:   what else the contestants have in common that those of other contests do not have
     """
 
     setting: Mapping[str, Value]
@@ -59,16 +59,16 @@ class Contest:
 
     @property
     def label(self) -> Message:
-        """Return the setting, or nothing if there is only one."""
+        """The setting as text; empty if there is only one setting."""
         return self.label_without("")
 
     @property
     def reference(self) -> Standing:
-        """Return the contestant that shares refer to."""
+        """The contestant to which shares refer."""
         return next(standing for standing in self.standings if standing.row is standing.base)
 
     def label_without(self, parameter: str) -> Message:
-        """Return the setting except for one parameter."""
+        """Return the setting as text, without one parameter."""
         values = [f"{name} {value_text(value)}" for name, value in self.setting.items() if name != parameter]
         return listed([*([self.about] if self.about else []), *values])
 
@@ -80,11 +80,11 @@ def contests(
     reference: Container[str] = (),
     kind: Callable[[Row], Message] = lambda row: NOTHING,
 ) -> list[Contest]:
-    """Return a contest for each value of the parameters that all rows of a kind have, and that vary among them.
+    """Return a contest for each combination of parameter values that the rows of a kind have in common.
 
-    rows:      those without figures take no part
-    reference: systems, the fastest of which is what shares refer to; without any, the fastest of all
-    kind:      what a row has in common with those that it is ranked among; without it, all rows are of one kind
+    rows:      rows without figures take no part
+    reference: shares refer to the fastest of these systems; to the fastest of all systems if none is given
+    kind:      returns the kind of a row; only rows of the same kind are ranked together
     """
     measured = [row for row in rows if row.figures]
     names = {about: _setting_names(alike) for about, alike in grouped(measured, kind).items()}
@@ -100,7 +100,7 @@ def contests(
 
 
 def _setting_names(rows: Sequence[Row]) -> list[str]:
-    """Return the parameters that all rows have, and that vary other than by one system's own choice."""
+    """Return the parameters that all rows have and that vary, except for OWN_CHOICE if only one system varies it."""
     systems = grouped(rows, attrgetter("system"))
     choosing = [system for system, own in systems.items() if OWN_CHOICE in varying(own)]
     own_choice = OWN_CHOICE if len(choosing) == 1 and len(systems) > 1 else ""
@@ -108,9 +108,9 @@ def _setting_names(rows: Sequence[Row]) -> list[str]:
 
 
 def _name(row: Row, group: Sequence[Row], titles: Mapping[str, str], about: Message) -> Message:
-    """Return the system's title, the parameters that its own rows differ in, and the runtime of Python code.
+    """Return a contestant's name: the system's title, the parameters in which its rows differ, and its runtime.
 
-    The runtime is left out if contestants have more in common than their setting.
+    The runtime is left out for native programs and if *about* is not empty.
     """
     twins = [other for other in group if other.system == row.system and other.runtime == row.runtime]
     values = [f"{name} {value_text(row.params[name])}" for name in varying(twins)]
@@ -119,16 +119,16 @@ def _name(row: Row, group: Sequence[Row], titles: Mapping[str, str], about: Mess
 
 
 def titled(system: str, titles: Mapping[str, str]) -> Message:
-    """Return what a system is, or its name if *titles* do not say."""
+    """Return the title of a system, or its name if *titles* lacks the system."""
     return Message(msgid=titles[system]) if system in titles else verbatim(system)
 
 
 def rate(row: Row) -> float:
-    """Return the requests/s of a row, 0 if it has no figures."""
+    """Return the requests/s of a row; 0 if the row has no figures."""
     return row.figures["requests_per_s"] if row.figures else 0.0
 
 
 def rate_share(row: Row, base: Row) -> Estimate | None:
-    """Return the requests/s of *row* over those of *base*, paired by block; None if no block has both."""
+    """Return the requests/s of *row* divided by those of *base*, paired by block; None if no block has both."""
     logarithm = paired_effect(request_ns(base.good), request_ns(row.good))
     return logarithm.ratio if logarithm else None

@@ -1,4 +1,4 @@
-"""Which runtimes are compared, and what each comparison is due to: version, build, lock or JIT. Pure."""
+"""Steps: which runtimes are compared, and the cause of each comparison: version, build, GIL or JIT. Pure."""
 
 import itertools
 from collections import defaultdict
@@ -10,7 +10,7 @@ from core.messages import AND, COMMA, Arg, Message, listed, message
 from core.runtime import GIL, NATIVE, RuntimeName
 
 StepName = Literal["version", "patch", "build", "lock", "jit", "whole", "aa", "other", "best"]
-INSTALLERS = {"pip", "setuptools", "wheel"}  # what an environment without uv has besides
+INSTALLERS = {"pip", "setuptools", "wheel"}  # packages that an environment has only if uv did not make it
 FLAGS: Mapping[str, Arg] = {
     **{name: name for name in ("pgo", "lto", "shared", "debug", "tail_call")},
     "jit": message("JIT built in"),
@@ -24,24 +24,24 @@ NAMES: Mapping[str, Message] = {
     "jit": message("JIT"),
     "whole": message("whole"),
     "aa": message("A/A"),
-    "other": message("several"),
+    "other": message("several causes"),
     "best": message("best against best"),
 }
-# Of default builds, with minor and release as RuntimeName has them; the last of each is without.
+# Ranges of default builds with the incremental collector, by minor and release of RuntimeName; ends are exclusive.
 INCREMENTAL_GC = (((14, (0, "a", 1)), (14, (5, "release", 0))), ((15, (0, "a", 1)), (15, (0, "b", 1))))
 CAUSES: Mapping[StepName, str] = {
     "version": "version", "patch": "patch", "build": "free_threaded", "lock": "gil_enabled", "jit": "jit_enabled"
 }  # fmt: skip
-Pair: TypeAlias = tuple[RuntimeName, RuntimeName]
+Edge: TypeAlias = tuple[RuntimeName, RuntimeName]
 ON, OFF, MISSING = message("on"), message("off"), message("missing")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A comparison of two arms: is the numerator faster than the denominator, and what is that due to?
+    """A comparison of two arms: the numerator's throughput is divided by the denominator's.
 
-    causes: version, patch, build, lock and jit, as far as the two differ in them
-    between: runtimes that lead from the one to the other, one cause at a time
+    causes:  those of version, patch, build, lock and jit in which the two arms differ
+    between: runtimes that lead from the denominator to the numerator, with one cause at a time
     """
 
     name: StepName
@@ -52,21 +52,21 @@ class Step:
 
 
 def causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[StepName, ...]:
-    """Return what differs between two runtimes: version, patch release of one version, build, lock (GIL), JIT."""
+    """Return in which causes two runtimes differ: version, patch (within a version), build, lock (GIL), jit."""
     differs = [cause for cause, name in CAUSES.items() if getattr(denominator, name) != getattr(numerator, name)]
     return tuple(cause for cause in differs if cause != "patch" or "version" not in differs)
 
 
 def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
-    """Return the steps between neighbours, the way from the first default build to the last free-threaded one, and A/A.
+    """Return the steps between neighbouring runtimes, then the whole step from the first to the last, then A/A.
 
-    arms: names of the runtimes that took part, of which `native` is no step
-    again: {name of the second arm: its runtime}
-    facts: {runtime: what its interpreter reported}; its version says which patch release '3.14t' is
-    Neighbours are a patch release's default build, its free-threaded one with GIL and the same without; its default
-    build and that with a JIT; and the same of two releases. Where these leave arms apart, the next in order are joined.
-    A step between arms that differ in more than one cause is called other: what is missing between them cannot be
-    separated.
+    arms:  names of the runtimes that took part; `native` has no steps
+    again: {name of the second A/A arm: its runtime}
+    facts: {runtime: what its interpreter reported}, which tells the patch release of '3.14t'
+    Neighbours differ in one cause: the builds of one patch release in the order default, free-threaded with GIL, and
+    free-threaded without GIL; a build without and with JIT; one build in successive releases. If no chain of
+    neighbours connects two arms, the arms next to each other in the order are compared.
+    A step between arms that differ in several causes is called other, because its causes cannot be separated.
     """
     named = _named(arms, facts)
     chain = [*named]
@@ -79,16 +79,17 @@ def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Map
 
 
 def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
-    """Return the steps from each runtime to the last, between the best service of each: designs may differ, too."""
+    """Return the steps `best` from each runtime to the last. They compare best services, whose designs may differ."""
     named = _named(arms, facts)
     *others, last = named
     return [_step(named, name, last, "best") for name in others]
 
 
 def _named(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> dict[RuntimeName, str]:
-    """Return {name with its patch release: the arm that has it}. An arm without facts is of its version's others'.
+    """Return {runtime name with its patch release: arm}, in the order of comparison.
 
-    Default builds are first, by version, then free-threaded ones, with the GIL on before off.
+    An arm without facts gets the patch release of other arms of its version. Default builds come first, by version,
+    then free-threaded builds, those with the GIL first.
     """
     parsed = {arm: RuntimeName.parse(arm) for arm in arms if arm != NATIVE}
     reported = {arm: str(facts[arm].get("version", "")) for arm in parsed if arm in facts}
@@ -97,15 +98,15 @@ def _named(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> dict[
         name if name.patch else name.of_release(reported.get(arm) or of_version.get(name.version, "")): arm
         for arm, name in parsed.items()
     }
-    return {name: named[name] for name in sorted(named, key=_place)}
+    order = sorted(
+        named,
+        key=lambda name: (name.free_threaded, name.minor, name.release, not name.gil_enabled, name.jit_enabled),
+    )
+    return {name: named[name] for name in order}
 
 
-def _place(name: RuntimeName) -> tuple[Any, ...]:
-    return name.free_threaded, name.minor, name.release, not name.gil_enabled, name.jit_enabled
-
-
-def _neighbours(chain: Sequence[RuntimeName]) -> list[Pair]:
-    """Return pairs of one patch release, of a build without JIT and with it, and of one kind in successive releases."""
+def _neighbours(chain: Sequence[RuntimeName]) -> list[Edge]:
+    """Return the pairs of runtimes that differ in one cause: build or GIL, JIT, or successive releases."""
     groups: dict[Any, list[RuntimeName]] = defaultdict(list)
     for name in chain:
         groups["release", name.version, name.patch, name.jit_enabled].append(name)
@@ -114,8 +115,8 @@ def _neighbours(chain: Sequence[RuntimeName]) -> list[Pair]:
     return [pair for group in groups.values() for pair in itertools.pairwise(group)]
 
 
-def _joined(chain: Sequence[RuntimeName], pairs: Sequence[Pair]) -> list[Pair]:
-    """*pairs*, and neighbours in *chain* where no way along the others leads from one to the other."""
+def _joined(chain: Sequence[RuntimeName], pairs: Sequence[Edge]) -> list[Edge]:
+    """Return *pairs*, and pairs of neighbours in *chain* that no chain of other pairs connects."""
     joined, reached = list(pairs), {name: {name} for name in chain}
     for one, other in (*pairs, *itertools.pairwise(chain)):
         if reached[one] is not reached[other]:
@@ -140,11 +141,11 @@ def _step(
 
 
 def not_separated(found: Sequence[Step]) -> list[Message]:
-    """For each step with several causes, what it cannot separate and which runtimes would."""
+    """Return a sentence for each step with several causes, with the runtimes that would separate the causes."""
     return [
         message(
-            "{denominator} → {numerator} mixes {causes}: nothing between them was measured. To separate them, add "
-            "--runtime {runtimes}.",
+            "{denominator} and {numerator} differ in {causes}, and no runtime between them was measured. To separate "
+            "these causes, add --runtime {runtimes}.",
             denominator=step.denominator, numerator=step.numerator, runtimes=",".join(step.between),
             causes=listed([NAMES[cause] for cause in step.causes], COMMA, AND),
         )
@@ -162,10 +163,10 @@ def _between(start: RuntimeName, end: RuntimeName, differs: Sequence[str]) -> tu
 
 
 def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Message]:
-    """Return what else differs between the builds of a step than its cause.
+    """Return the differences between the builds of a step other than its cause.
 
-    Compiler, flags, version where it is no cause, a garbage collector of some patch releases only; versions of the
-    packages in a user's own environment.
+    These are compiler, flags, the incremental garbage collector, the version if it is not the cause, and versions of
+    the packages in a user's own environment.
     """
     if step.denominator not in runtimes or step.numerator not in runtimes:
         return []
@@ -175,7 +176,7 @@ def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Mes
     rows = [(label, value, after[label]) for label, value in before.items()]
     installed, others = (runtimes[arm].get("packages", {}) for arm in (step.denominator, step.numerator))
     for file in installed:
-        if file.startswith("/") and file in others:  # a user's; our own files pin one version for every runtime
+        if file.startswith("/") and file in others:  # a user's file; our own pin the same versions for all runtimes
             mine, theirs = installed[file], others[file]
             rows += [
                 (message("package {name}", name=name), mine.get(name, MISSING), theirs.get(name, MISSING))
@@ -189,7 +190,7 @@ def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Mes
 
 
 def _build(arm: str, facts: Mapping[str, Any]) -> dict[Arg, Arg]:
-    """Return what an interpreter reported of its build, by label."""
+    """Return the facts of an interpreter's build by label: compiler, flags, version and garbage collector."""
     version, flags = str(facts.get("version")), facts.get("flags", {})
     name = RuntimeName.parse(arm).of_release(version)
     collects = not name.free_threaded and any(

@@ -1,29 +1,29 @@
-"""One process of many threads beside many processes of few: which are compared, and by how much. Pure."""
+"""Comparisons of one process with many threads and many processes with few threads. Pure."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
-from statistics import median, median_low
+from statistics import median_low
 
 from core.messages import Message, message
 from core.result import CellResult, Run
 from core.runtime import RuntimeName
-from reports.facts.cells import Series, grouped, memory_bytes, number, request_ns, series
-from reports.facts.figures import requests_per_s
+from reports.facts.cells import Cells, Series, grouped, memory_bytes, number, request_ns
+from reports.facts.figures import Reader, median_of, requests_per_s
 from reports.facts.settings import labels
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
 from reports.statistics.stats import Estimate, log_ratios, paired_effect
 
-Shape = tuple[int, int]  # processes, threads of each
+Shape = tuple[int, int]  # number of processes, and threads per process
 
 
 def shape_text(shape: Shape) -> str:
-    """Return '2 x 4': processes x threads."""
+    """Return a shape as text: '2 x 4' for 2 processes of 4 threads each."""
     return f"{shape[0]} x {shape[1]}"
 
 
-def ran(cells: Sequence[CellResult]) -> Shape | None:
-    """Return the medians over *cells*; None if no cell was counted."""
+def measured_shape(cells: Sequence[CellResult]) -> Shape | None:
+    """Return the shape in which the services of *cells* really ran, as medians; None if no cell reports it."""
     counted = [
         served for cell in cells if (served := [one for each in cell.services for one in each.get("workers", ())])
     ]
@@ -33,7 +33,7 @@ def ran(cells: Sequence[CellResult]) -> Shape | None:
 
 
 def loop_share(cells: Sequence[CellResult]) -> tuple[int, float]:
-    """Return the most event loops of a process, and the share of its connections that one had, at the median."""
+    """Return the largest number of event loops per process, and the busiest loop's median share of connections."""
     loops = [
         one["loops"] for cell in cells for each in cell.services for one in each.get("workers", ()) if one["loops"]
     ]
@@ -43,13 +43,13 @@ def loop_share(cells: Sequence[CellResult]) -> tuple[int, float]:
 
 
 def differ(one: Shape, other: Shape) -> bool:
-    """Return whether they are of another number of processes, or one has more than twice the threads."""
+    """Return whether two shapes differ in their processes, or by more than a factor of 2 in their threads."""
     return one[0] != other[0] or max(one[1], other[1]) > 2 * min(one[1], other[1])
 
 
 def shape_confounds(arms: tuple[str, str], cells: tuple[Sequence[CellResult], Sequence[CellResult]]) -> list[Message]:
-    """Return that the two arms of a comparison did not run as the same shape, if they did not."""
-    one, other = map(ran, cells)
+    """Return a confound if the two arms of a comparison ran in different shapes; else an empty list."""
+    one, other = map(measured_shape, cells)
     if one is None or other is None or not differ(one, other):
         return []
     return [
@@ -66,10 +66,11 @@ NO_LOAD = -1
 
 
 @dataclass(frozen=True)
-class Tried:
-    """Where a load was served: so many processes of so many threads each, on one arm. cells: one per block.
+class MeasuredShape:
+    """A measured shape: a number of processes with a number of threads each, under one arm.
 
-    asked: what the service was told, if that was something else than what ran
+    cells: one cell per block
+    asked: the requested shape, if the service ran in a different shape
     """
 
     arm: str
@@ -80,51 +81,54 @@ class Tried:
 
     @property
     def shape(self) -> str:
-        """2 x 1: processes x threads."""
+        """The shape as text, such as '2 x 1': processes x threads."""
         return shape_text((self.processes, self.threads))
 
-    def middle(self, read: Callable[[CellResult], float | None]) -> float | None:
-        """Return the median over the blocks that have what is read of a cell."""
-        known = [value for cell in self.cells if (value := read(cell)) is not None]
-        return median(known) if known else None
+    def middle(self, read: Reader) -> float | None:
+        """Return the median of what *read* returns for the cells; None if it is unknown for all of them."""
+        return median_of(read, self.cells)
 
     @property
     def requests_per_s(self) -> float | None:
-        """The median over the blocks."""
+        """The throughput of the shape, the median over its blocks."""
         return self.middle(requests_per_s)
 
 
 @dataclass(frozen=True)
 class Topology:
-    """A series in which the number of processes and that of their threads vary, with its label.
+    """A series in which the number of processes and the threads per process vary, with its label.
 
-    places: all that was measured by load, in the order of arms, most processes first
+    places: the measured shapes by load, ordered by arm, then by descending number of processes
     """
 
     label: Message
     series: Series
-    places: Mapping[int, Sequence[Tried]]
+    places: Mapping[int, Sequence[MeasuredShape]]
 
     @property
-    def all_places(self) -> list[Tried]:
-        """Those of all loads."""
+    def all_places(self) -> list[MeasuredShape]:
+        """The measured shapes of all loads."""
         return [*chain.from_iterable(self.places.values())]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """At one load: *threaded*, one process without the lock, over *one* of as many threads and *many* with it.
+    """A comparison at one load: threads without the GIL against threads with the GIL and against processes.
 
-    over_one, over_many: ratios of throughput, above 1 if *threaded* serves more; memory: that of the memory of
-    *threaded* to that of *many*. None if a cell is missing. p: of over_many, adjusted for all claims of the run
+    threaded: one process with many threads, without the GIL
+    one:      one process with as many threads, with the GIL
+    many:     many processes, with the GIL
+    over_one, over_many: throughput of *threaded* divided by that of *one* and of *many*; None if a cell is missing
+    memory:   memory of *threaded* divided by that of *many*; None if unknown
+    p:        p of over_many, adjusted for all claims of the run
     """
 
     label: Message
     load: int
     clients: int
-    threaded: Tried
-    one: Tried
-    many: Tried
+    threaded: MeasuredShape
+    one: MeasuredShape
+    many: MeasuredShape
     over_one: Estimate | None
     over_many: Estimate | None
     memory: Estimate | None
@@ -132,53 +136,54 @@ class Claim:
 
     @property
     def cells(self) -> tuple[CellResult, ...]:
-        """Those of all three places."""
+        """The cells of all three compared shapes."""
         return (*self.threaded.cells, *self.one.cells, *self.many.cells)
 
     @property
     def is_same_version(self) -> bool:
-        """Whether both sides are of one version of Python, so that they differ in the lock alone."""
+        """Whether both sides run the same version of Python."""
         return RuntimeName.parse(self.threaded.arm).version == RuntimeName.parse(self.one.arm).version
 
     @property
-    def leader(self) -> Tried | None:
-        """Which of *threaded* and *many* serves more, by interval and p as in a verdict; None if neither does."""
+    def leader(self) -> MeasuredShape | None:
+        """The one of *threaded* and *many* that serves more, by interval and p; None if that is undecided."""
         if self.over_many is None or self.p > ALPHA or self.over_many.low <= 1 <= self.over_many.high:
             return None
         return self.threaded if self.over_many.low > 1 else self.many
 
 
-def topologies(run: Run) -> list[Topology]:
-    """Return all that the run has, in the plan's order. A user's service reads no load: its load is NO_LOAD."""
+def topologies(cells: Cells) -> list[Topology]:
+    """Return all topologies of a run, in the plan's order. A user's service has no load parameter: NO_LOAD."""
     kept = [
         each
-        for each in (*series(run, (SERVICES, WORKERS, LOAD)), *series(run, (SERVICES, WORKERS)))
+        for each in (*cells.series((SERVICES, WORKERS, LOAD)), *cells.series((SERVICES, WORKERS)))
         if LOAD not in each.params and min(len(each.values(SERVICES)), len(each.values(WORKERS))) > 1
     ]
     return [Topology(label, each, _places(each)) for label, each in zip(labels(kept), kept, strict=True)]
 
 
-def _places(swept: Series) -> dict[int, list[Tried]]:
-    """Return each place by what ran, not by what was asked for."""
+def _places(swept: Series) -> dict[int, list[MeasuredShape]]:
+    """Return the measured shapes by load. A shape that differs from the requested shape is the one that ran."""
     arms = swept.arms
 
     def order(cell: CellResult) -> tuple[int, int, int, int]:
         load = number(cell, LOAD) if LOAD in cell.params else NO_LOAD
         return load, arms.index(cell.arm), -number(cell, SERVICES), number(cell, WORKERS)
 
-    places: dict[int, list[Tried]] = {}
+    places: dict[int, list[MeasuredShape]] = {}
     for (load, arm, fewer, threads), group in groupby(sorted(swept.cells, key=order), order):
         cells, asked = tuple(group), (-fewer, threads)
-        counted = ran(cells) or asked
-        place = Tried(arms[arm], *counted, cells, asked) if differ(asked, counted) else Tried(arms[arm], *asked, cells)
+        counted = measured_shape(cells) or asked
+        shape, requested = (counted, asked) if differ(asked, counted) else (asked, None)
+        place = MeasuredShape(arms[arm], *shape, cells, requested)
         places.setdefault(load, []).append(place)
     return places
 
 
 def claims(run: Run, every: Sequence[Topology], cores: int) -> list[Claim]:
-    """Return a claim per load, for each free-threaded runtime that has a default build beside it: one family.
+    """Return one claim per load and free-threaded runtime, if a default build was measured. All are one family.
 
-    The default build is that of its version, or else the last.
+    The default build of the same version is used if it was measured, or else the last default build.
     """
     made: list[Claim] = []
     for topology in every:
@@ -193,10 +198,10 @@ def claims(run: Run, every: Sequence[Topology], cores: int) -> list[Claim]:
 
 
 def _claims(topology: Topology, free: str, default: str, cores: int) -> Iterator[Claim]:
-    """Return the claims of two arms, of as many threads and of as many processes as cores, or else of what is there.
+    """Yield the claims of two arms, one per load.
 
-    Wanted are as many threads as cores, else MANY_THREADS, else the most; and a process of one thread for each
-    core, else the most processes, of the fewest threads.
+    Prefers as many threads as cores, else MANY_THREADS, else the largest number of threads that was measured. Prefers
+    one process with one thread for each core, else the most processes with the fewest threads.
     """
     there = topology.all_places
     threads = max(
@@ -212,7 +217,7 @@ def _claims(topology: Topology, free: str, default: str, cores: int) -> Iterator
     for load, places in topology.places.items():
         measured = {(place.arm, place.processes, place.threads): place for place in places}
         wanted = ((free, 1, threads), (default, 1, threads), (default, *shape))
-        threaded, one, many = (measured.get(each, Tried(*each)) for each in wanted)
+        threaded, one, many = (measured.get(each, MeasuredShape(*each)) for each in wanted)
         yield Claim(
             label=topology.label,
             load=load,
@@ -231,13 +236,13 @@ def _ratio(below: Mapping[int, float], above: Mapping[int, float]) -> Estimate |
     return log_ratio.ratio if log_ratio else None
 
 
-def _taken_bytes(place: Tried) -> dict[int, int]:
-    """Return the memory of all services, by block."""
+def _taken_bytes(place: MeasuredShape) -> dict[int, int]:
+    """Return the memory of all services, in bytes, by block."""
     return {cell.block: taken for cell in place.cells if (taken := memory_bytes(cell.services))}
 
 
 def crossings(claimed: Sequence[Claim]) -> list[list[Claim]]:
-    """Return claims that have both sides and differ in the load alone, if there are several; loads rise."""
+    """Return groups of claims that differ only in the load, in ascending order of load. Single claims are left out."""
     swept = (claim for claim in claimed if claim.over_many and claim.load != NO_LOAD)
     groups = grouped(swept, lambda claim: (claim.label, claim.threaded.arm))
     return [group for group in groups.values() if len(group) > 1]

@@ -1,7 +1,6 @@
-"""How a figure on the page names the cells that it comes from. Pure.
+"""Traces: how a figure on the page names the cells that it comes from. Pure.
 
-A cell's line in the table of cells has an id; a figure over blocks names groups of such lines by what their ids
-begin with.
+A cell's line in the table of cells has an id. A figure over several blocks names groups: the beginnings of ids.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,12 +14,12 @@ from reports.facts.pairs import addresses, group_name
 
 
 def slug(arm: str) -> str:
-    """Return an arm's name without blanks, as ids must be."""
+    """Return an arm's name without spaces, for use in an id."""
     return "_".join(arm.split())
 
 
 def group(cell: CellResult) -> str:
-    """Return the name of all blocks of one cell."""
+    """Return the group of a cell: the part of its lines' ids that is the same in all blocks."""
     return f"{slug(cell.arm)}-{cell.cell_id}"
 
 
@@ -30,7 +29,7 @@ def line_id(cell: CellResult) -> str:
 
 
 def of_cells(cells: Iterable[CellResult]) -> str:
-    """Return the groups of *cells*, apart by blanks."""
+    """Return the groups of *cells* as one text, separated by spaces."""
     return together(map(group, cells))
 
 
@@ -45,22 +44,22 @@ def of_row(row: Row) -> str:
 
 
 def together(groups: Iterable[str]) -> str:
-    """Return the groups of cells of several figures, each once."""
+    """Return the groups of several figures as one text, each group once."""
     return " ".join(dict.fromkeys(" ".join(groups).split()))
 
 
 class Traces:
-    """Finds the cells that a comparison rests on."""
+    """An index that finds the cells from which a comparison was made."""
 
     def __init__(self, run: Run, rows: Sequence[Row]) -> None:
         self._groups = {(row.key, row.runtime): of_row(row) for row in rows}
-        if addresses(run):  # services are compared, under the name of all of them
+        if addresses(run):  # services are compared under their common name
             for row in rows:
                 arm = row.system if row.runtime == NATIVE else row.runtime
                 self._groups[setting_key(group_name(run), row.params), arm] = of_row(row)
 
     def of(self, one: Comparison) -> str:
-        """Return the groups of both arms, the denominator's first; over all settings, in those that it is over."""
+        """Return the groups of both arms of a comparison, the denominator's first."""
         settings = [setting_key(some["system"], some["params"]) for some in one.settings]
         below = above = settings or [setting_key(one.system, one.params)]
         if one.system == BEST:

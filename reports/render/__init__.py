@@ -1,1 +1,1 @@
-"""Renderers: a document as a page, as Markdown, on a terminal; figures as SVG and PNG. They know no topic."""
+"""Renderers of documents: HTML page, Markdown, terminal, and figures as SVG and PNG. They know no topic."""

@@ -1,4 +1,4 @@
-"""Figures drawn in a second process, which imports matplotlib and draws while this process writes the tables."""
+"""A second process that draws figures with matplotlib while this process writes the tables."""
 
 import os
 import pickle
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """A figure that is drawn. panels: title and SVG of each panel for the page; files: contents by file name"""
+    """The drawings of a figure. panels: title and SVG of each panel for the page; files: contents by file name"""
 
     panels: list[tuple[str, str]]
     files: dict[str, bytes]
@@ -29,7 +29,7 @@ class Drawn:
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """An error of our own code, as whoever mends it needs it: its class, its text and its line."""
+    """A description of an unexpected exception for a bug report: its class, its text, and its file and line."""
 
     kind: str
     cause: str
@@ -37,7 +37,7 @@ class Failure:
 
 
 class NotDrawn(Exception):
-    """The second process could not draw a figure."""
+    """The error that the second process could not draw a figure."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.cause)
@@ -45,7 +45,7 @@ class NotDrawn(Exception):
 
 
 def failure(error: Exception) -> Failure:
-    """Return what went wrong, and where. A figure's error is that of the second process."""
+    """Return the description of an exception. For NotDrawn it describes the exception in the second process."""
     if isinstance(error, NotDrawn):
         return error.failure
     last = traceback.extract_tb(error.__traceback__)[-1]
@@ -53,7 +53,7 @@ def failure(error: Exception) -> Failure:
 
 
 class Drawings:
-    """The second process. It is started early, draws the figures that ask() names, and ends with this process."""
+    """The second process. It starts early, draws the figures that are passed to ask(), and ends with this process."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -61,7 +61,7 @@ class Drawings:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
-            start_new_session=True,  # Ctrl-C is for this process, which then ends that one
+            start_new_session=True,  # Ctrl-C must reach only this process, which then kills the other one
         )
         self._waiting = ThreadPoolExecutor(1)
         self._answer: Future[dict[str, Drawn | Failure]] | None = None
@@ -75,7 +75,7 @@ class Drawings:
         self._process.communicate()
 
     def ask(self, figures: Sequence["Figure"], language: Language) -> None:
-        """Have *figures* drawn, from now on."""
+        """Start to draw *figures* in the second process."""
         asked = pickle.dumps(([replace(figure, table=None) for figure in figures], language.name))
         self._answer = self._waiting.submit(self._drawn, asked)
 
@@ -87,11 +87,14 @@ class Drawings:
         return drawn
 
     def panels(self, figure: "Figure") -> list[tuple[str, str]]:
-        """Return title and SVG of each panel of a figure that was asked for. Raises NotDrawn, and ChildProcessError."""
+        """Return title and SVG of each panel of a figure that was passed to ask().
+
+        Raises NotDrawn if the figure could not be drawn, and ChildProcessError if the second process failed.
+        """
         return self._of(figure).panels
 
     def files(self, figure: "Figure") -> dict[str, bytes]:
-        """Return the files of a figure that was asked for, by name. Raises NotDrawn, and ChildProcessError."""
+        """Return the files of a figure that was passed to ask(), by name. Raises the same errors as panels()."""
         return self._of(figure).files
 
     def _of(self, figure: "Figure") -> Drawn:

@@ -1,4 +1,4 @@
-"""The terminal that reports are printed on."""
+"""The console on which reports are printed, and line breaks that suit Chinese text."""
 
 import os
 import re
@@ -15,11 +15,11 @@ MARKS = "，。；：、）”"
 
 
 def terminal(stream: IO[str] | None = None) -> Console:
-    """A console on *stream* (standard output, if none is given): 80 columns wide where it is no terminal.
+    """Return a console on *stream* (standard output by default), 80 columns wide if the stream is not a terminal.
 
-    rich alone would ask standard input and standard error for a width when output is piped. COLUMNS and
-    NO_COLOR are heeded; no control codes go to what is no terminal. A sign that the stream's encoding does not
-    have becomes a question mark.
+    The width is set because rich would otherwise take it from standard input or standard error when output is piped.
+    COLUMNS and NO_COLOR are respected. Control codes are written to terminals only. Characters that the stream cannot
+    encode become question marks.
     """
     stream = stream or sys.stdout
     if isinstance(stream, TextIOWrapper) and not _is_unicode(stream.encoding):
@@ -29,7 +29,7 @@ def terminal(stream: IO[str] | None = None) -> Console:
 
 
 def shows_unicode(console: Console) -> bool:
-    """Whether *console* can show block elements, by the encoding of its stream."""
+    """Return whether *console* can show block characters, judged by the encoding of its stream."""
     return _is_unicode(console.encoding)
 
 
@@ -38,7 +38,7 @@ def _is_unicode(encoding: str) -> bool:
 
 
 def wrapped(text: str, width: int) -> str:
-    """*text* in lines of at most *width* columns; a Chinese sign takes two, and a line may end behind any of them."""
+    """Return *text* in lines of at most *width* columns. A Chinese character takes two; a line may end after any."""
     lines, line = [""], 0
     for word in _words(" ".join(text.split())):
         columns = cell_len(word.rstrip())
@@ -51,5 +51,5 @@ def wrapped(text: str, width: int) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """What a line may end behind: a word or a wide sign, with its space and the marks that must not begin a line."""
+    """Return the parts after which a line may end: a word or a wide character, with trailing punctuation and space."""
     return re.findall(rf"(?:[^\s{WIDE}]+|[{WIDE}])[{MARKS}]* *", text)

@@ -1,9 +1,9 @@
-"""Figures by matplotlib: one drawing of a panel serves the page, in its colours, and the files of plots/ (SVG, PNG)."""
+"""Figures drawn by matplotlib, as SVG in the page's colours and as SVG and PNG files of plots/."""
 
 import pickle
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from html import escape
 from io import BytesIO, StringIO
@@ -18,44 +18,13 @@ from core.languages import ENGLISH, Language, language
 from core.messages import Message
 from core.printable import Printable
 from core.result import PLOTS
-from reports.document.drawing import LIGHT, Panel
+from reports.document.drawing import Panel
 from reports.document.model import Figure
 from reports.render import panels
 from reports.render.apart import Drawn, Failure, failure
-from reports.render.panels import BARS, LINK
+from reports.render.panels import BARS, COLOURS, LINK, SOFT
 
-_VARIABLES = {colour: f"var(--{name})" for name, colour in LIGHT.items() if len(colour) == 7}
-_COLOUR = re.compile("|".join(_VARIABLES))
-_SUPERFLUOUS = (
-    (re.compile(r"<metadata>.*?</metadata>|<!--.*?-->", re.DOTALL), ""),
-    (re.compile(r" font-family: [^;\"]*;|font: [^;\"]*?(?=\d+px)| transform=\"rotate\(-0 [^\"]*\""), ""),
-    (re.compile(r'<g id="[^"]*">'), "<g>"),
-    (re.compile(r'<g id="[^"]*"/>|<g>\s*</g>'), ""),
-    (re.compile(r"\s*\n\s*(?=[A-Za-z<\"])"), ""),
-)
-_PLACES = re.compile(r' (?:d|x|y)="[^"]*"')
-_BARS = re.compile(rf'<g id="{BARS}(\d)">(.*?)</g>', re.DOTALL)
-_MARK = re.compile(r'style="fill: var\(--(r\d)\); stroke: var\(--ground\)[^"]*"')
-
-
-def for_page(svg: str, description: str, kind: str) -> str:
-    """An element of a page. Links lead to cells, colours are the page's variables, bars have its patterns.
-
-    kind: its class
-    """
-    start = svg.index("<svg")
-    box = re.search(r'viewBox="([^"]+)"', svg)
-    assert box is not None
-    inner = svg[svg.index(">", start) + 1 :]
-    inner = _BARS.sub(_patterned, inner)
-    for superfluous, replacement in _SUPERFLUOUS:
-        inner = superfluous.sub(replacement, inner)
-    inner = _PLACES.sub(_short, inner)
-    inner = re.sub(r'<a xlink:href="([^"]*)"[^>]*>', lambda match: _link(match[1]), inner)
-    inner = _COLOUR.sub(lambda match: _VARIABLES[match[0]], inner)
-    inner = _MARK.sub(r'class="mark \1"', inner)
-    label = escape(description)
-    return f'<svg class="{kind}" viewBox="{box[1]}" role="group" aria-label="{label}" focusable="false">{inner}'
+_VARIABLES = {colour: f"var(--{name})" for name, colour in COLOURS.items() if len(colour) == 7}
 
 
 def _patterned(bars: re.Match[str]) -> str:
@@ -64,17 +33,29 @@ def _patterned(bars: re.Match[str]) -> str:
 
 
 def _short(places: re.Match[str]) -> str:
-    """Lengths with as many digits as can be seen."""
+    """Return SVG coordinates rounded down to two decimals, which is as much as can be seen."""
     return re.sub(r"(\.\d\d)\d+", r"\1", re.sub(r"([MLCz]) ?\n?", r"\1", places[0].replace("\n", "")))
 
 
-def _link(url: str) -> str:
-    """The start of a link that shows the cells of a mark, with its tip."""
-    cells, _, quoted = url.removeprefix(LINK).partition("|")
+def _link(start: re.Match[str]) -> str:
+    """Return the start of a link to the cells of a mark, with its tooltip."""
+    cells, _, quoted = start[1].removeprefix(LINK).partition("|")
     cells, tip = escape(cells), escape(unquote(quoted))
     return f'<a href="#cells" data-cells="{cells}" tabindex="-1" aria-label="{tip}"><title>{tip}</title>'
 
 
+_FOR_PAGE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
+    (rf'(?s)<g id="{BARS}(\d)">(.*?)</g>', _patterned),
+    (r"(?s)<metadata>.*?</metadata>|<!--.*?-->", ""),
+    (r" font-family: [^;\"]*;|font: [^;\"]*?(?=\d+px)| transform=\"rotate\(-0 [^\"]*\"", ""),
+    (r'<g id="[^"]*">', "<g>"),
+    (r'<g id="[^"]*"/>|<g>\s*</g>', ""),
+    (r"\s*\n\s*(?=[A-Za-z<\"])", ""),
+    (r' (?:d|x|y)="[^"]*"', _short),
+    (r'<a xlink:href="([^"]*)"[^>]*>', _link),
+    ("|".join(_VARIABLES), lambda colour: _VARIABLES[colour[0]]),
+    (r'style="fill: var\(--(r\d)\); stroke: var\(--ground\)[^"]*"', r'class="mark \1"'),
+)
 MOST_COLUMNS = 3
 DOTS_PER_INCH = 110
 LEAST_WIDTH, EDGE, LINE = 6.5, 0.1, 0.175
@@ -83,7 +64,7 @@ ABOVE_TITLE, BELOW_TITLE = 0.16, 0.08
 
 
 def page_panels(figure: Figure, language: Language) -> list[tuple[str, str]]:
-    """Title and SVG of each panel with something in it, for a page: its colours, and links to the cells of a mark."""
+    """Return title and SVG of each panel of a figure that has curves, for the page."""
     language = Printable(language)
     with panels.style():
         return [
@@ -94,6 +75,7 @@ def page_panels(figure: Figure, language: Language) -> list[tuple[str, str]]:
 
 
 def _page_svg(panel: Panel, key: str, language: Language) -> str:
+    """Return a panel as an SVG element of the page, with the page's links, colour variables and bar patterns."""
     height, margins = panels.panel_height(panel), panels.margins(panel, language)
     width = panels.width(margins)
     drawing = Drawing(figsize=(width, height))
@@ -101,14 +83,20 @@ def _page_svg(panel: Panel, key: str, language: Language) -> str:
     text = StringIO()
     with matplotlib.rc_context({"svg.hashsalt": key}):
         drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    kind = "panel wide" if width > 1.1 * panels.WIDTH else "panel"
-    return for_page(text.getvalue(), panels.description(panel, language), kind)
+    svg = text.getvalue()
+    box = re.search(r'viewBox="([^"]+)"', svg)
+    assert box is not None
+    inner = svg[svg.index(">", svg.index("<svg")) + 1 :]
+    for pattern, replacement in _FOR_PAGE:
+        inner = re.sub(pattern, replacement, inner)
+    kind, label = "panel wide" if width > 1.1 * panels.WIDTH else "panel", escape(panels.description(panel, language))
+    return f'<svg class="{kind}" viewBox="{box[1]}" role="group" aria-label="{label}" focusable="false">{inner}'
 
 
 def files(figure: Figure, language: Language) -> dict[str, bytes]:
     """Return the contents of plots/<key>.svg and plots/<key>.png. The same figure gives the same bytes.
 
-    They are in English if this machine has no font for the language.
+    The texts are in English if this machine has no font for the language.
     """
     made = {}
     with panels.style():
@@ -122,7 +110,7 @@ def files(figure: Figure, language: Language) -> dict[str, bytes]:
 
 
 def _sheet(figure: Figure, language: Language) -> Drawing:
-    """All panels of a figure in rows, each with its title, below the figure's title and caption."""
+    """Return a drawing of all panels of a figure, in rows below the figure's title and caption."""
     drawn = [panel for panel in figure.panels if panel.curves]
     across = min(MOST_COLUMNS, ceil(len(drawn) ** 0.5)) if len(drawn) > MOST_COLUMNS else max(1, len(drawn))
     panel_width = max([LEAST_WIDTH / across, *(panels.width(panels.margins(panel, language)) for panel in drawn)])
@@ -135,7 +123,7 @@ def _sheet(figure: Figure, language: Language) -> Drawing:
     width, height = across * panel_width, top + sum(heads) + sum(heights)
     drawing = Drawing(figsize=(width, height))
     drawing.text(EDGE / width, 1 - 0.12 / height, language.text(figure.title), fontsize=13, weight="bold", va="top")
-    drawing.text(EDGE / width, 1 - 0.4 / height, "\n".join(caption), color=LIGHT["soft"], va="top")
+    drawing.text(EDGE / width, 1 - 0.4 / height, "\n".join(caption), color=SOFT, va="top")
     for row, names, head, row_height in zip(rows, titles, heads, heights, strict=True):
         for column, (panel, title) in enumerate(zip(row, names, strict=True)):
             left = column * panel_width
@@ -152,7 +140,7 @@ def _sheet(figure: Figure, language: Language) -> Drawing:
 def _place(
     drawing: Drawing, panel: Panel, place: tuple[float, float, float], language: Language, *, is_page: bool
 ) -> None:
-    """Draw a panel whose axes begin at *place* (from the left, from below) and are so wide; in inches."""
+    """Draw a panel at *place*: the left, bottom and width of its axes, in inches."""
     width, height = drawing.get_size_inches()
     left, bottom, across = place
     axes = drawing.add_axes((left / width, bottom / height, across / width, panels.axes_height(panel) / height))
@@ -160,7 +148,7 @@ def _place(
 
 
 def _lines(words: Message, width: float, character: float, language: Language) -> Sequence[str]:
-    """The text in lines that fit *width* inches."""
+    """Return the text in lines that fit into *width* inches."""
     return wrap(language.text(words), int((width - 2 * EDGE) / character), break_on_hyphens=False)
 
 
@@ -172,7 +160,7 @@ def _draw(figure: Figure, language: Language) -> Drawn | Failure:
 
 
 def main() -> None:
-    """Draw the figures that stdin holds, for Drawings. Without any, the process that started this one has ended."""
+    """Draw the figures that class Drawings sends on stdin. Exit if stdin is empty, because the parent has ended."""
     if asked := sys.stdin.buffer.read():
         figures, name = pickle.loads(asked)
         drawn = {figure.key: _draw(figure, language(name)) for figure in figures}

@@ -1,4 +1,4 @@
-"""A document as one HTML page that needs nothing else. The templates know tables, figures and sentences, no topic."""
+"""The renderer of a document as one self-contained HTML page. Its templates know no topic."""
 
 import re
 from collections.abc import Callable
@@ -14,9 +14,9 @@ from markupsafe import Markup, escape
 from core.languages import Language
 from core.messages import Arg, Message, message
 from core.printable import Printable, printable, with_printable_args
-from reports.document.drawing import COUNT, DARK, LIGHT
+from reports.document.drawing import COUNT
 from reports.document.model import Column, Datum, Document, Figure, Table, Traced
-from reports.render.strips import drawn
+from reports.render.strips import place
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 HTML_LANGUAGES = {"zh": "zh-Hans"}
@@ -26,7 +26,7 @@ _PANEL = re.compile(f"{_START}([^{_BETWEEN}{_END}]*){_BETWEEN}([0-9]+){_END}")
 
 
 class _Linking(Language):
-    """Texts of a language in which the words that come from cells are between signs, to become links."""
+    """A language whose texts have markers around words that come from cells. The markers become links."""
 
     def __init__(self, language: Language) -> None:
         super().__init__(language.name, language.catalog)
@@ -39,24 +39,20 @@ class _Linking(Language):
 
 
 def page(
-    document: Document,
-    language: Language,
-    template: str = "page.html",
-    panels: Callable[[Figure], list[tuple[str, str]]] | None = None,
+    document: Document, language: Language, panels: Callable[[Figure], list[tuple[str, str]]] | None = None
 ) -> str:
-    """Return the document as HTML. Whatever it holds is escaped here, once.
+    """Return the document as an HTML page. All texts are escaped here, and only here.
 
-    panels: returns title and SVG of each panel of a figure; by default they are drawn in this process
+    panels: returns title and SVG of each panel of a figure; by default panels are drawn in this process
     """
     words = _Words(language, has_cells=document.has_cells)
     made: str = (
         _environment()
-        .get_template(template)
+        .get_template("page.html")
         .render(
             document=replace(document, name=printable(document.name)),
             lang=HTML_LANGUAGES.get(language.name, language.name),
             words=words,
-            colours={"light": LIGHT, "dark": DARK},
         )
     )
     drawn = {figure.key: (panels or words.drawn_here)(figure) for figure in words.figures}
@@ -74,8 +70,14 @@ def _environment() -> Environment:
     )
 
 
+@cache
+def _strips() -> Any:
+    """Return the macros that draw strips."""
+    return _environment().get_template("strips.html", globals={"place": place, "count": COUNT}).module
+
+
 class _Words:
-    """What the templates ask for: everything of a document as mark-up in one language."""
+    """The functions that the templates call: they turn parts of a document into mark-up in one language."""
 
     def __init__(self, language: Language, *, has_cells: bool) -> None:
         self.language = Printable(language)
@@ -84,26 +86,26 @@ class _Words:
         self.figures: list[Figure] = []
 
     def text(self, words: Message) -> Markup:
-        """Words without links, whose long names may break behind an underscore."""
+        """Return a message as mark-up without links. Long names may break after an underscore."""
         return soft(self.language.text(words))
 
     def plain(self, words: Message) -> str:
-        """Words for an attribute."""
+        """Return a message as plain text, for an HTML attribute."""
         return self.language.text(words)
 
     def linked(self, words: Message) -> Markup:
-        """Words in which those that come from cells lead there."""
+        """Return a message as mark-up, in which parts that come from cells are links to these cells."""
         return _links(self._linking.text(words), is_linked=self._has_cells)
 
     def cell(self, datum: Datum, tag: str, column: Column | None = None, more: str = "") -> Markup:
-        """Return a cell of a table. column: its column if the cell is in one; more: attributes of the template."""
+        """Return a table cell as an element *tag*. column: its column, if any; more: attributes from the template"""
         is_number = column is not None and column.is_number
         return Markup(f"<{tag}{more}{self._attributes(datum, is_number)}>{self.datum(datum)}</{tag}>")
 
     def datum(self, datum: Datum) -> Markup:
-        """Return what a cell of a table shows."""
+        """Return the content of a table cell as mark-up."""
         if datum.strip is not None:
-            return drawn(datum.strip)
+            return Markup(_strips().drawing(datum.strip))
         text = datum.text(self.language)
         if datum.code:
             return unbroken(text)
@@ -129,39 +131,39 @@ class _Words:
         return "".join(f' {name}="{escaped(value)}"' for name, value in pairs.items() if value)
 
     def heading(self, column: Column) -> Markup:
-        """The scale above the strips of a column."""
+        """Return the scale above the strips of a column."""
         assert column.strip is not None
-        return drawn(replace(column.strip, tip=column.strip.tip or self.language.text(column.head)))
+        return Markup(_strips().scale(replace(column.strip, tip=column.strip.tip or self.language.text(column.head))))
 
     def choices(self, table: Table, column: int) -> list[str]:
-        """The different texts of a column, to choose from."""
+        """Return the different texts of a column, for a filter."""
         return list(dict.fromkeys(line[column].text(self.language) for line in table.lines))
 
     def json(self, value: Any) -> Markup:
-        """A value for a script of the page to read: nothing in it ends the element."""
+        """Return a value as JSON for a script element of the page. It is escaped so that it cannot end the element."""
         return htmlsafe_json_dumps(value, separators=(",", ":"))
 
     def panels(self, figure: Figure) -> list[tuple[str, Markup]]:
-        """Return the title of each panel, and what its drawing replaces when the rest of the page is made."""
+        """Return the title of each panel with a placeholder, which the drawing replaces when the page is complete."""
         self.figures.append(figure)
         titles = [self.language.text(panel.title) for panel in figure.panels if panel.curves]
         return [(title, Markup(f"{_START}{figure.key}{_BETWEEN}{place}{_END}")) for place, title in enumerate(titles)]
 
     def drawn_here(self, figure: Figure) -> list[tuple[str, str]]:
-        """Return title and SVG of each panel."""
-        from reports.render import figures  # matplotlib takes long to import, and a second process may draw
+        """Return title and SVG of each panel of a figure, drawn in this process."""
+        from reports.render import figures  # matplotlib is slow to import, and a second process may draw instead
 
         return figures.page_panels(figure, self.language)
 
     def of_page(self, key: str) -> Markup:
-        """One of the page's own few texts."""
+        """Return one of the page's own texts as mark-up."""
         return self.text(OF_PAGE[key])
 
 
 OF_PAGE = {
     "skip": message("Skip to the verdict"),
     "contents": message("Contents"),
-    "data": message("The figures"),
+    "data": message("Data table"),
     "filter": message("Filter by text"),
     "any": message("any"),
     "show_all": message("Show all"),
@@ -171,24 +173,24 @@ OF_PAGE = {
 
 @cache
 def escaped(text: str) -> str:
-    """Return text without mark-up. The same few thousand texts stand in all tables, so each is escaped once."""
+    """Return text escaped for HTML. The result is cached, because the same texts occur in many tables."""
     return str(escape(text))
 
 
 @cache
 def soft(text: str) -> Markup:
-    """Return text whose long names may break behind an underscore."""
+    """Return text as mark-up in which long names may break after an underscore."""
     return Markup(escaped(text).replace("_", "_<wbr>"))
 
 
 def unbroken(command: str) -> Markup:
-    """Return a command whose words stay whole, because a flag that breaks at its hyphen is hard to read."""
+    """Return a command as mark-up that does not break within words, because broken flags are hard to read."""
     return Markup(f"<code>{' '.join(f'<span>{escaped(word)}</span>' for word in command.split())}</code>")
 
 
 @cache
 def sign(look: int) -> Markup:
-    """Return an arm's marker, which stands beside its name."""
+    """Return an arm's marker as SVG, to stand beside the arm's name."""
     place = look % COUNT
     return Markup(
         '<svg class="sign" width="12" height="12" aria-hidden="true" focusable="false">'
@@ -197,7 +199,7 @@ def sign(look: int) -> Markup:
 
 
 def _links(text: str, *, is_linked: bool) -> Markup:
-    """Return text with a link for each part that comes from cells. Of parts within each other the outer one leads."""
+    """Return text as mark-up with links for the parts that come from cells. Only the outermost part is linked."""
     lead, close = ('a class="lead" href="#cells"', "</a>") if is_linked else ("span", "</span>")
     parts: list[str] = []
     depth = 0

@@ -1,4 +1,4 @@
-"""A document, or a part of it, as Markdown. Escaped here, once."""
+"""The renderer of a document as Markdown. All texts are escaped here, and only here."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -14,9 +14,9 @@ _BLOCK = re.compile(r"^([#>+=~-](?=[\s#>=~-]|$)|[0-9]{1,9}(?=[.)]\s))")
 
 
 def markdown(document: Document, language: Language) -> str:
-    """Title, and every section with its sentences and tables; figures as the pictures that stand beside the file.
+    """Return the document as Markdown. Figures are links to the picture files beside it.
 
-    A table that readers filter is for them alone: its figures are in cells.csv.
+    Sections with a filtered table, the table of all cells, are left out, because cells.csv has its figures.
     """
     language = Printable(language)
     parts = [f"# {_escaped(language.text(document.title))}"]
@@ -50,7 +50,7 @@ def _section(section: Section, language: Language, level: int) -> list[str]:
 
 
 def _table(made: Table, language: Language, level: int) -> list[str]:
-    """A table for each group, since Markdown has no lines across."""
+    """Return a Markdown table for each group, because Markdown has no lines that span columns."""
     kept = [index for index, column in enumerate(made.columns) if not (column.is_strip or column.strip)]
     heads = [language.text(made.columns[index].head) for index in kept]
     numeric = [made.columns[index].is_number for index in kept]
@@ -64,7 +64,7 @@ def _table(made: Table, language: Language, level: int) -> list[str]:
 
 
 def _texts(line: Line, kept: Sequence[int], language: Language) -> list[str]:
-    """Of the columns that are kept; what a short line ends with, in place of a strip, moves to the next of them."""
+    """Return the texts of a line in the *kept* columns. A text in a column that is not kept moves to the next one."""
     texts = {index: datum.text(language) for index, datum in enumerate(line) if datum.strip is None}
     last = max(texts)
     texts = {next((index for index in kept if index >= place), last): text for place, text in texts.items()}
@@ -72,39 +72,36 @@ def _texts(line: Line, kept: Sequence[int], language: Language) -> list[str]:
 
 
 def aligned(heads: Sequence[str], lines: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
-    """A table whose source is aligned too."""
+    """Return a Markdown table whose source is aligned, too."""
     rows = [[_in_line(text) for text in line] for line in (heads, *lines)]
     widths = [max(3, *(len(row[column]) for row in rows)) for column in range(len(heads))]
     rule = [f"{'-' * (width - 1)}:" if right else "-" * width for width, right in zip(widths, numeric, strict=True)]
-    padded = [_padded(row, widths, numeric) for row in (rows[0], rule, *rows[1:])]
+    padded = [
+        [
+            text.rjust(width) if right else text.ljust(width)
+            for text, width, right in zip(row, widths, numeric, strict=True)
+        ]
+        for row in (rows[0], rule, *rows[1:])
+    ]
     return "\n".join(f"| {' | '.join(row)} |" for row in padded)
 
 
-def _padded(row: Sequence[str], widths: Sequence[int], numeric: Sequence[bool]) -> list[str]:
-    columns = zip(row, widths, numeric, strict=True)
-    return [text.rjust(width) if right else text.ljust(width) for text, width, right in columns]
-
-
 def _block(text: str) -> str:
-    """Text as it is, between fences that it does not have itself."""
+    """Return text as a fenced block, with a fence that is longer than any in the text."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}\n{text}\n{fence}"
 
 
 def _escaped(text: str) -> str:
-    """Text as it is, also where a line begins with it: no mark-up, heading, quotation, list or rule either."""
-    return _BLOCK.sub(_at_the_start, _in_line(text))
+    """Return text escaped for the start of a line, so that it is no mark-up, heading, quotation, list or rule."""
+    return _BLOCK.sub(lambda mark: f"{mark[0]}\\" if mark[0].isdigit() else f"\\{mark[0]}", _in_line(text))
 
 
 def _in_line(text: str) -> str:
-    """Text as it is on one line, such as a cell of a table; `&` is escaped where it begins an entity."""
+    """Return text on one line, escaped for the inside of a line such as a table cell."""
     return _INLINE.sub(r"\\\1", " ".join(text.split()))
 
 
 def _alternative(text: str) -> str:
-    """Text in place of a picture, which ends at a bracket."""
+    """Return text escaped for the alternative text of a picture."""
     return _escaped(text).replace("]", "\\]")
-
-
-def _at_the_start(mark: re.Match[str]) -> str:
-    return f"{mark[0]}\\" if mark[0].isdigit() else f"\\{mark[0]}"

@@ -1,10 +1,13 @@
-"""One panel of a figure on matplotlib's axes, whoever it is for."""
+"""The drawing of one panel of a figure on matplotlib's axes, for the page and for the files of plots/."""
 
+import re
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 from urllib.parse import quote
 
 import matplotlib
@@ -17,55 +20,83 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocat
 from rich.cells import cell_len
 
 from core.languages import Language
-from reports.document.drawing import COUNT, LIGHT, Axis, Curve, Look, Panel, Span, look
+from reports.document.drawing import COUNT, Axis, Curve, Panel, Span
 
-WIDTH, HEIGHT = 4.6, 2.9  # inches, of a panel; a point is a CSS pixel where the page shows it at its own width
+CSS = Path(__file__).with_name("templates") / "colours.css"
+COLOURS = dict(re.findall("--(.+): (.+);", CSS.read_text().partition("@media")[0]))  # light, by name
+SOFT = COLOURS["soft"]
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHES: tuple[Literal["-", "--", "-.", ":"], ...] = ("-", "--", "-.", ":")
+HATCHES = ("", "////", "....", "xxxx", "----", "||||", "\\\\\\\\", "++++")
+WIDTH, HEIGHT = 4.6, 2.9  # of a panel, in inches; at full width on the page, a point is a CSS pixel
 BAR_INCHES, BELOW_INCHES = 0.22, 0.5
 LEFT_INCHES, RIGHT_INCHES, CHARACTER_INCHES = 0.75, 0.85, 0.077
 NAME_GAP = 0.062
-ABOVE_ROWS_INCHES, ABOVE_SCALE_INCHES = 0.08, 0.26  # where the scale's label stands
+ABOVE_ROWS_INCHES, ABOVE_SCALE_INCHES = 0.08, 0.26  # the second leaves room for the label of the scale
 LINK = "#cells:"
-BARS = "bars-"  # the id of bars on a page, which fills them with a pattern of its own
+BARS = "bars-"  # prefix of the ids of bars, which the page fills with its own patterns
 LATIN = "DejaVu Sans"
 CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei")
-STYLE: dict[Any, Any] = {
-    "font.size": 10, "text.parse_math": False, "text.color": LIGHT["ink"], "axes.labelcolor": LIGHT["soft"],
-    "axes.edgecolor": LIGHT["soft"], "axes.spines.top": False, "axes.spines.right": False, "axes.spines.left": False,
-    "axes.axisbelow": True, "axes.grid": True, "axes.grid.axis": "y", "grid.color": LIGHT["hair"],
-    "grid.linewidth": 0.8, "xtick.color": LIGHT["soft"], "ytick.color": LIGHT["soft"], "ytick.major.size": 0,
-    "xtick.labelsize": 10, "ytick.labelsize": 10, "hatch.linewidth": 0.7, "lines.linewidth": 1.5,
-    "svg.fonttype": "none", "svg.hashsalt": "gilscope", "figure.facecolor": "none", "axes.facecolor": "none",
-}  # fmt: skip
+STYLE = CSS.with_name("plots.mplstyle")
+COLOURED: dict[Any, Any] = {
+    "text.color": COLOURS["ink"],
+    "grid.color": COLOURS["hair"],
+    **dict.fromkeys(("axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), SOFT),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArmStyle:
+    """The style in which an arm is drawn. Arms that share a colour differ in dash and hatch."""
+
+    colour: str
+    marker: str
+    dash: Literal["-", "--", "-.", ":"]
+    hatch: str
+
+
+def arm_style(place: int) -> ArmStyle:
+    """Return the style of the arm at *place* in the order of arms."""
+    sign = place + place // COUNT
+    return ArmStyle(
+        colour=COLOURS[f"r{place % COUNT}"],
+        marker=MARKERS[sign % COUNT],
+        dash=DASHES[sign % len(DASHES)],
+        hatch=HATCHES[sign % COUNT],
+    )
 
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Within it, figures are drawn and saved in the one style of all."""
-    with matplotlib.rc_context({**STYLE, "font.family": [LATIN, *chinese_fonts()]}), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # a page is read where there are fonts
+    """Return a context in which figures are drawn and saved in the common style."""
+    with (
+        matplotlib.rc_context({**COLOURED, "font.family": [LATIN, *chinese_fonts()]}, STYLE),
+        warnings.catch_warnings(),
+    ):
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # the reader's browser may have the fonts
         yield
 
 
 @cache
 def chinese_fonts() -> list[str]:
-    """Those of CHINESE that are here."""
+    """Return the fonts of CHINESE that are installed."""
     return [name for name in CHINESE if name in get_font_names()]
 
 
 def panel_height(panel: Panel) -> float:
-    """In inches: so much as the bars or rows take, where it has such; else room for a name beside each line."""
+    """Return the height of a panel in inches, by its number of bars or rows, or by its number of line names."""
     if not _has_rows(panel):
         return max(HEIGHT, 0.8 + NAME_GAP * HEIGHT * sum(bool(curve.line) for curve in panel.curves))
     return ABOVE_ROWS_INCHES + BELOW_INCHES + BAR_INCHES * max(2.0, abs(panel.up.high - panel.up.low))
 
 
 def _has_rows(panel: Panel) -> bool:
-    """Whether things stand below one another in it, at whole numbers, and not on a scale."""
+    """Return whether the vertical axis has rows at whole numbers instead of a scale."""
     return panel.upright or any(curve.spans for curve in panel.curves)
 
 
 def margins(panel: Panel, language: Language) -> tuple[float, float]:
-    """Inches on the left for the texts of the ticks, and on the right for names and for what stands behind bars."""
+    """Return the margins in inches: left for the texts of ticks, right for names and for texts beside bars."""
     ticks = [language.text(text) for _, text in panel.up.ticks]
     beside = [language.text(curve.name) for curve in panel.curves]
     beside += [language.text(span.text) for curve in panel.curves for span in curve.spans]
@@ -74,18 +105,18 @@ def margins(panel: Panel, language: Language) -> tuple[float, float]:
 
 
 def width(margins: tuple[float, float]) -> float:
-    """Of a panel, in inches: where names take more, the plot takes less, down to two thirds."""
+    """Return the width of a panel in inches. Wide margins shrink the plot to at least 65 % of its normal width."""
     plot = WIDTH - LEFT_INCHES - RIGHT_INCHES
     return sum(margins) + max(0.65 * plot, WIDTH - sum(margins))
 
 
 def axes_height(panel: Panel) -> float:
-    """Inches from the foot of the axes, which is BELOW_INCHES above that of the panel, to their top."""
+    """Return the height of a panel's axes in inches. The axes begin BELOW_INCHES above the bottom of the panel."""
     return panel_height(panel) - BELOW_INCHES - (ABOVE_ROWS_INCHES if _has_rows(panel) else ABOVE_SCALE_INCHES)
 
 
 def description(panel: Panel, language: Language) -> str:
-    """The axes, and where each line begins and ends, for those who do not see it."""
+    """Return a description for a screen reader: the axes, and the first and last value of each line."""
     ends = [
         f"{language.text(curve.name)}: {curve.line[0][1]:,.4g} - {curve.line[-1][1]:,.4g}"
         for curve in panel.curves
@@ -95,14 +126,14 @@ def description(panel: Panel, language: Language) -> str:
 
 
 def draw(axes: Axes, panel: Panel, language: Language, *, is_page: bool) -> None:
-    """A panel. is_page: whether bars are hatched by the page"""
+    """Draw a panel. is_page: whether the page fills the bars with its patterns"""
     _scale(axes, panel, language)
     if panel.level is not None:
-        (axes.axvline if panel.upright else axes.axhline)(panel.level, color=LIGHT["soft"], linestyle=":", linewidth=1)
+        (axes.axvline if panel.upright else axes.axhline)(panel.level, color=SOFT, linestyle=":", linewidth=1)
     for curve in panel.curves:
         _spans(axes, curve, language, is_page=is_page)
         if len(curve.line) > 1:
-            sign = look(curve.look)
+            sign = arm_style(curve.look)
             axes.plot(*zip(*curve.line, strict=True), color=sign.colour, linestyle=sign.dash, clip_on=False, zorder=2)
         _marks(axes, curve, language)
     if any(curve.line for curve in panel.curves):
@@ -128,7 +159,7 @@ def _scale(axes: Axes, panel: Panel, language: Language) -> None:
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
     axes.set_xlabel(language.text(panel.across.label))
     if not has_bars:
-        axes.text(0.0, 1.03, language.text(panel.up.label), transform=axes.transAxes, color=LIGHT["soft"], fontsize=10)
+        axes.text(0.0, 1.03, language.text(panel.up.label), transform=axes.transAxes, color=SOFT, fontsize=10)
     elif panel.up.label:
         axes.spines["left"].set_visible(True)
 
@@ -141,8 +172,8 @@ def _locator(of: Axis) -> MaxNLocator | LogLocator:
 
 
 def _spans(axes: Axes, curve: Curve, language: Language, *, is_page: bool) -> None:
-    """Bars; those that lead to the same cells, or to none, are one outline."""
-    sign = look(curve.look)
+    """Draw the bars of a curve. Bars with the same link are one outline."""
+    sign = arm_style(curve.look)
     alike: dict[tuple[bool, bool, str | None], list[Span]] = {}
     for span in curve.spans:
         url = _url(span.cells, language.text(span.tip))
@@ -166,7 +197,7 @@ def _spans(axes: Axes, curve: Curve, language: Language, *, is_page: bool) -> No
 
 
 def _url(cells: str, tip: str) -> str | None:
-    """Without signs that a link could not hold."""
+    """Return the link of a mark, with its cells and its quoted tooltip; None without cells."""
     return f"{LINK}{cells}|{quote(tip.replace('|', '/'))}" if cells else None
 
 
@@ -177,7 +208,7 @@ def _rectangle(span: Span) -> Outline:
 
 
 def _marks(axes: Axes, curve: Curve, language: Language) -> None:
-    sign = look(curve.look)
+    sign = arm_style(curve.look)
     for mark in curve.marks:
         if mark.low is not None and mark.high is not None:
             axes.plot([mark.x, mark.x], [mark.low, mark.high], color=sign.colour, linewidth=1.4)
@@ -186,19 +217,15 @@ def _marks(axes: Axes, curve: Curve, language: Language) -> None:
     if curve.marks:
         points = axes.scatter(
             [mark.x for mark in curve.marks], [mark.y for mark in curve.marks],
-            s=_area(sign), marker=sign.marker, color=sign.colour, edgecolors=LIGHT["ground"], linewidths=0.5, zorder=3,
-            clip_on=False,
+            s=48.0 if sign.marker in ("*", "P", "X") else 32.0, marker=sign.marker, color=sign.colour,
+            edgecolors=COLOURS["ground"], linewidths=0.5, zorder=3, clip_on=False,
         )  # fmt: skip
         points.set_urls([_url(mark.cells, language.text(mark.tip)) for mark in curve.marks])
 
 
-def _area(sign: Look) -> float:
-    return 48.0 if sign.marker in ("*", "P", "X") else 32.0
-
-
 def _legend(axes: Axes, panel: Panel, language: Language) -> None:
-    """The signs of named curves without a line, beside the plot."""
-    named = {language.text(curve.name): look(curve.look) for curve in panel.curves if curve.name}
+    """Draw a legend beside the plot, with the markers of named curves."""
+    named = {language.text(curve.name): arm_style(curve.look) for curve in panel.curves if curve.name}
     if named:
         signs = [
             Line2D([], [], color=sign.colour, marker=sign.marker, linestyle="", markersize=5) for sign in named.values()
@@ -210,7 +237,7 @@ def _legend(axes: Axes, panel: Panel, language: Language) -> None:
 
 
 def _names(axes: Axes, panel: Panel, language: Language) -> None:
-    """Each arm's name beside the end of its line, moved so far that none covers another."""
+    """Draw each arm's name beside the end of its line. Names are moved so that they do not overlap."""
     to_axes = axes.transData + axes.transAxes.inverted()
     named = [curve for curve in panel.curves if curve.line]
     ends = {id(curve): float(to_axes.transform(curve.line[-1])[1]) for curve in named}
@@ -219,12 +246,12 @@ def _names(axes: Axes, panel: Panel, language: Language) -> None:
     for place, curve in zip(spread([ends[id(curve)] for curve in ended], gap), ended, strict=True):
         axes.text(
             1.03, place, language.text(curve.name), transform=axes.transAxes, va="center", fontsize=10,
-            color=LIGHT[f"r{curve.look % COUNT}"],
+            color=COLOURS[f"r{curve.look % COUNT}"],
         )  # fmt: skip
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
-    """Rising places from 0 to 1, none nearer than *gap* to the next, and moved as little as that takes."""
+    """Return ascending *places*, moved as little as possible to be at least *gap* apart and between 0 and 1."""
     moved: list[float] = []
     for place in places:
         moved.append(max(place, moved[-1] + gap) if moved else max(0.0, place))

@@ -1,4 +1,4 @@
-"""Sections on a terminal, by rich: sentences in lines, tables that fit its width, with bars where there is room."""
+"""The renderer of sections on a terminal: wrapped sentences, and tables that fit its width, with bars if possible."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ STYLES = {"faster": "green", "slower": "red", "failed": "red", "trouble": "red",
 
 
 def print_section(section: Section, console: Console, language: Language) -> None:
-    """What a terminal shows of a section; nothing of one that has nothing for it."""
+    """Print the sentences and tables that a section has for a terminal."""
     for part in section.terminal:
         if isinstance(part, Table):
             print_table(part, console, language)
@@ -34,12 +34,12 @@ def print_section(section: Section, console: Console, language: Language) -> Non
 
 
 def print_sentence(sentence: Message, console: Console, language: Language, style: str = "") -> None:
-    """A sentence in as many lines as it takes."""
+    """Print a sentence, wrapped at the width of the console."""
     console.print(Text(for_terminal(wrapped(language.text(sentence), console.width)), style=style))
 
 
 def print_table(table: Table, console: Console, language: Language) -> None:
-    """The table with as many columns as there is room for, numbers never broken; a bar in what is left."""
+    """Print a table with as many columns as fit, and bars in the remaining width. Numbers are never broken."""
     if not table:
         return
     layout = _layout(table, console.width, language)
@@ -58,9 +58,10 @@ def print_table(table: Table, console: Console, language: Language) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Layout:
-    """indent: of lines that stand under a head; widths: of the columns that are shown, by index
+    """The layout of a table in characters.
 
-    bar: the width of the bars, 0 for none
+    indent: indentation of lines under a head; widths: width of each shown column, by index
+    gap: space between columns; bar: width of the bars, 0 for none
     """
 
     indent: int
@@ -70,7 +71,10 @@ class _Layout:
 
 
 def _layout(table: Table, width: int, language: Language) -> _Layout:
-    """The columns that fit, those of the highest rank dropped first; a bar is worth those above BAR_RANK."""
+    """Return the layout with the columns that fit. Columns with the highest rank are dropped first.
+
+    Columns with a rank above BAR_RANK are dropped to make room for a bar.
+    """
     indent = INDENT if any(group.head for group in table.groups) else 0
     every = [index for index, column in enumerate(table.columns) if not (column.is_strip or column.strip)]
     has_bars = any(_strip(line) for line in table.lines)
@@ -92,7 +96,7 @@ def _layout(table: Table, width: int, language: Language) -> _Layout:
 
 
 def _narrowed(table: Table, layout: _Layout, width: int) -> _Layout:
-    """Columns none of which can be dropped: the widest is broken, of those that are not numbers if there are any."""
+    """Return *layout* with its widest column narrowed, preferably one that has no numbers, so that it fits *width*."""
     texts = [index for index in layout.widths if not table.columns[index].is_number] or [*layout.widths]
     widest = max(texts, key=lambda index: layout.widths[index])
     others = sum(layout.widths[index] + layout.gap for index in layout.widths if index != widest)
@@ -101,7 +105,7 @@ def _narrowed(table: Table, layout: _Layout, width: int) -> _Layout:
 
 
 def _widths(table: Table, shown: Sequence[int], gap: int, language: Language) -> dict[int, int]:
-    """Of each column, so that its texts and its share of the head over it and its neighbours fit."""
+    """Return the width of each column, so that its texts, its title and the title above neighbouring columns fit."""
     widths = {}
     for over, indices in _under_one_head(table, shown):
         for index in indices:
@@ -121,7 +125,7 @@ def _brief(column: Column, language: Language) -> str:
 
 
 def _heads(table: Table, layout: _Layout, language: Language) -> list[str]:
-    """Both lines of the heads, or one where no neighbours share any."""
+    """Return the lines of column titles: two lines if neighbouring columns share a title, else one."""
     gap, upper = " " * layout.gap, []
     for over, indices in _under_one_head(table, list(layout.widths)):
         room = sum(layout.widths[index] for index in indices) + layout.gap * (len(indices) - 1)
@@ -154,7 +158,7 @@ def _rows(table: Table, group: Group, layout: _Layout, console: Console, languag
 
 
 def _strip(line: Sequence[Datum]) -> Strip | None:
-    """The strip of a line that has a bar."""
+    """Return the first strip of a line that has a bar; None if there is none."""
     return next((datum.strip for datum in line if datum.strip and datum.strip.bars), None)
 
 
@@ -170,7 +174,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def bar(share: float, width: int, *, unicode: bool = True) -> str:
-    """A bar of *share* (0 to 1) of *width* characters, without trailing spaces; something is at least a sliver."""
+    """Return a bar for *share* (0 to 1) of *width* characters, without trailing spaces. It is visible if share > 0."""
     share = min(1.0, max(0.0, share))
     if not unicode:
         return "#" * max(round(share * width), int(share > 0))

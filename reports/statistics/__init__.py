@@ -1,1 +1,1 @@
-"""What is computed: effects with intervals, p values, verdicts and fits."""
+"""Statistics of a report: effects with intervals, p values, verdicts and fits."""

@@ -1,4 +1,4 @@
-"""What slices of cells say: since when a cell runs evenly, where its noise comes from, and which plan that asks for."""
+"""Statistics of slices: the uneven start of cells, the components of noise, and designs that detect a difference."""
 
 from dataclasses import dataclass
 from math import ceil, hypot, log1p, sqrt
@@ -11,17 +11,17 @@ from reports.statistics.verdict import quantiles
 
 STEADY_ALPHA = 0.01
 LEAST_LOSS = 0.01
-CLIPPED = 1.051  # standard error of a mean of clipped normal values over that of their mean (Huber 1964)
+CLIPPED = 1.051  # standard error of the mean of clipped normal values, divided by that of the mean (Huber 1964)
 MOST_BLOCKS = 200
-LENGTHS_S = (1.0, 1.5, 2.0, 3.0, 5.0)  # of a cell; below 1 s there is no verdict
+LENGTHS_S = (1.0, 1.5, 2.0, 3.0, 5.0)  # lengths of a cell; cells below 1 s get no verdict
 
 
 def start_of(rates: Floats) -> tuple[int, float]:
-    """Return the uneven start of an arm's cells: its slices, and what they cost of all answers, as a share.
+    """Return the uneven start of an arm's cells: its number of slices, and the share of all answers that it costs.
 
-    rates: shape (cells, slices). Without slices if no start is shown to be uneven.
-    Cut where the mean over the cells is then known best (MSER), within the first half; shown where the sign-flip p
-    of the cells' losses is at most 1 %, and they lose 1 % or more.
+    rates: answers per slice, shape (cells, slices)
+    The start ends where the standard error of the remaining mean is smallest (MSER), within the first half. It counts
+    if the sign-flip p of the cells' losses is at most 1 % and they lose 1 % or more; else the result is (0, 0.0).
     Source: White (1997), "An effective truncation heuristic for bias reduction in simulation output".
     """
     shares = rates / rates.mean(axis=1, keepdims=True)
@@ -35,20 +35,22 @@ def start_of(rates: Floats) -> tuple[int, float]:
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """Standard deviation of a block's log-ratio: *between* processes, and *within* cells of so many *seconds*."""
+    """The noise of a block's log-ratio as standard deviations: *between* processes, and *within* cells of *seconds*."""
 
     between: float
     within: float
     seconds: float = 1.0
 
     def sd(self, seconds: float = 0) -> float:
-        """Of both together, with cells of so many seconds, or of as many as these."""
+        """Return the standard deviation of both components together for cells of *seconds*, or of self.seconds if 0."""
         return hypot(self.between, self.within * sqrt(self.seconds / (seconds or self.seconds)))
 
 
 def noise_of(parts: Floats, seconds: float) -> Noise:
-    """By one-way random effects. parts: log-ratios of each block's parts of its cells of so many *seconds*
+    """Return the components of the noise of log-ratios, by the one-way random effects model.
 
+    parts:   log-ratios of parts of cells, shape (blocks, parts)
+    seconds: length of a whole cell
     Source: Searle, Casella and McCulloch (1992), chapter 3: the expected mean squares.
     """
     of_parts = float(parts.var(axis=1, ddof=1).mean()) / parts.shape[1]
@@ -59,7 +61,7 @@ def noise_of(parts: Floats, seconds: float) -> Noise:
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """Cells of so many *seconds* in so many *blocks*; spent_s: how long they take, all arms and starts together."""
+    """A design of a run: the length of its cells in *seconds* and the number of *blocks*. spent_s: its total time"""
 
     seconds: float
     blocks: int
@@ -67,20 +69,22 @@ class Design:
 
     @property
     def flags(self) -> str:
-        """Those of a run that measures by it."""
+        """The command-line flags of a run with this design."""
         return f"--duration {self.seconds:g} --blocks {self.blocks}"
 
 
 def design_for(effect: float, noise: Noise, cells: int, start_s: float, family: int) -> Design | None:
-    """Return the quickest design that finds *effect* in 80 % of runs; None where it takes more than 200 blocks.
+    """Return the quickest design that detects *effect* in 80 % of runs; None if that takes more than 200 blocks.
 
-    The interval must leave out 1, and the sign-flip p of clipped log-ratios be small enough, of which one may be of the
-    other sign.
-    effect: a share. cells: in a block. start_s: what a cell takes besides its timed window
-    Source: sample size of a paired test, with what Student's t takes more than the normal distribution (Guenther 1981).
+    A difference is detected if the interval excludes 1 and the sign-flip p of clipped log-ratios is small enough. One
+    log-ratio may have the other sign.
+    effect:  a share, such as 0.05
+    cells:   number of cells in a block
+    start_s: time that a cell takes in addition to its timed window
+    Source: sample size of a paired test, corrected for Student's t distribution (Guenther 1981).
     """
     _, sharper, power = quantiles(family)
-    needed = CLIPPED * (sharper + power) / log1p(effect)  # an interval without 1 needs fewer
+    needed = CLIPPED * (sharper + power) / log1p(effect)  # an interval that excludes 1 needs fewer blocks
     designs = []
     for seconds in LENGTHS_S:
         blocks = max(ceil((needed * noise.sd(seconds)) ** 2 + sharper**2 / 2), fewest_blocks(family) + 1)

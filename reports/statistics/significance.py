@@ -1,4 +1,4 @@
-"""How likely a difference is by chance alone: permutation tests and Holm's adjustment; whether blocks are independent.
+"""Tests of significance: permutation tests, Holm's adjustment, and a test whether blocks are independent.
 
 Methods, sources and limits are in docs/statistics.md.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from core.messages import Message, message
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Floats, logs
 
-# Verdicts promise one false claim in 20 families; tested at 4 %, they keep that with room (docs/statistics.md).
+# Verdicts promise at most one false claim in 20 families. Testing at 4 % leaves a reserve (docs/statistics.md).
 ALPHA = 0.04
 CLIP = 1.5
 EXACT_UP_TO = 32
@@ -20,18 +20,19 @@ FLIPS = 19_999
 PERMUTATIONS = 9_999
 STAKES = np.array([0.2, 0.4, 0.6, 0.8, 0.95])
 FEWEST_FOR_DEPENDENCE = 8
-ENOUGH = 60  # blocks, of which the check shows a ratio that wanders, in 95 % of the runs whose interval misses by it
+ENOUGH = 60  # with 60 blocks, the test detects 95 % of the runs whose interval is wrong because the ratio drifts
 SHUFFLES = 999
 DEPENDENT_ALPHA = 0.05
-DEPENDENT: Message = message("blocks resemble the ones before them")
+DEPENDENT: Message = message("successive blocks are correlated, so the interval may be too narrow")
 
 
 def sign_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> float:
-    """Two-sided p of "both arms are alike": how often random signs give a sum as far from 0 as the seen one.
+    """Return the two-sided p of the hypothesis that both arms are alike, by random signs.
 
-    per_block: log-ratios, shape (blocks,); their clipped() values are summed
-    seed:      of the random signs used above 32 blocks; up to 32 the p is exact
-    It holds where either sign of a block is as likely, whatever the other blocks are. It is never below
+    p is the probability that random signs give a sum as far from 0 as the observed sum of clipped() values.
+    per_block: log-ratios, shape (blocks,)
+    seed:      seed of the random signs, which are used above 32 blocks; up to 32 blocks, p is exact
+    The test is valid if both signs of a block are equally likely, given the other blocks. p is never below
     2 ** (1 - blocks): 3 blocks cannot give less than 0.25. Raises ValueError without a block.
     Source: Fisher (1935), section 21; Maritz (1979) for bounded scores.
     """
@@ -39,9 +40,10 @@ def sign_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> float:
 
 
 def clipped(per_block: Sequence[float] | Floats) -> Floats:
-    """The log-ratios, none further from 0 than 1.5 times their median distance from 0.
+    """Return the log-ratios, limited to 1.5 times their median distance from 0.
 
-    One stalled run then cannot hide an effect. The bound does not depend on signs, so sign flips stay exact.
+    Because of the limit, one stalled cell cannot hide an effect. The limit does not depend on signs, so sign flips
+    stay exact.
     """
     values = np.asarray(per_block, dtype=np.float64)
     if not values.size:
@@ -51,9 +53,10 @@ def clipped(per_block: Sequence[float] | Floats) -> Floats:
 
 
 def sum_flip_p(scores: Floats, *, seed: int = 0) -> float:
-    """Two-sided sign-flip p of the sum of *scores*, shape (blocks,): exact up to 32, else Monte Carlo.
+    """Return the two-sided sign-flip p of the sum of *scores*, shape (blocks,).
 
-    Exact without trying all patterns: sums of the two halves are made apart and counted against each other.
+    p is exact up to 32 blocks, and a Monte Carlo estimate above. The exact p does not try all patterns of signs. It
+    computes the sums of two halves and counts the pairs of sums.
     Source: Horowitz and Sahni (1974) for the halves; Phipson and Smyth (2010) for the +1 of the Monte Carlo p.
     """
     total = abs(float(scores.sum()))
@@ -63,7 +66,7 @@ def sum_flip_p(scores: Floats, *, seed: int = 0) -> float:
     if scores.size > EXACT_UP_TO:
         signs = np.random.default_rng(seed).integers(0, 2, (FLIPS, scores.size)) * 2.0 - 1.0
         return (int(np.count_nonzero(np.abs(signs @ scores) >= total - rounding)) + 1) / (FLIPS + 1)
-    halves = [np.zeros(1), np.zeros(1)]  # sums of every other score, under every pattern of signs
+    halves = [np.zeros(1), np.zeros(1)]  # sums of every second score, for every pattern of signs
     for place, score in enumerate(scores):
         sums = halves[place % 2]
         halves[place % 2] = np.concatenate([sums + score, sums - score])
@@ -72,11 +75,12 @@ def sum_flip_p(scores: Floats, *, seed: int = 0) -> float:
 
 
 def anytime_p(per_block: Sequence[float] | Floats, *, one_sided: bool = False) -> float:
-    """The same p, which may be looked at after every block: at most *p* of runs ever see one as small by chance.
+    """Return a p that stays valid when it is checked after every block, for the same hypothesis as sign_flip_p().
 
-    one_sided: of values not above 0, in place of "alike"
-    Bets on the sign of each value, a share of the wealth that is the larger the nearer the value is to the median
-    size so far; signs are fair whatever the sizes, so wealth is. p is one over the most wealth there was.
+    one_sided: whether the hypothesis is that values are not above 0
+    The method bets on the sign of each value. The stake is a share of the wealth and grows with the value's size, up
+    to the median size so far. If both signs are equally likely, the wealth does not grow on average. p is 1 divided by
+    the largest wealth so far.
     Source: Shafer and Vovk (2019), chapter 3; Ville (1939); docs/statistics.md.
     """
     values = np.asarray(per_block, dtype=np.float64)
@@ -88,22 +92,23 @@ def anytime_p(per_block: Sequence[float] | Floats, *, one_sided: bool = False) -
 
 
 def one_sided_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> float:
-    """Sign-flip p of "they are not above 0"."""
+    """Return the sign-flip p of the hypothesis that the values are not above 0."""
     return sign_flip_p(per_block, seed=seed) / 2 if clipped(per_block).sum() > 0 else 1.0
 
 
 def outside_p(per_block: Sequence[float] | Floats, margin: float, one_sided_p: Callable[[Floats], float]) -> float:
-    """p of "they lie at *margin* from 0, or beyond": the larger of two one-sided tests.
+    """Return the p of the hypothesis that the effect's size is *margin* or more: the larger of two one-sided p.
 
-    Source: Schuirmann (1987).
+    Source: Schuirmann (1987), two one-sided tests.
     """
     values = np.asarray(per_block, dtype=np.float64)
     return max(one_sided_p(values + margin), one_sided_p(margin - values))
 
 
 def holm(ps: Sequence[float]) -> tuple[float, ...]:
-    """Adjusted p of each member of one family: reject those of at most a, and any false one is at most a likely.
+    """Return the p values of one family, adjusted by Holm's method.
 
+    If all hypotheses with an adjusted p of at most a are rejected, the probability of any false rejection is at most a.
     Source: Holm (1979); the k-th smallest of m is multiplied by m - k + 1, and none may be below an earlier one.
     """
     order = sorted(range(len(ps)), key=ps.__getitem__)
@@ -112,16 +117,15 @@ def holm(ps: Sequence[float]) -> tuple[float, ...]:
 
 
 def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float], *, seed: int = 0) -> float:
-    """Two-sided permutation p of "the two runs are alike"; exact while there are at most 9999 ways to deal them.
+    """Return the two-sided permutation p of the hypothesis that two runs are alike; exact up to 9999 permutations.
 
-    Scores are the logs' distances from their common median, none beyond 1.5 times the median distance: the
-    bound is the same however the blocks are dealt. One block against any shows nothing: 1. Raises ValueError like
-    unpaired_effect().
+    Scores are distances of logs from their common median, limited to 1.5 times the median distance. The limit is the
+    same for every permutation. The result is 1 if a run has only one block. Raises ValueError like unpaired_effect().
     Source: Pitman (1937); scipy.stats.permutation_test.
     """
     if min(len(denominator_ns), len(numerator_ns)) < 2:
         return 1.0
-    from scipy import stats  # takes 0.5 s to import, and only a comparison of two saved runs needs it
+    from scipy import stats  # the import takes 0.5 s, and only a comparison of two saved runs needs it
 
     pooled = np.concatenate([logs(denominator_ns), logs(numerator_ns)])
     scores = clipped(pooled - np.median(pooled))
@@ -136,43 +140,43 @@ def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float], *
     return float(test.pvalue)
 
 
-def fewest_blocks(family: int) -> int:
-    """Fewest blocks with which one of *family* paired comparisons can reach an adjusted p of ALPHA: 6 for one."""
-    return next(blocks for blocks in range(FEWEST_FOR_INTERVAL, 100) if family * 2.0 ** (1 - blocks) <= ALPHA)
+def _fewest(least_p: Callable[[int], float]) -> Callable[[int], int]:
+    """Return a function: the minimum number of blocks for an adjusted p of ALPHA in a family of comparisons.
+
+    least_p: returns the smallest p that a number of blocks can reach
+    """
+    return lambda family: next(
+        blocks for blocks in range(FEWEST_FOR_INTERVAL, 1000) if family * least_p(blocks) <= ALPHA
+    )
 
 
-def fewest_blocks_anytime(family: int) -> int:
-    """The same where p may be looked at after every block: 8 for one."""
-    return next(blocks for blocks in range(1, 1000) if family * anytime_p([1.0] * blocks) <= ALPHA)
-
-
-def fewest_blocks_unpaired(family: int) -> int:
-    """The same for two saved runs of as many blocks each: 6 for one comparison, where there is an interval."""
-    return next(blocks for blocks in range(FEWEST_FOR_INTERVAL, 100) if family * 2 / comb(2 * blocks, blocks) <= ALPHA)
+fewest_blocks = _fewest(lambda blocks: 2.0 ** (1 - blocks))  # sign_flip_p(): 6 for one comparison
+fewest_blocks_anytime = _fewest(lambda blocks: anytime_p([1.0] * blocks))  # 8 for one comparison
+fewest_blocks_unpaired = _fewest(lambda blocks: 2 / comb(2 * blocks, blocks))  # unpaired_p(): 6 for one comparison
 
 
 def dependence(ratios: Mapping[int, float]) -> float | None:
-    """Return the one-sided p that blocks resemble the ones before them by chance; None with fewer than 8 blocks.
+    """Return the one-sided p of the hypothesis that successive blocks are independent; None with fewer than 8 blocks.
 
-    ratios: block -> log-ratio. Only blocks that are alike make intervals too narrow.
+    ratios: block -> log-ratio. Only positive correlation is tested, because only it makes intervals too narrow.
     Source: permutation test of rank correlation (Pitman 1937, part II); docs/statistics.md.
     """
     if len(ratios) < FEWEST_FOR_DEPENDENCE:
         return None
     in_order = [ratios[block] for block in sorted(ratios)]
     _, places, counts = np.unique(in_order, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - counts / 2)[places] - len(ratios) / 2  # equal values share the mean of their ranks
+    ranks = (np.cumsum(counts) - counts / 2)[places] - len(ratios) / 2  # equal values get the mean of their ranks
     chance = np.random.default_rng(0)
     shuffled = np.array([ranks, *(chance.permutation(ranks) for _ in range(SHUFFLES))])
     alike = (shuffled[:, 1:] * shuffled[:, :-1]).sum(axis=1)
-    return float((alike >= alike[0] - 1e-9).mean())  # the seen order is the first of them
+    return float((alike >= alike[0] - 1e-9).mean())  # the first order is the observed order
 
 
 def depends(p: float | None) -> bool:
-    """Return whether the blocks of a comparison are seen to depend on each other."""
+    """Return whether successive blocks are significantly correlated. p: the value of dependence()"""
     return p is not None and p <= DEPENDENT_ALPHA
 
 
 def independence_is_known(p: float | None, blocks: int) -> bool:
-    """Return whether the blocks are so many that dependence would have been seen, and none was."""
+    """Return whether enough blocks were tested to detect dependence and none was detected."""
     return blocks >= ENOUGH and not depends(p)

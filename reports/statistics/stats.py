@@ -1,7 +1,7 @@
-"""Effects, lines and shares with their 95 % intervals: pure functions, most of them on log-ratios.
+"""Estimates of effects, regression coefficients and shares, with 95 % intervals. Pure.
 
-A log-ratio is ln(time of the denominator / time of the numerator): above 0 the numerator is faster. Methods,
-sources and limits are in docs/statistics.md; benchmarks/method_simulated.py measures what they hold.
+A log-ratio is ln(time of the denominator / time of the numerator): above 0, the numerator is faster. Methods,
+sources and limits are in docs/statistics.md. benchmarks/method_simulated.py simulates the methods' error rates.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,9 +22,9 @@ FEWEST_FOR_RANGE, FEWEST_FOR_INTERVAL, FEWEST_BATCHES = 3, 6, 8
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A value with its 95 % interval, and the number of blocks or points it rests on.
+    """A value with its 95 % interval. count: the number of blocks or points from which it was estimated
 
-    low, high: of 3 to 5 blocks the least and the most of them; infinite where there are fewer
+    low, high: the ends of the interval; minimum and maximum for 3 to 5 blocks; infinite for fewer blocks
     """
 
     value: float
@@ -38,22 +38,22 @@ class Estimate:
 
     @property
     def is_range(self) -> bool:
-        """Whether low and high are the range of values too few for an interval."""
+        """Whether low and high are minimum and maximum, because an interval needs more values."""
         return self.count < FEWEST_FOR_INTERVAL
 
     @property
     def ratio(self) -> "Estimate":
-        """Of a log-ratio the ratio itself."""
+        """The estimate of a log-ratio, converted to a ratio."""
         return Estimate(value=exp(self.value), low=exp(self.low), high=exp(self.high), count=self.count)
 
     @property
     def half_width(self) -> float:
-        """Half the interval, in the unit of the value."""
+        """Half the width of the interval, in the unit of the value."""
         return (self.high - self.low) / 2
 
 
 def log_ratios(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]) -> dict[int, float]:
-    """Return ln(denominator / numerator) of every block that both have, by block.
+    """Return ln(denominator / numerator) for each block that both arms have, by block.
 
     denominator_ns, numerator_ns: block -> time in ns, above 0
     """
@@ -62,10 +62,10 @@ def log_ratios(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, f
 
 
 def mean_over_cells(cells: Iterable[Mapping[int, float]]) -> dict[int, float]:
-    """Mean log-ratio over cells, of every block that all cells have: the log of a geometric mean of ratios.
+    """Return the mean log-ratio over settings for each block that all have: the log of the geometric mean of ratios.
 
-    cells: one mapping block -> log-ratio per cell
-    The result is one log-ratio per block, for effect() and sign_flip_p() like that of a single cell.
+    cells: one mapping block -> log-ratio for each setting
+    The result is one log-ratio per block. effect() and sign_flip_p() take it like that of a single setting.
     """
     every = list(cells)
     common = sorted(set.intersection(*map(set, every))) if every else []
@@ -73,12 +73,12 @@ def mean_over_cells(cells: Iterable[Mapping[int, float]]) -> dict[int, float]:
 
 
 def effect(per_block: Sequence[float] | Floats) -> Estimate:
-    """Return the log-ratio with its 95 % interval; of fewer than 6 blocks the median, of 3 to 5 with their range.
+    """Return the typical log-ratio with its 95 % interval (Hodges-Lehmann estimate).
 
     per_block: log-ratios, shape (blocks,)
-    The median of the means of all pairs, each value with itself too, and those two of the means that Wilcoxon's
-    signed-rank test rejects no value between: exact where values lie evenly around what is estimated.
-    Raises ValueError without a block.
+    The estimate is the median of the means of all pairs, including each value with itself. The interval holds the
+    values that Wilcoxon's signed-rank test does not reject; it is exact if values are distributed symmetrically.
+    Fewer than 6 blocks give the median, and 3 to 5 blocks minimum and maximum. Raises ValueError without a block.
     Source: Hodges and Lehmann (1963); Tukey (1949) for the interval; docs/statistics.md.
     """
     values = np.sort(np.asarray(per_block, dtype=np.float64))
@@ -95,23 +95,24 @@ def effect(per_block: Sequence[float] | Floats) -> Estimate:
 
 @cache
 def _left_out(values: int) -> int:
-    """How many of the means on either side lie outside the interval: the quantile of Wilcoxon's statistic."""
-    shares = np.ones(1)  # of the patterns of signs, by the sum of the ranks that are positive
+    """Return how many pair means lie outside the interval on each side: the quantile of Wilcoxon's statistic."""
+    shares = np.ones(1)  # share of all patterns of signs, by the sum of the positive ranks
     for rank in range(1, values + 1):
         shares = (np.pad(shares, (0, rank)) + np.pad(shares, (rank, 0))) / 2
     return int(np.searchsorted(shares.cumsum(), (1 - CONFIDENCE) / 2, side="right")) - 1
 
 
 def paired_effect(denominator: Mapping[int, float], numerator: Mapping[int, float]) -> Estimate | None:
-    """effect() of log_ratios(); None where no block has both."""
+    """Return the log-ratio of two arms with its interval: effect() of log_ratios(); None if no block has both."""
     per_block = [*log_ratios(denominator, numerator).values()]
     return effect(per_block) if per_block else None
 
 
 def totals(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]) -> dict[int, float]:
-    """What each block that both have says of ln(total time of the denominator / total time of the numerator).
+    """Return each block's contribution to ln(total time of the denominator / total time of the numerator).
 
-    Their mean is that log-ratio, and they scatter as it does: one slow process in five shows here, and not in a median.
+    The mean of the contributions is this log-ratio, and they have its variance. One slow process in five changes the
+    ratio of total times, but not a median.
     Source: influence function of a ratio of means (Efron and Tibshirani 1993, chapter 21).
     """
     both = sorted(denominator_ns.keys() & numerator_ns.keys())
@@ -123,20 +124,20 @@ def totals(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float
 
 
 def mean_effect(per_block: Sequence[float] | Floats) -> Estimate:
-    """Return the mean with its 95 % t interval, which fewer than 6 blocks do not have."""
+    """Return the mean with its 95 % t interval, which is infinite for fewer than 6 blocks."""
     values = np.asarray(per_block, dtype=np.float64)
     error = values.std(ddof=1) / values.size**0.5 if values.size >= FEWEST_FOR_INTERVAL else inf
     return t_estimate(values.mean(), error, values.size - 1, values.size)
 
 
 def least_squares(columns: Sequence[Floats], y: Floats) -> list[Estimate]:
-    """Return the coefficients of *columns* whose sum is nearest to *y*, with t intervals.
+    """Return the least-squares coefficients of *columns* for *y*, with t intervals.
 
-    The first of the columns is all ones.
+    The first column must be all ones.
     Source: Draper and Smith (1998), chapter 5.
     """
     matrix, middle, degrees = np.column_stack(columns), float(y.mean()), len(y) - len(columns)
-    values = np.linalg.lstsq(matrix, y - middle)[0]  # exactly nought where y is flat
+    values = np.linalg.lstsq(matrix, y - middle)[0]  # exactly 0 if y is constant
     left = ((y - middle - matrix @ values) ** 2).sum() / degrees
     errors = np.sqrt(left * np.diag(np.linalg.inv(matrix.T @ matrix)))
     values[0] += middle
@@ -146,7 +147,7 @@ def least_squares(columns: Sequence[Floats], y: Floats) -> list[Estimate]:
 def t_estimate(value: float, error: float, degrees: int, count: int, tests: int = 1) -> Estimate:
     """Return *value* with the t interval of its standard *error*, which may be infinite.
 
-    tests: how many intervals hold together (Bonferroni)
+    tests: number of intervals that must hold simultaneously (Bonferroni)
     """
     reach = inf if error == inf else t_quantile(max(1, degrees), 1 - (1 - CONFIDENCE) / 2 / tests) * float(error)
     return Estimate(value=float(value), low=float(value) - reach, high=float(value) + reach, count=count)
@@ -154,16 +155,16 @@ def t_estimate(value: float, error: float, degrees: int, count: int, tests: int 
 
 def t_quantile(degrees: int, probability: float) -> float:
     """Return the quantile of Student's t distribution."""
-    from scipy import special  # takes 0.2 s to import, and a report of few blocks needs no t interval
+    from scipy import special  # the import takes 0.2 s, and a report of few blocks needs no t interval
 
     return float(special.stdtrit(degrees, probability))
 
 
 def share(counts: Sequence[int], totals: Sequence[int], tests: int = 1) -> Estimate:
-    """Return sum(counts) / sum(totals) of batches, which are successive times of the same length.
+    """Return sum(counts) / sum(totals) over batches, with its interval. Batches are successive periods of equal length.
 
-    Samples of a thread that follow each other are alike, so a batch counts as one observation. The interval is that of
-    a ratio of two sums, with the variance by linearisation and Student's t. docs/statistics.md has the source.
+    Successive samples of a thread are correlated, so a batch counts as one observation. The interval is that of a
+    ratio of two sums: variance by linearisation, and Student's t. docs/statistics.md has the source.
     """
     value, variance, degrees = _share(counts, totals)
     return t_estimate(value, variance**0.5, degrees, degrees + 1, tests)
@@ -172,17 +173,17 @@ def share(counts: Sequence[int], totals: Sequence[int], tests: int = 1) -> Estim
 def difference(
     counts: Sequence[int], totals: Sequence[int], other: Sequence[int], other_totals: Sequence[int], tests: int = 1
 ) -> Estimate:
-    """Return the first share less the other share, of independent samples."""
+    """Return the difference of two shares of independent samples: the first minus the other, with its interval."""
     value, variance, degrees = _share(counts, totals)
     less, of_less, fewer = _share(other, other_totals)
-    degrees = min(degrees, fewer)  # which is on the safe side
+    degrees = min(degrees, fewer)  # conservative
     return t_estimate(value - less, (variance + of_less) ** 0.5, degrees, degrees + 1, tests)
 
 
 def _share(counts: Sequence[int], totals: Sequence[int]) -> tuple[float, float, int]:
-    """Return the share, the variance of its estimate (infinite for few batches) and its degrees of freedom."""
+    """Return a share, the variance of its estimate (infinite for few batches), and its degrees of freedom."""
     parts, wholes = (np.asarray(each, dtype=np.float64) for each in (counts, totals))
-    batches = int(np.count_nonzero(wholes))  # an empty one adds nothing to the sums
+    batches = int(np.count_nonzero(wholes))  # an empty batch adds nothing to the sums
     value = float(parts.sum() / wholes.sum()) if batches else 0.0
     if batches < FEWEST_BATCHES:
         return value, inf, batches - 1
@@ -191,7 +192,7 @@ def _share(counts: Sequence[int], totals: Sequence[int]) -> tuple[float, float, 
 
 
 def unpaired_total(denominator_ns: Sequence[float], numerator_ns: Sequence[float]) -> Estimate:
-    """Return ln(mean time of the denominator / mean time of the numerator) of two saved runs, with its t interval."""
+    """Return the log-ratio of the mean times of two saved runs (denominator / numerator), with its t interval."""
     few = min(len(denominator_ns), len(numerator_ns))
     below, above = (np.asarray(times, dtype=np.float64) for times in (denominator_ns, numerator_ns))
     error = inf
@@ -201,11 +202,11 @@ def unpaired_total(denominator_ns: Sequence[float], numerator_ns: Sequence[float
 
 
 def unpaired_effect(denominator_ns: Sequence[float], numerator_ns: Sequence[float]) -> Estimate:
-    """Return ln(denominator / numerator) of the typical times of two saved runs, with its 95 % interval.
+    """Return the log-ratio of the typical times of two saved runs (denominator / numerator), with its 95 % interval.
 
-    denominator_ns, numerator_ns: completion times, ns, one per block; the runs need not have as many
+    denominator_ns, numerator_ns: completion times in ns, one per block; the numbers of blocks may differ
     Raises ValueError if a run has no block or a time is not above 0.
-    Source: each run has effect()'s interval; Zou and Donner (2008) combine the two into one.
+    Source: each run has effect()'s interval; Zou and Donner (2008) combine the two intervals.
     """
     below, above = effect(logs(denominator_ns)), effect(logs(numerator_ns))
     middle, few = below.value - above.value, min(below.count, above.count)

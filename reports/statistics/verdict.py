@@ -1,7 +1,7 @@
-"""Verdicts: on one comparison, on a family of paired ones, on two saved runs; whether a sweep falls at its end.
+"""Verdicts on comparisons: a single one, a family of paired comparisons, two saved runs, and the end of a sweep.
 
-Faster and slower need both the interval and the adjusted p. docs/statistics.md says what each verdict claims, and how
-the number of blocks still needed is estimated.
+The verdicts faster and slower need both the interval and the adjusted p. docs/statistics.md defines each verdict, and
+how the number of missing blocks is estimated.
 """
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -55,19 +55,20 @@ POWER = 0.8
 MOST_BLOCKS = 1000
 MOST_FEW, MOST_DOZENS = 11, 99
 FEW, DOZENS, HUNDREDS = message("a few"), message("dozens"), message("hundreds")
-NO_BLOCK = message("no block has both arms")
+NO_BLOCK = message("no block measured both arms")
 NONE: Mapping[Any, Any] = {}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """All that a verdict rests on.
+    """The data from which a verdict is derived.
 
-    effect: log-ratio with its interval; total: of total times, None where there are none (a percentile has no total)
-    p:      two-sided, of "no difference", adjusted for a family of *family* comparisons
-    p_outside: of "a difference of the margin or more", adjusted likewise
-    margin: share that counts as no difference: 0.03 is a ratio from 1/1.03 to 1.03
-    fewest: number of blocks below which p cannot reach ALPHA
+    effect: log-ratio with its interval
+    total:  log-ratio of total times; None if there are none, because a percentile has no total
+    p:      two-sided p of "no difference", adjusted for *family* comparisons
+    p_outside: p of "a difference of the margin or more", adjusted likewise
+    margin: share that counts as no difference: 0.03 means ratios from 1/1.03 to 1.03
+    fewest: minimum number of blocks with which p can reach ALPHA
     """
 
     effect: Estimate
@@ -79,22 +80,22 @@ class Evidence:
     fewest: int = fewest_blocks(1)
 
     def holds(self, of: Estimate | None) -> bool:
-        """Return whether the whole interval of *of* differs from 1 by less than the margin; True if there is none."""
+        """Return whether the whole interval of an estimate lies within the margin; True if there is no estimate."""
         reach = log1p(self.margin)
         return of is None or (of.count >= FEWEST_FOR_INTERVAL and -reach <= of.low and of.high <= reach)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What one comparison says: keys of a comparison in result.json.
+    """The result of one comparison. Its fields are keys of a comparison in result.json.
 
-    ratio:     throughput of the numerator over that of the denominator: above 1 the numerator is faster
-    low, high: its 95 % interval; with 3 to 5 blocks the range of them, with fewer None
+    ratio:     throughput of the numerator divided by that of the denominator; above 1, the numerator is faster
+    low, high: the 95 % interval; minimum and maximum for 3 to 5 blocks, None for fewer
     p:         two-sided, adjusted for the family
-    why:       with the blocks still needed, or the gate that failed
-    obstacle:  of *why*, what keeps it from a verdict: the gate, or what the interval or p lacks; else empty
-    blocks_needed: how many blocks in all would do, about; None where it has a verdict, or where no number would
-    The first four numbers are None where nothing was measured or a gate failed.
+    why:       the reason of the verdict, with the number of missing blocks, or the gate that failed
+    obstacle:  the part of *why* that prevents a verdict: the gate, or what interval or p lack; else empty
+    blocks_needed: estimated total number of blocks for a verdict; None if there is a verdict or no number would do
+    The first four numbers are None if nothing was measured or a gate failed.
     """
 
     ratio: float | None = None
@@ -107,7 +108,7 @@ class Verdict:
     blocks_needed: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields for result.json."""
+        """Return the fields as JSON for result.json."""
         return {name: _json(value) for name, value in vars(self).items()}
 
 
@@ -118,11 +119,11 @@ def _json(value: Any) -> Any:
 
 
 def judge(evidence: Evidence) -> Verdict:
-    """Return the verdict on one comparison."""
+    """Return the verdict that follows from *evidence*."""
     ratio, word = evidence.effect.ratio, _word(evidence)
     bounded, lacks = not isinf(evidence.effect.half_width), word == "inconclusive"
     reason, total = _reason(word, evidence), blocks_needed(evidence) if lacks else None
-    needed = message("at this spread more than {most} blocks are needed", most=MOST_BLOCKS)
+    needed = message("with this spread, more than {most} blocks are needed", most=MOST_BLOCKS)
     if total is not None:
         needed = message("{amount} more blocks are needed", amount=amount(total - ratio.count))
     return Verdict(
@@ -138,9 +139,9 @@ def judge(evidence: Evidence) -> Verdict:
 
 
 def _word(evidence: Evidence) -> Word:
-    """Return the word of a verdict, by intervals and p.
+    """Return the verdict that follows from *evidence* as one word, such as faster.
 
-    Equivalent comes first: a difference that is there but lies wholly inside the margin is called equivalent.
+    A difference that is significant but lies wholly inside the margin is called equivalent.
     """
     seen = evidence.effect
     if evidence.holds(seen) and evidence.holds(evidence.total) and evidence.p_outside <= ALPHA:
@@ -154,7 +155,7 @@ def _word(evidence: Evidence) -> Word:
 
 
 def _reason(word: Word, evidence: Evidence) -> Message:
-    """Return why *word* follows from *evidence*; if it is no verdict, what the evidence lacks."""
+    """Return the reason why *word* follows from *evidence*; for inconclusive, what the evidence lacks."""
     seen = evidence.effect
     adjusted = message(" adjusted for {count} comparisons", count=evidence.family) if evidence.family > 1 else NOTHING
     p, outside = (message("p is {p:.2g}{adjusted}", p=p, adjusted=adjusted) for p in (evidence.p, evidence.p_outside))
@@ -165,16 +166,16 @@ def _reason(word: Word, evidence: Evidence) -> Message:
     )
     inside = message("the interval {interval} lies within {margin}", interval=interval, margin=margin)
     if evidence.total:
-        inside = message("{inside}, and that of total time, {total}", inside=inside, total=total)
+        inside = message("{inside}, and so does the interval of the total time, {total}", inside=inside, total=total)
     is_inside, includes_1 = evidence.holds(seen), seen.low <= 0 <= seen.high
     cases = (
         (word in ("faster", "slower"), message("the interval {interval} excludes 1, and {p}", interval=interval, p=p)),
         (word == "equivalent" and (evidence.p > ALPHA or includes_1), inside),
-        (word == "equivalent", message("{inside}; there is a smaller difference ({p})", inside=inside, p=p)),
-        (seen.count < FEWEST_FOR_INTERVAL, message("{blocks} cannot give an interval", blocks=blocks)),
+        (word == "equivalent", message("{inside}; a smaller difference exists ({p})", inside=inside, p=p)),
+        (seen.count < FEWEST_FOR_INTERVAL, message("{blocks} cannot yield an interval", blocks=blocks)),
         (
             seen.count < evidence.fewest,
-            message("{blocks} cannot bring p to {alpha}{adjusted}", blocks=blocks, alpha=ALPHA, adjusted=adjusted),
+            message("{blocks} cannot lower p to {alpha}{adjusted}", blocks=blocks, alpha=ALPHA, adjusted=adjusted),
         ),
         (
             not is_inside and includes_1,
@@ -182,19 +183,24 @@ def _reason(word: Word, evidence: Evidence) -> Message:
         ),
         (
             not is_inside,
-            message("the interval {interval} excludes 1, but {p}, above {alpha}", interval=interval, p=p, alpha=ALPHA),
+            message(
+                "the interval {interval} excludes 1, but {p}, which is above {alpha}",
+                interval=interval, p=p, alpha=ALPHA,
+            ),
         ),
         (
             not evidence.holds(evidence.total),
             message(
-                "the ratio differs from 1 by less than {margin}, but that of total time, {total}, may not",
+                "the ratio differs from 1 by less than {margin}, but the ratio of total times, {total}, may differ by "
+                "more",
                 margin=margin, total=total,
             ),
         ),
         (
             True,
             message(
-                "the interval {interval} lies within {margin}, but of a larger difference {p}, above {alpha}",
+                "the interval {interval} lies within {margin}, but a larger difference is not excluded: {p}, which is "
+                "above {alpha}",
                 interval=interval, margin=margin, p=outside, alpha=ALPHA,
             ),
         ),
@@ -203,15 +209,15 @@ def _reason(word: Word, evidence: Evidence) -> Message:
 
 
 def amount(blocks: int) -> Message:
-    """Return a few, dozens or hundreds, because the spread of few blocks says no more than that."""
+    """Return a number of blocks as "a few", "dozens" or "hundreds", because its estimate is that rough."""
     return FEW if blocks <= MOST_FEW else DOZENS if blocks <= MOST_DOZENS else HUNDREDS
 
 
 def blocks_needed(evidence: Evidence) -> int | None:
-    """Return how many blocks in all end in a verdict, with a chance of 80 %; None if more than 1000.
+    """Return the total number of blocks that gives a verdict with a probability of 80 %; None if more than 1000.
 
-    Supposes that effect and standard deviation are as seen: (deviation * quantiles / distance)**2 blocks. The distance
-    is that from 1, at the family's sharper level, or that from the margin's end.
+    The estimate assumes the observed effect and standard deviation: (deviation * quantiles / distance)**2 blocks. The
+    distance is that from 1, at the family's significance level, or that from the end of the margin.
     Source: sample size of a paired test; docs/statistics.md.
     """
     seen = evidence.effect
@@ -226,7 +232,7 @@ def blocks_needed(evidence: Evidence) -> int | None:
 
 
 def quantiles(family: int) -> tuple[float, float, float]:
-    """Return the normal quantiles of the interval, of a p that is adjusted for a *family*, and of the power."""
+    """Return the normal quantiles for the interval, for a p adjusted for *family* comparisons, and for the power."""
     usual, sharper, power = map(NormalDist().inv_cdf, ((1 + CONFIDENCE) / 2, 1 - ALPHA / 2 / family, POWER))
     return usual, sharper, power
 
@@ -247,12 +253,12 @@ def judge_family(
     anytime: bool = False,
     seed: int = 0,
 ) -> dict[Key, Verdict]:
-    """Return a verdict on each comparison of one family: all that a report compares, but for its A/A rows.
+    """Return a verdict on each comparison of one family: all comparisons of a report except A/A.
 
     comparisons: by any key, block -> log-ratio, in the order of the blocks
-    totals:      by the same keys, what each block says of the ratio of total times (reports.statistics.stats.totals)
+    totals:      by the same keys, each block's contribution to the ratio of total times (statistics.stats.totals)
     gates:       by the same keys, the gate that failed, or NOTHING; such a comparison is invalid and leaves the family
-    anytime:     whether the number of blocks depends on what was seen of them
+    anytime:     whether the number of blocks depends on results of earlier blocks
     """
     two_sided = anytime_p if anytime else partial(sign_flip_p, seed=seed)
     one_sided = partial(anytime_p, one_sided=True) if anytime else partial(one_sided_flip_p, seed=seed)
@@ -275,11 +281,11 @@ def judge_runs(
     *,
     margin: float = MARGIN,
     gates: Mapping[Key, Message] = NONE,
-    seed: int = 0,
 ) -> dict[Key, Verdict]:
-    """Return a verdict on each comparison of two saved runs, unpaired; margin and gates as in judge_family().
+    """Return a verdict on each comparison of two saved runs, whose blocks are unpaired.
 
     comparisons: by any key, times of the denominator and of the numerator, one per block
+    margin, gates: as in judge_family()
     """
     seen = {}
     for key, (below, above) in comparisons.items():
@@ -288,10 +294,8 @@ def judge_runs(
             seen[key] = Evidence(
                 effect=unpaired_effect(below, above),
                 total=unpaired_total(below, above),
-                p=unpaired_p(below, above, seed=seed),
-                p_outside=max(
-                    unpaired_p(*arms, seed=seed) / 2 if unpaired_effect(*arms).value > 0 else 1.0 for arms in longer
-                ),
+                p=unpaired_p(below, above),
+                p_outside=max(unpaired_p(*arms) / 2 if unpaired_effect(*arms).value > 0 else 1.0 for arms in longer),
                 margin=margin,
             )
     return _verdicts([*comparisons], seen, gates, fewest_blocks_unpaired)
@@ -303,7 +307,7 @@ def _verdicts(
     gates: Mapping[Key, Message],
     fewest_for: Callable[[int], int],
 ) -> dict[Key, Verdict]:
-    """Return a verdict for each of *keys*; those in *seen* are one family, of claims of a difference and of none."""
+    """Return a verdict for each of *keys*. The comparisons in *seen* are one family."""
     family = max(1, len(seen))
     fewest = fewest_for(family)
     ps, outside = (holm(some) for some in ([one.p for one in seen.values()], [one.p_outside for one in seen.values()]))
@@ -320,18 +324,18 @@ def _verdicts(
 
 
 def slower_beyond(judged: Verdict, share: float) -> bool:
-    """Return whether the numerator is slower and its whole interval lies beyond *share* more time: 0.05 for 5 %."""
+    """Return whether the numerator is slower by more than *share* with its whole interval; 0.05 is 5 % more time."""
     return judged.verdict == "slower" and judged.high is not None and judged.high < 1 / (1 + share)
 
 
 def falls(
     sweeps: Mapping[Key, Mapping[int, Mapping[int, float]]], *, anytime: bool = False, seed: int = 0
 ) -> dict[Key, tuple[int, Verdict]]:
-    """Return, of each sweep whose throughput at the largest n is below that at a smaller one, that n and the verdict.
+    """Return the sweeps whose throughput falls at the largest n, each with the n of the deepest fall and its verdict.
 
     sweeps: by any key, n -> block -> throughput
-    Every smaller n is compared with the largest, block by block, and all of them are one family: to take the best
-    one alone would find a fall in every plateau.
+    Each smaller n is compared with the largest n, block by block, and all comparisons are one family. Comparing only
+    the best n would find a fall in every plateau.
     """
     ratios = {
         (key, n): log_ratios(blocks[max(blocks)], blocks[n])

@@ -1,4 +1,4 @@
-"""What `runner.py audit` found, as a document for every renderer. A mapping is what lab.gil.audit.document() makes."""
+"""The result of `runner.py audit` as a document. Its input is the mapping that lab.gil.audit.document() makes."""
 
 from collections.abc import Mapping
 from operator import itemgetter
@@ -9,17 +9,17 @@ from reports.document.model import Document, Section
 from reports.document.shapes import Col, col, table
 
 KINDS: Mapping[str, Message] = {
-    "gil": message("GIL back on"),
+    "gil": message("switches the GIL on"),
     "no wheel": message("no wheel"),
-    "needs": message("needs another"),
+    "needs": message("dependency not ready"),
     "not installable": message("not installable"),
     "import fails": message("import fails"),
-    "warns": message("warns"),
+    "warns": message("prints warnings"),
 }
 
 
 def audit_document(audit: Mapping[str, Any]) -> Document:
-    """Return a table of the packages that were asked for or are not ready, the reasons, and the sum in a sentence."""
+    """Return the document: a table of packages that were requested or are not ready, the reasons, and a summary."""
     runtime, packages = audit["runtime"], audit["packages"]
     title = plural(
         "Audit: {count} package under {runtime} ({version})", "Audit: {count} packages under {runtime} ({version})",
@@ -51,7 +51,7 @@ def audit_document(audit: Mapping[str, Any]) -> Document:
 
 
 def summary(audit: Mapping[str, Any]) -> Message:
-    """Return which packages are not ready, in one sentence."""
+    """Return a sentence that names the packages that are not ready."""
     packages = audit["packages"]
     failing = [
         message("{package} ({verdict})", package=package["package"], verdict=verdict(package))
@@ -68,12 +68,18 @@ def summary(audit: Mapping[str, Any]) -> Message:
         )
     if len(packages) == 1:
         name = packages[0]["package"]
-        return message("{package} is ready: imported without the GIL, from a wheel, without a warning.", package=name)
+        return message(
+            "{package} is ready: it installs from a wheel and imports without the GIL and without a warning.",
+            package=name,
+        )
     count = len(packages)
-    return message("All {count} are ready: imported without the GIL, from wheels, without a warning.", count=count)
+    return message(
+        "All {count} packages are ready: each installs from a wheel and imports without the GIL and without a warning.",
+        count=count,
+    )
 
 
 def verdict(package: Mapping[str, Any]) -> Message:
-    """Return what is wrong with a package, in a few words; ok if nothing is."""
+    """Return the problems of a package in a few words; "ok" if it has none."""
     kinds = dict.fromkeys(problem["kind"] for problem in package["problems"])
     return listed(KINDS[kind] for kind in kinds) or message("ok")

@@ -1,4 +1,4 @@
-"""What `runner.py doctor` found, as a section for every renderer."""
+"""The result of `runner.py doctor` as a section."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -8,13 +8,13 @@ from reports.document.model import Section, plain_table, words
 
 WORDS: Mapping[bool | None, tuple[Message, str]] = {
     True: (message("ok"), "passed"),
-    False: (message("look"), "look"),
-    None: (message("not known"), "unknown"),
+    False: (message("warning"), "look"),
+    None: (message("unknown"), "unknown"),
 }
 
 
 class Finding(Protocol):
-    """One thing that was inspected; good None: it cannot be known here. remedy: nothing if nothing needs to be done."""
+    """The result of one check of the machine. good: None if the check is not possible; remedy: empty if not needed"""
 
     @property
     def name(self) -> Message: ...
@@ -30,7 +30,7 @@ class Finding(Protocol):
 
 
 def findings_section(findings: Sequence[Finding]) -> Section:
-    """Return a line for each, then what to do about those that ask for a look, then the sum."""
+    """Return the section: a table with a line for each check, the remedies of failed checks, and a summary."""
     name, total = message("The machine"), verdict(findings)
     lines = [(words(WORDS[one.good][0], state=WORDS[one.good][1]), one.name, one.value) for one in findings]
     table = plain_table(name, (NOTHING,) * 3, lines)
@@ -43,11 +43,17 @@ def findings_section(findings: Sequence[Finding]) -> Section:
 
 
 def verdict(findings: Sequence[Finding]) -> Message:
-    """Return the sum in one or two sentences."""
+    """Return the summary of all checks in one or two sentences."""
     asking = [one.name for one in findings if one.good is False]
     unknown = sum(one.good is None for one in findings)
-    quiet = message("Nothing that was found disturbs a measurement.")
+    quiet = message("No check found anything that disturbs a measurement.")
     if asking:
-        quiet = message("Not quiet: {names}. More blocks, and A/A, show how much it matters.", names=listed(asking))
-    hidden = message("{unknown} of {count} cannot be known here.", unknown=unknown, count=len(findings))
+        quiet = message(
+            "The machine is not quiet: {names}. Measure more blocks, and an A/A arm (--aa), to see how much this "
+            "affects results.",
+            names=listed(asking),
+        )
+    hidden = message(
+        "{unknown} of {count} checks are not possible on this machine.", unknown=unknown, count=len(findings)
+    )
     return listed([quiet, hidden], SENTENCES) if unknown else quiet

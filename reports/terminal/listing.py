@@ -1,4 +1,4 @@
-"""Saved runs in a line or two each: when, which plan, how many blocks and cells, and what came out."""
+"""A list of saved runs: date, plan, number of blocks and cells, and the verdict of each run."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -21,7 +21,7 @@ from reports.facts.best import BEST
 from reports.facts.comparisons import Comparison
 from reports.render.console import wrapped
 from reports.topics.answer import headline
-from reports.topics.verdict import verdict_comparisons
+from reports.topics.verdict import main_comparison
 
 NO_VERDICT = message("no comparison is saved")
 HEADS = (message("when"), message("plan"), message("blocks"), message("cells ok"), message("not ok"), message("run"))
@@ -31,10 +31,12 @@ INDENT = 2
 
 @dataclass(frozen=True, kw_only=True)
 class SavedRun:
-    """One saved run. trouble: why it cannot be read, and then nothing else is known; or empty.
+    """A line of the list: one saved run.
 
-    blocks: that have a cell. cells_ok, cells_not_ok: how many cells are ok; failed or invalid
-    verdict: the first thing that its saved comparisons say, or that there are none
+    blocks:   number of blocks that have a cell
+    cells_ok, cells_not_ok: number of cells that are ok, and that failed or are invalid
+    verdict:  the headline of its saved comparisons, or that there are none
+    trouble:  why the run cannot be read, in which case all other fields are unknown; else empty
     """
 
     folder: str
@@ -47,14 +49,14 @@ class SavedRun:
     trouble: str = ""
 
     def to_json(self, language: Language) -> dict[str, Any]:
-        """Return what --json prints."""
+        """Return the run as `--json` prints it."""
         return {**asdict(self), "verdict": "" if self.trouble else language.text(self.verdict)}
 
 
 def saved_runs(folder: Path) -> list[SavedRun]:
-    """Return every run in *folder*, which may be one itself, the newest first; those that cannot be read come last.
+    """Return all runs in *folder*, or *folder* itself if it is a run, the newest first, unreadable runs last.
 
-    Raises BadInput if *folder* is none.
+    Raises BadInput if *folder* is not a folder.
     """
     if not folder.is_dir():
         raise BadInput("{folder} is not a folder; name one that holds runs, such as reports/out.", folder=str(folder))
@@ -68,7 +70,7 @@ def _read(folder: Path) -> SavedRun:
     except BadInput as error:
         return SavedRun(folder=str(folder), trouble=str(error))
     compared = [Comparison.from_json(stored) for stored in run.comparisons if stored.get("step") != BEST]
-    sentences = verdict_comparisons(compared)  # the first is on the lock, where the run can tell it apart
+    main = main_comparison(compared)
     return SavedRun(
         folder=str(folder),
         when=run.started_at,
@@ -76,19 +78,19 @@ def _read(folder: Path) -> SavedRun:
         blocks=len({cell.block for cell in run.cells}),
         cells_ok=len(run.cells) - len(run.failed_cells),
         cells_not_ok=len(run.failed_cells),
-        verdict=headline(sentences[0][0]) if sentences else NO_VERDICT,
+        verdict=headline(main) if main else NO_VERDICT,
     )
 
 
 def print_list(runs: Sequence[SavedRun], console: Console, language: Language) -> None:
-    """Print a line for each run, whose folder is never broken, and its verdict below."""
+    """Print a line for each run, with its verdict below. Names of folders are never wrapped."""
     whole = [run for run in runs if not run.trouble]
     lines = [[*map(language.text, HEADS)], *map(_texts, whole)]
     widths = [max(map(cell_len, texts)) for texts in zip(*lines, strict=True)]
     below = ["", *(language.text(run.verdict) for run in whole)]
     for number, (line, verdict) in enumerate(zip(lines, below, strict=True)):
         cells = [*map(Text, line)]
-        for cell, side, width in zip(cells, SIDES, widths, strict=False):  # the last is as wide as it is
+        for cell, side, width in zip(cells, SIDES, widths, strict=False):  # the last column keeps its own width
             cell.align(side, width)
         console.print(Text("  ").join(cells), style="" if number else "dim", soft_wrap=True)
         _print_below(verdict, console, "dim")

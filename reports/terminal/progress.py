@@ -1,8 +1,9 @@
-"""How far a run has come: a live line on a terminal, one plain line a cell anywhere else, or failures alone."""
+"""Displays of a run's progress: a live line on a terminal, one line per cell elsewhere, or only failures."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
+from operator import attrgetter
 from time import monotonic
 from typing import Self
 
@@ -17,6 +18,7 @@ from core.messages import NOTHING, Message, listed, message, verbatim
 from core.printable import for_terminal
 from core.result import CellResult
 from reports.document.values import whole
+from reports.facts.cells import grouped
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import parameter_values, varying_names
 from reports.render.console import terminal
@@ -25,25 +27,25 @@ BAR_WIDTH = 12
 
 
 class Pace:
-    """How long the cells that are left will take, if they take as long as those that are behind."""
+    """An estimate of the remaining time of a run, from the time that its completed cells took."""
 
     def __init__(self, *, open_ended: bool = False, clock: Callable[[], float] = monotonic) -> None:
         self.open_ended = open_ended
         self._clock = clock
-        self._began: tuple[int, float] | None = None  # how many cells were behind, and when
+        self._began: tuple[int, float] | None = None  # number of completed cells, and the time, at the start
         self._ended = (0, 0.0)
 
     def started(self, done: int) -> None:
-        """Note that a cell begins, with *done* behind; the first of them may be of a run that goes on."""
+        """Record that a cell starts after *done* completed cells. A continued run starts with *done* above 0."""
         if self._began is None:
             self._began = self._ended = done, self._clock()
 
     def ended(self, done: int) -> None:
-        """Note that *done* cells are behind now."""
+        """Record that *done* cells are completed now."""
         self._ended = done, self._clock()
 
     def left_s(self, total: int) -> float | None:
-        """Return the seconds until *total* cells are behind, counting down while one runs; None if not known."""
+        """Return the seconds until *total* cells are completed; None if unknown. It counts down while a cell runs."""
         (first, began_s), (done, ended_s) = self._began or self._ended, self._ended
         if self.open_ended or done <= first:
             return None
@@ -51,14 +53,14 @@ class Pace:
         return max(0.0, expected_s - (self._clock() - ended_s))
 
     def place(self, done: int, total: int) -> Message:
-        """Return '3/12', or '3 done' where nobody knows of how many."""
+        """Return the progress as '3/12', or as '3 done' if the total is unknown."""
         if self.open_ended:
             return message("{count} done", count=done)
         return verbatim(f"{done:>{len(str(total))}}/{total}")
 
 
 def time_left(left_s: float | None) -> Message:
-    """Return '45 s left', '12 min left' or '3 h 05 min left'; nothing for None."""
+    """Return the remaining time as text: '45 s left', '12 min left' or '3 h 05 min left'; empty for None."""
     if left_s is None:
         return NOTHING
     if left_s < 100:
@@ -70,7 +72,7 @@ def time_left(left_s: float | None) -> Message:
 
 
 def cell_line(result: CellResult) -> Message:
-    """Return one cell in one line: what, how long, how fast, or why not."""
+    """Return a line about one cell: block, system and runtime, then time and throughput, or why it is not ok."""
     cell = message(
         "block {block}  system {system}  {runtime:<9}",
         block=result.block, system=result.system, runtime=result.runtime,
@@ -88,9 +90,9 @@ def cell_line(result: CellResult) -> Message:
 
 
 class QuietDisplay(ExitStack):
-    """A line for each cell that is not ok, and nothing else. It is open for as long as the run goes on.
+    """A display that prints a line for each cell that is not ok, and nothing else. It is open while the run goes on.
 
-    cells: that will be measured; those of one system are told apart by what differs between them
+    cells: the cells that will be measured; lines show the parameters that vary between cells of one system
     """
 
     style = ""
@@ -103,25 +105,24 @@ class QuietDisplay(ExitStack):
         self._pace = pace or Pace()
         self._language = language
         self._failures = 0
-        every = [*cells]
         self._telling = {
-            system: varying_names(cell.params for cell in every if cell.system == system)
-            for system in {cell.system for cell in every}
+            system: varying_names(cell.params for cell in some)
+            for system, some in grouped(cells, attrgetter("system")).items()
         }
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
-        """Note the time: *done* of *total* cells are behind."""
+        """Record that a cell starts after *done* of *total* cells."""
         self._pace.started(done)
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
-        """Print a line of the cell, if it is not ok."""
+        """Print a line about the cell if it is not ok."""
         self._pace.ended(done)
         if result.status != "ok":
             self._failures += 1
             self._print(cell_line(result), self._values(result.system, result.params))
 
     def _values(self, system: str, params: Mapping[str, Value]) -> Message:
-        """Return what tells a cell from others of its system."""
+        """Return the parameters that distinguish a cell from others of its system."""
         return verbatim(parameter_values(params, self._telling.get(system, ())))
 
     def _print(self, *parts: Message) -> None:
@@ -136,10 +137,10 @@ class QuietDisplay(ExitStack):
 
 
 class PlainDisplay(QuietDisplay):
-    """One line a cell, with the time left and failures so far; no control codes."""
+    """A display of one line per cell, with the remaining time and the failures so far, without control codes."""
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
-        """Print the line of the cell."""
+        """Print a line about the cell."""
         self._pace.ended(done)
         self._failures += result.status != "ok"
         left = time_left(self._pace.left_s(total)) if done < total else NOTHING
@@ -148,13 +149,13 @@ class PlainDisplay(QuietDisplay):
 
 
 class LiveDisplay(QuietDisplay):
-    """One live line: block, cell, bar, rate, time left, failures so far. Failed cells scroll by above it."""
+    """A display of one live line: cell, progress bar, throughput, remaining time, failures. Failed cells stay above."""
 
     style = "red"
 
     def __enter__(self) -> Self:
         self._place = self._rate = NOTHING
-        self._progress = Progress(  # a narrow terminal cuts what runs now, not how far it is
+        self._progress = Progress(  # a narrow terminal truncates the description, not the progress
             TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
             BarColumn(bar_width=BAR_WIDTH),
             RenderableColumn(self, table_column=Column(no_wrap=True)),
@@ -167,14 +168,14 @@ class LiveDisplay(QuietDisplay):
         return self
 
     def __rich__(self) -> Text:
-        """Return how far the run is: the time left is counted down whenever the line is drawn."""
+        """Return the progress of the run. The remaining time is computed whenever the line is drawn."""
         total = self._progress.tasks[0].total
         left = time_left(self._pace.left_s(int(total))) if total else NOTHING
         parts = ((self._place, ""), (self._rate, ""), (left, "dim"), (self._failed(), "red"))
         return Text(" ").join(Text(self._text(part), style) for part, style in parts if part)
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
-        """Show what runs now."""
+        """Show the cell that runs now."""
         super().cell_started(cell, block, done, total)
         now = message(
             "block {block}, system {system}, {runtime}", block=block, system=cell.system, runtime=cell.runtime
@@ -184,7 +185,7 @@ class LiveDisplay(QuietDisplay):
         self._show(done, total)
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
-        """Show that it has ended and how fast it was, and keep a line of it if it failed."""
+        """Show the throughput of the cell, and print a line about it if it is not ok."""
         super().cell_ended(result, done, total)
         self._rate = verbatim(f"{whole(requests_per_s(result))}/s") if result.clients and result.wall_ns else NOTHING
         self._show(done, total)
@@ -199,7 +200,8 @@ def display(
 ) -> QuietDisplay:
     """Return the display that suits standard error.
 
-    quiet: only what is not ok. open_ended: the run may end before all of its blocks, so no time left is known
+    quiet:      whether to show only cells that are not ok
+    open_ended: whether the run may end before all of its blocks, so that the remaining time is unknown
     """
     console = terminal(sys.stderr)
     kind = QuietDisplay if quiet else LiveDisplay if console.is_terminal else PlainDisplay

@@ -1,4 +1,4 @@
-"""What `runner.py stress` found: of each kind where it was seen and how often, as a document for every renderer."""
+"""The result of `runner.py stress` as a document: the kinds of findings, how often and under which runtime."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,20 +14,22 @@ from reports.facts.causes import Stressed
 from reports.topics.advice import advice_table
 
 CHECKS: Mapping[str, Message] = {
-    "declared": message("as declared"),
-    "body": message("same answer as one client gets, byte by byte"),
-    "common": message("values that one client always gets"),
-    "status": message("status only: one client gets different answers"),
+    "declared": message("the declared answer"),
+    "body": message("byte for byte the answer that a single client gets"),
+    "common": message("the values that a single client always gets"),
+    "status": message("only the status, because a single client gets different answers"),
 }
-RULE_OF_THREE = 3  # an event of probability p is missed in n tries with probability (1-p)**n, 5 % for p = 3/n
+RULE_OF_THREE = 3  # n tries without an event exclude p > 3/n with 95 % confidence, because (1-p)**n is about 5 %
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen(Stressed):
-    """A kind of finding. counts: of what it counts, by runtime, 0 where it was not seen.
+class StressFinding(Stressed):
+    """A kind of finding of a stress test.
 
-    rounds: in which it was seen, without a GIL first; only_without_gil: the GIL's arm has none
-    lines: failures by code, or notices
+    counts: number of occurrences by runtime
+    rounds: the rounds with occurrences, rounds without the GIL first
+    only_without_gil: whether the arm with the GIL has no occurrence
+    lines:  failures by code, or printed warnings
     """
 
     counts: Mapping[str, int]
@@ -35,7 +37,7 @@ class Seen(Stressed):
 
 
 def by_runtime(stress: Stress, count: Callable[[Round], int]) -> dict[str, int]:
-    """Return the sum of what is counted in each round, by runtime."""
+    """Return the sum of *count* over all rounds of a stress test, by runtime."""
     counts = dict.fromkeys((one.runtime for one in stress.rounds), 0)
     for one in stress.rounds:
         counts[one.runtime] += count(one)
@@ -43,14 +45,15 @@ def by_runtime(stress: Stress, count: Callable[[Round], int]) -> dict[str, int]:
 
 
 def answered(stress: Stress) -> dict[str, int]:
-    """Return answers that were checked, by runtime."""
+    """Return the number of answers that a stress test checked, by runtime."""
     return by_runtime(stress, lambda one: one.answered)
 
 
 def _crashes(one: Round) -> int:
-    """Return whether any of its processes crashed, 0 or 1, since a server may start others in their place.
+    """Return 1 if any process crashed in a round, else 0.
 
-    A service that ended, or broke the contract, while it was called may leave no trace.
+    Crashes of a round are not counted, because a server may restart its workers. A service that ended or broke the
+    contract during requests counts as crashed, too, because it may leave no traceback.
     """
     has_ended = one.ready and one.valid and one.reason and not (one.answered or one.wrong or one.failures)
     return int(bool(one.crashes or has_ended))
@@ -61,7 +64,7 @@ def _hangs(one: Round) -> int:
 
 
 def _failures(one: Round) -> int:
-    """Return connections that broke, but for those of a service that crashed or hung: that has been said."""
+    """Return the number of broken connections; 0 if the service crashed or hung, because that explains them."""
     return 0 if _crashes(one) or _hangs(one) else sum(one.failures.values())
 
 
@@ -71,13 +74,13 @@ KINDS: Mapping[str, tuple[Message, Callable[[Round], int]]] = {
     "wrong": (message("wrong answers"), lambda one: one.wrong),
     "failure": (message("broken connections"), _failures),
     "notice": (message("warnings"), lambda one: len(one.notices)),
-    "invalid": (message("GIL not as promised"), lambda one: int(not one.valid)),
+    "invalid": (message("GIL state not as requested"), lambda one: int(not one.valid)),
     "silent": (message("not started"), lambda one: int(not one.ready)),
 }
 
 
-def findings(stress: Stress) -> list[Seen]:
-    """Return what was found, the gravest kind first."""
+def findings(stress: Stress) -> list[StressFinding]:
+    """Return the findings by kind, the most severe kind first."""
     is_compared = any(one.gil_enabled and one.answered for one in stress.rounds)
     found = []
     for kind, (name, count) in KINDS.items():
@@ -86,7 +89,7 @@ def findings(stress: Stress) -> list[Seen]:
         codes = sum((Counter(one.failures) for one in rounds), Counter[str]())
         lines = notices if kind == "notice" else (f"{number} x {code}" for code, number in sorted(codes.items()))
         if rounds:
-            seen = Seen(
+            seen = StressFinding(
                 found=name,
                 kind=kind,
                 counts=by_runtime(stress, count),
@@ -99,9 +102,9 @@ def findings(stress: Stress) -> list[Seen]:
 
 
 def stress_document(stress: Stress) -> Document:
-    """Return the findings, where each was seen, the traces, how answers were checked, and what this does not prove."""
+    """Return the document: findings, rounds, tracebacks, how answers were checked, and what the test does not prove."""
     seen = findings(stress)
-    title = message("Stress: {name} without the GIL and with it", name=stress.name)
+    title = message("Stress test: {name} without and with the GIL", name=stress.name)
     found = Section(
         key="stress",
         title=message("What was found"),
@@ -114,7 +117,7 @@ def stress_document(stress: Stress) -> Document:
     checked = message("How answers were checked")
     checks: list[Col[tuple[str, str]]] = [
         col(message("request"), lambda pair: pair[0]),
-        col(message("a right answer"), lambda pair: CHECKS[pair[1]]),
+        col(message("expected answer"), lambda pair: CHECKS[pair[1]]),
     ]
     how = Section(key="checks", title=checked, tables=(table(checked, checks, [(NOTHING, stress.checks.items())]),))
     return Document(
@@ -125,14 +128,14 @@ def stress_document(stress: Stress) -> Document:
 
 
 def verdict(stress: Stress) -> Message:
-    """Return in one sentence what was found."""
+    """Return the result of the stress test in one sentence."""
     seen = findings(stress)
     only = [one.found for one in seen if one.only_without_gil]
     if only:
-        return message("Only without the GIL: {kinds}.", kinds=listed(only))
+        return message("Found only without the GIL: {kinds}.", kinds=listed(only))
     if seen:
         kinds = listed(one.found for one in seen)
-        return message("Found, and not only without the GIL: {kinds}.", kinds=kinds)
+        return message("Found, but not only without the GIL: {kinds}.", kinds=kinds)
     counts = answered(stress).items()
     each = listed(message("{count:,} under {runtime}", count=count, runtime=name) for name, count in counts)
     return message("Nothing was found: no wrong answer in {counts}, no crash, no hang.", counts=each)
@@ -140,7 +143,7 @@ def verdict(stress: Stress) -> Message:
 
 def _about(stress: Stress) -> Message:
     connections = plural("{count} connection", "{count} connections", count=stress.connections)
-    if stress.checks:  # of gilscope's own clients none has bursts
+    if stress.checks:  # gilscope's own clients send no bursts
         connections = plural("{count} connection in bursts", "{count} connections in bursts", count=stress.connections)
     return message(
         "{rounds} in {spent_s:.0f} s, {connections}; with the GIL, threads switched every {interval_us:g} us.",
@@ -151,8 +154,8 @@ def _about(stress: Stress) -> Message:
     )
 
 
-def _sentences(seen: Seen, stress: Stress) -> Iterator[Message]:
-    """Yield what was seen where, then the first of it."""
+def _sentences(seen: StressFinding, stress: Stress) -> Iterator[Message]:
+    """Yield sentences about a finding: where it occurred, then its first example."""
     where, lines = listed(_where(seen, stress)), listed(seen.lines)
     reason = next((one.reason for one in seen.rounds if one.reason), NOTHING)
     yield {
@@ -160,16 +163,16 @@ def _sentences(seen: Seen, stress: Stress) -> Iterator[Message]:
         "hang": message("Requests were not answered in time: {where}. Stacks of all threads are below.", where=where),
         "wrong": message("Answers were wrong: {where}.", where=where),
         "failure": message("Connections broke: {where} ({codes}).", where=where, codes=lines),
-        "notice": message("The service warned: {where}: {lines}", where=where, lines=lines),
-        "invalid": message("Nothing is known of an arm: {reason}.", reason=reason),
-        "silent": message("An arm did not start: {reason}", reason=reason),
+        "notice": message("The service printed warnings: {where}: {lines}", where=where, lines=lines),
+        "invalid": message("One arm could not be tested: {reason}.", reason=reason),
+        "silent": message("One arm did not start: {reason}", reason=reason),
     }[seen.kind]
     for example in [one.first_wrong for one in seen.rounds if seen.kind == "wrong" and one.first_wrong][:1]:
-        yield message("First: {request} was answered with {got}; expected {expected}.", **example)
+        yield message("First example: {request} was answered with {got}, but {expected} was expected.", **example)
 
 
-def _where(seen: Seen, stress: Stress) -> Iterator[Message]:
-    """Yield how often under each runtime; of wrong answers and crashes also out of how many."""
+def _where(seen: StressFinding, stress: Stress) -> Iterator[Message]:
+    """Yield the number of occurrences under each runtime; for wrong answers and crashes also the total."""
     rounds, totals = by_runtime(stress, lambda one: 1), answered(stress)
     for name, count in seen.counts.items():
         yield {
@@ -180,31 +183,32 @@ def _where(seen: Seen, stress: Stress) -> Iterator[Message]:
         }.get(seen.kind, message("{count:,} under {runtime}", count=count, runtime=name))
 
 
-def _notes(stress: Stress, seen: Sequence[Seen]) -> Iterator[Message]:
-    """Yield how far the findings go, and what is not proved."""
+def _notes(stress: Stress, seen: Sequence[StressFinding]) -> Iterator[Message]:
+    """Yield notes on the limits of the findings: what the stress test does not prove."""
     wrong = [one for one in seen if one.kind == "wrong"]
     if any(not one.only_without_gil for one in wrong):
         yield message(
-            "Answers that are wrong under the GIL, too, are no fault of its absence: requests may depend on each "
-            "other, and then their right answers have to be declared, or threads get in each other's way as it is."
+            "Some answers are wrong with the GIL, too, so the missing GIL is not the cause. If requests depend on each "
+            "other, declare their expected answers. Otherwise, threads interfere with each other even with the GIL."
         )
     if wrong:
-        yield message("What this does not prove: that no other request, or no other state, is affected.")
+        yield message("This does not prove that other requests or other states are unaffected.")
         return
     without_gil = {one.runtime for one in stress.rounds if not one.gil_enabled}
     for name, count in answered(stress).items():
         if count and name in without_gil:
             yield message(
-                "What this does not prove: no wrong answer in {total:,} under {runtime} leaves room for a race that "
-                "spoils less than {rate:.1g} of the answers to these requests (3/n, 95 %), and says nothing of others.",
+                "No answer of {total:,} under {runtime} was wrong. A race condition can still exist if it affects less "
+                "than {rate:.1g} of the answers to these requests (rule of three, 95 % confidence). Other requests "
+                "were not tested.",
                 total=count,
                 runtime=name,
                 rate=min(1.0, RULE_OF_THREE / count),
             )
 
 
-def _rounds(stress: Stress, seen: Sequence[Seen]) -> Table:
-    """Return a line for each runtime."""
+def _rounds(stress: Stress, seen: Sequence[StressFinding]) -> Table:
+    """Return the table of rounds, with a line for each runtime."""
     started, answers = by_runtime(stress, lambda one: int(one.ready)), answered(stress)
     cols: list[Col[str]] = [
         col(message("runtime"), str),
@@ -215,11 +219,11 @@ def _rounds(stress: Stress, seen: Sequence[Seen]) -> Table:
     return table(message("Rounds"), cols, [(NOTHING, answers)])
 
 
-def _traces(seen: Sequence[Seen]) -> Iterator[Section]:
-    """Yield the first traces of crashes, and of threads that hang."""
+def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
+    """Yield sections with the first tracebacks of crashes and of hanging threads."""
     titles = {
         "crash": message("Trace of the crash"),
-        "hang": message("Where threads stood when answers did not come"),
+        "hang": message("Stacks of the threads when a request timed out"),
     }
     for one in seen:
         traces = [each.crashes if one.kind == "crash" else each.stacks for each in one.rounds]
@@ -229,7 +233,7 @@ def _traces(seen: Sequence[Seen]) -> Iterator[Section]:
                 key=f"{one.kind}-trace",
                 title=titles[one.kind],
                 sentences=(
-                    message("What faulthandler wrote, in the first such round; without the GIL, if it happened there."),
+                    message("Output of faulthandler in the first such round. A round without the GIL is preferred."),
                 ),
                 texts=tuple(map(verbatim, texts)),
             )

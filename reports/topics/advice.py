@@ -27,7 +27,7 @@ from reports.topics.pauses import DELAYED, pauses
 from reports.topics.waits import Profile, settings, waits
 from reports.view import View
 
-PLACE = 84
+PLACE = 24
 MOST_FACTS = 3
 MOST_LINES = 3
 LEAST_SAMPLES = 20

@@ -89,6 +89,7 @@ CPU_PER_REQUEST = {  # whether the ratio is 1 or more, which means less CPU time
 }
 FROM, THROUGHPUT, VERDICT = message("from"), message("throughput"), message("verdict")
 LATENCY = message("Latency")
+STEP_NAMES = {**NAMES, "aa": message("noise")}
 Setting = Sequence[Comparison]  # the comparisons of one setting
 
 
@@ -98,7 +99,7 @@ def answer(view: View) -> list[Message | Table]:
     if not compared:
         return [ONLY_ONE]
     settings = [*grouped(compared, lambda one: setting_key(one.system, one.params)).values()]
-    main = min(compared, key=_rank)
+    main = min(compared, key=rank)
     body: list[Message | Table]
     if len(settings) == 1:
         arms = message("{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator)
@@ -109,7 +110,7 @@ def answer(view: View) -> list[Message | Table]:
     else:
         names = {"lock", "whole"} & {one.step for one in compared} or {main.step}
         chosen = [one for one in compared if one.step in names]
-        means = sorted((one for one in view.comparisons if one.system == OVER_ALL), key=_rank)
+        means = sorted((one for one in view.comparisons if one.system == OVER_ALL), key=rank)
         over_all = [headline(one) for one in means[:1]]
         body = [*(gains(view) or over_all), *_systems(settings, {one.step: one.label for one in chosen}, view)]
         notes = [(LATENCY, chained(_opposed(chosen, view), SENTENCES))]
@@ -134,7 +135,7 @@ def _measured(view: View) -> list[Comparison]:
     return [one for one in view.comparisons if one.system != OVER_ALL and (one.ratio or one.verdict == "invalid")]
 
 
-def _rank(one: Comparison) -> int:
+def rank(one: Comparison) -> int:
     """Return the place of a comparison's step in MAIN."""
     return MAIN.index(one.step)
 
@@ -220,9 +221,8 @@ def ratio_text(one: Comparison) -> str:
 
 def _steps(compared: Sequence[Comparison]) -> Table:
     """Return a table with a line for each step of one setting."""
-    names = {**NAMES, "aa": message("noise")}
     cols = [
-        col(message("step"), lambda one: names[one.step]),
+        col(message("step"), lambda one: STEP_NAMES[one.step]),
         col(message("from → to"), lambda one: f"{one.denominator} → {one.numerator}"),
         col(THROUGHPUT, ratio_text),
         col(VERDICT, _verdict),

@@ -19,7 +19,7 @@ from reports.statistics.verdict import WORDS
 from reports.topics.comparisons import FLOOR, RATIO, VERDICT, P, ratio_datum, step_col, why_col
 from reports.view import View
 
-PLACE = 32
+PLACE = 42
 WANTED = message("The best service under each runtime, compared with each other")
 COMMAND = "python runner.py --experiment best"
 TITLE = message("The best of each runtime")

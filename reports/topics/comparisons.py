@@ -19,7 +19,7 @@ from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import WORDS
 from reports.view import View
 
-PLACE = 30
+PLACE = 41
 WANTED = message("The effects of version, build and GIL")
 COMMAND = all_runtimes_command
 Item = TypeVar("Item")
@@ -51,7 +51,9 @@ def section(view: View) -> Section:
     """Return the forest plot, and a folded table of reasons."""
     settings = of_settings(view.compared, view)
     shown = forest(TITLE, settings, lambda one: one, view.traces.of, [step_col(view)])
-    return Section(key="comparisons", title=TITLE, tables=(shown, _reasons(view)))
+    return Section(  # the first screen has the only setting already
+        key="comparisons", title=TITLE, tables=(shown, _reasons(view)), folded=len(settings) == 1
+    )
 
 
 def _caption() -> Message:

@@ -14,7 +14,7 @@ from reports.facts.traces import of_row
 from reports.seed import seed_comparison
 from reports.view import View
 
-PLACE = 50
+PLACE = 51
 ROOM = 1.04
 
 
@@ -22,7 +22,7 @@ def section(view: View) -> Section:
     """Return the bars. An experiment with its own view draws its contestants itself, so it has no bars here."""
     seed = () if view.is_timed else (seed_comparison(view),)
     drawn = () if view.plan.view or not any(row.figures for row in view.rows) else (figure(view),)
-    return Section(key="completion", title=_title(view), figures=drawn, parts=seed)
+    return Section(key="completion", title=_title(view), figures=drawn, parts=seed, folded=True)
 
 
 def _title(view: View) -> Message:

@@ -14,7 +14,7 @@ from core.runtime import NATIVE
 from core.saved import Absent
 from reports.document.drawing import Axis, Panel
 from reports.document.model import ABSENT, Datum, Figure, Form, Section, Strip, Table, estimate, traced, words
-from reports.document.shapes import Col, Shown, Spot, bar, col, line, named_axis, table
+from reports.document.shapes import CellValue, Col, Spot, bar, col, line, named_axis, table
 from reports.document.values import hundredths, microseconds, whole
 from reports.facts.cells import Row, grouped
 from reports.facts.figures import requests_per_s
@@ -87,7 +87,7 @@ def name_col(head: Message, name: Callable[[Standing], Message] = attrgetter("na
 
 
 def number_col(
-    head: Message, read: Callable[[Standing], Shown], form: Form, figure: str = "", **more: Any
+    head: Message, read: Callable[[Standing], CellValue], form: Form, figure: str = "", **more: Any
 ) -> Col[Standing]:
     """Return a column of numbers of contestants, with '-' for None and 0. more: other fields of Column"""
     return col(head, lambda standing: read(standing) or None, form, attrgetter("cells"), figure, **more)

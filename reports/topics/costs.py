@@ -12,7 +12,7 @@ from reports.facts.costs import CALC, KERNEL, MORE, TIMES, USER, WAITING, Cost
 from reports.facts.traces import of_row
 from reports.view import View
 
-PLACE = 80
+PLACE = 21
 WANTED = message("Where the time of a request goes")
 COMMAND = command_line  # the same run again: older versions did not measure this
 LEAST_US = 0.5  # smaller changes are not reported

@@ -11,7 +11,7 @@ from reports.facts.comparisons import Comparison
 from reports.topics.comparisons import RATIO, detail_datum, of_settings, step_col
 from reports.view import View
 
-PLACE = 45
+PLACE = 20
 # The sentence of a setting is about the first of these steps that the setting has.
 STEPS = ("lock", "jit", "other", "whole", "build", "version", "patch")
 FACTORS = {"cores_used": message("Cores used"), "cpu_per_request": message("Requests per CPU second")}

@@ -18,7 +18,7 @@ from reports.statistics.verdict import WORDS
 from reports.topics.comparisons import detail_datum, of_settings, step_col
 from reports.view import View
 
-PLACE = 70
+PLACE = 30
 LEFT_EDGE = 100 / 99  # percentile 1: to its left, the few fastest requests would take half of the panel
 PERCENTILES = {"p50": 2.0, "p90": 10.0, "p99": 100.0, "p99.9": 1000.0, "p99.99": 10_000.0}
 TAILS = {"p50": "p50", "p99": "p99", "p999": "p99.9"}

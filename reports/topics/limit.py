@@ -17,7 +17,7 @@ from reports.facts.traces import of_row, of_rows
 from reports.statistics.stats import Estimate
 from reports.view import View
 
-PLACE = 90
+PLACE = 70
 TITLE = message("The machine's limit")
 ALWAYS_NAMED = "CALC_TARGET"
 CLIENTS = {  # in a table and in a sentence, by whether they are native
@@ -66,6 +66,7 @@ def section(view: View) -> Section:
     ]
     return Section(
         key="limit",
+        folded=True,
         title=TITLE,
         sentences=tuple(_sentence(share, view) for share in last.values()),
         tables=(table(message("Shares of the machine's limit"), cols, [(NOTHING, shares)], folded=True),),

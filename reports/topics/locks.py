@@ -12,7 +12,7 @@ from reports.document.values import hundredths, percent
 from reports.facts.causes import bound_of_lock
 from reports.view import View
 
-PLACE = 83
+PLACE = 23
 MOST_LINES = 8
 HOW = message(
     "These figures come from extra measurements that no other figure includes. Shares refer to the time that requests "

@@ -40,6 +40,7 @@ def section(view: View) -> Section:
     """Return the report's section on the machine, hosts, runtimes, plan and parameters of a run."""
     return Section(
         key="machine",
+        folded=True,
         title=message("Machine and runtimes"),
         tables=(
             _facts_table(message("The machine"), machine_facts(view.machine)),

@@ -18,13 +18,13 @@ from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Datum, Figure, Section, Strip, Table, estimate, traced
 from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import MIB, kib, mib, size, whole
-from reports.facts.cells import Row, is_proportional, memory_bytes, number, series
+from reports.facts.cells import Cells, Row, is_proportional, memory_bytes, number
 from reports.facts.settings import about, labels
 from reports.facts.traces import of_cells, of_row, together
 from reports.statistics.stats import Estimate, least_squares
 from reports.view import View
 
-PLACE = 110
+PLACE = 80
 WANTED = message("How memory grows with the number of clients")
 COMMAND = f"{PROGRAM} --experiment memory"
 NOTE = message(
@@ -73,6 +73,7 @@ def section(view: View) -> Section:
     )
     return Section(
         key="memory",
+        folded=True,
         title=message("Memory"),
         sentences=sentences,
         figures=tuple(_figure(side, swept, view) for side in SIDES if swept),
@@ -185,7 +186,7 @@ class MemoryGrowth:
 
 def growths(run: Run) -> list[MemoryGrowth]:
     """Return how the memory of services and clients grows in each sweep of at least three numbers of clients."""
-    every = [swept for swept in series(run, (CLIENTS,)) if len(swept.values(CLIENTS)) >= FEWEST_COUNTS]
+    every = [swept for swept in Cells(run).series((CLIENTS,)) if len(swept.values(CLIENTS)) >= FEWEST_COUNTS]
     made = (
         MemoryGrowth(label, arm, side, swept.by_value(CLIENTS, arm))
         for swept, label in zip(every, labels(every), strict=True)

@@ -19,7 +19,7 @@ from reports.facts.traces import of_row
 from reports.statistics.stats import FEWEST_FOR_INTERVAL, Estimate, Floats, effect
 from reports.view import View
 
-PLACE = 82
+PLACE = 22
 MOST_OVERWRITTEN = 0.01
 PERCENTILES: Mapping[str, str] = {"p999": "p99.9", "p99": "p99"}  # a setting uses the first that all of its cells have
 LEAST_FINDING = 0.05  # smallest share of slow requests, or of their time, that gets a sentence
@@ -195,7 +195,7 @@ def _delayed_sentence(each: ArmPauses, view: View) -> Message:
 def _causes_sentence(each: ArmPauses, view: View) -> Message:
     known = [(name, each.shares.get(name)) for name in CAUSES]
     shares: dict[str, Any] = {
-        name: estimate(share.estimate, whole_percent) if share else message("not known") for name, share in known
+        name: estimate(share.estimate, whole_percent) if share else message("unknown") for name, share in known
     }
     return traced(
         message(

@@ -7,16 +7,21 @@ from reports.document.model import Column, Datum, Group, Line, Section, Strip, T
 from reports.facts.cells import STATES, Row, has_same_work, reference
 from reports.facts.comparisons import confounds_of
 from reports.facts.figures import ROW_COLUMNS
-from reports.facts.measures import loop_words
+from reports.facts.measures import THROUGHPUT, loop_words
 from reports.facts.traces import of_row, of_rows
 from reports.render.strips import round_values
 from reports.topics.contest import absent_sentences
 from reports.topics.machine import method_words
 from reports.view import View
 
-PLACE = 15
+PLACE = 40
 TITLE = message("Results")
 ROOM = 1.02
+BARS = message(
+    "Bars: {label}, median over the blocks. Marks: each block. {better}",
+    label=THROUGHPUT.label, better=THROUGHPUT.better,
+)  # fmt: skip
+BARS_BRIEF = message("Bars: {label}. {better}", label=THROUGHPUT.label, better=THROUGHPUT.better)
 MOST_TROUBLES = 4
 
 
@@ -39,10 +44,10 @@ def table(view: View, *, is_brief: bool = False) -> Table:
 
     is_brief: for the terminal; a row without figures shows its state instead of the reason
     """
-    how, first, several = view.measure, reference(view.run), _has_several_arms(view)
+    first, several = reference(view.run), _has_several_arms(view)
     shown = {name: one for name, one in ROW_COLUMNS.items() if several or name != "ratio_to_first_runtime"}
     has_status = not is_brief and any(row.trouble and row.figures for row in view.rows)
-    most = {*view.scales.values()}
+    most = ROOM * THROUGHPUT.most(view.rows)
 
     def line(row: Row, group: Sequence[Row]) -> Line:
         cells, look, state = of_row(row), view.looks[row.runtime], STATES[row.state]
@@ -51,7 +56,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         if not row.figures:
             return (name, Datum(), words(state, state="trouble")) if is_brief else (name, trouble)
         both = of_rows([*(other for other in group if other.runtime in first), row])
-        bar = Datum(strip=how.strip(row, ROOM * view.scales[id(row)], look, row.runtime), cells=cells)
+        bar = Datum(strip=THROUGHPUT.strip(row, most, look, row.runtime), cells=cells)
         numbers = [
             number(row.columns.get(name), one.form, both if name == "ratio_to_first_runtime" else cells, one.key)
             for name, one in shown.items()
@@ -62,7 +67,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         name=TITLE,
         columns=(
             Column(head=message("Runtime")),
-            Column(head=NOTHING, is_strip=True, strip=_ticks(ROOM * max(most)) if len(most) == 1 else None),
+            Column(head=NOTHING, is_strip=True, strip=_ticks(most)),
             *(one.column for one in shown.values()),
             *[Column(head=message("Status"))] * has_status,
         ),
@@ -71,7 +76,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
         ),
         kind="bars",
         key="rows",
-        caption=_caption(view, is_brief=is_brief),
+        caption=listed([BARS_BRIEF, *loop_words(view.rows, is_brief=True)], SENTENCES) if is_brief else BARS,
     )
 
 
@@ -83,16 +88,6 @@ def _has_several_arms(view: View) -> bool:
 def _ticks(most: float) -> Strip:
     ticks = tuple((value, f"{value:,g}") for value in round_values(0.0, most, 5))
     return Strip(low=0.0, high=most, ticks=ticks, tip=f"0 - {ticks[-1][1]}")
-
-
-def _caption(view: View, *, is_brief: bool) -> Message:
-    how = view.measure
-    if is_brief:
-        bars = message("Bars: {label}. {better}", label=how.label, better=how.better)
-        return listed([bars, *loop_words(view.rows, is_brief=True)], SENTENCES)
-    return message(
-        "Bars: {label}, median over the blocks. Marks: each block. {better}", label=how.label, better=how.better
-    )
 
 
 def _failure_sentences(view: View) -> list[Message]:

@@ -19,7 +19,7 @@ from reports.render.strips import round_values
 from reports.topics.comparisons import STEP
 from reports.view import View
 
-PLACE = 40
+PLACE = 50
 WANTED = message("The throughput ratio of each step: version, build, GIL")
 COMMAND = all_runtimes_command
 TITLE, SPEED = message("Throughput step by step"), message("Relative throughput")
@@ -85,7 +85,7 @@ def section(view: View) -> Section:
         "mean."
     )
     shown = table(TITLE, cols, groups, kind="waterfall", key="waterfalls", caption=caption)
-    return Section(key="waterfall", title=TITLE, tables=(shown,))
+    return Section(key="waterfall", title=TITLE, tables=(shown,), folded=True)
 
 
 def _steps(mine: Sequence[Comparison], view: View) -> list[WaterfallStep]:

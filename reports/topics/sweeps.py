@@ -12,7 +12,7 @@ from reports.document.drawing import Axis, Panel
 from reports.document.model import Figure, Section, interval, traced
 from reports.document.shapes import Col, Spot, arm_col, arm_lines, col, table
 from reports.document.values import ratio, whole
-from reports.facts.cells import Row, by_system, grouped, series
+from reports.facts.cells import Cells, Row, by_system, grouped
 from reports.facts.comparisons import is_anytime
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import about, labels, shown, value_text, varying
@@ -20,7 +20,7 @@ from reports.facts.traces import of_cells, of_row
 from reports.statistics.verdict import Verdict, falls
 from reports.view import View
 
-PLACE = 60
+PLACE = 45
 WANTED = message("How throughput grows with workers and clients")
 COMMAND = f"{PROGRAM} --experiment scaling"
 GROWING = ("NUM_WORKERS_PER_API_SERVICE", "NUM_CLIENTS", "NUM_MULTI_SOCKET")
@@ -55,7 +55,7 @@ def _end_sentences(run: Run) -> list[Message]:
     """
     swept = {}
     for name in GROWING:
-        every = [each for each in series(run, (name,)) if len(each.values(name)) > 1]
+        every = [each for each in Cells(run).series((name,)) if len(each.values(name)) > 1]
         for each, label in zip(every, labels(every), strict=True):
             for arm in each.arms:
                 cells = {value: mine for value, mine in each.by_value(name, arm).items() if value > 0}

@@ -20,12 +20,12 @@ from reports.facts.topologies import (
     LOAD,
     NO_LOAD,
     Claim,
+    MeasuredShape,
     Topology,
-    Tried,
     claims,
     crossings,
     loop_share,
-    ran,
+    measured_shape,
     shape_text,
     topologies,
 )
@@ -33,7 +33,7 @@ from reports.facts.traces import of_cells
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.view import View
 
-PLACE = 100
+PLACE = 46
 WANTED = message("Throughput of many processes compared with one process of many threads")
 COMMAND = f"{PROGRAM} --experiment topology"
 MARGIN = 0.3
@@ -45,7 +45,7 @@ MEMORY = message("memory [MiB]")
 
 def section(view: View) -> Section:
     """Return the report's section that compares one process of many threads with many processes, by load."""
-    every = topologies(view.run)
+    every = topologies(view.cells)
     claimed = claims(view.run, every, view.machine.available_cores)
     crossed = crossings(claimed)
     lines = (
@@ -102,7 +102,7 @@ def _load_text(load: int) -> str:
     return "" if load == NO_LOAD else f"{LOAD} {load}"
 
 
-def _place_words(place: Tried) -> Message:
+def _place_words(place: MeasuredShape) -> Message:
     """Return processes and threads in words: '2 processes of 4 threads on 3.14t', '2 processes on 3.14'."""
     if place.threads == 1:
         return plural("{count} process on {arm}", "{count} processes on {arm}", count=place.processes, arm=place.arm)
@@ -137,7 +137,7 @@ def _claim_clause(claim: Claim) -> Message:
         return message("{place} was not measured, so there is nothing to compare", place=threaded)
     sides = [(many, many, claim.over_many)]
     if claim.load != NO_LOAD:  # the notes say that both single processes have the same number of threads
-        sides = [(_place_words(Tried(claim.one.arm, 1, 1)), _place_words(claim.one), claim.over_one), *sides]
+        sides = [(_place_words(MeasuredShape(claim.one.arm, 1, 1)), _place_words(claim.one), claim.over_one), *sides]
     ratios = [
         message("{ratio} times that of {place}", ratio=estimate(ratio, hundredths), place=brief)
         for brief, _, ratio in sides
@@ -271,7 +271,7 @@ def _across(label: Message, names: Sequence[str]) -> Axis:
     return Axis(label=label, low=-MARGIN, high=len(names) - 1 + MARGIN, ticks=ticks)
 
 
-def _cells(place: Tried) -> str:
+def _cells(place: MeasuredShape) -> str:
     return of_cells(place.cells)
 
 
@@ -280,7 +280,7 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
     ordered = sorted(topology.all_places, key=lambda place: (-place.processes, place.threads))
     shapes = list(dict.fromkeys(place.shape for place in ordered))
 
-    def spot(place: Tried) -> tuple[str, Spot]:
+    def spot(place: MeasuredShape) -> tuple[str, Spot]:
         rates, name = [*map(requests_per_s, place.cells)], f"{place.arm}, {place.shape}"
         return place.arm, Spot(shapes.index(place.shape), rates, _cells(place), name)
 
@@ -310,7 +310,7 @@ def _table(topology: Topology, view: View) -> Table:
 
     The columns RUNS_AS, P99 and CPU are shown if the service's processes were counted.
     """
-    cols: list[Col[Tried]] = [
+    cols: list[Col[MeasuredShape]] = [
         arm_col(attrgetter("arm"), view.looks, _cells),
         col(SHAPES, lambda place: shape_text(place.asked) if place.asked else place.shape, whole),
         col(RUNS_AS, _ran_as, whole),
@@ -326,8 +326,8 @@ def _table(topology: Topology, view: View) -> Table:
     return table(message("Results by processes x threads"), cols, groups)
 
 
-def _ran_as(place: Tried) -> str:
-    counted = ran(place.cells)
+def _ran_as(place: MeasuredShape) -> str:
+    counted = measured_shape(place.cells)
     return shape_text(counted) if counted else ""
 
 

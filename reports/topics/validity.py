@@ -10,7 +10,7 @@ from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
 from reports.document.model import Datum, Section, plain_table, traced, words
 from reports.document.values import percent
-from reports.facts.cells import Row, runtimes
+from reports.facts.cells import Row, grouped, runtimes
 from reports.facts.commands import command_line
 from reports.facts.comparisons import Comparison, confounds_of, is_anytime
 from reports.facts.gates import (
@@ -42,7 +42,7 @@ from reports.statistics.significance import DEPENDENT, ENOUGH, depends, independ
 from reports.topics.gaps import elsewhere, missing
 from reports.view import View
 
-PLACE = 20
+PLACE = 60
 TITLE = message("Validity")
 PASSED, WARNING, FAILED, UNKNOWN = "passed", "look", "failed", "unknown"
 STATES = {
@@ -64,14 +64,40 @@ CoreUse = list[tuple[float, Row]]  # share of the cores that a row used, and the
 def section(view: View) -> Section:
     """Return the report's section on validity: checks, the basis of the verdicts, and what was not measured."""
     heads = (message("Check"), NOTHING, message("Finding"))
-    rows = [
-        (name, *check(view)) for name, check in CHECKS.items() if check is not _check_idle or view.plan.method.slices
-    ]
-    checks = plain_table(TITLE, heads, rows, kind="checks")
+    checks = plain_table(TITLE, heads, checked(view), kind="checks")
     cells = of_cells(view.run.cells)
     sentences = tuple(traced(sentence, cells) for sentence in verdict_basis(view))
     rest = Section(key="rests-on", title=message("What the verdicts rest on"), sentences=sentences)
-    return Section(key="validity", title=TITLE, tables=(checks,), parts=(rest, missing(view), elsewhere(view)))
+    return Section(
+        key="validity", title=TITLE, tables=(checks,), parts=(rest, missing(view), elsewhere(view)), folded=True
+    )
+
+
+def checked(view: View) -> list[tuple[Message, Datum, Datum]]:
+    """Return the name, the state and the finding of each check."""
+    return [
+        (name, *check(view)) for name, check in CHECKS.items() if check is not _check_idle or view.plan.method.slices
+    ]
+
+
+def checks_line(view: View) -> Datum:
+    """Return all checks in one line: that all passed, or the names of those that did not."""
+    by_state = grouped(checked(view), lambda check: check[1].state)
+    passed, unknown, *bad = (by_state.get(f"state {state}", []) for state in (PASSED, UNKNOWN, FAILED, WARNING))
+    every, worst = sum(map(len, by_state.values())), next(filter(None, bad), [])
+    line = message("✓ All {all} checks passed.", all=every)
+    if unknown:
+        line = message(
+            "✓ {passed} of {all} checks passed, {unknown} not known.",
+            passed=len(passed), all=every, unknown=len(unknown),
+        )  # fmt: skip
+    if worst:
+        names = listed((name for of_state in bad for name, *_ in of_state), SEMICOLON)
+        line = message(
+            "! {passed} of {all} checks passed, {unknown} not known. Not passed: {names}.",
+            passed=len(passed), all=every, unknown=len(unknown), names=names,
+        )  # fmt: skip
+    return words(line, state=worst[0][1].state if worst else f"state {PASSED}")
 
 
 # ---- checks --------------------------------------------------------------------------------------------------------

@@ -1,61 +1,146 @@
 """The section "Verdict" of a report: the answer, the spread over settings, and reasons for open verdicts."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from operator import itemgetter
 
-from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, chained, listed, message
-from reports.document.model import Section, traced
-from reports.document.values import ratio
-from reports.facts.cells import setting_key
+from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural, verbatim
+from reports.document.drawing import COUNT
+from reports.document.model import Column, Datum, Section, Strip, Table, traced, words
+from reports.document.shapes import Col, arm_col, col, table
+from reports.document.values import ratio, whole
+from reports.facts.cells import Row, grouped, setting_key
 from reports.facts.commands import more_blocks_command
 from reports.facts.comparisons import Comparison, answering
+from reports.facts.figures import MORE
+from reports.facts.measures import THROUGHPUT
 from reports.facts.pairs import OVER_ALL
-from reports.facts.traces import together
+from reports.facts.traces import of_row, together
 from reports.statistics.verdict import amount
-from reports.topics.answer import ONLY_ONE, answer, gains, headline, made_of
-from reports.topics.comparisons import more_blocks
+from reports.topics.answer import ONLY_ONE, STEP_NAMES, answer, gains, headline, labelled, rank, ratio_text
+from reports.topics.comparisons import RATIO, forest, more_blocks, ratio_datum
+from reports.topics.results import BARS, ROOM
+from reports.topics.validity import checks_line
 from reports.view import View
 
 PLACE = 10
-STEPS = ("lock", "jit", "patch", "other", "build", "version")
+TITLE = message("Verdict")
+MOST_BARS = 8
+STEPS = ("whole", "lock", "jit", "patch", "other", "build", "version")
 OPEN = ("inconclusive", "invalid")
 
 
 def section(view: View) -> Section:
-    """Return the report's section with the verdict and its open questions. A terminal shows it in another form."""
-    first = tuple(
-        listed((_comparison_sentence(one, view) for one in some), SENTENCES)
-        for some in verdict_comparisons(view.compared)
-    )
-    first = first or tuple(gains(view))
-    if not (first or view.plan.view):
-        first = (ONLY_ONE,)
-    sentences = tuple(filter(None, [_spread_sentence(view), *_open_sentences(view)]))
+    """Return the first screen: headline, steps with intervals, checks, bars, and the notes of the terminal's answer."""
     brief = tuple(answer(view)) if view.compared or not view.plan.view else ()
-    return Section(key="verdict", title=message("Verdict"), answer=first, sentences=sentences, terminal=brief)
+    if not brief:
+        return Section(key="verdict", title=TITLE)
+    checks = replace(labelled([(message("Checks"), checks_line(view))]), kind="notes")
+    notes = [replace(part, kind="notes") for part in brief[-1:] if isinstance(part, Table)]
+    return Section(
+        key="verdict",
+        title=TITLE,
+        answer=tuple(_headlines(view)),
+        tables=tuple(filter(None, [_steps(view), checks, _bars(view), *notes])),
+        notes=tuple(filter(None, [_spread_sentence(view), *_open_sentences(view)])),
+        terminal=brief,
+    )
 
 
-def _comparison_sentence(comparison: Comparison, view: View) -> Message:
-    """Return the headline of a comparison and, for a difference, its parts: cores in use and CPU time."""
-    both = [headline(comparison)]
-    if comparison.verdict in ("faster", "slower"):
-        both.append(made_of(comparison))
-    return traced(chained(both, SENTENCES), view.traces.of(comparison), "verdict")
+def _headlines(view: View) -> list[Message]:
+    """Return the headline of the run, as the terminal has it. Several settings may take a second sentence."""
+    settings = _settings(view)
+    cells = together(view.traces.of(one) for setting in settings for one in setting if one.step != "aa")
+    sentences = [traced(sentence, cells) for sentence in gains(view) if len(settings) > 1]
+    main = main_comparison(view.compared)
+    return sentences or [traced(headline(main), view.traces.of(main), "verdict") if main else ONLY_ONE]
 
 
-def verdict_comparisons(compared: Sequence[Comparison]) -> list[list[Comparison]]:
-    """Return the comparisons that the verdict names: the steps, with the GIL first, then first against last runtime.
+def _settings(view: View) -> list[list[Comparison]]:
+    """Return the comparisons of each setting."""
+    of_settings = (one for one in view.compared if one.system != OVER_ALL)
+    return [*grouped(of_settings, lambda one: setting_key(one.system, one.params)).values()]
 
-    With several settings, these are the comparisons over all settings. Empty if nothing is compared.
-    Steps without measurements are left out, unless no step was measured.
+
+def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
+    """Return the comparison of the headline: first against last runtime, or else the first step of STEPS.
+
+    With several settings, it is the comparison over all settings. None if there are several settings and none over all.
+    A step without measurements counts only if no step was measured.
     """
     about = answering(compared)
     measured = [one for one in about if one.ratio is not None or one.verdict == "invalid"] or about
     if len({setting_key(one.system, one.params) for one in measured}) != 1:
-        return []
-    steps = sorted((one for one in measured if one.step in STEPS), key=lambda one: STEPS.index(one.step))
-    whole = [one for one in measured if one.step == "whole"]
-    return [some for some in (steps, whole) if some]
+        return None
+    named = (one for one in measured if one.step in STEPS)
+    return min(named, key=lambda one: STEPS.index(one.step), default=None)
+
+
+# ---- tables of the first screen --------------------------------------------------------------------------------------
+
+
+def _steps(view: View) -> Table:
+    """Return a forest plot of the steps: of the only setting with its noise, or over all settings."""
+    settings = _settings(view)
+    named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.system == OVER_ALL]
+    shown = sorted(named, key=lambda one: one.step == "aa")
+    cols: list[Col[Comparison]] = [
+        col(message("step"), lambda one: words(STEP_NAMES[one.step], cells=view.traces.of(one), leads=True)),
+        col(message("from → to"), lambda one: f"{one.denominator} → {one.numerator}"),
+    ]
+    made = forest(message("Steps"), [(NOTHING, shown)], lambda one: one, view.traces.of, cols)
+    return replace(made, key="", caption=NOTHING)
+
+
+def _bars(view: View) -> Table:
+    """Return bars, of which longer is better: the throughput of each arm, or the ratio of each of several settings."""
+    settings = _settings(view)
+    if len(settings) > 1:
+        return _ratio_bars([min(setting, key=rank) for setting in settings], view)
+    rows = [row for row in view.rows if row.figures]
+    most = ROOM * THROUGHPUT.most(rows)
+
+    def bar(row: Row) -> Datum:
+        return Datum(strip=THROUGHPUT.strip(row, most, view.looks[row.runtime], row.runtime), cells=of_row(row))
+
+    cols: list[Col[Row]] = [
+        arm_col(lambda row: row.runtime, view.looks, of_row),
+        Col(Column(head=NOTHING, is_strip=True), bar),
+        col(THROUGHPUT.label, THROUGHPUT.median, whole, of_row, THROUGHPUT.figure),
+    ]
+    return table(message("Throughput"), cols, [(NOTHING, rows)], kind="bars wide", caption=BARS)
+
+
+def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
+    """Return a bar for the ratio of each comparison. Only the first MOST_BARS comparisons are shown."""
+    shown = compared[:MOST_BARS]
+    most = ROOM * max([1.0, *(one.ratio for one in shown if one.ratio)])
+
+    def bar(one: Comparison) -> Datum:
+        look = view.looks.get(one.numerator, 0) % COUNT
+        bars = ((0.0, one.ratio or 0.0, f"bar r{look} p{look}"),)
+        return Datum(strip=Strip(low=0.0, high=most, bars=bars, lines=((1.0, "unity"),), tip=ratio_text(one)))
+
+    cols: list[Col[Comparison]] = [
+        col(
+            message("Setting"),
+            lambda one: words(view.settings.short(one.system, one.params), cells=view.traces.of(one), leads=True),
+        ),
+        Col(Column(head=NOTHING, is_strip=True), bar),
+        col(RATIO, lambda one: ratio_datum(one, view.traces.of(one)), ratio),
+    ]
+    caption = message("Bars: throughput of the newer runtime divided by that of the older. The dashed line is 1.")
+    left = plural(
+        "{count} more setting is under All comparisons.",
+        "{count} more settings are under All comparisons.",
+        count=len(compared) - len(shown),
+    )
+    caption = listed([caption, MORE, *[left] * (len(compared) > len(shown))], SENTENCES)
+    arms = grouped(shown, lambda one: verbatim(f"{one.denominator} → {one.numerator}"))
+    return table(message("Throughput of each setting"), cols, arms.items(), kind="bars settings", caption=caption)
+
+
+# ---- notes -----------------------------------------------------------------------------------------------------------
 
 
 def _spread_sentence(view: View) -> Message:

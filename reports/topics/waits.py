@@ -15,7 +15,7 @@ from reports.facts.cells import grouped
 from reports.statistics.stats import Estimate, difference, share
 from reports.view import View
 
-PLACE = 82
+PLACE = 22
 MOST_SENTENCES = 5
 MOST_LINES = 12
 LEAST_SHARE = 0.02

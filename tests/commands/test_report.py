@@ -124,5 +124,5 @@ def test_a_file_that_cannot_be_made_is_named_and_the_rest_is_there(
     folder = saved(tmp_path / "a")
     assert report([str(folder)]) == 1
     told = capsys.readouterr()
-    assert told.err.startswith("error: cells.csv could not be made (KeyError: 'pgo', in test_report.py:")
+    assert told.err.startswith("error: cells.csv could not be created (KeyError: 'pgo', in test_report.py:")
     assert (folder / "report.html").is_file()

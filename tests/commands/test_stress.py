@@ -51,7 +51,7 @@ def test_what_cannot_be_stressed_is_refused(arguments: list[str], why: str, tmp_
 @pytest.mark.parametrize(
     ("request_line", "seconds", "status", "wrong_under", "found"),
     [
-        ("GET /race", "6", 1, {"3.14t"}, "Only without the GIL: wrong answers."),
+        ("GET /race", "6", 1, {"3.14t"}, "Found only without the GIL: wrong answers."),
         ("GET /sound", "2", 0, set(), "Nothing was found: no wrong answer in "),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from lab.python import uv
 from lab.run.cell_run import Bench
 from lab.run.runtimes import Runtime
-from reports.facts.topologies import ran
+from reports.facts.topologies import measured_shape
 from tests.conftest import runtime_or_skip
 from tests.contract.own_services import measured, running
 from tests.contract.runs import finished, processes_with, result_of
@@ -65,7 +65,7 @@ def test_a_service_that_starts_threads_for_processes_is_shown_as_what_it_is(
     loads = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 1000}
     result = measured(folder, bench, str(runtime.name), given, **asked, **loads)
     check_ok(result)
-    assert ran([result]) == (1, 4)
+    assert measured_shape([result]) == (1, 4)
 
 
 def test_a_program_of_the_requirements_runs_by_its_bare_name(any_runtime: Runtime, folder: Path, bench: Bench) -> None:

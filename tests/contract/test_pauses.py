@@ -6,7 +6,7 @@ import pytest
 
 from lab.run.cell_run import Bench
 from lab.run.runtimes import Runtime
-from reports.facts.cells import rows
+from reports.facts.cells import Cells
 from reports.topics.pauses import DELAYED, ArmPauses, pauses
 from tests.contract.own_services import measured
 from tests.contract.serving import check_ok
@@ -23,7 +23,7 @@ def of_service(folder: Path, bench: Bench, runtime: str, cycles: int) -> ArmPaus
     cells = [measured(folder, bench, runtime, given, block, **many) for block in BLOCKS]
     for cell in cells:
         check_ok(cell)
-    (found,) = pauses(rows(run_of(cells, runtimes=(runtime,))))
+    (found,) = pauses(Cells(run_of(cells, runtimes=(runtime,))).rows)
     return found
 
 

@@ -48,7 +48,7 @@ def test_a_file_that_cannot_be_made_loses_no_other(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(texts, "rows_sheet", broken)
     with pytest.raises(PartsLost) as lost:
         write_all(View(run_of([measured(cell_of("2", "3.14t"), 1, [MS])]), TITLES), tmp_path)
-    cause = " could not be made (KeyError: 'pgo', in test_write.py:"
+    cause = " could not be created (KeyError: 'pgo', in test_write.py:"
     assert [str(reason).partition(cause)[0] for reason in lost.value.reasons] == ["table.csv", "report.html"]
     assert {path.name for path in lost.value.paths if path.parent == tmp_path} == FILES - {"report.html", "table.csv"}
     assert all(path.is_file() for path in lost.value.paths)

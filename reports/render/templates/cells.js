@@ -1,6 +1,15 @@
-// The table of cells: sort by the buttons in its head, filter by text and choices, show the cells of a figure.
+// Unfold what a link leads to. The table of cells: sort by its heads, filter by text and choices, show a figure's cells.
 (function () {
   "use strict";
+  function unfold() {
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) { return; }
+    for (let one = target.querySelector(":scope > details") || target; one; one = one.parentElement) {
+      if (one.tagName === "DETAILS") { one.open = true; }
+    }
+  }
+  window.addEventListener("hashchange", unfold);
+  unfold();
   const table = document.getElementById("cell-table");
   if (!table) { return; }
   const body = table.tBodies[0];
@@ -57,6 +66,7 @@
     document.getElementById("filters").reset();
     groups = names.split(" ").map((name) => "cell-" + name + "-");
     filter();
+    document.querySelectorAll("details:has(#cell-table)").forEach((one) => { one.open = true; });
     document.getElementById("cells").scrollIntoView();
     document.getElementById("filter-clear").focus({ preventScroll: true });
   }

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from core.result import CellResult, Run
 from experiments.http_clients.topic_workers import clients_by_setting
-from reports.facts.cells import Row, rows
+from reports.facts.cells import Cells, Row
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.sample import MS
 
@@ -36,7 +36,7 @@ def story_run() -> Run:
 
 def clients_in(*cells: Sequence[CellResult]) -> dict[str, list[Row]]:
     """The clients of a run of these cells, by setting."""
-    return clients_by_setting(rows(contest_run(*cells, view="http-clients")))
+    return clients_by_setting(Cells(contest_run(*cells, view="http-clients")).rows)
 
 
 def only_client(*cells: Sequence[CellResult]) -> Row:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from reports.facts.builds import service_version
-from reports.facts.cells import rows
+from reports.facts.cells import Cells
 from tests.reports.contestants import blocks_of, contest_run
 
 
@@ -23,5 +23,5 @@ from tests.reports.contestants import blocks_of, contest_run
 def test_of_a_native_service_it_is_that_of_its_library_and_of_java(program: Any, version: str) -> None:
     cells = blocks_of("echo-libuv", 1000)
     run = contest_run([replace(cell, services=[{**cell.services[0], "program": program}]) for cell in cells])
-    (row,) = rows(run)
+    (row,) = Cells(run).rows
     assert service_version(run, row) == version

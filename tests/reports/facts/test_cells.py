@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from core.result import CellResult
-from reports.facts.cells import rows
+from reports.facts.cells import Cells
 from reports.facts.figures import Figures
 from reports.facts.measures import loop_words
 from tests.reports.facts.timed_cells import timed
@@ -16,7 +16,7 @@ SMALL = {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 1, "NUM_REQUESTS_PER_CLIENT": 100
 
 
 def figures_of(blocks: Sequence[CellResult]) -> Figures:
-    figures = rows(run_of(blocks, blocks=len(blocks)))[0].figures
+    figures = Cells(run_of(blocks, blocks=len(blocks))).rows[0].figures
     assert figures
     return figures
 
@@ -47,12 +47,12 @@ def test_ratio_is_above_one_where_the_row_is_faster_than_the_first_runtime() -> 
         ],
         blocks=1,
     )
-    assert [(row.runtime, row.ratio) for row in rows(run)] == [("3.11", 1.0), ("3.14t", pytest.approx(301 / 201))]
+    assert [(row.runtime, row.ratio) for row in Cells(run).rows] == [("3.11", 1.0), ("3.14t", pytest.approx(301 / 201))]
 
 
 def test_requests_that_were_due_and_never_sent_are_named() -> None:
     cell = timed("3.11", 1, 1000, {"RATE": 100})
     (client,) = cell.clients
     late = replace(cell, clients=[{**client, "requests": 100, "overdue": 300}])
-    (_, words) = loop_words(rows(run_of([late], runtimes=["3.11"])))
+    (_, words) = loop_words(Cells(run_of([late], runtimes=["3.11"])).rows)
     assert str(words).startswith("75.0% of the requests that were due were never sent")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reports.facts.cells import rows
+from reports.facts.cells import Cells
 from reports.facts.standings import (
     Contest,
     contests,
@@ -18,7 +18,7 @@ def names(contest: Contest) -> list[str]:
 
 def test_the_one_with_most_requests_is_first_and_the_others_have_their_share_of_its() -> None:
     slow, fast = blocks_of("echo-uvloop", 25_000, runtime="3.14t"), blocks_of("echo-libuv", 50_000)
-    (contest,) = contests(rows(contest_run(slow, fast)), TITLES)
+    (contest,) = contests(Cells(contest_run(slow, fast)).rows, TITLES)
     assert names(contest) == ["libuv (C)", "uvloop (Python over libuv), 3.14t"]
     assert [one.rate for one in contest.standings] == [50_000, 25_000]
     shares = [one.share for one in contest.standings]
@@ -28,7 +28,7 @@ def test_the_one_with_most_requests_is_first_and_the_others_have_their_share_of_
 def test_threads_that_one_system_alone_varies_tell_its_rows_apart_and_are_no_setting() -> None:
     """Netty runs with one thread and with two; libuv, which reads the parameter too, with one."""
     netty = [blocks_of("echo-netty", rate, NUM_SERVER_THREADS=number) for number, rate in ((1, 30_000), (2, 45_000))]
-    (contest,) = contests(rows(contest_run(blocks_of("echo-libuv", 40_000), *netty)), TITLES)
+    (contest,) = contests(Cells(contest_run(blocks_of("echo-libuv", 40_000), *netty)).rows, TITLES)
     assert names(contest) == [
         "Netty (Java), NUM_SERVER_THREADS 2",
         "libuv (C)",
@@ -43,6 +43,6 @@ def test_a_share_is_of_the_same_block_and_not_of_medians() -> None:
         [cell for block, pair in enumerate(rates, 1) for cell in blocks_of(system, pair[side], blocks=(block,))]
         for side, system in enumerate(("load-own", "load-wrk"))
     )
-    share = rate_share(*rows(contest_run(row, base)))
+    share = rate_share(*Cells(contest_run(row, base)).rows)
     assert share
     assert share.value == pytest.approx(2)

@@ -18,7 +18,7 @@ from reports.compare.runs import compare_runs
 from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Document, Figure, Section, plain_table, traced, words
 from reports.exports.texts import cells_sheet, rows_sheet
-from reports.facts.cells import rows
+from reports.facts.cells import Cells
 from reports.render.console import terminal
 from reports.render.figures import files
 from reports.render.html import page
@@ -109,7 +109,7 @@ def check_csv(text: str) -> None:
     cell = cell_of("1", "3.14")
     run = run_of([measured(cell, 1, [MS]), faulty(cell, 2, "failed", text)])
     run.cells[0].params[text] = text
-    for sheet in (cells_sheet(run), rows_sheet(rows(run))):
+    for sheet in (cells_sheet(run), rows_sheet(Cells(run).rows)):
         fields = [field for line in csv.reader(io.StringIO(sheet)) for field in line]
         formulas = [field for field in fields if field.startswith(("=", "+", "-", "@", "\t", "\r"))]
         assert all(re.fullmatch(r"-[\d.e+-]*", field) for field in formulas)

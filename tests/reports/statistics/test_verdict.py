@@ -46,13 +46,13 @@ def test_faster_and_slower_take_both_the_interval_and_the_p(case: Evidence, word
 
 def test_reason_of_equivalent_says_when_a_smaller_difference_is_there() -> None:
     assert str(judge(evidence(0.99, 1.0, 1.02, p=0.9)).why) == "the interval 0.99 to 1.02 lies within ±3 %"
-    smaller = "there is a smaller difference (p is 0.001)"
+    smaller = "a smaller difference exists (p is 0.001)"
     assert str(judge(evidence(1.01, 1.02, 1.025)).why).endswith(smaller)
 
 
 def test_reason_of_inconclusive_says_which_of_interval_and_p_falls_short() -> None:
     assert "includes 1 and reaches beyond ±3 %" in str(judge(evidence(0.97, 1.08, 1.2, p=0.2)).obstacle)
-    assert "excludes 1, but p is 0.06, above 0.04" in str(judge(evidence(1.01, 1.08, 1.2, p=0.06)).obstacle)
+    assert "excludes 1, but p is 0.06, which is above 0.04" in str(judge(evidence(1.01, 1.08, 1.2, p=0.06)).obstacle)
 
 
 def test_blocks_needed_by_hand() -> None:
@@ -69,7 +69,7 @@ def test_an_effect_in_the_middle_of_the_margin_is_soonest_shown_equivalent() -> 
 def test_too_small_an_effect_for_its_noise_needs_more_than_a_thousand_blocks() -> None:
     case = Evidence(effect=Estimate(value=0.015, low=-0.985, high=1.015, count=10), p=0.9)
     assert blocks_needed(case) is None
-    assert str(judge(case).why).endswith("at this spread more than 1000 blocks are needed")
+    assert str(judge(case).why).endswith("with this spread, more than 1000 blocks are needed")
 
 
 def test_equivalent_takes_total_time_as_well_as_the_median() -> None:
@@ -77,13 +77,13 @@ def test_equivalent_takes_total_time_as_well_as_the_median() -> None:
     alike, slower = (Evidence(effect=inside, total=total, p=0.5) for total in (inside, beyond))
     assert judge(alike).verdict == "equivalent"
     assert judge(slower).verdict == "inconclusive"
-    assert "total time, 0.8 to 0.99, may not" in str(judge(slower).obstacle)
+    assert "total times, 0.8 to 0.99, may differ by more" in str(judge(slower).obstacle)
 
 
 def test_equivalent_takes_the_p_of_a_larger_difference_which_the_family_raises() -> None:
     case = Evidence(effect=seen(0.99, 1.0, 1.01), p=0.5, p_outside=0.05, family=13)
     assert judge(case).verdict == "inconclusive"
-    assert "of a larger difference p is 0.05 adjusted for 13 comparisons, above 0.04" in str(judge(case).obstacle)
+    assert "not excluded: p is 0.05 adjusted for 13 comparisons, which is above 0.04" in str(judge(case).obstacle)
 
 
 # ---- families
@@ -100,7 +100,7 @@ def noise(seed: int, count: int, scale: float) -> list[float]:
 def test_three_blocks_are_never_faster_however_large_the_effect() -> None:
     verdict = judge_family({"a": blocks_of([1.0, 1.01, 1.02])})["a"]
     assert (verdict.verdict, verdict.p) == ("inconclusive", 0.25)
-    assert (str(verdict.obstacle), verdict.blocks_needed) == ("3 blocks cannot give an interval", 6)
+    assert (str(verdict.obstacle), verdict.blocks_needed) == ("3 blocks cannot yield an interval", 6)
 
 
 def test_ten_blocks_suffice_for_13_comparisons_and_not_for_52() -> None:
@@ -108,7 +108,7 @@ def test_ten_blocks_suffice_for_13_comparisons_and_not_for_52() -> None:
     assert {one.verdict for one in judge_family(dict.fromkeys(range(13), values)).values()} == {"faster"}
     of_52 = judge_family(dict.fromkeys(range(52), values))[0]
     assert of_52.verdict == "inconclusive"
-    assert "10 blocks cannot bring p to 0.04 adjusted for 52" in str(of_52.why)
+    assert "10 blocks cannot lower p to 0.04 adjusted for 52" in str(of_52.why)
 
 
 def test_a_failed_gate_makes_a_comparison_invalid_and_shrinks_the_family() -> None:

@@ -29,12 +29,15 @@ MIXED = audit(package("fine"), package("old", GIL, LATE), package("gone", ("not 
 @pytest.mark.parametrize(
     ("audited", "sentence"),
     [
-        (audit(package("old", GIL)), "1 of 1 packages is not ready: old (GIL back on)."),
+        (audit(package("old", GIL)), "1 of 1 packages is not ready: old (switches the GIL on)."),
         (
             audit(package("a"), package("b")),
-            "All 2 are ready: imported without the GIL, from wheels, without a warning",
+            "All 2 packages are ready: each installs from a wheel and imports without the GIL and without a warning",
         ),
-        (audit(package("a")), "a is ready: imported without the GIL, from a wheel, without a warning."),
+        (
+            audit(package("a")),
+            "a is ready: it installs from a wheel and imports without the GIL and without a warning.",
+        ),
     ],
 )
 def test_the_sentence_names_what_is_not_ready_and_why(audited: dict[str, Any], sentence: str) -> None:

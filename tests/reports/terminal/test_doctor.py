@@ -28,15 +28,16 @@ FINDINGS = [
     Inspected(verbatim("SMT"), verbatim("on [2 a core]"), False, verbatim(PIN)),
 ]
 PRINTED = """\
-ok        load     0.10 on 8 cores
-look      governor powersave
-not known turbo
-look      SMT      on [2 a core]
+ok      load     0.10 on 8 cores
+warning governor powersave
+unknown turbo
+warning SMT      on [2 a core]
 What to do:
 governor: sudo cpupower frequency-set
 SMT: Keep services and clients on cores of their own with --pin, or turn it off.
-Not quiet: governor, SMT. More blocks, and A/A, show how much it matters. 1 of 4
-cannot be known here.
+The machine is not quiet: governor, SMT. Measure more blocks, and an A/A arm
+(--aa), to see how much this affects results. 1 of 4 checks are not possible on
+this machine.
 """
 
 

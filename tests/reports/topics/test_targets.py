@@ -71,7 +71,7 @@ def test_an_arm_that_took_part_again_is_the_noise_floor() -> None:
 def test_arms_that_share_no_block_are_not_compared() -> None:
     run = a_run(blocks_of(OLD, 1000, blocks=(1,)), blocks_of(NEW, 1120, blocks=(2,)))
     (line,) = told(run)
-    assert line.startswith(f"{NEW} and {OLD} cannot be compared: no block has both arms")
+    assert line.startswith(f"{NEW} and {OLD} cannot be compared: no block measured both arms")
 
 
 def test_settings_are_told_apart() -> None:
