@@ -176,7 +176,7 @@ def _command(arguments: Sequence[str]) -> int:
         return commands.find(arguments[0])(arguments[1:])
     if arguments and not arguments[0].startswith("-"):
         raise BadInput(
-            "{word!r} is not a command. {near}Accepted are {names}, or only flags for a run.",
+            "{word!r} is not a command. {near}Accepted are {names}. Without a command, the flags describe a run.",
             word=arguments[0],
             near=did_you_mean(arguments[0], commands.NAMES),
             names=listed(commands.NAMES),

@@ -20,13 +20,13 @@ PACKAGES = (
     Option(
         "-r/--requirement FILE",
         message(
-            "a requirements file, pyproject.toml, uv.lock, pylock.toml, or a project's folder (default: this folder)"
+            "A requirements file, pyproject.toml, uv.lock, pylock.toml or project folder (default: the current folder)."
         ),
     ),
-    Option("--package NAME", message("a package, such as numpy"), repeated=True),
+    Option("--package NAME", message("A package, such as numpy."), repeated=True),
 )
-RUNTIME = Option("--runtime NAME", message("a free-threaded build (default: 3.14t)"))
-BUILD = Option("--build", message("build what has no wheel from source, and import it too"))
+RUNTIME = Option("--runtime NAME", message("The free-threaded build to check with (default: 3.14t)."))
+BUILD = Option("--build", message("Build packages without a wheel from source, and import them too."))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -57,7 +57,9 @@ def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
 def _interpreter(name: str) -> Interpreter:
     """The interpreter of a runtime's name. Raises BadInput where it is not here."""
     if RuntimeName.parse(name).native:
-        raise BadInput("--runtime is {name}; audit needs a free-threaded build of Python, such as 3.14t.", name=name)
+        raise BadInput(
+            "--runtime is {name}, but audit needs a free-threaded build of Python, such as 3.14t.", name=name
+        )
     interpreter = next(iter(interpreters.find([name]).values()), None)
     if interpreter is None:
         raise BadInput(chained([interpreters.missing(name), *interpreters.refused([name])], SENTENCES))

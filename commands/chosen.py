@@ -51,14 +51,14 @@ def with_present_runtimes(
     extra = () if client in (SAME, ORCHESTRATOR) else (client,)
     runtimes, missing = present_runtimes((*plan.runtimes, *extra), flags, output, spread)
     if extra and client not in runtimes:
-        raise BadInput("No runtime for the clients: {reason}", reason=missing[client])
+        raise BadInput("The clients' runtime is missing: {reason}", reason=missing[client])
     required = value_of(REQUIRE, flags, ())
     arms = tuple(name for name in runtimes if name in plan.runtimes or name in required)
     _expect_distinct({name: runtimes[name] for name in arms})
     chosen = replace(plan, runtimes=arms)
     if not chosen.cells():
         raise BadInput(
-            "There is nothing of {systems} to measure under {runtimes}; name another runtime, such as 3.14.",
+            "System {systems} has no cells under {runtimes}. Name another runtime, such as 3.14.",
             systems=listed(plan.systems),
             runtimes=listed(arms),
         )
@@ -75,7 +75,8 @@ def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
         return plan
     output.note(
         message(
-            "Clients are in Python, for the native one, which leaves more of the cores to the services, is {reason}.",
+            "Using Python clients, because the native client is {reason}. The native client "
+            "would leave more CPU to the services.",
             reason=reasons[0],
         )
     )
@@ -94,9 +95,9 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
             for (system, runtime), other in possible.absent.items()
             if other == reason
         ]
-        output.note(message("Left out: system {pairs}: {reason}", pairs=listed(pairs), reason=reason))
+        output.note(message("Skipped: system {pairs}: {reason}", pairs=listed(pairs), reason=reason))
     if not possible.cells():
-        raise BadInput("Nothing is left to measure; the lines above say what each system needs.")
+        raise BadInput("Nothing is left to measure. The lines above say what each system needs.")
     return possible
 
 
@@ -141,8 +142,8 @@ def _here(names: tuple[str, ...], flags: Mapping[str, Any], output: Output) -> d
         if others and name not in releases:
             output.note(
                 message(
-                    "Runtime {name} is {label}, the newest that is installed. Also installed: {others}; --runtime "
-                    "names one.",
+                    "Runtime {name} is {label}, the newest installed release. Also installed: "
+                    "{others}. Choose one with --runtime.",
                     name=name,
                     label=interpreter.label,
                     others=listed(others, AND),
@@ -170,5 +171,8 @@ def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
 
 def _on_hosts(names: tuple[str, ...], flags: Mapping[str, Any], spread: Spread) -> dict[str, AnyRuntime]:
     if value_of(INTERPRETER, flags, {}):
-        raise BadInput("--interpreter names a path of this machine; give each host its own: python, in its entry.")
+        raise BadInput(
+            "--interpreter names a path on this machine, but the run uses other "
+            "hosts. Set the key python of each host instead."
+        )
     return spread.runtimes(names)

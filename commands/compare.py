@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 
 SLOWER = Option(
     "--fail-if-slower SHARE",
-    message("exit with 3 if a cell of B is slower by 5% or more, 1 if unclear"),
+    message(
+        "Fail if a cell of B is slower than in A. SHARE is the additional time that is "
+        "accepted, such as 5%. The exit status is 3, or 1 if the result is unclear."
+    ),
     parse_slower,
 )
-ANYWAY = Option("--anyway", message("compare although machines, methods or parameters differ"))
-JUNIT = Option("--junit FILE", message("write JUnit XML, a test case for each cell"))
-PAGE = Option("--out FILE", message("write the comparison as an HTML page, too"))
-GITHUB = Option("--github", message("print annotations for GitHub, and add the table to the job's summary"))
+ANYWAY = Option("--anyway", message("Compare even if machines, methods or parameters differ."))
+JUNIT = Option("--junit FILE", message("Write JUnit XML, with one test case per cell."))
+PAGE = Option("--out FILE", message("Also write the comparison as an HTML page."))
+GITHUB = Option("--github", message("Print annotations for GitHub, and add the table to the job summary."))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -48,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
     parser = output.parser("compare")
-    parser.add_names("run", message("a run's folder, a result.json or a pyperf file"), 2)
+    parser.add_names("run", message("The folder of a run, a result.json or a pyperf file."), 2)
     parser.add(message("how to compare"), SLOWER, ANYWAY, JUNIT)
     parser.add(message("the page"), PAGE)
     parser.add(message("what to print"), JSON, GITHUB, exclusive=True)
@@ -85,7 +88,7 @@ def _exit_status(compared: "Compared", output: Output) -> int:
 
     unclear = [one for one in compared.cells if one.outcome == "open"]
     for one in unclear:
-        output.note(message("Not passed: {name}: {reason}", name=one.name, reason=sentence(one)))
+        output.note(message("No verdict on {name}: {reason}", name=one.name, reason=sentence(one)))
     if any(one.outcome == "slower" for one in compared.cells):
         return THRESHOLD_MISSED
     return NO_VERDICT if unclear else 0

@@ -29,12 +29,12 @@ from core.user_service import App, UserService
 DEFAULT_FILE = "my-service.yaml"
 USUAL_REQUIREMENTS = "requirements.txt"
 NONE = "none"
-FORCE = Option("--force", message("overwrite the file"))
+FORCE = Option("--force", message("Overwrite the file if it exists."))
 START = message(
-    "How is it started? An application and its server, such as  shop.web:app gunicorn\n"
-    "  or a command, such as  {python} -m myapp --port {port}"
+    "How is the service started? Give an application and its server, such as  shop.web:app "
+    "gunicorn\n  or a command, such as  {python} -m myapp --port {port}"
 )
-REQUEST = message('Which request, and what is the answer? Such as  GET /items/3 -> 200 {"id": 3}')
+REQUEST = message('Which request is sent, and which answer is correct? For example  GET /items/3 -> 200 {"id": 3}')
 HEAD = message(
     "Look at it:  {program} plan --plan {file}\nMeasure it:  {program} --plan {file}\n"
     "Keys: docs/own-service.md for the service, docs/plans.md for the rest."
@@ -67,7 +67,10 @@ def main(arguments: Sequence[str]) -> int:
     plan = user_service_plan(given, Path.cwd())
     assert plan.user_service is not None
     if flags["runtime"] is not None and not replace(plan, runtimes=runtimes).cells():
-        raise BadInput("--runtime is {names}; services of your own do not run under it.", names=flags["runtime"])
+        raise BadInput(
+            "--runtime is {names}, but your own service cannot run under it. Name a Python, such as 3.14t.",
+            names=flags["runtime"],
+        )
     text = plan_text(path.name, _seen_from(path.parent, given), plan.user_service, runtimes, output.language)
     _write(path, text)
     output.note(
@@ -83,7 +86,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
     parser = output.parser("init")
-    parser.add_names("file", message("the plan to write (default: {file})", file=DEFAULT_FILE), "?", DEFAULT_FILE)
+    parser.add_names("file", message("The plan file to write (default: {file}).", file=DEFAULT_FILE), "?", DEFAULT_FILE)
     parser.add(message("the plan"), FORCE, RUNTIMES)
     add_service_flags(parser)
     return parser.parse(arguments)
@@ -94,9 +97,9 @@ def _expect_room(path: Path, *, force: bool) -> None:
     if os.path.isdir(path):
         raise _unwritable(path, message("it is a folder"))
     if not os.path.isdir(path.parent):
-        raise _unwritable(path, message("there is no folder {folder}", folder=str(path.parent)))
+        raise _unwritable(path, message("the folder {folder} does not exist", folder=str(path.parent)))
     if os.path.exists(path) and not force:
-        raise BadInput("{path} exists; name another file, or overwrite it with --force.", path=str(path))
+        raise BadInput("{path} exists. Name another file, or overwrite it with --force.", path=str(path))
 
 
 def _check(given: dict[str, Any]) -> None:
@@ -115,8 +118,9 @@ def _answered(given: dict[str, Any], output: Output) -> dict[str, Any]:
     if not sys.stdin.isatty():
         if not started or "requests" not in given:
             raise BadInput(
-                "There is no terminal to ask on; give --app and --server, --service-command or --target, "
-                "and --request with --expect-status or --expect-json."
+                "init cannot ask questions, because its input is not a terminal. Give --app "
+                "and --server, --service-command or --target, and --request with "
+                "--expect-status or --expect-json."
             )
         return given
     if not started:
@@ -166,7 +170,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _unwritable(path: Path, reason: Arg) -> BadInput:
-    return BadInput("{path} cannot be written: {reason}; name another file.", path=str(path), reason=reason)
+    return BadInput("{path} cannot be written: {reason}. Name another file.", path=str(path), reason=reason)
 
 
 # ---- the text of a plan: no file is read here -----------------------------------------------------------------------

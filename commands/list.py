@@ -18,7 +18,7 @@ def main(arguments: Sequence[str]) -> int:
 
     output = output_for(arguments)
     parser = output.parser("list")
-    parser.add_names("folder", message("where runs are saved (default: {folder})", folder=RUNS_FOLDER), "?")
+    parser.add_names("folder", message("The folder of saved runs (default: {folder}).", folder=RUNS_FOLDER), "?")
     parser.add(message("what to print"), JSON)
     flags = parser.parse(arguments)
     folder = short(Path(flags["folder"]) if flags["folder"] is not None else RUNS)

@@ -29,9 +29,14 @@ from lab.machine import host
 from reports.document.values import duration
 
 POWER = Option(
-    "--power D", message("by the noise of a saved run: cells and blocks that find a difference of 5%"), parse_margin
+    "--power D",
+    message(
+        "Estimate from the noise of a saved run which duration and number of "
+        "blocks can show a difference of D, such as 5%."
+    ),
+    parse_margin,
 )
-FROM = Option("--from RUN", message("the run whose noise --power takes"))
+FROM = Option("--from RUN", message("The saved run whose noise --power uses."))
 COUNT_US = 0.025  # one turn of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
 PROCESS_OVERHEAD_S = 0.03
@@ -79,13 +84,14 @@ def _power(given: Mapping[str, Any], output: Output) -> int:
     from reports.facts.inside import design_of, design_words
 
     if given["power"] is None or given["from"] is None:
-        raise BadInput("--power takes its noise from a saved run: --power 5% --from reports/out/RUN.")
+        raise BadInput("--power and --from must be given together: --power 5% --from reports/out/RUN.")
     size, run = flags.value_of(POWER, given), load(Path(given["from"]))
     design = design_of(run, compare(run), size)
     if design is None:
         raise BadInput(
-            "{run} cannot say how many blocks it takes: no step has 6 blocks of cells of half a second, or its noise "
-            "would ask for hundreds. Measure its plan with --blocks 6 --duration 1, or on a quieter machine.",
+            "The number of blocks cannot be estimated from {run}. No step has 6 blocks with "
+            "cells of 0.5 s, or the noise would require hundreds of blocks. Measure its plan "
+            "with --blocks 6 --duration 1, or on a quieter machine.",
             run=given["from"],
         )
     output.line(design_words(design, size, design.flags))

@@ -42,12 +42,12 @@ def with_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
     if flags["app"] and not (flags["server"] and flags["interface"]):
         filled |= _served(filled, note)
     if not flags["request"] and not flags["requests"]:
-        note(message("Request: GET / (--request names another)"))
+        note(message("Request: GET / (change it with --request)"))
     if BLOCKS.name in flags and not (
         flags[BLOCKS.name] or flags[UNTIL.name] or flags[EXPERIMENT.name] or flags[SLO.name]
     ):
         filled[UNTIL.name] = UNTIL_DECIDED
-        note(message("Blocks: until there is a verdict, for 3 minutes at most (--blocks or --until say otherwise)"))
+        note(message("Blocks: until there is a verdict, at most 3 minutes (change it with --blocks or --until)"))
     return filled
 
 
@@ -76,12 +76,12 @@ def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
         return None
     needed = packages.read_dependencies(folder, flags[EXTRA.name], flags[GROUP.name])
     if needed is None:
-        note(message("Packages: none; {folder} has no pyproject.toml or requirements.txt", folder=str(folder)))
+        note(message("Packages: none, because {folder} has no pyproject.toml or requirements.txt", folder=str(folder)))
         return None
     if needed.installs:
-        note(message("Packages: the project itself and what it needs, by {source}", source=needed.source))
+        note(message("Packages: the project and its dependencies, from {source}", source=needed.source))
     else:
-        note(message("Packages: by {source}", source=needed.source))
+        note(message("Packages: from {source}", source=needed.source))
     if len(needed.entries) == 1 and needed.entries[0].startswith("-r "):
         return needed.entries[0].removeprefix("-r ")
     return requirements_file("", needed.entries, ENVIRONMENTS) or None
@@ -100,7 +100,7 @@ def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
     if missing:
         note(message("Runtimes: {names}; uv installs {missing}", names=listed(pair, AND), missing=listed(missing, AND)))
     else:
-        note(message("Runtimes: {names}, which are here (--runtime names others)", names=listed(pair, AND)))
+        note(message("Runtimes: {names}, both installed (change them with --runtime)", names=listed(pair, AND)))
     return ",".join(pair)
 
 
@@ -115,7 +115,7 @@ def _served(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
     note(message("Application: {app} is {interface} ({kind})", app=app, interface=interface.upper(), kind=seen.kind))
     server, why = _server(flags["server"], interface, installed_packages(python))
     if why:
-        note(message("Server: {server}, {why} (--server names another)", server=server, why=why))
+        note(message("Server: {server}, {why} (change it with --server)", server=server, why=why))
     return {"app": app, "server": server, "interface": interface}
 
 
@@ -125,8 +125,8 @@ def _server(given: str | None, interface: str, installed: Mapping[str, str]) -> 
         return given, None
     own = [name for name, server in SERVERS.items() if name in installed and interface in server.interfaces]
     if own:
-        return own[0], message("which the project has")
-    return USUAL[interface], message("usual for {interface}", interface=interface.upper())
+        return own[0], message("installed with the project")
+    return USUAL[interface], message("the default for {interface}", interface=interface.upper())
 
 
 def _python(flags: Mapping[str, Any]) -> Path:
@@ -149,8 +149,9 @@ def _variables(flags: Mapping[str, Any]) -> dict[str, str]:
 
 def _no_interface(app: str, seen: Application) -> BadInput:
     return BadInput(
-        "{app} is {kind}, which is neither WSGI nor ASGI. Give the command that serves it: --service-command "
-        "'{{python}} -m ... {{port}}'; or say what it is with --interface.",
+        "{app} is {kind}, which is neither WSGI nor ASGI. Give the command that serves it: "
+        "--service-command '{{python}} -m ... {{port}}'. Or name its interface with "
+        "--interface.",
         app=app,
         kind=seen.kind,
     )

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from reports.view import View
 
 ROOM = 12  # columns of a label
-OUT = Option("--out FILE", message("the page of several runs (default: side-by-side.html beside the newest run)"))
-OPEN = Option("--open", message("open the page in the browser"))
+OUT = Option(
+    "--out FILE", message("The file for the page of several runs (default: side-by-side.html next to the newest run).")
+)
+OPEN = Option("--open", message("Open the page in the browser."))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,18 +106,20 @@ def main(arguments: Sequence[str]) -> int:
     flags = _flags(arguments, output)
     paths = [Path(text) for text in dict.fromkeys(flags["run"])] or [_newest_run()]
     if flags["out"] and len(paths) < 2:
-        raise BadInput("--out is {path}, for several runs side by side; name at least two runs.", path=flags["out"])
+        raise BadInput(
+            "--out is {path}, but --out is for the page of several runs. Name at least two runs.", path=flags["out"]
+        )
     reports = [_reported(path, run, output) for path, run in [(path, load(path)) for path in paths]]
     _show_all(reports, flags)
     page = _side_by_side(reports, flags, output) if len(paths) > 1 else _page(reports[0])
     if flags["open"] and not webbrowser.open(page.resolve().as_uri()):
-        output.note(message("No browser could be started; open {path} yourself.", path=str(page.resolve())))
+        output.note(message("No browser could be started. Open {path} yourself.", path=str(page.resolve())))
     return 0 if all(report.whole for report in reports) else 1
 
 
 def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
     parser = output.parser("report")
-    parser.add_names("run", message("a run's folder (default: the newest)"), "*")
+    parser.add_names("run", message("The folder of a run (default: the newest run)."), "*")
     parser.add(message("the page"), OUT, OPEN)
     parser.add(message("what to print"), JSON, QUIET, exclusive=True)
     return parser.parse(arguments)
@@ -155,7 +159,7 @@ def _side_by_side(reports: Sequence[Written], flags: dict[str, Any], output: Out
     if flags["quiet"]:
         print(short(path))
     elif not flags["json"]:
-        output.line(message("All of them side by side: {path}", path=str(short(path))))
+        output.line(message("All runs side by side: {path}", path=str(short(path))))
     return path
 
 

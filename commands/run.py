@@ -47,9 +47,7 @@ from lab.run.runs import (
 from lab.run.sandbox import Sandbox
 from reports.names import names_in_folder
 
-SUMMARY = message(
-    "gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?"
-)
+SUMMARY = message("Measure what the free-threaded build of CPython does to a threaded service.")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -72,7 +70,7 @@ def main(arguments: Sequence[str]) -> int:
             with opened(plan) as spread:
                 return _measured(_resumed(run, plan, given, output, spread), run, sandbox, given, output)
     if given["accept_changes"]:
-        raise BadInput("--accept-changes is for --resume; leave it out of a new run.")
+        raise BadInput("--accept-changes works only with --resume. Leave it out of a new run.")
     asked = with_project(given, output.note if not given["quiet"] else lambda text: None)
     with planned(asked) as (plan, spread):
         order, run = _ordered(plan, asked, arguments, output, spread)
@@ -124,8 +122,8 @@ def _slower(written: Written, share: float, output: Output) -> int:
         )
         if one in slower:
             line = message(
-                "{setting}: {numerator} is slower than {denominator} by more than {share}: it serves {ratio}x [{low}, "
-                "{high}] the requests.",
+                "{setting}: {numerator} is slower than {denominator} by more than {share}: it "
+                "serves {ratio}x [{low}, {high}] the throughput.",
                 ratio=ratio(one.ratio or 0.0),
                 low=ratio(one.low or 0.0),
                 high=ratio(one.high or 0.0),
@@ -149,10 +147,9 @@ def _stressed(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: 
 
 
 def _epilog(output: Output) -> str:
+    """Return one line per command, for --help."""
     lines = [f"  {name:<10}  {output.text(summary)}" for name, summary in commands.SUMMARIES.items()]
-    headings = message("commands (each has its own --help):"), message("systems:")
-    others, systems = map(output.text, headings)
-    return "\n".join([others, *lines, "", systems, flags.systems_help(output.language)])
+    return "\n".join([output.text(message("commands (each has its own --help):")), *lines])
 
 
 def _ordered(
@@ -192,7 +189,7 @@ def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
     """Raise BadInput for flags beside --resume that would change the plan."""
     if given["blocks"] is not None and not given["blocks"].startswith("+"):
         raise BadInput(
-            "--resume continues the saved plan; --blocks cannot change it. It can add to it: --blocks +{added}",
+            "--resume continues the saved plan, so --blocks cannot change it. To add blocks, use --blocks +{added}",
             added=given["blocks"],
         )
     changing = [
@@ -203,7 +200,7 @@ def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
     changing += service_flags.flags_without_secrets(given)
     if changing:
         raise BadInput(
-            "--resume continues the saved plan; {flags} cannot change it. Leave it out.", flags=listed(changing)
+            "--resume continues the saved plan, so {flags} cannot change it. Leave out {flags}.", flags=listed(changing)
         )
 
 
@@ -252,8 +249,8 @@ def _expect_an_end(plan: Plan) -> None:
     until = plan.until
     if until.looks and not until.seconds and plan.blocks == options.MAX_BLOCKS and plan.sides < 2:
         raise BadInput(
-            "--until waits for a comparison, but there is nothing to compare: only one runtime, or one service, takes "
-            "part. Name two, or end the run by --blocks N or a time such as --until 10min."
+            "--until needs a comparison, but only one runtime or service takes part. Name two, "
+            "or end the run with --blocks N or a time such as --until 10min."
         )
 
 

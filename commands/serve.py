@@ -29,8 +29,8 @@ def main(arguments: Sequence[str]) -> int:
     entries = replace(plan, runtimes=tuple(runtimes), aa=False).entries()
     if len(entries) != 1:
         raise BadInput(
-            "serve starts the services of one cell, but these flags make {count}; give one value to each, such as: "
-            "--system 4 --runtime 3.14t --num-multi-socket 1",
+            "serve starts the services of one cell, but these flags describe {count} cells. "
+            "Give each flag one value, such as: --system 4 --runtime 3.14t --num-multi-socket 1",
             count=len(entries),
         )
     with Sandbox() as sandbox, Children(sandbox, str(REPOSITORY)) as children:

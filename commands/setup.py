@@ -17,7 +17,9 @@ def main(arguments: Sequence[str]) -> int:
     output = output_for(arguments)
     parser = output.parser("setup")
     parser.add_names(
-        "runtimes", message("runtimes, such as 3.14.6t (default: {names})", names=listed(SETUP_RUNTIMES)), "*"
+        "runtimes",
+        message("Runtimes to find or install, such as 3.14.6t (default: {names}).", names=listed(SETUP_RUNTIMES)),
+        "*",
     )
     names = tuple(parser.parse(arguments)["runtimes"]) or SETUP_RUNTIMES
     absent = [name for name in names if RuntimeName.parse(name).binary not in interpreters.find(names)]

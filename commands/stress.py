@@ -38,7 +38,7 @@ def _seconds(given: Given) -> float:
     return time_s
 
 
-LENGTH = Option("--seconds T", message("how long, all arms together (default: 60)"), _seconds)
+LENGTH = Option("--seconds T", message("How long to run, both runtimes together (default: 60 s)."), _seconds)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -57,7 +57,9 @@ def main(arguments: Sequence[str]) -> int:
     folder = Path(given["out"]) if given["out"] else run_folder(replace(plan, name=f"{plan.name}-stress"))
     with held(folder) as sandbox:
         if (folder / STRESS).exists():
-            raise BadInput("{folder} holds a stress already; name another folder with --out.", folder=str(folder))
+            raise BadInput(
+                "{folder} already contains a stress report. Name another folder with --out.", folder=str(folder)
+            )
         bench = Bench(sandbox=sandbox, runtimes=runtimes, method=plan.method)
         stress = stressed(plan, seconds, bench, folder, output, quiet=given["quiet"])
         text = written(stress, folder, output)
@@ -73,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
     parser = output.parser("stress")
-    parser.add(message("what to stress"), LENGTH, *CHOICE, CLIENTS)
+    parser.add(message("what to check"), LENGTH, *CHOICE, CLIENTS)
     flags.add_runtime_flags(parser)
     parser.add_parameters()
     flags.add_service_flags(parser)
@@ -100,9 +102,9 @@ def _expect_started(plan: Plan) -> None:
     """Raise BadInput if the service cannot be started under both runtimes."""
     expect_here(plan, "stress")
     if sys.platform != "linux":
-        raise BadInput("stress needs Linux; this is {platform}.", platform=sys.platform)
+        raise BadInput("stress needs Linux, but this is {platform}.", platform=sys.platform)
     if plan.user_service and plan.user_service.targets:
-        raise BadInput("stress starts the service itself, under each runtime; give --service-command or --app.")
+        raise BadInput("stress must start the service itself, under each runtime. Give --service-command or --app.")
 
 
 def arms(names: Sequence[str], *, forced: bool = False) -> tuple[str, ...]:
@@ -113,10 +115,13 @@ def arms(names: Sequence[str], *, forced: bool = False) -> tuple[str, ...]:
     parsed = [RuntimeName.parse(name) for name in names if name != NATIVE]
     without = next((name for name in reversed(parsed) if not name.gil_enabled), None)
     if without is None:
-        raise BadInput("No runtime without a GIL takes part; name one, such as --runtime 3.14,3.14t.")
+        raise BadInput("No runtime without a GIL takes part. Name one, such as --runtime 3.14,3.14t.")
     beside = [name for name in parsed if name.gil_enabled and name.version == without.version]
     if not beside and not forced:
-        raise BadInput("No runtime with a GIL takes part beside {name}; name one of its version.", name=str(without))
+        raise BadInput(
+            "No runtime with a GIL takes part for comparison with {name}. Name one of the same version.",
+            name=str(without),
+        )
     same_binary = [name for name in beside if name.gil_forced]
     return str(without), str((same_binary or beside)[0]) if beside else f"{without}+gil"
 

@@ -23,14 +23,15 @@ _SSH = re.compile(r"(?:[A-Za-z0-9._-]+@)?(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.%a-z]+
 
 def _ssh(given: Given) -> str:
     if not isinstance(given.value, str) or not _SSH.fullmatch(given.value) or given.value.startswith("-"):
-        raise given.wrong(message("user@host:port, host, or a name of ~/.ssh/config"))
+        raise given.wrong(message("user@host:port, a host, or a name from ~/.ssh/config"))
     return given.value
 
 
 def _via(given: Given) -> str:
     if given.value == "asyncssh":
         raise BadInput(
-            "{name} is asyncssh, which is gone. Leave via out: the command ssh connects, as ~/.ssh/config says.",
+            "{name} is asyncssh, which is no longer supported. Leave out via, and gilscope "
+            "connects with the ssh command.",
             name=given.name,
         )
     return given.choice(VIA)
@@ -58,31 +59,51 @@ def _file(given: Given) -> str:
 
 
 HOST_KEYS = (
-    Option("", message("user@host:port, or a name of ~/.ssh/config"), _ssh, key="ssh"),
-    Option("", message("the address that measured traffic uses (IPv4)"), _address, key="address"),
+    Option("", message("How to reach the host: user@host:port, or a name from ~/.ssh/config."), _ssh, key="ssh"),
+    Option("", message("The host's IPv4 address for the measured traffic."), _address, key="address"),
     Option(
         "",
-        message("what connects: ssh (default), here (this machine)"),
+        message("How gilscope connects: ssh (default), or here if the host is this machine."),
         _via,
         key="via",
     ),
-    Option("", message("private key, if the agent and ~/.ssh do not have it"), _file, key="identity_file"),
-    Option("", message("file of known host keys (default: ~/.ssh/known_hosts)"), _file, key="known_hosts"),
-    Option("", message("CPUs of the children there: 0-3"), Given.cpus, key="cpus"),
-    Option("", message("paths of interpreters there, if they are not found"), _pythons, key="python"),
+    Option(
+        "",
+        message("A file with the private key, if neither the SSH agent nor ~/.ssh has the key."),
+        _file,
+        key="identity_file",
+    ),
+    Option("", message("The file of known host keys (default: ~/.ssh/known_hosts)."), _file, key="known_hosts"),
+    Option(
+        "",
+        message("The CPUs for services and clients on the host, such as 0-3 (default: all)."),
+        Given.cpus,
+        key="cpus",
+    ),
+    Option(
+        "",
+        message("Absolute paths of interpreters on the host that gilscope does not find by itself."),
+        _pythons,
+        key="python",
+    ),
 )
 
 
 def _host(name: str, content: Any, folder: Path) -> Host:
     what = message("host {name}", name=name)
     if not _NAME.fullmatch(name):
-        raise BadInput("{name!r} is not a host's name; it must be small letters, digits, - and _.", name=name)
+        raise BadInput(
+            "{name!r} is not a valid host name. Use up to 40 lower-case letters, digits, - and _.", name=name
+        )
     expect_keys(what, content, tuple(by_key(HOST_KEYS)))
     host = Host(name=name, **{"address": "", **parsed(HOST_KEYS, content, folder)})
     if not host.address:
-        raise BadInput("{host} has no address; give it the one that measured traffic uses.", host=what)
+        raise BadInput(
+            "{host} has no address. Add the IPv4 address for the measured traffic, such as address: 10.0.0.2.",
+            host=what,
+        )
     if (host.via == "here") == bool(host.ssh):
-        raise BadInput("{host} must have either ssh: user@host, or via: here for this machine.", host=what)
+        raise BadInput("{host} must have either ssh: user@host, or via: here if the host is this machine.", host=what)
     return host
 
 
@@ -95,7 +116,7 @@ def parse_hosts(given: Given) -> dict[str, Host]:
         if isinstance(content, dict) and content.keys() == {"hosts"}:
             content = content["hosts"]
     if not isinstance(content, dict) or not 0 < len(content) <= MOST_HOSTS:
-        raise given.wrong(message("a mapping of host names, at most {count}", count=MOST_HOSTS))
+        raise given.wrong(message("a mapping with 1 to {count} host names as keys", count=MOST_HOSTS))
     return {str(name): _host(str(name), host, folder) for name, host in content.items()}
 
 
@@ -112,9 +133,13 @@ def _names(given: Given) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_name(replace(given, value=name)) for name in names))
 
 
-HOSTS = Option("--hosts FILE", message("hosts by name, in YAML: docs/hosts.md"), parse_hosts)
-SERVICES_ON = Option("--services-on NAME", message("the host of the services"), _name)
-CLIENTS_ON = Option("--clients-on NAMES", message("the hosts of the clients, which take turns"), _names)
+HOSTS = Option("--hosts FILE", message("A YAML file that describes the hosts (see docs/hosts.md)."), parse_hosts)
+SERVICES_ON = Option("--services-on NAME", message("The host that runs the services."), _name)
+CLIENTS_ON = Option(
+    "--clients-on NAMES",
+    message("The hosts that run the clients. Each client is assigned to the next host in turn."),
+    _names,
+)
 OPTIONS = applying(PYTHON, HOSTS, SERVICES_ON, CLIENTS_ON)
 
 
@@ -136,7 +161,7 @@ def spread(plan: Plan) -> Plan:
         return plan
     _check_names(layout)
     for why in filter(None, _obstacles(plan, layout)):
-        raise BadInput("{why} It does not work across hosts (docs/hosts.md).", why=why)
+        raise BadInput("This plan cannot run across hosts (see docs/hosts.md): {why}", why=why)
     rows = tuple(
         replace(row, values={**row.values, "TRANSPORT": ("tcp",)}) if "TRANSPORT" in row.system.parameters else row
         for row in plan.rows
@@ -149,21 +174,28 @@ def spread(plan: Plan) -> Plan:
 def expect_here(plan: Plan, what: str) -> None:
     """Raises BadInput where the plan has hosts, across which *what* does not work."""
     if plan.layout:
-        raise BadInput("{what} does not work across hosts (docs/hosts.md); leave one of both out.", what=what)
+        raise BadInput(
+            "{what} does not work across hosts (see docs/hosts.md). Remove the hosts from the plan and the flags.",
+            what=what,
+        )
 
 
 def _check_names(layout: Layout) -> None:
     if not layout.hosts:
-        raise BadInput("--services-on and --clients-on name hosts; say what these are: --hosts FILE.")
+        raise BadInput(
+            "--services-on and --clients-on name hosts, but no hosts are described. Describe them with --hosts FILE."
+        )
     for flag, names in (("--services-on", (layout.services_on,)), ("--clients-on", layout.clients_on)):
         if not names or not all(names):
             raise BadInput(
-                "{flag} is missing; name hosts, out of {hosts}.", flag=flag, hosts=listed(sorted(layout.hosts))
+                "{flag} is missing. Give it names from the described hosts: {hosts}.",
+                flag=flag,
+                hosts=listed(sorted(layout.hosts)),
             )
         for name in names:
             if name not in layout.hosts:
                 raise BadInput(
-                    "{flag} names {name!r}; the hosts are {hosts}.",
+                    "{flag} names the host {name!r}, which is not described. The described hosts are {hosts}.",
                     flag=flag,
                     name=name,
                     hosts=listed(sorted(layout.hosts)),
@@ -181,16 +213,23 @@ def _obstacles(plan: Plan, layout: Layout) -> list[Message | None]:
     service = plan.user_service
     command = str(service.command.command) if service and service.command else "{host}{port}"
     return [
-        message("A service that already runs is called from this machine.") if service and service.targets else None,
-        message("A command must say where it listens by {places}.", places="{host} {port}")
+        message("Clients call a service that already runs only from this machine.")
+        if service and service.targets
+        else None,
+        message(
+            "The command must contain {places}, because the service must listen on the host's address.",
+            places="{host} {port}",
+        )
         if not ("{host}" in command and "{port}" in command)
         else None,
-        message("System {systems} listens on this machine alone.", systems=listed(still)) if still else None,
-        message("TRANSPORT unix stays on one machine; use tcp.") if unix else None,
-        message("Clients end at a time, and not by a count: give a duration, such as --duration 2.")
+        message("System {systems} listens only on this machine.", systems=listed(still)) if still else None,
+        message("TRANSPORT is unix, but Unix sockets do not reach other hosts. Use tcp.") if unix else None,
+        message(
+            "Clients must stop after a time, not after a number of requests. Give a duration, such as --duration 2."
+        )
         if not method.duration_s
         else None,
-        message("The clients' runtime is that of this machine; name one.")
+        message("The clients use the Python of gilscope itself, which other hosts lack. Give --client-runtime.")
         if method.client_runtime == ORCHESTRATOR and not service
         else None,
     ]

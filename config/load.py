@@ -40,7 +40,7 @@ def load_experiment(name: str, cores: int | None = None) -> Plan:
     """Return the plan of that name, of those with gilscope. Raises BadInput with all names. cores: as of load_plan()"""
     paths = experiments()
     if name not in paths:
-        raise BadInput("Experiment {name!r} is not known; accepted are {names}.", name=name, names=listed(paths))
+        raise BadInput("There is no experiment {name!r}. Choose one of {names}.", name=name, names=listed(paths))
     return load_plan(paths[name], cores)
 
 
@@ -100,10 +100,10 @@ def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[A
     if "service" in content:
         for key in ("rows", "view"):
             if key in content:
-                raise BadInput("{key} does not go with service; leave one of them out.", key=key)
+                raise BadInput("The plan has both {key} and service. Remove one of them.", key=key)
         return user_service_plan(content["service"], path.parent, defaults)
     if not isinstance(rows, list) or not rows:
-        raise BadInput("rows is missing or empty; it must be a list with at least one row, such as `- system: 4`.")
+        raise BadInput("rows is missing or empty. It must be a list with at least one row, such as `- system: 4`.")
     return Plan(
         name=path.stem,
         rows=tuple(row for given in rows for row in _rows(given, defaults, path.parent, cores)),
@@ -128,7 +128,7 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cor
     expect_keys(message("a row"), given, (*ROW_KEYS, *PARAMETERS))
     names = given.get("system", [])
     if names == []:
-        raise BadInput("the row {row} names no system; give it one, such as `system: 4`.", row=repr(given))
+        raise BadInput("The row {row} has no system. Add one, such as `system: 4`.", row=repr(given))
     values = _parameters({name: value for name, value in given.items() if name in PARAMETERS}, cores)
     systems = [find_system(str(name), folder) for name in (names if isinstance(names, list) else [names])]
     row = parsed(ROW, {key: given[key] for key in ROW_KEYS if key in given}, folder)
@@ -150,7 +150,9 @@ def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: in
         return [{}]
     for name in TOPOLOGY:
         if name in given:
-            raise BadInput("{name} cannot be given in a row with a topology, which sets it; leave it out.", name=name)
+            raise BadInput(
+                "A row with a topology cannot have {name}, because the topology sets {name}. Remove it.", name=name
+            )
     clients = {} if CLIENTS in given or CLIENTS in defaults else {CLIENTS: (max(4, 2 * cores),)}
     return [{WORKERS: (services,), THREADS: (workers,), **clients} for services, workers in core_topologies(cores)]
 
@@ -167,7 +169,5 @@ def _row(system: System, values: Mapping[str, Any], defaults: Mapping[str, Any],
     for name in values:
         if not system.takes(name):
             reads = listed(system.parameters)
-            raise BadInput(
-                "{name} is not read by system {key}; it reads {reads}.", name=name, key=system.key, reads=reads
-            )
+            raise BadInput("System {key} does not use {name}. It uses {reads}.", name=name, key=system.key, reads=reads)
     return Row(system=system, values={**read_by(system, defaults), **values}, **about)

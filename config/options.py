@@ -17,8 +17,8 @@ class Subject(Enum):
     """What a run measures, as messages name it."""
 
     SYSTEMS = message("gilscope's own systems")
-    COMMAND = message("a command")
-    APP = message("an application")
+    COMMAND = message("a service started by a command")
+    APP = message("a WSGI or ASGI application")
     TARGETS = message("a service that already runs")
 
 
@@ -119,7 +119,10 @@ class Given:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise BadInput(
-                "{name}: {path} cannot be read: {reason}.", name=self.name, path=str(path), reason=reason
+                "{name} names {path}, which cannot be read: {reason}. Name a readable file.",
+                name=self.name,
+                path=str(path),
+                reason=reason,
             ) from None
         return path
 
@@ -243,22 +246,23 @@ def refuse(subject: Subject, given: Iterable[tuple[str, Option]]) -> None:
     for name, option in given:
         if subject not in option.applies_to and subject is Subject.SYSTEMS:
             raise BadInput(
-                "{option} describes a service of your own; give --service-command, --app, --target or --arm.",
+                "{option} describes a service of your own, but no service is given. Add "
+                "--service-command, --app, --target or --arm.",
                 option=name,
             )
         if subject not in option.applies_to:
-            raise BadInput("{option} does not apply to {subject}; leave it out.", option=name, subject=subject.value)
+            raise BadInput("{option} does not apply to {subject}. Leave it out.", option=name, subject=subject.value)
 
 
 def expect_keys(what: Message, given: Any, keys: Sequence[str]) -> None:
     """Raise BadInput unless *given* is a mapping with no other keys."""
     if not isinstance(given, dict):
-        accepted = message("a mapping with keys of {keys}", keys=listed(keys))
+        accepted = message("a mapping whose keys are among {keys}", keys=listed(keys))
         raise BadInput("{name} is {value}; it must be {accepted}.", name=what, value=repr(given), accepted=accepted)
     for key in given:
         if key not in keys:
             raise BadInput(
-                "{what} has an unknown key {key!r}; accepted are {keys}.", what=what, key=key, keys=listed(keys)
+                "{what} has the unknown key {key!r}. Accepted keys are {keys}.", what=what, key=key, keys=listed(keys)
             )
 
 

@@ -184,12 +184,14 @@ class Plan:
             flag = parameter(name).flag
             if any(name in row.fixed for row in self.rows):  # the shapes of a topology would not be what they say
                 raise BadInput(
-                    "{flag} cannot be given beside a topology, which sets {name}; leave it out.", flag=flag, name=name
+                    "{flag} cannot be used with a topology, because the topology sets {name}. Leave out {flag}.",
+                    flag=flag,
+                    name=name,
                 )
             if not any(row.system.takes(name) for row in self.rows):
                 raise BadInput(
-                    "{flag} ({name}) is not read by system {systems}; it is read by system {readers}. "
-                    "Leave it out or choose another system.",
+                    "{flag} sets {name}, which system {systems} does not use. It is used by "
+                    "system {readers}. Leave out {flag}, or choose another system.",
                     flag=flag,
                     name=name,
                     systems=listed(sorted(self.systems), OR),
@@ -277,7 +279,8 @@ def _systems_again(saved: SavedPlan) -> dict[str, System]:
             systems[name] = system = find_system(outside.file)
             if system.key != name:
                 raise BadInput(
-                    "The run measured system {name}; {file} declares {key} now.",
+                    "The run measured system {name}, but {file} now declares system {key}. "
+                    "Restore the file, or start a new run.",
                     name=name,
                     file=outside.file,
                     key=system.key,
@@ -303,8 +306,9 @@ def _check_rate(row: Row) -> None:
     threads, services = min(_numbers(row, THREADS)), max(_numbers(row, SERVICES))
     if threads < services:
         raise BadInput(
-            "RATE is {rate}, {threads_name} is {threads} and {services_name} is {services}: at a rate, each service "
-            "must have a thread of each client. Give {threads_name} at least {services}.",
+            "RATE is {rate}, {threads_name} is {threads} and {services_name} is {services}. "
+            "With a rate, each client needs one thread per service. Set {threads_name} to at "
+            "least {services}.",
             rate=max(_numbers(row, "RATE")),
             threads_name=THREADS,
             threads=threads,
@@ -323,7 +327,12 @@ def _check_names(systems: Iterable[System]) -> None:
     for system in systems:
         if files.setdefault(system.key, file_of(system)) != file_of(system):
             key, file, other = system.key, files[system.key], file_of(system)
-            raise BadInput("{file} and {other} both declare the system {key!r}.", file=file, other=other, key=key)
+            raise BadInput(
+                "{file} and {other} both declare the system {key!r}. Rename one of the two.",
+                file=file,
+                other=other,
+                key=key,
+            )
 
 
 def _cell(system: System, runtime: str, values: Mapping[str, Value]) -> Cell:

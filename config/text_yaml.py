@@ -71,7 +71,7 @@ def read_yaml(path: Path, flag: str) -> Any:
     except OSError as error:
         raise _unreadable(path, flag, str(error.strerror)) from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput("{path} is not YAML: {error}.", path=str(path), error=_cause(error)) from None
+        raise BadInput("{path} is not valid YAML: {error}.", path=str(path), error=_cause(error)) from None
 
 
 def _cause(error: Exception) -> str:
@@ -88,7 +88,7 @@ def _place(mark: yaml.Mark | None) -> str:
 
 def _unreadable(path: Path, flag: str, reason: Arg) -> BadInput:
     return BadInput(
-        "{path} cannot be read: {reason}; name a YAML file with {flag}.", path=str(path), reason=reason, flag=flag
+        "{path} cannot be read: {reason}. Name a YAML file with {flag}.", path=str(path), reason=reason, flag=flag
     )
 
 

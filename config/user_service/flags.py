@@ -47,7 +47,7 @@ def _targets(flags: Mapping[str, Any]) -> dict[str, str]:
         return arms
     name = str(flags.get("name") or TARGET_NAME)
     if name in arms:
-        raise BadInput("--target and --arm are both called {name}; each arm needs a name of its own.", name=name)
+        raise BadInput("--target and --arm have the same name, {name}. Give each arm a different name.", name=name)
     return {name: flags["target"], **arms}
 
 
@@ -55,7 +55,10 @@ def _requests(flags: Mapping[str, Any]) -> dict[str, Any]:
     fields = {option.key: flags[option.name] for option in given_flags(_OF_REQUEST, flags)}
     if flags.get("requests") is not None:
         if fields:
-            raise BadInput("--requests names a file with whole requests; leave out --request and the flags for it.")
+            raise BadInput(
+                "--requests names a file that describes the requests completely. "
+                "Leave out --request and the other flags for requests."
+            )
         return {}
     texts = fields.pop("request", ["GET"] if fields else [])
     return {"requests": [{"request": text, **fields} for text in texts]} if texts else {}
@@ -70,7 +73,7 @@ def _pairs(option: Option, flags: Mapping[str, Any]) -> dict[str, str]:
             raise Given(value=text, name=option.flag).wrong(verbatim(option.metavar))
     pairs = dict(text.split("=", 1) for text in texts)
     if option is ARM and len(pairs) != len(texts):
-        raise BadInput("--arm gives a name more than once; each arm needs a name of its own.")
+        raise BadInput("Two --arm flags have the same name. Give each arm a different name.")
     return pairs
 
 
@@ -88,15 +91,17 @@ def plan_with_secrets(
     wanted = {secret.key: secret.name for secret in secrets_in(from_file(own))}
     if other := sorted({name for name, shown in again - wanted.keys()}):
         raise BadInput(
-            "The saved run has no {names} with this text, and --resume cannot change its plan. Leave it out, or "
-            "start a new run.",
+            "The saved run has no {names} with this value, and --resume cannot change the "
+            "plan. Leave out {names}, or start a new run.",
             names=listed(other),
         )
     known = [*given, *(secret for secret in remembered if secret.key not in again)]
     missing = sorted({wanted[key] for key in wanted.keys() - {secret.key for secret in known}})
     if missing:
         raise BadInput(
-            "The run did not keep the value of {names}; give it again beside --resume.", names=listed(missing)
+            "The saved run does not contain the value of {names}, because it may be secret. "
+            "Give it again together with --resume.",
+            names=listed(missing),
         )
     return {**stored, "own": from_file(own, known)} if own else stored
 

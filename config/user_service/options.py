@@ -31,7 +31,7 @@ def parse_name(given: Given) -> str:
     if not _NAME.fullmatch(name):
         raise given.wrong(message("a name of letters, digits and . _ - that begins with a letter"))
     if name in RESERVED_NAMES or any(name in (system.key, system.name) for system in built_in()):
-        raise BadInput("{name} is a name of gilscope's own; choose another one.", name=name)
+        raise BadInput("{name} is a name that gilscope uses itself. Choose another name.", name=name)
     return name
 
 
@@ -44,14 +44,16 @@ def _app(given: Given) -> str:
 def _directory(given: Given) -> str:
     path = (given.folder / given.text()).absolute()
     if not os.path.isdir(path):
-        raise given.wrong(message("an existing folder; {path} is not", path=str(path)))
+        raise given.wrong(message("an existing folder, but {path} is not one", path=str(path)))
     return str(path)
 
 
 def _command(given: Given) -> Text:
     if VARIABLE.search(given.text()):
         accepted = message(
-            "without {variable}, for everybody here can see a command line; give it with --env", variable="{env:NAME}"
+            "a command without {variable}, because every user of this machine can see command "
+            "lines; pass secrets with --env",
+            variable="{env:NAME}",
         )
         raise given.wrong(accepted)
     return hidden(replace(given, name="--service-command"), mask_userinfo)
@@ -62,7 +64,7 @@ def _environment(given: Given) -> Mapping[str, Text]:
         raise given.wrong(message("a mapping such as {example}", example="{LOG_LEVEL: warning}"))
     for name, value in given.value.items():
         if not (isinstance(value, str) and re.fullmatch(r"[^=\0]+", name)) or "\0" in value:
-            raise replace(given, value={name: value}).wrong(message("a name without = with a text"))
+            raise replace(given, value={name: value}).wrong(message("a text, under a name without ="))
     return {name: hidden(Given(value=value, name=f"--env {name}"), mask) for name, value in given.value.items()}
 
 
@@ -94,10 +96,12 @@ def _topology(given: Given) -> list[tuple[int, int]]:
     return list(dict.fromkeys(shapes))
 
 
-TARGET = Option("--target URL", message("a service that already runs"), None, TARGETS, "targets", mask=mask_url)
+TARGET = Option(
+    "--target URL", message("Measure a service that already runs at URL."), None, TARGETS, "targets", mask=mask_url
+)
 ARM = Option(
     "--arm NAME=URL",
-    message("services that already run, compared"),
+    message("Compare services that already run. NAME is shown in reports."),
     None,
     TARGETS,
     "targets",
@@ -106,7 +110,7 @@ ARM = Option(
 )
 ENVIRONMENT = Option(
     "--env NAME=VALUE",
-    message("an environment variable"),
+    message("An environment variable for the service."),
     _environment,
     STARTED,
     "environment",
@@ -114,10 +118,10 @@ ENVIRONMENT = Option(
     mask=mask_pair,
 )
 SERVICE = (
-    Option("--name NAME", message("what reports call the service (default: own)"), parse_name, USER_SERVICE),
+    Option("--name NAME", message("The name of the service in reports (default: own)."), parse_name, USER_SERVICE),
     Option(
         "--service-command C",
-        message("how it starts: {python} ... {port}"),
+        message("The start command, with {python} and {port}."),
         _command,
         COMMAND,
         "command",
@@ -125,34 +129,54 @@ SERVICE = (
     ),
     *applying(
         APP,
-        Option("--app MODULE:NAME", message("a WSGI or ASGI application, started on a server"), _app),
-        Option("--server NAME", message("gunicorn, granian, uvicorn, waitress or hypercorn"), choices=tuple(SERVERS)),
-        Option("--interface KIND", message("wsgi or asgi, for a server that speaks both"), choices=(WSGI, ASGI)),
+        Option("--app MODULE:NAME", message("A WSGI or ASGI application, which gilscope starts."), _app),
+        Option(
+            "--server NAME",
+            message("The server for the application: gunicorn, granian, uvicorn, waitress or hypercorn."),
+            choices=tuple(SERVERS),
+        ),
+        Option(
+            "--interface KIND",
+            message("The interface, wsgi or asgi, if the server supports both."),
+            choices=(WSGI, ASGI),
+        ),
     ),
     TARGET,
     ARM,
-    Option("--protocol P", message("http (default) or framed"), applies_to=USER_SERVICE, choices=(HTTP, FRAMED)),
+    Option(
+        "--protocol P",
+        message("The protocol of the service: http (default) or framed."),
+        applies_to=USER_SERVICE,
+        choices=(HTTP, FRAMED),
+    ),
     *applying(
         STARTED,
-        Option("--requirements FILE", message("packages to install for each runtime"), path_of),
-        Option("--directory DIR", message("where it is started (default: here, or the plan's folder)"), _directory),
+        Option("--requirements FILE", message("A requirements file to install for each runtime."), path_of),
+        Option(
+            "--directory DIR",
+            message("The folder to start the service in (default: the current folder, or the plan's folder)."),
+            _directory,
+        ),
         ENVIRONMENT,
         Option(
             "--service-port N",
-            message("port of the first service (default: a free one)"),
+            message("The port of the first service (default: a free port)."),
             whole(0, LAST_PORT),
             key="port",
             field="first_port",
         ),
         Option(
             "--start-deadline T",
-            message("time to answer for the first time (default: 30s)"),
+            message("The time limit for the service's first answer (default: 30s)."),
             _start_deadline,
             field="start_deadline_s",
         ),
         Option(
             "--topology T",
-            message("processes x threads to compare: 8x1,4x2,1x8; auto: those that fit this machine, with --slo"),
+            message(
+                "Numbers of processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto means the numbers that "
+                "fit this machine."
+            ),
             _topology,
         ),
     ),
@@ -160,8 +184,8 @@ SERVICE = (
 )
 EXTRA, GROUP = applying(
     STARTED,
-    Option("--extra NAME", message("an extra of the project, from its pyproject.toml"), key="", repeated=True),
-    Option("--group NAME", message("a dependency group of the project"), key="", repeated=True),
+    Option("--extra NAME", message("An extra from the project's pyproject.toml to install."), key="", repeated=True),
+    Option("--group NAME", message("A dependency group of the project to install."), key="", repeated=True),
 )
 OPTIONS = (EXTRA, GROUP, *SERVICE, *(option for option in REQUEST if option.flag))
 KEYS = tuple(by_key(SERVICE))

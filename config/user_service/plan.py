@@ -80,7 +80,7 @@ def _subject(given: Mapping[str, Any]) -> Subject:
     none = message("none of them")
     if len(starts) != 1:
         raise BadInput(
-            "a service has exactly one of command, app and targets; given: {starts}.",
+            "A service must have exactly one of command, app and targets. Given: {starts}.",
             starts=listed(starts or [none]),
         )
     return STARTS[starts[0]]
@@ -93,7 +93,7 @@ def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any]
     if subject is Subject.APP:
         if "server" not in values:
             raise BadInput(
-                "app is {app}, but no server is given; choose one of {servers}.",
+                "app is {app}, but server is missing. Choose one of {servers}.",
                 app=values["app"],
                 servers=listed(SERVERS),
             )
@@ -128,9 +128,9 @@ def target(name: str, url: str, protocol: str = HTTP) -> Target:
         address, prefix = _address(match), (match["path"] or "").rstrip("/") if match else ""
     if not address:
         raise BadInput(
-            "target {name} is {url} ({protocol}); it must be http://HOST:PORT/PATH without a query, unix:/PATH of at "
-            "most {most} bytes or tcp:HOST:PORT, with a port from 1 to {last}. With framed it must be unix: or tcp:. "
-            "TLS is not supported.",
+            "The target {name} is {url} ({protocol}). It must be http://HOST:PORT/PATH without "
+            "a query, unix:/PATH of at most {most} bytes, or tcp:HOST:PORT. Ports are 1 to "
+            "{last}. The protocol framed needs unix: or tcp:. TLS is not supported.",
             name=name,
             url=str(text),
             protocol=protocol,
@@ -162,7 +162,7 @@ def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
         return request_plan(given, folder)
     for key in ("think_time", "rate"):
         if key in given:
-            raise BadInput("{key} belongs in the file of requests, beside `requests`; move it there.", key=key)
+            raise BadInput("{key} belongs in the requests file, next to `requests`. Move it there.", key=key)
     return load_requests(Given(value=given["requests"], name="requests", folder=folder).file())
 
 
@@ -189,7 +189,10 @@ def _rows(
     if topology is None:
         return tuple(Row(system=system, values=values) for system in systems(service))
     if not threaded:
-        raise BadInput("topology changes the number of threads, but the command does not have {threads}.")
+        raise BadInput(
+            "topology sets the number of threads, but the command does not contain "
+            "{threads}. Add {threads} to the command."
+        )
     shapes = [{WORKERS: (processes,), THREADS: (threads,)} for processes, threads in topology]
     (system,) = systems(service)
     return tuple(Row(system=system, values={**values, **shape}, fixed=tuple(shape)) for shape in shapes)

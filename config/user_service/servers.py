@@ -87,7 +87,7 @@ def app_on(name: str, app: str, interface: str = "", *, has_topology: bool = Fal
     server = SERVERS[name]
     if interface and interface not in server.interfaces:
         raise BadInput(
-            "{server} does not speak {interface}; it speaks {interfaces}.",
+            "{server} does not support {interface}. It supports {interfaces}.",
             server=name,
             interface=interface,
             interfaces=listed(server.interfaces, OR),

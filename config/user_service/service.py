@@ -62,7 +62,7 @@ def check_runtimes(service: UserService, runtimes: Sequence[str]) -> None:
     """Raises BadInput for runtimes that a service cannot be measured under: one that already runs has its own."""
     if service.targets and set(runtimes) != {NATIVE}:
         raise BadInput(
-            "runtimes is {runtimes}, but a service that already runs has its own; leave runtimes out.",
+            "runtimes is {runtimes}, but a service that already runs has its own runtime. Leave out runtimes.",
             runtimes=listed(runtimes),
         )
 
@@ -74,8 +74,8 @@ def check_values(service: UserService, values: Mapping[str, Sequence[Value]]) ->
     rate = max(_numbers(values, "RATE"), default=0)
     if rate and service.requests.think_time_s:
         raise BadInput(
-            "think_time is {think_time_s:g} s and RATE is {rate}: at a rate, requests are sent at fixed times, so "
-            "there is no time to think. Leave one of them out.",
+            "think_time is {think_time_s:g} s and RATE is {rate}. With RATE, requests are sent "
+            "at fixed times, so think_time has no effect. Leave out one of the two.",
             think_time_s=service.requests.think_time_s,
             rate=rate,
         )
@@ -89,8 +89,8 @@ def _check_ports(command: Command | None, services: int) -> None:
     last = command.first_port + (0 if command.forks else services - 1)
     if last > LAST_PORT:
         raise BadInput(
-            "port is {port} and NUM_API_SERVICES is {services}: the last service would have port {last}, and ports "
-            "end at {most}. Start with a lower one.",
+            "port is {port} and NUM_API_SERVICES is {services}, so the last service would use "
+            "port {last}. The highest port is {most}. Choose a lower port.",
             port=command.first_port,
             services=services,
             last=last,
@@ -121,19 +121,19 @@ def check_command(command: str, *, has_environment: bool) -> None:
     for name in _PLACE.findall(command):
         if name not in PLACES:
             raise BadInput(
-                "the command has {place}, which is not known; accepted are {places}.",
+                "The command contains the unknown placeholder {place}. Accepted are {places}.",
                 place=f"{{{name}}}",
                 places=listed(f"{{{place}}}" for place in PLACES),
             )
     if "{port}" not in command and "{socket}" not in command:
         raise BadInput(
-            "the command {command!r} does not say where to listen; it must have {{port}} or {{socket}}, "
-            "such as '{{python}} -m myapp --port {{port}}'.",
+            "The command {command!r} does not say where to listen. It must contain {{port}} or "
+            "{{socket}}, such as '{{python}} -m myapp --port {{port}}'.",
             command=command,
         )
     if "{python}" not in command and not has_environment:
         raise BadInput(
-            "the command {command!r} does not have {{python}}, so every runtime would be the same; "
-            "write {{python}} where the interpreter goes, or give --requirements.",
+            "The command {command!r} does not contain {{python}}, so every runtime would be "
+            "the same. Write {{python}} in place of the interpreter, or give --requirements.",
             command=command,
         )
