@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?
+"""Run gilscope, which measures what the free-threaded build of CPython does to a threaded service.
 
-The command line and nothing else.
+This module finds the command, prints errors and exits.
 """
 
 import errno
@@ -19,9 +19,9 @@ LIBRARIES = ("argcomplete", "jinja2", "matplotlib", "numpy", "polib", "rich", "s
 
 
 def enter_environment() -> None:
-    """Go on in .venv, where the libraries are, if this interpreter is not the one in it."""
+    """Run this program again with the interpreter of .venv, which has the libraries, unless it already runs there."""
     _expect_output()
-    if str(ROOT) not in sys.path[:1]:  # PYTHONSAFEPATH
+    if str(ROOT) not in sys.path[:1]:  # missing if PYTHONSAFEPATH is set
         sys.path.insert(0, str(ROOT))
     inside = Path(sys.prefix).resolve() == VENV.resolve()
     python = VENV / "bin" / "python"
@@ -29,24 +29,24 @@ def enter_environment() -> None:
         try:
             os.execv(python, [str(python), *sys.argv])
         except OSError as error:
-            _give_up(f"{python} cannot be run: {error.strerror}. Make it again with: make setup")
+            _give_up(f"{python} cannot be run: {error.strerror}. Create {VENV} again with: make setup")
     missing = [name for name in LIBRARIES if not find_spec(name)]
     if inside and missing:
-        _give_up(f"{VENV} is not whole, it has no {missing[0]}. Make it again with: make setup")
+        _give_up(f"{VENV} is incomplete: {missing[0]} is missing. Create it again with: make setup")
     if (ROOT / "Makefile").exists() and (missing or sys.version_info < (3, 11)):
-        _give_up(f"there is no {VENV} to run in. Make it with: make setup")
+        _give_up(f"{VENV} does not exist. Create it with: make setup")
     if missing:
-        _give_up(f"the installation is not whole, it has no {missing[0]}. Install gilscope anew")
+        _give_up(f"the installation is incomplete: {missing[0]} is missing. Install gilscope again")
 
 
 def _expect_output() -> None:
-    """Nothing that is opened later may become standard output by its number. Input and errors may be missing."""
+    """Open missing standard streams, so that no later file becomes one of them. Standard output must be open."""
     if sys.stdin is None:
         sys.stdin = open(os.devnull)  # noqa: SIM115 - until the end
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if sys.stdout is None:
-        _give_up("standard output is closed; give it a file, or /dev/null")
+        _give_up("standard output is closed. Redirect it to a file or to /dev/null")
 
 
 def _give_up(reason: str) -> NoReturn:
@@ -67,15 +67,19 @@ try:
     from core.errors import BadInput, GilscopeError, did_you_mean
     from core.messages import Message, listed, message
     from core.program import PROGRAM
-except ImportError as error:  # a library is there, but not all of it
-    _give_up(f"the set-up is not whole: {error}. Install gilscope anew; in a checkout: make setup")
+except ImportError as error:  # a library is installed incompletely
+    _give_up(f"the installation is incomplete: {error}. Install gilscope again; in a checkout: make setup")
 
-ASKED_TO_COMPLETE = {"_ARGCOMPLETE", "COMP_LINE", "COMP_POINT"}  # what a shell sets (commands/completion.py)
+ASKED_TO_COMPLETE = {
+    "_ARGCOMPLETE",
+    "COMP_LINE",
+    "COMP_POINT",
+}  # set by a shell that asks for completions (commands/completion.py)
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asked us to end."""
+    """A signal that ends the program."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -83,7 +87,7 @@ class Stopped(KeyboardInterrupt):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one command; its exit status. All errors are printed here."""
+    """Run one command and return its exit status. All errors are printed here."""
     output = Output()
     for number in SIGNALS:
         signal.signal(number, _stop)
@@ -108,9 +112,9 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _unforeseen(error: Exception, arguments: Sequence[str], output: Output) -> int:
-    """Say what was at fault: a signal before it, the machine, or else we."""
+    """Print the cause of an unexpected error: a signal before it, the machine, or a bug. Return the exit status."""
     stopped = _signal_before(error)
-    if stopped:  # the terminal is closed, say, and with it where we write to
+    if stopped:  # for example, the terminal was closed, and the output with it
         _fall_silent()
         return 128 + stopped.number
     cause = surroundings.cause(error)
@@ -118,7 +122,7 @@ def _unforeseen(error: Exception, arguments: Sequence[str], output: Output) -> i
     try:
         sys.stdout.flush()
         lost = isinstance(error, OSError) and error.errno == errno.EIO
-    except OSError:  # Python would try again when it ends, and fail with a status of its own
+    except OSError:  # at exit, Python would flush again and fail with another status
         lost = True
     if lost:
         _fall_silent()
@@ -126,21 +130,21 @@ def _unforeseen(error: Exception, arguments: Sequence[str], output: Output) -> i
 
 
 def _signal_before(error: BaseException | None) -> Stopped | None:
-    """The signal during whose handling the error came, if there was one."""
+    """Return the signal that was being handled when the error occurred, or None."""
     while error is not None and not isinstance(error, Stopped):
         error = error.__context__
     return error
 
 
 def _fall_silent() -> None:
-    """What is still to be written is lost: nobody reads it, or there is no terminal any more."""
+    """Discard all further output, because its reader or the terminal is gone."""
     null = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
         os.dup2(null, descriptor)
 
 
 def _bug(error: Exception, arguments: Sequence[str]) -> Message:
-    """A line on an unexpected error, and the file that keeps its traceback; the traceback itself if there is none."""
+    """Return a message about a bug, with the path of the saved traceback, or the traceback if saving fails."""
     import tempfile
     import traceback
 
@@ -165,7 +169,7 @@ def _bug(error: Exception, arguments: Sequence[str]) -> Message:
 
 def _stop(number: int, frame: object) -> NoReturn:
     for other in SIGNALS:
-        signal.signal(other, lambda *_: None)  # cleaning up is short, and is not to be cut off
+        signal.signal(other, lambda *_: None)  # the short clean-up must not be interrupted
     raise Stopped(number)
 
 

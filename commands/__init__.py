@@ -1,6 +1,6 @@
-"""The commands of `python runner.py COMMAND`: one file each, with a main(arguments) that returns the exit status.
+"""Find the commands of `python runner.py COMMAND`. Each is a file with a main(arguments) that returns the exit status.
 
-chosen, output, project and surroundings are parts of commands. run is the command that needs no word.
+The modules chosen, output, project and surroundings are no commands. The command run has no word of its own.
 """
 
 import importlib
@@ -32,11 +32,11 @@ NAMES = tuple(SUMMARIES)
 
 
 def find(name: str) -> Command:
-    """Return the command of that name."""
+    """Return the main function of the command *name*."""
     main: Command = module(name).main
     return main
 
 
 def module(name: str) -> Any:
-    """Import the file of a command."""
+    """Import and return the module of the command *name*."""
     return importlib.import_module(f"{__name__}.{name}")

@@ -1,4 +1,4 @@
-"""The command audit: is a package ready for the free-threaded build?"""
+"""The command audit: find packages that are not ready for the free-threaded build."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ BUILD = Option("--build", message("Build packages without a wheel from source, a
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0, or 3 where a package is not ready."""
+    """Run the command audit. Return its exit status: 0, or 3 if a package is not ready."""
     from reports.render.markdown import markdown
     from reports.terminal.audit import audit_document
 
@@ -55,7 +55,7 @@ def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
 
 
 def _interpreter(name: str) -> Interpreter:
-    """The interpreter of a runtime's name. Raises BadInput where it is not here."""
+    """Return the interpreter of the runtime *name*. Raises BadInput if it is not installed."""
     if RuntimeName.parse(name).native:
         raise BadInput(
             "--runtime is {name}, but audit needs a free-threaded build of Python, such as 3.14t.", name=name

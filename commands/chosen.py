@@ -1,4 +1,4 @@
-"""Choose the runtimes of a run: those asked for that are installed, with a note on each that is missing."""
+"""Choose the runtimes of a run: the requested runtimes that are installed. Print a note for each missing runtime."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -25,7 +25,7 @@ Missing = dict[str, Any]
 
 @contextmanager
 def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, Spread | None]]:
-    """Return the plan that flags ask for, and its connected hosts. A topology uses the cores of the services' host.
+    """Yield the plan that flags describe, and its connected hosts. A topology uses the cores of the services' host.
 
     Raises BadInput.
     """
@@ -35,14 +35,14 @@ def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, Spread | None]]:
 
 
 def opened(plan: Plan) -> AbstractContextManager[Spread | None]:
-    """Return the connected hosts of the plan; None if everything is on this machine. Raises BadInput."""
+    """Return the connected hosts of the plan, or None if everything runs on this machine. Raises BadInput."""
     return Spread(plan.layout, plan.method) if plan.layout else nullcontext()
 
 
 def with_present_runtimes(
     plan: Plan, flags: Mapping[str, Any], output: Output, spread: Spread | None = None
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
-    """Return the plan with the runtimes that are present, these runtimes, and a line for each missing one.
+    """Return the plan with its installed runtimes, these runtimes, and a message for each missing runtime.
 
     Raises BadInput.
     """
@@ -66,7 +66,7 @@ def with_present_runtimes(
 
 
 def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
-    """Return the plan with Python clients if its native clients are not built and no flag asks for them."""
+    """Return the plan, with Python clients if the native client is not built and no flag requests it."""
     if plan.method.client_runtime != NATIVE or flags.get(CLIENTS.name) or flags.get(RESUME.name):
         return plan
     wanted = [program.name for system in plan.systems.values() if (program := system.program(CLIENT))]
@@ -84,9 +84,9 @@ def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
 
 
 def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Output) -> Plan:
-    """Return the plan without what cannot be measured here, with a note for each reason.
+    """Return the plan without systems and runtimes that cannot be measured here. Print the reasons.
 
-    Raises BadInput if nothing is left.
+    Raises BadInput if nothing is left to measure.
     """
     possible = feasible.without_absent(plan, runtimes)
     for reason in dict.fromkeys(possible.absent.values()):
@@ -104,7 +104,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
 def present_runtimes(
     names: tuple[str, ...], flags: Mapping[str, Any], output: Output, spread: Spread | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
-    """Return the present runtimes, and a line for each missing one. Raises BadInput if a required one is missing."""
+    """Return the installed runtimes, and a message for each missing runtime. Raises BadInput if it is required."""
     required = value_of(REQUIRE, flags, ())
     names = tuple(dict.fromkeys((*names, *required)))
     runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags, output)
@@ -124,7 +124,7 @@ def present_runtimes(
 
 
 def _here(names: tuple[str, ...], flags: Mapping[str, Any], output: Output) -> dict[str, AnyRuntime]:
-    """Return the runtimes of *names* on this machine. uv may install a missing patch release. Raises BadInput."""
+    """Return the runtimes on this machine. If a patch release is missing, uv may install it. Raises BadInput."""
     binaries = [name for name in names if name != NATIVE]
     given = value_of(INTERPRETER, flags, {})
     found = interpreters.find(binaries, given)
@@ -153,7 +153,7 @@ def _here(names: tuple[str, ...], flags: Mapping[str, Any], output: Output) -> d
 
 
 def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
-    """Raise BadInput if two names mean the same release with the same GIL and JIT."""
+    """Raise BadInput if two names mean the same release with the same GIL and JIT state."""
     seen: dict[Any, str] = {}
     for name, runtime in runtimes.items():
         if isinstance(runtime, Runtime):

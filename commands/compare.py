@@ -1,4 +1,4 @@
-"""The command compare: is run B faster or slower than run A?"""
+"""The command compare: show whether run B is faster or slower than run A."""
 
 import json
 import os
@@ -31,7 +31,10 @@ GITHUB = Option("--github", message("Print annotations for GitHub, and add the t
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0; with --fail-if-slower 3 where B is slower by that much, 1 where nothing can be said."""
+    """Run the command compare. Return its exit status.
+
+    The status is 0. With --fail-if-slower, it is 3 if B is slower by more than SHARE, and 1 if that is unclear.
+    """
     from reports.compare.ci import junit
     from reports.compare.members import members
     from reports.compare.pyperf_import import saved_at
@@ -83,7 +86,7 @@ def _show(compared: "Compared", flags: Mapping[str, Any], output: Output) -> Non
 
 
 def _exit_status(compared: "Compared", output: Output) -> int:
-    """What --fail-if-slower decides, with a note for each cell without a verdict."""
+    """Return the exit status for --fail-if-slower. Print a note for each cell without a verdict."""
     from reports.compare.ci import sentence
 
     unclear = [one for one in compared.cells if one.outcome == "open"]

@@ -1,4 +1,4 @@
-"""The command export: a saved run for other tools."""
+"""The command export: write a saved run in formats for other tools."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ FORMAT = Option(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0."""
+    """Run the command export. Return its exit status: 0."""
     output = output_for(arguments)
     parser = output.parser("export")
     parser.add_names("run", message("The folder of a run."))

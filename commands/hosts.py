@@ -1,4 +1,4 @@
-"""The command hosts: can these hosts be measured on, and what is missing there?"""
+"""The command hosts: show whether hosts can be used for a run, and what is missing on the hosts."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ INSTALL = Option("--install", message("Install missing runtimes on the hosts wit
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 if all hosts can be used and have all runtimes, else 1."""
+    """Run the command hosts. Return its exit status: 0 if all hosts are usable and have all runtimes, else 1."""
     output = output_for(arguments)
     parser = output.parser("hosts")
     parser.add(message("several hosts"), hosts.HOSTS, hosts.SERVICES_ON)

@@ -1,4 +1,4 @@
-"""The command init: a commented plan for a service of the user's own."""
+"""The command init: write a commented plan for a user's own service."""
 
 import json
 import os
@@ -55,7 +55,7 @@ SECOND_REQUEST = """\
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0."""
+    """Run the command init. Return its exit status: 0."""
     output = output_for(arguments)
     flags = _flags(arguments, output)
     path = Path(flags["file"])
@@ -93,7 +93,7 @@ def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
 
 
 def _expect_room(path: Path, *, force: bool) -> None:
-    """Raises BadInput where the plan cannot be written, before anything is asked."""
+    """Raise BadInput if the plan cannot be written. This is checked before any question."""
     if os.path.isdir(path):
         raise _unwritable(path, message("it is a folder"))
     if not os.path.isdir(path.parent):
@@ -103,7 +103,7 @@ def _expect_room(path: Path, *, force: bool) -> None:
 
 
 def _check(given: dict[str, Any]) -> None:
-    """Raises BadInput for flags that no answer could mend; what is still missing is taken to be right."""
+    """Raise BadInput for flags that no answer could correct. Missing values are assumed to be valid."""
     missing = {}
     if given.keys() & {"server", "interface"} and not given.keys() & STARTS.keys():
         missing = {"app": "app:app", "server": "granian"}
@@ -113,7 +113,7 @@ def _check(given: dict[str, Any]) -> None:
 
 
 def _answered(given: dict[str, Any], output: Output) -> dict[str, Any]:
-    """*given* with what it does not have yet, asked for on a terminal. Raises BadInput where there is none."""
+    """Return *given* with its missing values, which are asked for on a terminal. Raises BadInput without a terminal."""
     started = bool(given.keys() & STARTS.keys())
     if not sys.stdin.isatty():
         if not started or "requests" not in given:
@@ -140,7 +140,7 @@ def _requirements(answer: str) -> dict[str, Any]:
 def _ask(
     question: Arg, usual: str, read: Callable[[str], dict[str, Any]], known: dict[str, Any], output: Output
 ) -> dict[str, Any]:
-    """What one answer gives, asked until it is valid. Raises BadInput at the end of input."""
+    """Ask a question until the answer is valid. Return the answer's values. Raises BadInput at the end of input."""
     while True:
         print(output.text(question), "> ", sep="\n", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()
@@ -155,7 +155,7 @@ def _ask(
 
 
 def _seen_from(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
-    """*given* with its paths from *folder*, where the plan is, in place of the current one."""
+    """Return *given* with paths relative to *folder*, the plan's folder, instead of the current folder."""
     files = {key: given[key] for key in ("requirements", "requests") if isinstance(given.get(key), str)}
     if "targets" not in given:
         files["directory"] = given.get("directory", ".")
@@ -173,11 +173,11 @@ def _unwritable(path: Path, reason: Arg) -> BadInput:
     return BadInput("{path} cannot be written: {reason}. Name another file.", path=str(path), reason=reason)
 
 
-# ---- the text of a plan: no file is read here -----------------------------------------------------------------------
+# ---- the text of a plan, without file access -------------------------------------------------------------------------
 
 
 def start_from(answer: str) -> dict[str, str]:
-    """How a service is started, from 'shop.web:app gunicorn' or a command with {port} or {socket}."""
+    """Parse how a service is started, from 'shop.web:app gunicorn' or a command with {port} or {socket}."""
     words = answer.split()
     if "{" in answer or len(words) > 2:
         return {"command": answer.strip()}
@@ -185,7 +185,7 @@ def start_from(answer: str) -> dict[str, str]:
 
 
 def requests_from(answer: str) -> list[dict[str, str]]:
-    """The request, from 'GET /items/3 -> 200 {"id": 3}'; status and JSON may be left out."""
+    """Parse a request from 'GET /items/3 -> 200 {"id": 3}', in which status and JSON are optional."""
     request, _, expected = (part.strip() for part in answer.partition("->"))
     status, body = re.fullmatch(r"([0-9]{3})?(.*)", expected, re.DOTALL).groups()  # type: ignore[union-attr]
     given = {"request": request, "expect_status": status, "expect_json": body.strip()}
@@ -199,7 +199,12 @@ def plan_text(
     runtimes: Sequence[str],
     language: Language = ENGLISH,
 ) -> str:
-    """A plan in YAML, with a comment on each key. file: its name. service: what *given* (texts, by KEYS) describes."""
+    """Return a plan in YAML, with a comment for each key.
+
+    file: the name of the plan's file
+    given: the texts of the service, by KEYS
+    service: the service that *given* describes
+    """
     head = Message(msgid=HEAD.msgid, args={"file": file, "program": PROGRAM})
     lines = [
         f"# {file}",
@@ -219,7 +224,7 @@ def _comment(text: Message, language: Language) -> list[str]:
 
 
 def _method(service: UserService, runtimes: Sequence[str], language: Language) -> Iterator[str]:
-    """How it is measured; services that already run have no runtimes."""
+    """Yield the lines about the method. Services that already run have no runtimes."""
     question = message("What the free-threaded build does to {name}.", name=service.name)
     if service.targets:
         question = message("Which of {names} is faster?", names=listed(target.name for target in service.targets))
@@ -243,7 +248,7 @@ def _service(given: Mapping[str, Any], service: UserService, language: Language)
 
 
 def _applies(option: Option, service: UserService) -> bool:
-    """Whether the plan may have *option*, so that an example of it is shown."""
+    """Return whether *option* applies to *service*, so that the plan shows an example."""
     if option.key == "topology":
         return service.command is not None and service.command.threaded and service.command.forks
     subject = Subject.APP if isinstance(service.start, App) else Subject.COMMAND

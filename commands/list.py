@@ -1,4 +1,4 @@
-"""The command list: the saved runs."""
+"""The command list: show the saved runs."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from lab.run.runs import RUNS, no_run_in
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0."""
+    """Run the command list. Return its exit status: 0."""
     from reports.render.console import terminal
     from reports.terminal.listing import print_list, saved_runs
 

@@ -1,4 +1,4 @@
-"""The command native: builds the native programs and extensions."""
+"""The command native: build the native programs and extensions."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,7 +12,7 @@ FOR_RUNTIMES = ("3.11", "3.14", "3.14t")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0, or 1 where something could not be built although its tools are here."""
+    """Run the command native. Return its exit status: 0, or 1 if a build failed although its tools are installed."""
     output = output_for(arguments)
     known = (*programs.BUILDS, *wheels.EXTENSIONS)
     parser = output.parser("native")

@@ -1,4 +1,4 @@
-"""The command plan: what a run would measure."""
+"""The command plan: show what a run would measure."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,16 +37,20 @@ POWER = Option(
     parse_margin,
 )
 FROM = Option("--from RUN", message("The saved run whose noise --power uses."))
-COUNT_US = 0.025  # one turn of the calc loop on a current core
+COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
 PROCESS_OVERHEAD_S = 0.03
-GAP = 2  # between columns, of which rich draws RULE
+GAP = 2  # spaces between columns, including the RULE that rich draws
 RULE = 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """head: with a line break where it may break. needless: what is left out first where the table is too wide."""
+    """A column of the table of cells.
+
+    head: the heading; it may contain line breaks
+    needless: columns with the lowest number above 0 are left out first if the table is too wide; 0 for never
+    """
 
     head: str
     texts: Sequence[str]
@@ -54,12 +58,12 @@ class Column:
 
     @property
     def width(self) -> int:
-        """Of the head, broken, and every text, in columns of the terminal."""
+        """Return the width of the widest text or line of the head, in columns of the terminal."""
         return max(map(cell_len, (*self.head.split("\n"), *self.texts)))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0."""
+    """Run the command plan. Return its exit status: 0."""
     output = output_for(arguments)
     parser = output.parser("plan")
     flags.add_run_flags(parser)
@@ -79,7 +83,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _power(given: Mapping[str, Any], output: Output) -> int:
-    """Print what would find the difference, with the noise of a run."""
+    """Print the cells and blocks that can show the difference, given the noise of a saved run."""
     from reports.facts.comparisons import compare
     from reports.facts.inside import design_of, design_words
 
@@ -124,7 +128,7 @@ def _print(plan: Plan, output: Output) -> None:
 
 
 def columns(plan: Plan, cores: int, output: Output) -> list[Column]:
-    """Of every cell what tells it from the others, its requests and its time."""
+    """Return the columns that describe the cells: the varying parameters, requests and estimated time."""
     cells, systems, duration_s = plan.cells(), plan.systems, plan.method.duration_s
     times = [cell_seconds(cell, systems[cell.system], cores, duration_s) for cell in cells]
     return [
@@ -142,7 +146,7 @@ def _parameter(name: str, cells: Iterable[Cell]) -> Column:
 
 
 def fitting(table: Sequence[Column], width: int) -> list[Column]:
-    """The columns as they fit into *width*: heads are broken at _, then columns left out. Texts are never broken."""
+    """Return the columns that fit into *width*. Heads are broken at _ first, then columns are left out."""
     shown = list(table)
     if _width(shown) > width:
         shown = [Column(head=one.head.replace("_", "_\n"), texts=one.texts, needless=one.needless) for one in shown]
@@ -162,7 +166,10 @@ def _varying(cells: Sequence[Cell]) -> list[str]:
 
 
 def cell_seconds(cell: Cell, system: System, cores: int, duration_s: float = 0.0) -> float:
-    """Seconds that one cell of *system* takes on *cores* cores: CPU time of both sides (or *duration_s*), and start."""
+    """Return the estimated time of a cell of *system* on *cores* cores, in seconds.
+
+    The time is the start and end of the processes, and *duration_s* or else the CPU time of services and clients.
+    """
     if duration_s:
         return duration_s + _starting_s(cell, cores)
     request_us = system.request_cpu_us + cell.calc_target * COUNT_US
@@ -175,7 +182,7 @@ def _starting_s(cell: Cell, cores: int) -> float:
 
 
 def plan_seconds(plan: Plan, cores: int) -> float:
-    """Seconds that all blocks take, without the report."""
+    """Return the estimated time of all blocks, in seconds, without the report."""
     duration_s = plan.method.duration_s
     block_s = sum(cell_seconds(entry.cell, entry.system, cores, duration_s) for entry in plan.entries())
     return min(plan.blocks * block_s, plan.until.seconds or float("inf"))

@@ -1,4 +1,4 @@
-"""Find in a project what flags leave out of a user's service, and print each choice with its reason."""
+"""Complete the flags of a user's service from its project, and print each choice with its reason."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -29,9 +29,9 @@ Note = Callable[[Arg], None]
 
 
 def with_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
-    """Return *flags* with what they leave out: packages, runtimes, server, and when a run ends.
+    """Return *flags* with missing values filled in: packages, runtimes, server, and the end of the run.
 
-    Only --app and --service-command are completed, because a plan names everything itself. Raises BadInput.
+    Only flags with --app or --service-command are completed, because a plan is complete. Raises BadInput.
     """
     filled = dict(flags)
     if not (flags["app"] or flags["service_command"]):
@@ -52,13 +52,13 @@ def with_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
 
 
 def _of_experiment(flags: Mapping[str, Any]) -> str:
-    """Return the runtimes of the plan that says how to measure; empty without one."""
+    """Return the runtimes of the experiment that is given as method; "" without an experiment."""
     name = flags.get(EXPERIMENT.name)
     return ",".join(load_experiment(name).runtimes) if name else ""
 
 
 def _expect_mendable(flags: Mapping[str, Any]) -> None:
-    """Raise BadInput for flags that nothing in a project could correct, before anything is installed."""
+    """Raise BadInput for flags that no project could complete. This is checked before anything is installed."""
     usual: dict[str, Any] = {"requirements": os.devnull}
     if flags["app"]:
         usual["server"] = USUAL.get(flags["interface"] or WSGI)
@@ -70,7 +70,7 @@ def _folder(flags: Mapping[str, Any]) -> Path:
 
 
 def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
-    """Return a requirements file of the project; None if it declares nothing, and in gilscope's own checkout."""
+    """Return a requirements file for the project. Return None if it declares nothing, or is gilscope itself."""
     folder = _folder(flags)
     if ROOT.is_relative_to(folder):
         return None
@@ -88,7 +88,7 @@ def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
 
 
 def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
-    """Return the default and the free-threaded build of one version, which are installed or can be."""
+    """Return the default and the free-threaded build of one version. Missing builds are installed."""
     if flags.get("hosts"):
         return ",".join(PAIRS[0])
     given = value_of(INTERPRETER, flags, {})
@@ -105,7 +105,7 @@ def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
 
 
 def _served(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
-    """Return server and interface, and the application with () if it is a function that makes one."""
+    """Return the application, its server and its interface. A factory function gets () after its name."""
     python = _python(flags)
     seen = inspect_application(flags["app"], python, _folder(flags), _variables(flags))
     if not (flags["interface"] or seen.interface):
@@ -120,7 +120,7 @@ def _served(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
 
 
 def _server(given: str | None, interface: str, installed: Mapping[str, str]) -> tuple[str, Message | None]:
-    """The server, and why; the project's own, if it has one for this interface."""
+    """Return the server and the reason for it. A server that the project has installed is preferred."""
     if given:
         return given, None
     own = [name for name, server in SERVERS.items() if name in installed and interface in server.interfaces]
@@ -130,7 +130,10 @@ def _server(given: str | None, interface: str, installed: Mapping[str, str]) -> 
 
 
 def _python(flags: Mapping[str, Any]) -> Path:
-    """Return the interpreter of the first runtime that can have the packages. Raises EnvironmentFailed, BadInput."""
+    """Return the interpreter of the first runtime for which the packages can be installed.
+
+    Raises EnvironmentFailed, BadInput.
+    """
     names = tuple(str(flags["runtime"]).split(","))
     runtimes: dict[str, Runtime] = present(names, interpreters.find(names, value_of(INTERPRETER, flags, {})))
     failure: EnvironmentFailed | None = None

@@ -1,4 +1,4 @@
-"""Measure a plan, or continue a saved run; report it."""
+"""Measure a plan, or continue a saved run, and write the report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -51,9 +51,11 @@ SUMMARY = message("Measure what the free-threaded build of CPython does to a thr
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 if every planned cell was measured, every part of the report made and nothing found, else 1.
+    """Measure and report a run. Return the exit status.
 
-    3 if the last runtime is slower than the first by more than the plan allows.
+    0: every cell was measured, the report is complete, and --stress found nothing
+    3: the last runtime is slower than the first by more than the plan allows
+    1: otherwise
     """
     output = output_for(arguments)
     parser = flags.Parser("", SUMMARY, output.language, _epilog(output))
@@ -64,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
     if given["resume"] is not None:
         _expect_saved_plan(given, parser)
         folder = Path(given["resume"])
-        resumed(folder)  # it is one of this machine, before anything is written there
+        resumed(folder)  # raises an error if the run is from another machine, before anything is written
         with held(folder) as sandbox:
             run, plan = _saved_plan(given, parser)
             with opened(plan) as spread:
@@ -81,7 +83,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
-    """Measure and report, while the folder is held. Return the exit status."""
+    """Measure and report a run whose folder is locked. Return the exit status."""
     _carry_out(order, run, sandbox, output, quiet=given["quiet"])
     start_ns = perf_counter_ns()
     written = write(order.folder, run, output)
@@ -104,7 +106,7 @@ def _unanswered(written: Written) -> bool:
 
 
 def _slower(written: Written, share: float, output: Output) -> int:
-    """Print where the last runtime is slower than the first by *share*, or may be. Return the exit status."""
+    """Print where the last runtime is slower than the first by *share*, or may be slower. Return the exit status."""
     from reports.document.values import ratio, whole_percent
     from reports.facts.comparisons import from_first_to_last, regressions
 
@@ -136,7 +138,7 @@ def _slower(written: Written, share: float, output: Output) -> int:
 
 
 def _stressed(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
-    """Stress the plan's service, too, and save that beside the run. Return 1 if something was found, else 0."""
+    """Stress the plan's service, and save the result with the run. Return 1 if a problem was found, else 0."""
     plan = stress.prepared(order.plan)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method)
     stressed = stress.stressed(plan, stress.SECONDS, bench, order.folder, output, quiet=given["quiet"])
@@ -177,7 +179,7 @@ def _ordered(
 
 
 def _profiles(given: Mapping[str, Any], output: Output, spread: Spread | None) -> tuple[str, ...]:
-    """Return the wanted profiles that can be made on the services' machine, with a note on each other one."""
+    """Return the requested profiles that are possible on the services' machine. Print a note for each other profile."""
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
     obstacles = {kind: spread.obstacle(kind) if spread else OBSTACLES[kind]() for kind in wanted}
     for obstacle in filter(None, obstacles.values()):
@@ -186,7 +188,7 @@ def _profiles(given: Mapping[str, Any], output: Output, spread: Spread | None) -
 
 
 def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
-    """Raise BadInput for flags beside --resume that would change the plan."""
+    """Raise BadInput for flags that would change the saved plan of --resume."""
     if given["blocks"] is not None and not given["blocks"].startswith("+"):
         raise BadInput(
             "--resume continues the saved plan, so --blocks cannot change it. To add blocks, use --blocks +{added}",
@@ -225,7 +227,7 @@ def _resumed(run: Run, plan: Plan, given: Mapping[str, Any], output: Output, spr
 
 
 def extended(plan: Plan, run: Run, added: str | None) -> Plan:
-    """Return *plan* with N more blocks for --blocks +N. Raises BadInput."""
+    """Return *plan* with N additional blocks for --blocks +N. Raises BadInput."""
     if added is None:
         return plan
     measured = max((cell.block for cell in run.cells), default=0)
@@ -234,7 +236,7 @@ def extended(plan: Plan, run: Run, added: str | None) -> Plan:
 
 
 def _remembered(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
-    """Return the secrets that the command of *run* reads again from variables and its plan, or from *plan* instead."""
+    """Return the secrets that the saved command reads again from variables, and from its plan or else from *plan*."""
     if not any(secrets_in(from_file(run.plan.get("own", {})))):
         return []
     said = service_flags.kept(parser.parse(run.command[1:]))
@@ -245,7 +247,7 @@ def _remembered(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret
 
 
 def _expect_an_end(plan: Plan) -> None:
-    """Raise BadInput if only an interval can end the run, but no comparison has one."""
+    """Raise BadInput if only a comparison can end the run, but the plan compares nothing."""
     until = plan.until
     if until.looks and not until.seconds and plan.blocks == options.MAX_BLOCKS and plan.sides < 2:
         raise BadInput(

@@ -1,4 +1,4 @@
-"""The command runtimes: the interpreters that there are, and what they are."""
+"""The command runtimes: show the installed interpreters and how they were built."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from reports.facts.builds import build_flags, packages
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0, also where some are missing."""
+    """Run the command runtimes. Return its exit status: 0, even if a runtime is missing."""
     output = output_for(arguments)
     parser = output.parser("runtimes")
     add_runtime_flags(parser)
@@ -45,7 +45,7 @@ def _lines(name: str, facts: Mapping[str, Any]) -> Iterator[Arg]:
 
 
 def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Arg]:
-    """The interpreters that were not chosen."""
+    """Yield lines about the installed interpreters that were not chosen."""
     used = [runtime.interpreter for runtime in runtimes.values() if isinstance(runtime, Runtime)]
     there = [*interpreters.all_found(), *(other for chosen in used for other in chosen.alternatives)]
     others = {other.executable: other for other in there if other.executable not in {one.executable for one in used}}

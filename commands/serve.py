@@ -1,4 +1,4 @@
-"""The command serve: the services of one cell, for profilers and other clients."""
+"""The command serve: start the services of one cell, for profilers and other clients."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ from lab.run.sandbox import Sandbox
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0."""
+    """Run the command serve. Return its exit status: 0."""
     output = output_for(arguments)
     parser = output.parser("serve")
     flags.add_plan_flags(parser)

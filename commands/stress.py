@@ -1,4 +1,4 @@
-"""The command stress: does a service still answer rightly without the GIL, when threads meet as often as they can?"""
+"""The command stress: check a service without the GIL for wrong answers, while its threads switch very often."""
 
 import json
 import sys
@@ -42,7 +42,7 @@ LENGTH = Option("--seconds T", message("How long to run, both runtimes together 
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 if nothing was found, 1 if something was."""
+    """Run the command stress. Return its exit status: 0 if no problem was found, else 1."""
     output = output_for(arguments)
     given = _flags(arguments, output)
     given = with_project(given, output.note if not given["quiet"] else lambda text: None)
@@ -84,7 +84,7 @@ def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
 
 
 def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
-    """Return those of DEFAULTS that all rows of *plan* read and none has set by a topology."""
+    """Return the DEFAULTS that the systems of all rows use and no topology sets."""
     return {
         name: value
         for name, value in DEFAULTS.items()
@@ -93,7 +93,7 @@ def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
 
 
 def prepared(plan: Plan) -> Plan:
-    """Return *plan* with two arms, one without the GIL and one with it. Raises BadInput if one of them is missing."""
+    """Return *plan* with two arms, without and with the GIL. Raises BadInput if one of the two is missing."""
     _expect_started(plan)
     return replace(plan, runtimes=arms(plan.runtimes), aa=False)
 
@@ -108,9 +108,9 @@ def _expect_started(plan: Plan) -> None:
 
 
 def arms(names: Sequence[str], *, forced: bool = False) -> tuple[str, ...]:
-    """Return a runtime of *names* without its GIL, and one of the same version with it. Raises BadInput.
+    """Return a runtime of *names* without a GIL, and one of the same version with a GIL. Raises BadInput.
 
-    forced: use the same binary with its GIL on if *names* has no other runtime with a GIL
+    forced: if *names* has no runtime with a GIL, use the same binary with its GIL on
     """
     parsed = [RuntimeName.parse(name) for name in names if name != NATIVE]
     without = next((name for name in reversed(parsed) if not name.gil_enabled), None)
@@ -127,7 +127,7 @@ def arms(names: Sequence[str], *, forced: bool = False) -> tuple[str, ...]:
 
 
 def stressed(plan: Plan, seconds: float, bench: Bench, folder: Path, output: Output, *, quiet: bool) -> Stress:
-    """Stress *plan* for *seconds*. stress.json in *folder* is complete after every round."""
+    """Stress *plan* for *seconds*, and return the result. stress.json in *folder* is written after every round."""
     from lab.run.stress import SWITCH_INTERVAL_S, carry_out
 
     entries = plan.entries()
@@ -162,7 +162,7 @@ def _connections(params: Mapping[str, Any]) -> int:
 
 
 def written(stress: Stress, folder: Path, output: Output) -> str:
-    """Write the report beside stress.json as text and as a page. Return the text."""
+    """Write the report next to stress.json as text and as a page. Return the text."""
     from reports import exports
     from reports.render.html import page
     from reports.render.markdown import markdown
@@ -175,7 +175,7 @@ def written(stress: Stress, folder: Path, output: Output) -> str:
 
 
 def exit_status(stress: Stress) -> int:
-    """Return 1 if something was found, else 0."""
+    """Return 1 if a problem was found, else 0."""
     from reports.terminal.stress import findings
 
     return 1 if findings(stress) else 0

@@ -1,4 +1,4 @@
-"""What a command stands on: the current folder, its arguments, room, processes. What lacks there is no bug of ours."""
+"""Check what every command needs: a current folder, valid arguments, memory, processes. Report what is missing."""
 
 import errno
 import os
@@ -10,7 +10,7 @@ from core.errors import BadInput
 from core.messages import Arg, Message, message
 
 FEW_PROCESSES = 256
-THREADS = 8  # at least: an interpreter search has 16
+THREADS = 8  # minimum; an interpreter search uses 16
 _REMEDIES = {
     errno.ENOSPC: message("free some space there, or use another folder"),
     errno.EDQUOT: message("free some space there, or use another folder"),
@@ -26,7 +26,7 @@ _REMEDIES = {
 
 
 def check(arguments: Sequence[str]) -> None:
-    """Raises BadInput where no command can work."""
+    """Raise BadInput if no command can work here."""
     for word in arguments:
         if not _is_text(word):
             raise BadInput("The argument {word} is not valid UTF-8. Use a name in UTF-8.", word=ascii(word))
@@ -40,7 +40,7 @@ def check(arguments: Sequence[str]) -> None:
 
 
 def cause(error: Exception) -> Message | None:
-    """Why the machine, or the set-up, could not do what was asked; None if it is not at fault."""
+    """Return why the machine or the installation caused *error*; None if neither is the cause."""
     if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
         return _no_process()
     if isinstance(error, MemoryError):
@@ -83,7 +83,7 @@ def _no_process() -> Message:
 
 
 def _expect_processes() -> None:
-    """Raises BadInput where a low limit leaves no room for a few threads: libraries would say so in their own ways."""
+    """Raise BadInput if a low limit prevents a few threads, because libraries would fail with unclear errors."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     if limit == resource.RLIM_INFINITY or limit > FEW_PROCESSES:
         return

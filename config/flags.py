@@ -1,4 +1,4 @@
-"""The command line: a parser of declared options, in any language, and the plan that flags ask for."""
+"""Parse the command line, in any language, and make the plan that the flags describe."""
 
 import argparse
 import re
@@ -27,7 +27,7 @@ from systems import built_in
 HELP = message("Show this help and exit.")
 ALL = "all"
 VERSION_HELP = message("Show the version and exit.")
-# What --help shows of a command that has parameters; --help all shows the rare options, too
+# The options that --help shows for commands with parameters. --help all shows the rare options, too.
 MOST_USED = (
     *("app", "service_command", "target", "request", "requirements", "experiment", "plan", "system"),
     *("runtime", "until", "blocks", "duration", "aa", "fail_if_slower"),
@@ -94,7 +94,7 @@ class Parser(argparse.ArgumentParser):
         self._exclusive = options if exclusive else self._exclusive
 
     def add_names(self, name: str, text: Message, count: Any = None, default: str = "") -> None:
-        """Add what is given without a flag: a run, a folder, names. count: argparse's nargs."""
+        """Add positional arguments: a run, a folder, names. count: argparse's nargs."""
         self._names += {None: " {}", 2: " {} {}", "?": " [{}]", "*": " [{} ...]"}[count].format(*[name.upper()] * 2)
         group = self.add_argument_group(self._text(message("arguments")))
         group.add_argument(name, metavar=name.upper(), nargs=count, default=default or None, help=self._text(text))
@@ -129,7 +129,7 @@ class Parser(argparse.ArgumentParser):
         self._rare = RARE
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
-        """Return the values of all flags by name, None for those that were not given. Raises BadInput."""
+        """Return the values of all flags by name. A flag that was not given has None. Raises BadInput."""
         Parser.before_parsing(self)
         try:
             flags, unknown = self.parse_known_args(arguments)
@@ -222,9 +222,10 @@ def add_runtime_flags(parser: Parser) -> None:
 
 
 def plan_from(flags: Mapping[str, Any], cores: int | None = None) -> Plan:
-    """Return the plan that *flags* (vars() of the parsed arguments) ask for. Raises BadInput.
+    """Return the plan that *flags* describe. Raises BadInput.
 
-    cores: those of the services' host if it is not this machine
+    flags: vars() of the parsed arguments
+    cores: number of cores of the services' host, if it is not this machine
     """
     service = plan_from_service_flags(flags)
     if service is None:
@@ -262,7 +263,7 @@ def _chosen(flags: Mapping[str, Any], cores: int | None) -> Plan:
 
 
 def _narrowed(plan: Plan, flags: Mapping[str, Any]) -> Plan:
-    """Return *plan* with the rows of the systems that --system names; without a plan, with a row for each."""
+    """Return *plan* with only the rows of the systems in --system. If no plan was given, add a row per system."""
     names, anew = flags.get("system"), flags["plan"] is None and flags["experiment"] is None
     if names is None or (names == "all" and not anew):
         return plan

@@ -1,4 +1,4 @@
-"""Hosts in a plan or a file of their own, who serves and who calls, and what does not work across hosts."""
+"""Read the hosts of a plan, which run services and clients, and refuse what does not work across hosts."""
 
 import re
 from collections.abc import Mapping
@@ -108,7 +108,7 @@ def _host(name: str, content: Any, folder: Path) -> Host:
 
 
 def parse_hosts(given: Given) -> dict[str, Host]:
-    """Hosts by name, from a mapping in a plan or the name of a file. Raises BadInput."""
+    """Return the hosts by name, from a mapping in a plan or from the file that is named. Raises BadInput."""
     content, folder = given.value, given.folder
     if isinstance(content, str):
         path = folder / content
@@ -144,7 +144,7 @@ OPTIONS = applying(PYTHON, HOSTS, SERVICES_ON, CLIENTS_ON)
 
 
 def layout_with(layout: Layout | None, values: Mapping[str, Any]) -> Layout | None:
-    """*layout* with the parsed *values* of OPTIONS, by key; spread() says what is missing."""
+    """Return *layout* with the parsed *values* of OPTIONS, by key. Missing values are found by spread()."""
     given = {option.key: values[option.key] for option in OPTIONS if option.key in values}
     if not given:
         return layout
@@ -154,7 +154,7 @@ def layout_with(layout: Layout | None, values: Mapping[str, Any]) -> Layout | No
 
 
 def spread(plan: Plan) -> Plan:
-    """The plan as it can run across its hosts: over TCP. Raises BadInput for what does not work there."""
+    """Return the plan with TCP as transport, as it runs across hosts. Raises BadInput if it cannot run there."""
     layout = plan.layout
     if layout is None:
         plan.method.expect_cpus()
@@ -166,13 +166,15 @@ def spread(plan: Plan) -> Plan:
         replace(row, values={**row.values, "TRANSPORT": ("tcp",)}) if "TRANSPORT" in row.system.parameters else row
         for row in plan.rows
     )
-    if plan.user_service and plan.method.client_runtime == ORCHESTRATOR:  # the same client for every runtime, there too
+    if (
+        plan.user_service and plan.method.client_runtime == ORCHESTRATOR
+    ):  # hosts have no Python of gilscope: one runtime for all clients
         plan = replace(plan, method=replace(plan.method, client_runtime=plan.runtimes[0]))
     return replace(plan, rows=rows)
 
 
 def expect_here(plan: Plan, what: str) -> None:
-    """Raises BadInput where the plan has hosts, across which *what* does not work."""
+    """Raise BadInput if the plan has hosts, because the command *what* does not work across hosts."""
     if plan.layout:
         raise BadInput(
             "{what} does not work across hosts (see docs/hosts.md). Remove the hosts from the plan and the flags.",
@@ -203,7 +205,7 @@ def _check_names(layout: Layout) -> None:
 
 
 def _obstacles(plan: Plan, layout: Layout) -> list[Message | None]:
-    """What of a plan cannot be carried to other hosts yet; None for each that is not there."""
+    """Return the reasons why a plan cannot run across hosts. A reason that does not apply is None."""
     method, unix = plan.method, [row for row in plan.rows if "unix" in row.values.get("TRANSPORT", ())]
     still = [
         key

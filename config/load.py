@@ -1,4 +1,4 @@
-"""Plans from YAML files. Every scalar is read as text, so that 3.10 stays 3.10 and flags and files are parsed alike."""
+"""Load plans from YAML files. Scalars are read as text, so 3.10 stays 3.10, and flags and files are parsed alike."""
 
 import re
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ def experiments() -> dict[str, Path]:
 
 
 def load_experiment(name: str, cores: int | None = None) -> Plan:
-    """Return the plan of that name, of those with gilscope. Raises BadInput with all names. cores: as of load_plan()"""
+    """Return the plan of that name that comes with gilscope. Raises BadInput with all names. cores: see load_plan()."""
     paths = experiments()
     if name not in paths:
         raise BadInput("There is no experiment {name!r}. Choose one of {names}.", name=name, names=listed(paths))
@@ -47,7 +47,7 @@ def load_experiment(name: str, cores: int | None = None) -> Plan:
 def load_plan(path: Path, cores: int | None = None) -> Plan:
     """Return the plan in a YAML file. Raises BadInput naming file, key, value and what is accepted.
 
-    cores: how many cores a topology uses; None for those of this machine
+    cores: number of cores that a topology uses; None for the number of this machine
     """
     content = read_yaml(path, "--plan")
     try:
@@ -65,7 +65,7 @@ def _plan(path: Path, content: Any, cores: int) -> Plan:
 
 
 def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
-    """Return *plan* with the *values* of its options, by field. With until and without blocks, as many as it takes."""
+    """Return *plan* with the option *values*, by field. If only until is given, the number of blocks is not limited."""
     if "objectives" in values:
         plan, values = _searching(plan, values)
     limit = {"blocks": MAX_BLOCKS} if "until" in values else {}
@@ -95,7 +95,7 @@ def _searching(plan: Plan, values: dict[str, Any]) -> tuple[Plan, dict[str, Any]
 
 
 def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[Any, ...]], cores: int) -> Plan:
-    """Return a plan with the rows, or the user's service, of *content*, and the defaults of everything else."""
+    """Return a plan with the rows, or the user's service, from *content*. Everything else has its default."""
     rows = content.get("rows")
     if "service" in content:
         for key in ("rows", "view"):
@@ -117,7 +117,7 @@ def _parameters(given: Any, cores: int) -> dict[str, tuple[Any, ...]]:
 
 
 def _counted(given: Any, cores: int) -> Any:
-    """Return *given* with the number of cores for `cores`, and twice as much for `2 x cores`."""
+    """Return *given* with the number of cores in place of `cores`, and twice the number for `2 x cores`."""
     if isinstance(given, list):
         return [_counted(value, cores) for value in given]
     match = re.fullmatch(r"(?:([1-9][0-9]?) x )?cores", str(given))
@@ -145,7 +145,10 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cor
 
 
 def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: int) -> list[dict[str, tuple[Any, ...]]]:
-    """Return the parameters that each pair of services and workers of `topology: cores` sets, or none."""
+    """Return the parameters of each combination of services and workers of `topology: cores`.
+
+    Without a topology, the only combination sets nothing.
+    """
     if "topology" not in given:
         return [{}]
     for name in TOPOLOGY:
@@ -158,7 +161,7 @@ def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: in
 
 
 def core_topologies(cores: int) -> list[tuple[int, int]]:
-    """Return (services, workers per service) from cores x 1, by halves, to 1 x cores, and 1 x 25."""
+    """Return pairs of services and workers per service: cores x 1, halved step by step to 1 x cores, and 1 x 25."""
     services = [cores]
     while services[-1] > 1:
         services.append(services[-1] // 2)

@@ -1,4 +1,4 @@
-"""An option is declared once: its flag, YAML key, help, completion, refusals and rows in the docs come from it."""
+"""Declare options once: flag, YAML key, help, completion, checks and tables in the docs use the declaration."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from core.secret import HIDDEN
 
 
 class Subject(Enum):
-    """What a run measures, as messages name it."""
+    """What a run measures, with its name in messages."""
 
     SYSTEMS = message("gilscope's own systems")
     COMMAND = message("a service started by a command")
@@ -36,9 +36,9 @@ class Given:
     """The value of a flag or a key.
 
     name: of the flag or key, as the user wrote it
-    folder: where relative paths begin
-    public: names of what may be kept, in lower case, or PUBLIC for all
-    mask: makes the text that messages show of a secret value
+    folder: the folder that relative paths refer to
+    public: lower-case names of headers and keys that may be saved, or PUBLIC for all of them
+    mask: returns the text that messages show instead of a secret value
     """
 
     value: Any
@@ -53,18 +53,18 @@ class Given:
 
     @property
     def shown(self) -> str:
-        """Return the value as a message may show it."""
+        """Return the value for a message, without secrets."""
         value = self.value if self.mask is None else _masked(self.value, self.mask)
         return value if isinstance(value, str) and value.isprintable() else repr(value)
 
     def wrong(self, accepted: Message) -> BadInput:
-        """Return the error that says what is accepted instead."""
+        """Return an error that shows the value and says what is accepted."""
         return BadInput(
             "{name} is {value}; it must be {accepted}.", name=self.name, value=self.shown, accepted=accepted
         )
 
     def text(self) -> str:
-        """Return the value if it is a text without NUL bytes. Raises BadInput."""
+        """Return the value, which must be a text without NUL bytes. Raises BadInput."""
         if not isinstance(self.value, str) or "\0" in self.value:
             raise self.wrong(message("a text; put it in quotes"))
         return self.value
@@ -98,13 +98,13 @@ class Given:
         return int(str(self.value))
 
     def choice(self, names: Iterable[str]) -> str:
-        """Return the value if it is one of *names*. Raises BadInput."""
+        """Return the value, which must be one of *names*. Raises BadInput."""
         if self.value not in (names := tuple(names)):
             raise self.wrong(message("one of {names}", names=listed(names)) if names[1:] else verbatim(*names))
         return str(self.value)
 
     def seconds(self, units: Mapping[str, float], high: float, example: str) -> float:
-        """Parse a time: a number and one of *units*. Return seconds. Raises BadInput."""
+        """Return a time in seconds, parsed from a number and one of *units*. Raises BadInput."""
         match = re.fullmatch(rf"([0-9]{{1,6}}(?:\.[0-9]{{1,9}})?)({'|'.join(units)})?", str(self.value).strip())
         time_s = float(match[1]) * units[match[2] or "s"] if match else -1.0
         if not 0 <= time_s <= high:
@@ -141,12 +141,12 @@ class Option:
     parse: returns the value; None if the option is read together with others
     applies_to: the subjects that a run with this option may measure
     key: the YAML key; AS_FLAG for the flag's name, "" if there is only a flag
-    field: the field of the plan, its method, the service or the request that is set; "" if its name is the key
+    field: the field that the option sets in the plan, its method, the service or the request; "" if it is the key
     repeated: the flag may be given several times
     several: the flag takes several words at once
-    choices: the accepted values; a shell completes them, and without *parse* they are the parser
-    beside_resume: the option may stand beside --resume, because it does not change the saved plan
-    mask: makes the text that may be kept and shown of a value that may hold secrets
+    choices: the accepted values, for shell completion and, if there is no *parse*, for parsing
+    beside_resume: the option can be used with --resume, because it does not change the saved plan
+    mask: returns the text that is saved and shown instead of a value that may contain secrets
     """
 
     usage: str
@@ -191,12 +191,12 @@ class Option:
 
 
 def applying(subjects: frozenset[Subject], *options: Option) -> tuple[Option, ...]:
-    """Return *options* as options of these subjects only."""
+    """Return *options* restricted to runs that measure one of *subjects*."""
     return tuple(replace(option, applies_to=subjects) for option in options)
 
 
 def whole(low: int, high: int) -> Callable[[Given], int]:
-    """Return a parser of whole numbers."""
+    """Return a parser for whole numbers from *low* to *high*."""
     return lambda given: given.whole(low, high)
 
 
@@ -211,14 +211,14 @@ def by_key(options: Iterable[Option]) -> dict[str, Option]:
 
 
 def given_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> list[Option]:
-    """Return those of *options* whose flag was given."""
+    """Return the options whose flag was given."""
     return [option for option in options if option.flag and flags.get(option.name) not in (None, False, [])]
 
 
 def parsed(
     options: Iterable[Option], given: Mapping[str, Any], folder: Path, public: frozenset[str] = frozenset()
 ) -> dict[str, Any]:
-    """Return the values of the keys in *given* (texts), by field. Raises BadInput."""
+    """Parse the texts of the keys in *given*. Return the values by field. Raises BadInput."""
     known = by_key(options)
     return {
         known[key].field: parse(Given(value=value, name=key, folder=folder, public=public, mask=known[key].mask))
@@ -228,7 +228,7 @@ def parsed(
 
 
 def parsed_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the flags that were given, by field. Raises BadInput."""
+    """Parse the flags that were given. Return the values by field. Raises BadInput."""
     return {
         option.field: option.parse(Given(value=flags[option.name], name=option.flag))
         for option in given_flags(options, flags)
@@ -237,12 +237,12 @@ def parsed_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> dict[st
 
 
 def fields_of(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of *values* that are fields of the dataclass *kind*."""
+    """Return the values whose names are fields of the dataclass *kind*."""
     return {one.name: values[one.name] for one in fields(kind) if one.name in values}
 
 
 def refuse(subject: Subject, given: Iterable[tuple[str, Option]]) -> None:
-    """Raise BadInput for an option that does not apply to *subject*. given: names as written, with their options."""
+    """Raise BadInput if an option does not apply to *subject*. given: pairs of the name as written and its option."""
     for name, option in given:
         if subject not in option.applies_to and subject is Subject.SYSTEMS:
             raise BadInput(
@@ -255,7 +255,7 @@ def refuse(subject: Subject, given: Iterable[tuple[str, Option]]) -> None:
 
 
 def expect_keys(what: Message, given: Any, keys: Sequence[str]) -> None:
-    """Raise BadInput unless *given* is a mapping with no other keys."""
+    """Raise BadInput unless *given* is a mapping whose keys are all in *keys*."""
     if not isinstance(given, dict):
         accepted = message("a mapping whose keys are among {keys}", keys=listed(keys))
         raise BadInput("{name} is {value}; it must be {accepted}.", name=what, value=repr(given), accepted=accepted)

@@ -1,4 +1,4 @@
-"""A plan: which cells a run is made of, in which order. Pure: files are read by config.load."""
+"""Declare plans: the cells of a run and their order. config.load reads plans from files."""
 
 import itertools
 import math
@@ -29,10 +29,11 @@ THREADS, SERVICES = "NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES"
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A system and the values of its parameters: several values of one are a sweep. title is for reports.
+    """A system and the values of its parameters. Several values of one parameter are a sweep.
 
-    fixed: names of the parameters that a topology has set together, which nothing else may change
-    runtimes: those of the plan's runtimes that the row is measured under; None for all of them
+    title: the title of the row in reports
+    fixed: names of the parameters that a topology has set together; flags cannot change these parameters
+    runtimes: the runtimes that the row is measured under; None for all runtimes of the plan
     """
 
     system: System
@@ -42,7 +43,7 @@ class Row:
     runtimes: tuple[str, ...] | None = None
 
     def combinations(self, scale: float) -> Iterable[dict[str, Value]]:
-        """Every combination of values, as {name: value}; scale makes NUM_REQUESTS_PER_CLIENT smaller."""
+        """Yield every combination of values, as {name: value}. scale multiplies NUM_REQUESTS_PER_CLIENT."""
         for values in itertools.product(*self.values.values()):
             chosen = dict(zip(self.values, values, strict=True))
             if scale != 1:
@@ -54,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A cell taking part in a block, under the name of an arm, and its system."""
+    """A cell of a block, with the name of its arm and its system."""
 
     arm: str
     cell: Cell
@@ -63,19 +64,21 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """blocks: how often every cell runs, at most where `until` ends it earlier.
+    """The cells of a run, and how the cells are measured and judged.
 
-    runtimes: names in the order of display, the first is what ratios refer to.
-    aa: the last runtime, or the first service that already runs, takes part twice, under two names: what differs
-        between these is noise.
-    margin: what counts as no difference, as a share. judged_steps: those that get a verdict; empty for all.
-    fail_if_slower: how much more time, as a share, the last runtime must take for the run to fail; 0 to never fail.
-    extended: whether blocks were added when some had been seen.
-    description: what it answers, in one line. view: the report of its own that it has; "" for runtimes side by side.
-    user_service: a service of the user's, whose systems are those of the rows.
-    layout: hosts, and who serves and who calls there; None where all is on this machine.
-    absent: why a system cannot be measured under a runtime; it has no cells there.
-    arm_order: which of ORDERS is asked for; "" for slices where they are possible
+    blocks: number of times that every cell runs; fewer if `until` ends the run earlier
+    runtimes: names in display order; the first runtime is the base of all ratios
+    aa: measure the last runtime, or the first service that already runs, under two names to show the noise
+    margin: the largest difference that counts as no difference, as a share (0.03 for 3 %)
+    judged_steps: steps that get a verdict; empty for all steps
+    fail_if_slower: additional time of the last runtime, as a share, above which the run fails; 0 to never fail
+    extended: whether blocks were added after results had been seen
+    description: the question that the plan answers, in one line
+    view: the special report of the plan; "" for the report that compares runtimes
+    user_service: the user's service; its systems are the systems of the rows
+    layout: the hosts of services and clients; None if everything is on this machine
+    absent: the reason why a system has no cells under a runtime, by (system, runtime)
+    arm_order: one of ORDERS; "" for slices if possible
     arm_order_reason: why the arms of a setting are measured one after the other
     objectives: the service level objectives whose highest rate is searched for; empty for a plain measurement
     picks: whether the rows are topologies, of which the best of each arm is picked and then judged
@@ -123,11 +126,11 @@ class Plan:
 
     @property
     def systems(self) -> dict[str, System]:
-        """What the plan measures, by the key that its cells have."""
+        """Return the systems of the plan, by the key that the cells refer to."""
         return {row.system.key: row.system for row in self.rows}
 
     def cells(self) -> list[Cell]:
-        """Every cell once, row by row, runtime by runtime; the same work is never there twice."""
+        """Return all cells, by row and runtime, without duplicates."""
         cells: dict[str, Cell] = {}
         for row in self.rows:
             for values in row.combinations(self.scale):
@@ -138,7 +141,7 @@ class Plan:
         return list(cells.values())
 
     def pairs(self) -> list[tuple[str, str]]:
-        """(system, runtime) of all that the plan asks for and that can be, whether it is there or not."""
+        """Return (system, runtime) for all combinations that can be measured, installed or not."""
         return [
             (key, runtime)
             for key, system in self.systems.items()
@@ -148,22 +151,22 @@ class Plan:
 
     @property
     def sides(self) -> int:
-        """How many runtimes, or services that already run, may be compared with each other."""
+        """Return the number of runtimes, or of services that already run, that can be compared with each other."""
         if self.user_service and self.user_service.targets:
             return len(self.user_service.targets)
         return len([name for name in self.runtimes if name != NATIVE])
 
     def entries(self) -> list[Entry]:
-        """Every cell under its runtime's name; where aa is on, those of the last runtime once more.
+        """Return every cell under the name of its runtime.
 
-        Of services that already run it is the first that takes part twice.
+        With A/A, the cells of the last runtime, or of the first service that already runs, come a second time.
         """
         cells, systems = self.cells(), self.systems
         arms = [(cell.runtime, cell) for cell in cells] + (self._again(cells) if self.aa else [])
         return [Entry(arm=arm, cell=cell, system=systems[cell.system]) for arm, cell in arms]
 
     def _again(self, cells: Iterable[Cell]) -> list[tuple[str, Cell]]:
-        """The second arms of A/A."""
+        """Return the second arms of A/A with their cells."""
         if self.user_service and self.user_service.targets:
             first = self.user_service.targets[0].name
             return [(aa_arm(first), cell) for cell in cells if cell.system == first]
@@ -171,18 +174,18 @@ class Plan:
         return [(aa_arm(cell.runtime), cell) for cell in cells if cell.runtime in last]
 
     def block(self, number: int, seed: int) -> list[Entry]:
-        """The entries in the order of block *number* (from 1): the same for the same seed."""
+        """Return the entries in the order of block *number* (from 1). The order depends only on the seed."""
         entries = self.entries()
         return [entries[place] for place in block_order(len(entries), number, seed)]
 
     def with_values(self, given: Mapping[str, tuple[Value, ...]]) -> "Plan":
-        """The plan with *given* in place of its rows' own values, where a row's system reads them.
+        """Return the plan with the values of *given* in all rows whose system uses the parameter.
 
-        Raises BadInput for a parameter that no system of the plan reads, or that a topology has set.
+        Raises BadInput if no system of the plan uses a parameter, or a topology has set it.
         """
         for name in given:
             flag = parameter(name).flag
-            if any(name in row.fixed for row in self.rows):  # the shapes of a topology would not be what they say
+            if any(name in row.fixed for row in self.rows):  # other values would contradict the topology
                 raise BadInput(
                     "{flag} cannot be used with a topology, because the topology sets {name}. Leave out {flag}.",
                     flag=flag,
@@ -202,7 +205,7 @@ class Plan:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The plan as result.json keeps it: every combination a row of its own."""
+        """Return the plan for result.json, with one row per combination of values."""
         values = vars(self)
         shared = {one.name: _plain(values[one.name]) for one in fields(SavedPlan) if values.get(one.name) is not None}
         return {
@@ -218,7 +221,7 @@ class Plan:
         }
 
     def _outside(self) -> dict[str, Any]:
-        """Title and file of each system that is no file of systems/: reports and resumed runs need them."""
+        """Return title and file of each system outside systems/, which reports and resumed runs need."""
         outside = {
             key: {"title": str(system.title), "file": file_of(system)}
             for key, system in self.systems.items()
@@ -227,7 +230,7 @@ class Plan:
         return {"outside": outside} if outside else {}
 
     def _combinations(self) -> list[dict[str, Any]]:
-        """Every combination of values once, whatever the runtime, with the title of its row if that has one."""
+        """Return every combination of values once, for all runtimes, with the title of its row if there is a title."""
         combinations: dict[str, dict[str, Any]] = {}
         for row in self.rows:
             title = {"title": row.title} if row.title else {}
@@ -246,7 +249,10 @@ class Plan:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Plan":
-        """Return the plan that to_json wrote. Its scale has been applied already; what was absent is looked at anew."""
+        """Return the plan that to_json wrote.
+
+        The scale is 1 because to_json applied it. absent is empty because a resumed run checks it again.
+        """
         saved = SavedPlan.from_json(stored)
         systems = _systems_again(saved)
         values = [{name: (value,) for name, value in row.params.items()} for row in saved.rows]
@@ -259,20 +265,20 @@ class Plan:
 
 
 def _plain(value: Any) -> Any:
-    """Return *value* as JSON has it."""
+    """Return *value* in a form that JSON can store."""
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     return list(value) if isinstance(value, tuple) else value
 
 
 def _runtimes_again(row: SavedRow, saved: SavedPlan) -> tuple[str, ...] | None:
-    """Return the runtimes of a saved row, with those that were absent then."""
+    """Return the runtimes of a saved row, including runtimes that were absent when the row was saved."""
     absent = (one.runtime for one in saved.absent if one.system == row.system)
     return None if row.runtimes is None else (*row.runtimes, *absent)
 
 
 def _systems_again(saved: SavedPlan) -> dict[str, System]:
-    """The systems of a saved plan. Raises BadInput where a file declares another one now."""
+    """Return the systems of a saved plan. Raises BadInput if a file now declares another system."""
     systems = {system.key: system for system in service.systems(saved.user_service)} if saved.user_service else {}
     for name, outside in saved.outside.items():
         if outside.file:
@@ -289,7 +295,7 @@ def _systems_again(saved: SavedPlan) -> dict[str, System]:
 
 
 def _check_count(rows: Iterable[Row], runtimes: Sequence[str]) -> None:
-    """Raises BadInput for more cells than a run could have; they are counted and not made."""
+    """Raise BadInput for too many cells. The cells are counted without being built."""
     count = sum(math.prod(len(values) for values in row.values.values()) for row in rows) * len(runtimes)
     if count > MOST_CELLS:
         raise BadInput(
@@ -300,7 +306,7 @@ def _check_count(rows: Iterable[Row], runtimes: Sequence[str]) -> None:
 
 
 def _check_rate(row: Row) -> None:
-    """Raises BadInput where a service would have to wait for a client's thread, so that requests come when they can."""
+    """Raise BadInput if a client has too few threads to send to every service at the fixed rate."""
     if THREADS not in row.system.parameters or not max(_numbers(row, "RATE")):
         return
     threads, services = min(_numbers(row, THREADS)), max(_numbers(row, SERVICES))
@@ -322,7 +328,7 @@ def _numbers(row: Row, name: str) -> list[int]:
 
 
 def _check_names(systems: Iterable[System]) -> None:
-    """Raises BadInput for two files that declare a system of the same name: cells could not be told apart."""
+    """Raise BadInput if two files declare systems of the same name, because cells could not be told apart."""
     files: dict[str, str] = {}
     for system in systems:
         if files.setdefault(system.key, file_of(system)) != file_of(system):
@@ -340,17 +346,17 @@ def _cell(system: System, runtime: str, values: Mapping[str, Value]) -> Cell:
 
 
 def aa_arm(runtime: str) -> str:
-    """The name under which *runtime* takes part a second time."""
+    """Return the name of the second arm of *runtime* in A/A."""
     return f"{runtime} again"
 
 
 def read_by(system: System, values: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
-    """Return those of *values* that *system* reads."""
+    """Return the values of the parameters that *system* uses."""
     return {name: several for name, several in values.items() if system.takes(name)}
 
 
 def parse_values(name: str, given: Any) -> tuple[Value, ...]:
-    """The values of parameter *name*: one, a list, or a text with commas. Raises BadInput."""
+    """Parse the values of parameter *name* from one value, a list, or a text with commas. Raises BadInput."""
     declared = parameter(name)
     items: Sequence[Any] = given.split(",") if isinstance(given, str) else given if isinstance(given, list) else [given]
     if not items:

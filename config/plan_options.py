@@ -1,4 +1,4 @@
-"""The options of a plan and of a run: how much, how it is measured, under which runtimes, where it is saved."""
+"""Declare the options of a plan and of a run: cells, method, runtimes, output."""
 
 import re
 from collections.abc import Callable
@@ -55,13 +55,13 @@ def parse_until(given: Given) -> Until:
 
 
 def parse_margin(given: Given) -> float:
-    """Return 0.03 for '3%'. Raises BadInput."""
+    """Parse a margin such as '3%'. Return it as a share (0.03). Raises BadInput."""
     accepted = message("a share above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN)
     return given.percent(MOST_MARGIN * 100, accepted)
 
 
 def parse_slower(given: Given) -> float:
-    """Return 0.05 for '5%' more time. Raises BadInput."""
+    """Parse additional time such as '5%'. Return it as a share (0.05). Raises BadInput."""
     accepted = message(
         "a percentage of additional time, above 0 % and at most {most} %, such as 5% or 0.5%", most=MOST_SLOWER
     )
@@ -69,7 +69,7 @@ def parse_slower(given: Given) -> float:
 
 
 def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
-    """Return {"services": CPUs, "clients": CPUs} of a mapping, or of several SIDE=CPUS. Raises BadInput."""
+    """Parse a mapping, or several SIDE=CPUS. Return {"services": CPUs, "clients": CPUs}. Raises BadInput."""
     pairs = given.value if isinstance(given.value, dict) else {}
     if isinstance(given.value, list):
         pairs = {side: cpus for side, _, cpus in (str(text).partition("=") for text in given.value)}
@@ -93,7 +93,7 @@ def parse_slo(given: Given) -> tuple[Objective, ...]:
 
 
 def _paths(given: Given) -> dict[str, Path]:
-    """Return {interpreter: path} of every NAME=PATH. Raises BadInput."""
+    """Parse every NAME=PATH. Return {interpreter: path}. Raises BadInput."""
     paths = {}
     for text in given.value:
         name, _, path = text.partition("=")

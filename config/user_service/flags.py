@@ -1,4 +1,4 @@
-"""A user's service from its flags, and the secrets of a run that goes on, which flags and plans give again."""
+"""Read a user's service from flags. For --resume, read the secrets again from flags, commands and plans."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ _OF_REQUEST = tuple(option for option in REQUEST if option.flag)
 
 
 def plan_from_service_flags(flags: Mapping[str, Any]) -> Plan | None:
-    """The plan for the service that *flags* name; None where they name none. Raises BadInput."""
+    """Return the plan for the service that *flags* describe; None if they describe no service. Raises BadInput."""
     given = service_from(flags)
     subject = next((subject for key, subject in STARTS.items() if key in given), Subject.SYSTEMS)
     refuse(subject, [(option.flag, option) for option in given_flags((*CHOICE, RUNTIMES, *OPTIONS), flags)])
@@ -31,7 +31,7 @@ def plan_from_service_flags(flags: Mapping[str, Any]) -> Plan | None:
 
 
 def service_from(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """What *flags* say about the service, by config.user_service.options.KEYS. Raises BadInput."""
+    """Return the service that *flags* describe, by YAML key (options.KEYS). Raises BadInput."""
     options = given_flags(SERVICE, flags)
     given = {option.key: flags[option.name] for option in options if option not in (TARGET, ARM)}
     if ENVIRONMENT in options:
@@ -65,7 +65,7 @@ def _requests(flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _pairs(option: Option, flags: Mapping[str, Any]) -> dict[str, str]:
-    """{name: value} from every NAME=VALUE. Raises BadInput."""
+    """Parse every NAME=VALUE of a flag. Return {name: value}. Raises BadInput."""
     texts = flags.get(option.name) or []
     for text in texts:
         name, separator, value = text.partition("=")
@@ -77,15 +77,17 @@ def _pairs(option: Option, flags: Mapping[str, Any]) -> dict[str, str]:
     return pairs
 
 
-# ---- a run that goes on ----------------------------------------------------------------------------------------------
+# ---- a resumed run ---------------------------------------------------------------------------------------------------
 
 
 def plan_with_secrets(
     stored: Mapping[str, Any], given: Sequence[Secret], remembered: Sequence[Secret]
 ) -> Mapping[str, Any]:
-    """The saved plan with its secrets. given: by flags, all of which must be the plan's. remembered: by its command.
+    """Return the saved plan with its secrets filled in.
 
-    Raises BadInput for a value that the plan has no place for, and for one that is not known, with its flag.
+    given: secrets from flags; each must belong to the plan
+    remembered: secrets that the command of the saved run reads again
+    Raises BadInput, with the flag, if a given secret is not in the plan or a secret of the plan is missing.
     """
     own, again = stored.get("own", {}), {secret.key for secret in given}
     wanted = {secret.key: secret.name for secret in secrets_in(from_file(own))}
@@ -107,7 +109,7 @@ def plan_with_secrets(
 
 
 def secrets_of(flags: Mapping[str, Any]) -> list[Secret]:
-    """The secrets in flags that describe a service, if only in part. Raises BadInput."""
+    """Return the secrets in flags, which may describe only a part of a service. Raises BadInput."""
     given, here = service_from(flags), Path.cwd()
     read: list[Any] = [parsed(SERVICE, given, here)]
     if "targets" in given:
@@ -120,17 +122,17 @@ def secrets_of(flags: Mapping[str, Any]) -> list[Secret]:
 
 
 def secrets_of_service(service: UserService) -> list[Secret]:
-    """The secrets of a service whose plan was read again."""
+    """Return the secrets of a service whose plan was read again."""
     return list(secrets_in((service, _with_answers(service.requests))))
 
 
 def flags_without_secrets(flags: Mapping[str, Any]) -> list[str]:
-    """Of the flags that may be given again, those that give no secret: they would change the plan. Raises BadInput."""
+    """Return the flags that contain no secret, because these would change the saved plan. Raises BadInput."""
     return [option.flag for option in given_flags(GIVEN_AGAIN, flags) if not secrets_of(_alone(option, flags))]
 
 
 def kept(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Flags of a run's command without those whose values it did not keep."""
+    """Return the flags of a saved command, without the values that were hidden when it was saved."""
     whole = dict(flags)
     for option in given_flags(GIVEN_AGAIN, flags):
         value = flags[option.name]
@@ -144,6 +146,6 @@ def _alone(option: Option, flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_answers(plan: RequestPlan) -> tuple[RequestPlan, list[Secret]]:
-    """A plan, and its expected answers as secrets: they are such where they repeat one."""
+    """Return *plan*, and its expected answers as secrets, because an answer may repeat a secret."""
     answers = (one for one in plan.requests if one.expect_json is not ANY and not isinstance(one.expect_json, Secret))
     return plan, [hidden_answer(request) for request in answers]

@@ -1,4 +1,4 @@
-"""The options of a user's service: each a flag, a key of `service` in a plan, or both."""
+"""Declare the options of a user's service: each is a flag, a key of `service` in a plan, or both."""
 
 import os
 import re
@@ -26,7 +26,7 @@ _APP = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?")
 
 
 def parse_name(given: Given) -> str:
-    """What reports call a service: not what they call a system. Raises BadInput."""
+    """Parse the name of a service in reports, which must not be the name of a system. Raises BadInput."""
     name = given.text()
     if not _NAME.fullmatch(name):
         raise given.wrong(message("a name of letters, digits and . _ - that begins with a letter"))
@@ -82,7 +82,7 @@ def auto_topologies(cores: int) -> list[tuple[int, int]]:
 
 
 def _topology(given: Given) -> list[tuple[int, int]]:
-    """Return (processes, threads) of each shape in '8x1,4x2,1x8'; for `auto` those that fit this machine."""
+    """Parse a topology such as '8x1,4x2,1x8'. Return (processes, threads) of each part; `auto` fits this machine."""
     if given.text() == AUTO:
         return auto_topologies(cores_usable())
     shapes = []

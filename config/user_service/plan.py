@@ -1,4 +1,4 @@
-"""The plan for a user's service, from the texts of its options: a command, an application, or addresses."""
+"""Make the plan for a user's service, from a command, an application, or the URLs of running services."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ from core.secret import HIDDEN, Secret, Text, revealed, secrets_in
 from core.user_service import HTTP, Command, Start, Target, UserService
 
 METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=ORCHESTRATOR)
-BLOCKS = 8  # the fewest that can bring a verdict for the four comparisons of four runtimes: reports.significance
+BLOCKS = 8  # the minimum for a verdict on the four comparisons of four runtimes (reports.significance)
 DEFAULTS: dict[str, int] = {
     "NUM_API_SERVICES": 1,
     "NUM_CLIENTS": 2,
@@ -34,7 +34,7 @@ DEFAULTS: dict[str, int] = {
 }
 DEFAULT_THREADS = 8
 VIEW = "targets"
-MOST_PATH_BYTES = 107  # what a Unix socket's address has room for. Source: unix(7)
+MOST_PATH_BYTES = 107  # maximum length of a Unix socket's path. Source: unix(7)
 _HOST = r"(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*)"
 _TCP = re.compile(rf"(?P<host>{_HOST}):(?P<port>[0-9]{{1,5}})", re.ASCII)
 _HTTP = re.compile(rf"//(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/[!-~]*)?", re.ASCII)
@@ -45,9 +45,11 @@ STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TAR
 def user_service_plan(
     given: Mapping[str, Any], folder: Path, defaults: Mapping[str, tuple[Value, ...]] | None = None
 ) -> Plan:
-    """The plan that *given* (texts, by KEYS) describes.
+    """Return the plan that *given* describes. Raises BadInput.
 
-    folder: where relative paths begin. defaults: values of parameters, in place of DEFAULTS. Raises BadInput.
+    given: texts by KEYS
+    folder: the folder that relative paths refer to
+    defaults: values of parameters, which override DEFAULTS
     """
     expect_keys(message("service"), given, KEYS)
     subject = _subject(given)
@@ -75,7 +77,7 @@ def user_service_plan(
 
 
 def _subject(given: Mapping[str, Any]) -> Subject:
-    """What *given* says how the service is started, or where it runs. Raises BadInput."""
+    """Return whether *given* has a command, an application or targets. Raises BadInput unless it has exactly one."""
     starts = [key for key in STARTS if key in given]
     none = message("none of them")
     if len(starts) != 1:
@@ -105,7 +107,7 @@ def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any]
 
 
 def parse_targets(given: Any, protocol: str) -> tuple[Target, ...]:
-    """The services that already run, from {name: URL}. Raises BadInput."""
+    """Parse the services that already run, from {name: URL}. Raises BadInput."""
     if not isinstance(given, dict) or not given:
         raise BadInput(
             "targets is {value}; it must be a mapping such as {{old: 'http://127.0.0.1:8000/'}}.", value=repr(given)
@@ -114,7 +116,10 @@ def parse_targets(given: Any, protocol: str) -> tuple[Target, ...]:
 
 
 def target(name: str, url: str, protocol: str = HTTP) -> Target:
-    """From http://host:port/path, unix:/path or tcp:host:port; {env:NAME} in it is a secret. Raises BadInput."""
+    """Parse a target: http://host:port/path, unix:/path or tcp:host:port. Raises BadInput.
+
+    {env:NAME} in the URL is filled in, and hidden as a secret.
+    """
     text = hidden(Given(value=url, name=f"--target or --arm {name}"), mask_url)
     url = revealed(text)
     scheme, _, rest = url.partition(":")
@@ -141,18 +146,18 @@ def target(name: str, url: str, protocol: str = HTTP) -> Target:
 
 
 def _part(url: Text, part: str) -> Text:
-    """A part of a URL: as secret as that."""
+    """Return *part* of *url*, as a Secret if the URL is one."""
     return Secret(HIDDEN, name=url.name, value=part) if isinstance(url, Secret) and part else part
 
 
 def _path(text: str) -> str:
-    """The path of a Unix socket; empty where it cannot be one."""
+    """Return the path of a Unix socket; "" if *text* is not a valid path."""
     fits = text.startswith("/") and text.isprintable() and len(text.encode()) <= MOST_PATH_BYTES
     return text if fits else ""
 
 
 def _address(match: re.Match[str] | None) -> str:
-    """host:port; empty where it is none."""
+    """Return the matched host:port; "" if nothing matched or the port is not valid."""
     port = int(match["port"] or HTTP_PORT) if match else 0
     return f"{match['host'].lower()}:{port}" if match and 1 <= port <= LAST_PORT else ""
 
@@ -167,7 +172,7 @@ def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
 
 
 def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
-    """Return *plan* with each expected answer as a secret if it repeats a secret."""
+    """Return *plan*, in which each expected answer that repeats a secret is a Secret, too."""
     requests = (
         request
         if request.expect_json is ANY or redactor.json(request.expect_json) == request.expect_json

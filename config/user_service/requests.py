@@ -1,4 +1,4 @@
-"""Requests of a user's service: what clients send and which answers are correct, from YAML or flags."""
+"""Read the requests that clients send to a user's service, and the correct answers, from YAML or flags."""
 
 import json
 import re
@@ -23,7 +23,7 @@ _LINE = re.compile(r"(?:(?P<method>[A-Z]{1,16}) +)?(?P<path>/[^\s#]*)")
 
 
 def _header(given: Given) -> tuple[str, Text]:
-    """Name and value of a 'Name: value'. Raises BadInput."""
+    """Parse a header such as 'Name: value'. Return name and value. Raises BadInput."""
     name, colon, text = given.text().partition(":")
     open_to_all = name.lower() in HARMLESS or given.is_public(name) or given.is_public("headers")
     value = hidden(Given(value=text.strip(), name=f"--header {name}"), plain if open_to_all else mask)
@@ -81,7 +81,7 @@ def _method_and_path(given: Given) -> tuple[str, Text]:
 
 
 def _public(given: Given) -> frozenset[str]:
-    """What of a request may be kept: PUBLIC for all of it, or names. Raises BadInput."""
+    """Parse which parts of a request may be saved: PUBLIC for all of it, or names. Raises BadInput."""
     names = given.value if isinstance(given.value, list) else [given.value]
     if given.value != PUBLIC and (
         not isinstance(given.value, list) or not all(isinstance(name, str) for name in names)
@@ -91,12 +91,12 @@ def _public(given: Given) -> frozenset[str]:
 
 
 def parse_time(given: Given) -> float:
-    """Seconds from '10ms', '0.5s' or '0.5'. Raises BadInput."""
+    """Parse a time such as '10ms', '0.5s' or '0.5'. Return seconds. Raises BadInput."""
     return given.seconds({"ms": 0.001, "s": 1.0}, LONGEST_THINK_TIME_S, "10ms")
 
 
 def path_of(given: Given) -> str:
-    """The path of a file that can be read. Raises BadInput."""
+    """Return the path of a readable file. Raises BadInput."""
     return str(given.file())
 
 
@@ -161,7 +161,7 @@ REQUEST_KEYS, FILE_KEYS = (tuple(by_key(options)) for options in (REQUEST, FILE)
 
 
 def load_requests(path: Path) -> RequestPlan:
-    """The request plan in a YAML file. Raises BadInput naming file, key, value and what is accepted."""
+    """Load a request plan from a YAML file. Raises BadInput naming file, key, value and what is accepted."""
     content = read_yaml(path, "--requests")
     try:
         given = {"requests": content} if isinstance(content, list) else content
@@ -176,9 +176,10 @@ def load_requests(path: Path) -> RequestPlan:
 
 
 def request_plan(given: Mapping[str, Any], folder: Path) -> RequestPlan:
-    """From texts by FILE_KEYS; body files are relative to *folder*. Raises BadInput.
+    """Parse a request plan from texts by FILE_KEYS. Raises BadInput.
 
-    Without `requests`, the target's own path is requested.
+    Without `requests`, clients send GET to the path of the service or target.
+    folder: the folder that body files are relative to
     """
     requests = given.get("requests", ["GET"])
     if not isinstance(requests, list) or not requests:
@@ -206,12 +207,12 @@ def _request(given: Any, folder: Path) -> Request:
 
 
 def hidden_answer(request: Request) -> Secret:
-    """The answer that *request* expects, as a secret: for one that repeats secrets."""
+    """Return the expected answer of *request* as a Secret, because it repeats secrets."""
     return Secret(HIDDEN, name=f"--expect-json of {request}", value=json.dumps(request.expect_json))
 
 
 def expect_sendable(plan: RequestPlan, protocol: str) -> None:
-    """Raises BadInput for what a frame cannot carry: headers, and a body that is not a JSON object."""
+    """Raise BadInput if a framed message cannot carry a request: headers, or a body that is not a JSON object."""
     for request in plan.requests if protocol == FRAMED else ():
         if request.headers:
             raise BadInput(

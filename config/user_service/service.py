@@ -1,4 +1,4 @@
-"""The systems that a user's service is to a plan, and what they can be measured with."""
+"""Turn a user's service into systems of a plan, and check runtimes, parameters and command."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
 def systems(service: UserService) -> list[System]:
-    """One for the command, or one for each target."""
+    """Return one system for the command, or one system per target."""
     requests = service.requests.to_json()
     for request, told_request in zip(service.requests.requests, requests["requests"], strict=True):
         told_request["title"] = str(request)
@@ -59,7 +59,7 @@ def _short(command: str) -> str:
 
 
 def check_runtimes(service: UserService, runtimes: Sequence[str]) -> None:
-    """Raises BadInput for runtimes that a service cannot be measured under: one that already runs has its own."""
+    """Raise BadInput if runtimes are given for services that already run, because these have their own."""
     if service.targets and set(runtimes) != {NATIVE}:
         raise BadInput(
             "runtimes is {runtimes}, but a service that already runs has its own runtime. Leave out runtimes.",
@@ -68,7 +68,7 @@ def check_runtimes(service: UserService, runtimes: Sequence[str]) -> None:
 
 
 def check_values(service: UserService, values: Mapping[str, Sequence[Value]]) -> None:
-    """Raises BadInput for *values* of parameters that do not fit the service, or each other."""
+    """Raise BadInput if *values* of parameters contradict the service or each other."""
     most = max(_numbers(values, WORKERS), default=1)
     _check_ports(service.command, most)
     rate = max(_numbers(values, "RATE"), default=0)
@@ -99,7 +99,7 @@ def _check_ports(command: Command | None, services: int) -> None:
 
 
 def _check_connections(values: Mapping[str, Sequence[Value]], services: int) -> None:
-    """Each connection goes to one service, so there must be at least as many connections as services."""
+    """Raise BadInput if there are fewer connections than services, because each connection goes to one service."""
     clients = [number for number in _numbers(values, CLIENTS) if number]
     connections = min(clients, default=0) * min(_numbers(values, CONNECTIONS), default=1)
     if 0 < connections < services:
@@ -117,7 +117,7 @@ def _numbers(values: Mapping[str, Sequence[Value]], name: str) -> list[int]:
 
 
 def check_command(command: str, *, has_environment: bool) -> None:
-    """Raises BadInput for a command that cannot be started N times, or is the same under every runtime."""
+    """Raise BadInput if *command* cannot be started several times, or is the same under every runtime."""
     for name in _PLACE.findall(command):
         if name not in PLACES:
             raise BadInput(

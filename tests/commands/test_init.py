@@ -118,7 +118,8 @@ def test_an_answer_that_cannot_be_meant_is_asked_for_again(
     assert init([]) == 0
     asked = capsys.readouterr().err
     assert "server is nginx" in asked
-    assert [asked.count(text) for text in ("How is the service started?", "Which request is sent", "Which requirements")] == [4, 4, 2]
+    questions = ("How is the service started?", "Which request is sent", "Which requirements")
+    assert [asked.count(question) for question in questions] == [4, 4, 2]
     assert load_plan(here / "my-service.yaml").user_service is not None
 
 
