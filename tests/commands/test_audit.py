@@ -37,7 +37,7 @@ REFUSED = {
     "--package a -r b": "Only one of --requirement and --package can be given",
     "--package a --runtime 3.14": "whose GIL is always on",
     "--package a --runtime 3.99t": "Runtime 3.99t was not found",
-    "-r none.txt": "none.txt, which cannot be read",
+    "-r none.txt": "none.txt cannot be read",
 }
 
 
