@@ -29,14 +29,14 @@ def enter_environment() -> None:
         try:
             os.execv(python, [str(python), *sys.argv])
         except OSError as error:
-            _give_up(f"{python} cannot be run: {error.strerror}. Create {VENV} again with: make setup")
+            _exit_with_error(f"{python} cannot be run: {error.strerror}. Create {VENV} again with: make setup")
     missing = [name for name in LIBRARIES if not find_spec(name)]
     if inside and missing:
-        _give_up(f"{VENV} is incomplete: {missing[0]} is missing. Create it again with: make setup")
+        _exit_with_error(f"{VENV} is incomplete: {missing[0]} is missing. Create it again with: make setup")
     if (ROOT / "Makefile").exists() and (missing or sys.version_info < (3, 11)):
-        _give_up(f"{VENV} does not exist. Create it with: make setup")
+        _exit_with_error(f"{VENV} does not exist. Create it with: make setup")
     if missing:
-        _give_up(f"the installation is incomplete: {missing[0]} is missing. Install gilscope again")
+        _exit_with_error(f"the installation is incomplete: {missing[0]} is missing. Install gilscope again")
 
 
 def _expect_output() -> None:
@@ -46,10 +46,10 @@ def _expect_output() -> None:
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if sys.stdout is None:
-        _give_up("standard output is closed. Redirect it to a file or to /dev/null")
+        _exit_with_error("standard output is closed. Redirect it to a file or to /dev/null")
 
 
-def _give_up(reason: str) -> NoReturn:
+def _exit_with_error(reason: str) -> NoReturn:
     sys.stderr.write(f"error: {reason}\n")
     raise SystemExit(2)
 
@@ -68,9 +68,9 @@ try:
     from core.messages import Message, listed, message
     from core.program import PROGRAM
 except ImportError as error:  # a library is installed incompletely
-    _give_up(f"the installation is incomplete: {error}. Install gilscope again; in a checkout: make setup")
+    _exit_with_error(f"the installation is incomplete: {error}. Install gilscope again; in a checkout: make setup")
 
-ASKED_TO_COMPLETE = {
+COMPLETION_VARIABLES = {
     "_ARGCOMPLETE",
     "COMP_LINE",
     "COMP_POINT",
@@ -102,48 +102,48 @@ def main(arguments: Sequence[str]) -> int:
         return error.exit_status
     except Stopped as stopped:
         if stopped.number == signal.SIGHUP:
-            _fall_silent()
+            _discard_output()
         return 128 + stopped.number
     except BrokenPipeError:
-        _fall_silent()
+        _discard_output()
         return 1
     except Exception as error:
-        return _unforeseen(error, arguments, output)
+        return _report_unexpected(error, arguments, output)
 
 
-def _unforeseen(error: Exception, arguments: Sequence[str], output: Output) -> int:
+def _report_unexpected(error: Exception, arguments: Sequence[str], output: Output) -> int:
     """Print the cause of an unexpected error: a signal before it, the machine, or a bug. Return the exit status."""
-    stopped = _signal_before(error)
+    stopped = _find_signal(error)
     if stopped:  # for example, the terminal was closed, and the output with it
-        _fall_silent()
+        _discard_output()
         return 128 + stopped.number
     cause = surroundings.cause(error)
-    output.error(cause or _bug(error, arguments))
+    output.error(cause or _describe_bug(error, arguments))
     try:
         sys.stdout.flush()
         lost = isinstance(error, OSError) and error.errno == errno.EIO
     except OSError:  # at exit, Python would flush again and fail with another status
         lost = True
     if lost:
-        _fall_silent()
+        _discard_output()
     return BadInput.exit_status if cause else 1
 
 
-def _signal_before(error: BaseException | None) -> Stopped | None:
+def _find_signal(error: BaseException | None) -> Stopped | None:
     """Return the signal that was being handled when the error occurred, or None."""
     while error is not None and not isinstance(error, Stopped):
         error = error.__context__
     return error
 
 
-def _fall_silent() -> None:
+def _discard_output() -> None:
     """Discard all further output, because its reader or the terminal is gone."""
     null = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
         os.dup2(null, descriptor)
 
 
-def _bug(error: Exception, arguments: Sequence[str]) -> Message:
+def _describe_bug(error: Exception, arguments: Sequence[str]) -> Message:
     """Return a message about a bug, with the path of the saved traceback, or the traceback if saving fails."""
     import tempfile
     import traceback
@@ -174,7 +174,7 @@ def _stop(number: int, frame: object) -> NoReturn:
 
 
 def _command(arguments: Sequence[str]) -> int:
-    if os.environ.keys() >= ASKED_TO_COMPLETE:
+    if os.environ.keys() >= COMPLETION_VARIABLES:
         commands.module("completion").complete()
     if arguments and arguments[0] in commands.NAMES:
         return commands.find(arguments[0])(arguments[1:])

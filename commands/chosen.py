@@ -39,7 +39,7 @@ def opened(plan: Plan) -> AbstractContextManager[Spread | None]:
     return Spread(plan.layout, plan.method) if plan.layout else nullcontext()
 
 
-def with_present_runtimes(
+def choose_runtimes(
     plan: Plan, flags: Mapping[str, Any], output: Output, spread: Spread | None = None
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
     """Return the plan with its installed runtimes, these runtimes, and a message for each missing runtime.
@@ -49,7 +49,7 @@ def with_present_runtimes(
     plan = _with_clients(plan, flags, output)
     client = plan.method.client_runtime
     extra = () if client in (SAME, ORCHESTRATOR) else (client,)
-    runtimes, missing = present_runtimes((*plan.runtimes, *extra), flags, output, spread)
+    runtimes, missing = find_runtimes((*plan.runtimes, *extra), flags, output, spread)
     if extra and client not in runtimes:
         raise BadInput("The clients' runtime is missing: {reason}", reason=missing[client])
     required = value_of(REQUIRE, flags, ())
@@ -101,7 +101,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
     return possible
 
 
-def present_runtimes(
+def find_runtimes(
     names: tuple[str, ...], flags: Mapping[str, Any], output: Output, spread: Spread | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
     """Return the installed runtimes, and a message for each missing runtime. Raises BadInput if it is required."""

@@ -14,7 +14,7 @@ from argcomplete.shell_integration import shellcode
 
 import commands
 from commands.output import output_for
-from config.find_system import known_names
+from config.find_system import system_names
 from config.flags import Parser
 from config.load import experiments
 from config.options import Given
@@ -62,7 +62,7 @@ def _runtimes(prefix: str, **_: Any) -> list[str]:
 def _for_a_command(parser: Parser) -> None:
     values: dict[str, Any] = {
         "--experiment": experiments(),
-        "--system": known_names(),
+        "--system": system_names(),
         "--runtime": _runtimes,
         **{option.flag: option.choices for option in parser.options if option.choices},
     }

@@ -59,11 +59,11 @@ def main(arguments: Sequence[str]) -> int:
     output = output_for(arguments)
     flags = _flags(arguments, output)
     path = Path(flags["file"])
-    _expect_room(path, force=flags["force"])
+    _expect_writable(path, force=flags["force"])
     runtimes = value_of(RUNTIMES, flags, DEFAULT_RUNTIMES)
     given = {"name": path.stem, **service_from(flags)}
-    _check(given)
-    given = _answered(given, output)
+    _check_flags(given)
+    given = _complete(given, output)
     plan = user_service_plan(given, Path.cwd())
     assert plan.user_service is not None
     if flags["runtime"] is not None and not replace(plan, runtimes=runtimes).cells():
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
             "--runtime is {names}, but your own service cannot run under it. Name a Python, such as 3.14t.",
             names=flags["runtime"],
         )
-    text = plan_text(path.name, _seen_from(path.parent, given), plan.user_service, runtimes, output.language)
+    text = plan_text(path.name, _relative_to(path.parent, given), plan.user_service, runtimes, output.language)
     _write(path, text)
     output.note(
         message(
@@ -92,7 +92,7 @@ def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
     return parser.parse(arguments)
 
 
-def _expect_room(path: Path, *, force: bool) -> None:
+def _expect_writable(path: Path, *, force: bool) -> None:
     """Raise BadInput if the plan cannot be written. This is checked before any question."""
     if os.path.isdir(path):
         raise _unwritable(path, message("it is a folder"))
@@ -102,7 +102,7 @@ def _expect_room(path: Path, *, force: bool) -> None:
         raise BadInput("{path} exists. Name another file, or overwrite it with --force.", path=str(path))
 
 
-def _check(given: dict[str, Any]) -> None:
+def _check_flags(given: dict[str, Any]) -> None:
     """Raise BadInput for flags that no answer could correct. Missing values are assumed to be valid."""
     missing = {}
     if given.keys() & {"server", "interface"} and not given.keys() & STARTS.keys():
@@ -112,7 +112,7 @@ def _check(given: dict[str, Any]) -> None:
     user_service_plan({**missing, **given}, Path.cwd())
 
 
-def _answered(given: dict[str, Any], output: Output) -> dict[str, Any]:
+def _complete(given: dict[str, Any], output: Output) -> dict[str, Any]:
     """Return *given* with its missing values, which are asked for on a terminal. Raises BadInput without a terminal."""
     started = bool(given.keys() & STARTS.keys())
     if not sys.stdin.isatty():
@@ -124,9 +124,9 @@ def _answered(given: dict[str, Any], output: Output) -> dict[str, Any]:
             )
         return given
     if not started:
-        given |= _ask(START, "", start_from, given, output)
+        given |= _ask(START, "", parse_start, given, output)
     if "requests" not in given:
-        given |= _ask(REQUEST, "", lambda answer: {"requests": requests_from(answer)}, given, output)
+        given |= _ask(REQUEST, "", lambda answer: {"requests": parse_requests(answer)}, given, output)
     if "requirements" not in given and "targets" not in given:
         usual = USUAL_REQUIREMENTS if Path(USUAL_REQUIREMENTS).is_file() else NONE
         given |= _ask(message("Which requirements file? [{usual}]", usual=usual), usual, _requirements, given, output)
@@ -154,7 +154,7 @@ def _ask(
             output.note(error.message)
 
 
-def _seen_from(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
+def _relative_to(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
     """Return *given* with paths relative to *folder*, the plan's folder, instead of the current folder."""
     files = {key: given[key] for key in ("requirements", "requests") if isinstance(given.get(key), str)}
     if "targets" not in given:
@@ -176,7 +176,7 @@ def _unwritable(path: Path, reason: Arg) -> BadInput:
 # ---- the text of a plan, without file access -------------------------------------------------------------------------
 
 
-def start_from(answer: str) -> dict[str, str]:
+def parse_start(answer: str) -> dict[str, str]:
     """Parse how a service is started, from 'shop.web:app gunicorn' or a command with {port} or {socket}."""
     words = answer.split()
     if "{" in answer or len(words) > 2:
@@ -184,7 +184,7 @@ def start_from(answer: str) -> dict[str, str]:
     return dict(zip(("app", "server"), words, strict=False))
 
 
-def requests_from(answer: str) -> list[dict[str, str]]:
+def parse_requests(answer: str) -> list[dict[str, str]]:
     """Parse a request from 'GET /items/3 -> 200 {"id": 3}', in which status and JSON are optional."""
     request, _, expected = (part.strip() for part in answer.partition("->"))
     status, body = re.fullmatch(r"([0-9]{3})?(.*)", expected, re.DOTALL).groups()  # type: ignore[union-attr]

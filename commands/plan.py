@@ -11,9 +11,9 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from commands.chosen import planned, with_present_runtimes
+from commands.chosen import choose_runtimes, planned
 from commands.output import Output, output_for
-from commands.project import with_project
+from commands.project import complete_from_project
 from config import flags
 from config.options import Option
 from config.plan import Plan
@@ -49,12 +49,12 @@ class Column:
     """A column of the table of cells.
 
     head: the heading; it may contain line breaks
-    needless: columns with the lowest number above 0 are left out first if the table is too wide; 0 for never
+    drop_order: columns with the lowest number above 0 are left out first if the table is too wide; 0 for never
     """
 
     head: str
     texts: Sequence[str]
-    needless: int = 0
+    drop_order: int = 0
 
     @property
     def width(self) -> int:
@@ -72,9 +72,9 @@ def main(arguments: Sequence[str]) -> int:
     flagged = parser.parse(arguments)
     if flagged["power"] is not None or flagged["from"] is not None:
         return _power(flagged, output)
-    given = with_project(flagged, output.note)
+    given = complete_from_project(flagged, output.note)
     with planned(given) as (asked, spread):
-        plan, _, _ = with_present_runtimes(asked, given, output, spread)
+        plan, _, _ = choose_runtimes(asked, given, output, spread)
     if given["json"]:
         print(json.dumps(plan.to_json(), indent=2))
     else:
@@ -107,7 +107,7 @@ def _print(plan: Plan, output: Output) -> None:
 
     console, cores = terminal(), host.facts()["cores_usable"] or 1
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, GAP - RULE, 0, 0))
-    shown = fitting(columns(plan, cores, output), console.width)
+    shown = fit_columns(columns(plan, cores, output), console.width)
     for column in shown:
         table.add_column(column.head, justify="right" if column is not shown[0] else "left", no_wrap=True)
     for texts in zip(*(column.texts for column in shown), strict=True):
@@ -132,27 +132,27 @@ def columns(plan: Plan, cores: int, output: Output) -> list[Column]:
     cells, systems, duration_s = plan.cells(), plan.systems, plan.method.duration_s
     times = [cell_seconds(cell, systems[cell.system], cores, duration_s) for cell in cells]
     return [
-        Column(head=output.text(message("cell")), texts=[cell.cell_id for cell in cells], needless=1),
+        Column(head=output.text(message("cell")), texts=[cell.cell_id for cell in cells], drop_order=1),
         Column(head=output.text(message("system")), texts=[cell.system for cell in cells]),
         Column(head=output.text(message("runtime")), texts=[cell.runtime for cell in cells]),
         *(_parameter(name, cells) for name in _varying(cells)),
         Column(head=output.text(message("requests")), texts=[f"{cell.requests:,}" for cell in cells]),
-        Column(head=output.text(message("about")), texts=[f"{time_s:.1f} s" for time_s in times], needless=2),
+        Column(head=output.text(message("about")), texts=[f"{time_s:.1f} s" for time_s in times], drop_order=2),
     ]
 
 
 def _parameter(name: str, cells: Iterable[Cell]) -> Column:
-    return Column(head=name, texts=[str(cell.params.get(name, "")).lower() for cell in cells], needless=3)
+    return Column(head=name, texts=[str(cell.params.get(name, "")).lower() for cell in cells], drop_order=3)
 
 
-def fitting(table: Sequence[Column], width: int) -> list[Column]:
+def fit_columns(table: Sequence[Column], width: int) -> list[Column]:
     """Return the columns that fit into *width*. Heads are broken at _ first, then columns are left out."""
     shown = list(table)
     if _width(shown) > width:
-        shown = [Column(head=one.head.replace("_", "_\n"), texts=one.texts, needless=one.needless) for one in shown]
-    while _width(shown) > width and any(column.needless for column in shown):
-        first = min(column.needless for column in shown if column.needless)
-        shown.remove([column for column in shown if column.needless == first][-1])
+        shown = [Column(head=one.head.replace("_", "_\n"), texts=one.texts, drop_order=one.drop_order) for one in shown]
+    while _width(shown) > width and any(column.drop_order for column in shown):
+        first = min(column.drop_order for column in shown if column.drop_order)
+        shown.remove([column for column in shown if column.drop_order == first][-1])
     return shown
 
 

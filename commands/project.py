@@ -28,7 +28,7 @@ UNTIL_DECIDED = "verdict,3min"
 Note = Callable[[Arg], None]
 
 
-def with_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
+def complete_from_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
     """Return *flags* with missing values filled in: packages, runtimes, server, and the end of the run.
 
     Only flags with --app or --service-command are completed, because a plan is complete. Raises BadInput.
@@ -36,11 +36,11 @@ def with_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
     filled = dict(flags)
     if not (flags["app"] or flags["service_command"]):
         return filled
-    _expect_mendable(flags)
+    _expect_complete(flags)
     filled["requirements"] = flags["requirements"] or _requirements(flags, note)
-    filled["runtime"] = flags["runtime"] or _of_experiment(flags) or _runtimes(flags, note)
+    filled["runtime"] = flags["runtime"] or _experiment_runtimes(flags) or _runtimes(flags, note)
     if flags["app"] and not (flags["server"] and flags["interface"]):
-        filled |= _served(filled, note)
+        filled |= _choose_server(filled, note)
     if not flags["request"] and not flags["requests"]:
         note(message("Request: GET / (change it with --request)"))
     if BLOCKS.name in flags and not (
@@ -51,13 +51,13 @@ def with_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
     return filled
 
 
-def _of_experiment(flags: Mapping[str, Any]) -> str:
+def _experiment_runtimes(flags: Mapping[str, Any]) -> str:
     """Return the runtimes of the experiment that is given as method; "" without an experiment."""
     name = flags.get(EXPERIMENT.name)
     return ",".join(load_experiment(name).runtimes) if name else ""
 
 
-def _expect_mendable(flags: Mapping[str, Any]) -> None:
+def _expect_complete(flags: Mapping[str, Any]) -> None:
     """Raise BadInput for flags that no project could complete. This is checked before anything is installed."""
     usual: dict[str, Any] = {"requirements": os.devnull}
     if flags["app"]:
@@ -104,7 +104,7 @@ def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
     return ",".join(pair)
 
 
-def _served(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
+def _choose_server(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
     """Return the application, its server and its interface. A factory function gets () after its name."""
     python = _python(flags)
     seen = inspect_application(flags["app"], python, _folder(flags), _variables(flags))

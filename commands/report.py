@@ -20,7 +20,7 @@ from reports.names import PAGE, names_in_folder
 if TYPE_CHECKING:
     from reports.view import View
 
-ROOM = 12  # width of a label in columns of the terminal
+LABEL_WIDTH = 12  # width of a label in columns of the terminal
 OUT = Option(
     "--out FILE", message("The file for the page of several runs (default: side-by-side.html next to the newest run).")
 )
@@ -35,7 +35,7 @@ class Written:
     view: "View"
     paths: list[Path]
     output: Output
-    whole: bool = True
+    is_complete: bool = True
 
 
 def write(folder: Path, run: Run, output: Output) -> Written:
@@ -57,7 +57,7 @@ def write(folder: Path, run: Run, output: Output) -> Written:
         except PartsLost as lost:
             for reason in lost.reasons:
                 output.error(reason)
-            return Written(folder=folder, view=view, paths=lost.paths, output=output, whole=False)
+            return Written(folder=folder, view=view, paths=lost.paths, output=output, is_complete=False)
 
 
 def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
@@ -94,7 +94,7 @@ def _print(written: Written) -> None:
         print_section(section, console, written.output.language)
         console.print()
     page = str(short(_page(written)))
-    fits = cell_len(page) <= console.width - ROOM
+    fits = cell_len(page) <= console.width - LABEL_WIDTH
     print_section(with_page(last, page) if fits else last, console, written.output.language)
     if not fits:  # a path that is wrapped over two lines cannot be copied
         written.output.line(message("Page: {path}", path=page))
@@ -109,12 +109,12 @@ def main(arguments: Sequence[str]) -> int:
         raise BadInput(
             "--out is {path}, but --out is for the page of several runs. Name at least two runs.", path=flags["out"]
         )
-    reports = [_reported(path, run, output) for path, run in [(path, load(path)) for path in paths]]
+    reports = [_write_again(path, run, output) for path, run in [(path, load(path)) for path in paths]]
     _show_all(reports, flags)
     page = _side_by_side(reports, flags, output) if len(paths) > 1 else _page(reports[0])
     if flags["open"] and not webbrowser.open(page.resolve().as_uri()):
         output.note(message("No browser could be started. Open {path} yourself.", path=str(page.resolve())))
-    return 0 if all(report.whole for report in reports) else 1
+    return 0 if all(report.is_complete for report in reports) else 1
 
 
 def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
     return parser.parse(arguments)
 
 
-def _reported(path: Path, run: Run, output: Output) -> Written:
+def _write_again(path: Path, run: Run, output: Output) -> Written:
     """Write and return the report of the run at *path*. Save its comparisons next to the run."""
     folder = path if path.is_dir() else path.parent
     for damage in run.damaged:

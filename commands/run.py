@@ -9,9 +9,9 @@ from typing import Any
 
 import commands
 from commands import stress
-from commands.chosen import opened, planned, with_present_runtimes, without_absent
+from commands.chosen import choose_runtimes, opened, planned, without_absent
 from commands.output import NO_VERDICT, THRESHOLD_MISSED, Output, output_for
-from commands.project import with_project
+from commands.project import complete_from_project
 from commands.report import Written, show, write
 from config import flags
 from config import plan_options as options
@@ -70,12 +70,12 @@ def main(arguments: Sequence[str]) -> int:
         with held(folder) as sandbox:
             run, plan = _saved_plan(given, parser)
             with opened(plan) as spread:
-                return _measured(_resumed(run, plan, given, output, spread), run, sandbox, given, output)
+                return _measured(_resumed_order(run, plan, given, output, spread), run, sandbox, given, output)
     if given["accept_changes"]:
         raise BadInput("--accept-changes works only with --resume. Leave it out of a new run.")
-    asked = with_project(given, output.note if not given["quiet"] else lambda text: None)
+    asked = complete_from_project(given, output.note if not given["quiet"] else lambda text: None)
     with planned(asked) as (plan, spread):
-        order, run = _ordered(plan, asked, arguments, output, spread)
+        order, run = _new_order(plan, asked, arguments, output, spread)
         with held(order.folder) as sandbox:
             expect_no_run(order.folder)
             expect_ours(order.folder, names_in_folder(options.VIEWS))
@@ -89,23 +89,23 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any]
     written = write(order.folder, run, output)
     note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
     show(written, as_json=given["json"], quiet=given["quiet"])
-    found = _stressed(order, sandbox, given, output) if given["stress"] else 0
+    found = _stress(order, sandbox, given, output) if given["stress"] else 0
     missing = 0 if order.plan.objectives else unmeasured(run)
     if missing:
         output.note(
             plural("{count} planned cell was not measured.", "{count} planned cells were not measured.", count=missing)
         )
-    slower = _slower(written, order.plan.fail_if_slower, output) if order.plan.fail_if_slower else 0
-    failed = _unanswered(written) if order.plan.objectives else bool(run.failed_cells)
-    return slower or (1 if failed or missing or found or not written.whole else 0)
+    slower = _report_slower(written, order.plan.fail_if_slower, output) if order.plan.fail_if_slower else 0
+    failed = _has_unanswered_search(written) if order.plan.objectives else bool(run.failed_cells)
+    return slower or (1 if failed or missing or found or not written.is_complete else 0)
 
 
-def _unanswered(written: Written) -> bool:
-    """Return whether a search has found no capacity for some arm."""
+def _has_unanswered_search(written: Written) -> bool:
+    """Return whether the search for the highest rate has no result for some arm."""
     return any(one.crossing is None for one in written.view.capacities)
 
 
-def _slower(written: Written, share: float, output: Output) -> int:
+def _report_slower(written: Written, share: float, output: Output) -> int:
     """Print where the last runtime is slower than the first by *share*, or may be slower. Return the exit status."""
     from reports.document.values import ratio, whole_percent
     from reports.facts.comparisons import from_first_to_last, regressions
@@ -137,12 +137,12 @@ def _slower(written: Written, share: float, output: Output) -> int:
     return NO_VERDICT if unclear or not compared else 0
 
 
-def _stressed(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
+def _stress(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
     """Stress the plan's service, and save the result with the run. Return 1 if a problem was found, else 0."""
-    plan = stress.prepared(order.plan)
+    plan = stress.with_two_arms(order.plan)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method)
-    stressed = stress.stressed(plan, stress.SECONDS, bench, order.folder, output, quiet=given["quiet"])
-    text = stress.written(stressed, order.folder, output)
+    stressed = stress.run_stress(plan, stress.SECONDS, bench, order.folder, output, quiet=given["quiet"])
+    text = stress.write_report(stressed, order.folder, output)
     if not (given["quiet"] or given["json"]):
         print(f"\n{text}")
     return stress.exit_status(stressed)
@@ -154,17 +154,17 @@ def _epilog(output: Output) -> str:
     return "\n".join([output.text(message("commands (each has its own --help):")), *lines])
 
 
-def _ordered(
+def _new_order(
     plan: Plan, given: Mapping[str, Any], arguments: Sequence[str], output: Output, spread: Spread | None
 ) -> tuple[Order, Run]:
     seed = flags.value_of(options.SEED, given)
-    plan, runtimes, missing = with_present_runtimes(plan, given, output, spread)
+    plan, runtimes, missing = choose_runtimes(plan, given, output, spread)
     plan = in_order(without_absent(plan, runtimes, output))
     if plan.arm_order_reason and not plan.arm_order and plan.sides > 1:
         output.note(message("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason))
-    _expect_an_end(plan)
+    _expect_end(plan)
     if given["stress"]:
-        stress.prepared(plan)
+        stress.with_two_arms(plan)
     folder = Path(given["out"]) if given["out"] else run_folder(plan)
     order = Order(
         plan=plan,
@@ -197,7 +197,7 @@ def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
     changing = [
         option.flag
         for option in given_flags(parser.options, given)
-        if not option.beside_resume and option not in service_flags.GIVEN_AGAIN
+        if not option.beside_resume and option not in service_flags.SECRET_OPTIONS
     ]
     changing += service_flags.flags_without_secrets(given)
     if changing:
@@ -208,14 +208,14 @@ def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
 
 def _saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> tuple[Run, Plan]:
     run = resumed(Path(given["resume"]))
-    stored = service_flags.plan_with_secrets(
-        run.plan, service_flags.secrets_of(given), _remembered(run, given["plan"], parser)
+    stored = service_flags.restore_secrets(
+        run.plan, service_flags.secrets_in_flags(given), _secrets_of_command(run, given["plan"], parser)
     )
     return run, extended(Plan.from_json(stored), run, given["blocks"])
 
 
-def _resumed(run: Run, plan: Plan, given: Mapping[str, Any], output: Output, spread: Spread | None) -> Order:
-    plan, runtimes, _ = with_present_runtimes(plan, given, output, spread)
+def _resumed_order(run: Run, plan: Plan, given: Mapping[str, Any], output: Output, spread: Spread | None) -> Order:
+    plan, runtimes, _ = choose_runtimes(plan, given, output, spread)
     folder = Path(given["resume"])
     order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder, places=spread)
     if not given["accept_changes"]:
@@ -235,18 +235,18 @@ def extended(plan: Plan, run: Run, added: str | None) -> Plan:
     return replace(plan, blocks=(measured if plan.until else plan.blocks) + blocks, until=Until(), extended=True)
 
 
-def _remembered(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
+def _secrets_of_command(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
     """Return the secrets that the saved command reads again from variables, and from its plan or else from *plan*."""
     if not any(secrets_in(from_file(run.plan.get("own", {})))):
         return []
-    said = service_flags.kept(parser.parse(run.command[1:]))
+    said = service_flags.drop_hidden_values(parser.parse(run.command[1:]))
     if plan is None and said["plan"] and Path(said["plan"]).is_file():
         plan = str(said["plan"])
     service = load_plan(Path(plan)).user_service if plan else None
-    return [*service_flags.secrets_of(said), *(service_flags.secrets_of_service(service) if service else ())]
+    return [*service_flags.secrets_in_flags(said), *(service_flags.secrets_in_service(service) if service else ())]
 
 
-def _expect_an_end(plan: Plan) -> None:
+def _expect_end(plan: Plan) -> None:
     """Raise BadInput if only a comparison can end the run, but the plan compares nothing."""
     until = plan.until
     if until.looks and not until.seconds and plan.blocks == options.MAX_BLOCKS and plan.sides < 2:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from commands.chosen import present_runtimes
+from commands.chosen import find_runtimes
 from commands.output import output_for
 from config.flags import add_runtime_flags, value_of
 from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
     add_runtime_flags(parser)
     parser.add(message("what to print"), JSON)
     flags = parser.parse(arguments)
-    runtimes, _ = present_runtimes(value_of(RUNTIMES, flags, DEFAULT_RUNTIMES), flags, output)
+    runtimes, _ = find_runtimes(value_of(RUNTIMES, flags, DEFAULT_RUNTIMES), flags, output)
     if flags["json"]:
         print(json.dumps({name: runtime.to_json() for name, runtime in runtimes.items()}, indent=2))
         return 0

@@ -5,10 +5,10 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from commands.chosen import present_runtimes
+from commands.chosen import find_runtimes
 from commands.output import output_for
 from config import flags
-from config.hosts import expect_here
+from config.hosts import expect_no_hosts
 from core.errors import BadInput
 from lab.places import REPOSITORY
 from lab.run.cell_run import Bench, start_services
@@ -23,9 +23,9 @@ def main(arguments: Sequence[str]) -> int:
     flags.add_plan_flags(parser)
     given = parser.parse(arguments)
     plan = flags.plan_from(given)
-    expect_here(plan, "serve")
+    expect_no_hosts(plan, "serve")
     names = plan.runtimes[:1] if given["runtime"] is None else plan.runtimes
-    runtimes, _ = present_runtimes(names, given, output)
+    runtimes, _ = find_runtimes(names, given, output)
     entries = replace(plan, runtimes=tuple(runtimes), aa=False).entries()
     if len(entries) != 1:
         raise BadInput(

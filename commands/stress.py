@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from commands.chosen import with_present_runtimes, without_absent
+from commands.chosen import choose_runtimes, without_absent
 from commands.output import Output, output_for, short
-from commands.project import with_project
+from commands.project import complete_from_project
 from config import flags
-from config.hosts import expect_here
+from config.hosts import expect_no_hosts
 from config.options import Given, Option
 from config.plan import Plan
 from config.plan_options import CHOICE, CLIENTS, JSON, OUT, QUIET
@@ -45,14 +45,14 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command stress. Return its exit status: 0 if no problem was found, else 1."""
     output = output_for(arguments)
     given = _flags(arguments, output)
-    given = with_project(given, output.note if not given["quiet"] else lambda text: None)
+    given = complete_from_project(given, output.note if not given["quiet"] else lambda text: None)
     asked, seconds = flags.plan_from(given), flags.value_of(LENGTH, given, SECONDS)
     _expect_started(asked)
     if asked.user_service and not given["plan"]:
         asked = asked.with_values({**_defaults(asked), **flags.parameter_values(given)})
     asked = replace(asked, runtimes=arms(asked.runtimes, forced=True))
-    plan, runtimes, _ = with_present_runtimes(asked, given, output)
-    plan = prepared(without_absent(plan, runtimes, output))
+    plan, runtimes, _ = choose_runtimes(asked, given, output)
+    plan = with_two_arms(without_absent(plan, runtimes, output))
     preflight(plan)
     folder = Path(given["out"]) if given["out"] else run_folder(replace(plan, name=f"{plan.name}-stress"))
     with held(folder) as sandbox:
@@ -61,8 +61,8 @@ def main(arguments: Sequence[str]) -> int:
                 "{folder} already contains a stress report. Name another folder with --out.", folder=str(folder)
             )
         bench = Bench(sandbox=sandbox, runtimes=runtimes, method=plan.method)
-        stress = stressed(plan, seconds, bench, folder, output, quiet=given["quiet"])
-        text = written(stress, folder, output)
+        stress = run_stress(plan, seconds, bench, folder, output, quiet=given["quiet"])
+        text = write_report(stress, folder, output)
     if given["json"]:
         print(json.dumps(stress.to_json(), indent=1))
     elif given["quiet"]:
@@ -92,7 +92,7 @@ def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
     }
 
 
-def prepared(plan: Plan) -> Plan:
+def with_two_arms(plan: Plan) -> Plan:
     """Return *plan* with two arms, without and with the GIL. Raises BadInput if one of the two is missing."""
     _expect_started(plan)
     return replace(plan, runtimes=arms(plan.runtimes), aa=False)
@@ -100,7 +100,7 @@ def prepared(plan: Plan) -> Plan:
 
 def _expect_started(plan: Plan) -> None:
     """Raise BadInput if the service cannot be started under both runtimes."""
-    expect_here(plan, "stress")
+    expect_no_hosts(plan, "stress")
     if sys.platform != "linux":
         raise BadInput("stress needs Linux, but this is {platform}.", platform=sys.platform)
     if plan.user_service and plan.user_service.targets:
@@ -126,7 +126,7 @@ def arms(names: Sequence[str], *, forced: bool = False) -> tuple[str, ...]:
     return str(without), str((same_binary or beside)[0]) if beside else f"{without}+gil"
 
 
-def stressed(plan: Plan, seconds: float, bench: Bench, folder: Path, output: Output, *, quiet: bool) -> Stress:
+def run_stress(plan: Plan, seconds: float, bench: Bench, folder: Path, output: Output, *, quiet: bool) -> Stress:
     """Stress *plan* for *seconds*, and return the result. stress.json in *folder* is written after every round."""
     from lab.run.stress import SWITCH_INTERVAL_S, carry_out
 
@@ -161,7 +161,7 @@ def _connections(params: Mapping[str, Any]) -> int:
     return int(params.get("NUM_CLIENTS") or params.get("NUM_API_SERVICES") or 1) * int(each or 1)
 
 
-def written(stress: Stress, folder: Path, output: Output) -> str:
+def write_report(stress: Stress, folder: Path, output: Output) -> str:
     """Write the report next to stress.json as text and as a page. Return the text."""
     from reports import exports
     from reports.render.html import page

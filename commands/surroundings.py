@@ -36,7 +36,7 @@ def check(arguments: Sequence[str]) -> None:
         raise BadInput(
             "The current folder cannot be used: {reason}. Change to another folder with cd.", reason=error.strerror
         ) from error
-    _expect_processes()
+    _expect_threads()
 
 
 def cause(error: Exception) -> Message | None:
@@ -82,7 +82,7 @@ def _no_process() -> Message:
     )
 
 
-def _expect_processes() -> None:
+def _expect_threads() -> None:
     """Raise BadInput if a low limit prevents a few threads, because libraries would fail with unclear errors."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     if limit == resource.RLIM_INFINITY or limit > FEW_PROCESSES:

@@ -30,7 +30,7 @@ def find_system(name: str, folder: Path = Path()) -> System:
     return system
 
 
-def known_names() -> list[str]:
+def system_names() -> list[str]:
     """Return the names of the systems that come with gilscope."""
     return [system.name for system in built_in()]
 

@@ -236,7 +236,7 @@ def plan_from(flags: Mapping[str, Any], cores: int | None = None) -> Plan:
         experiment = load_experiment(flags["experiment"], cores)
         plan = replace(experiment, rows=service.rows, user_service=service.user_service, view="")
     values = parsed_flags((plan_options.RUNTIMES, *MEASURING, *hosts.OPTIONS), flags)
-    return hosts.spread(plan_with(plan, values).with_values(parameter_values(flags)))
+    return hosts.adapt_to_hosts(plan_with(plan, values).with_values(parameter_values(flags)))
 
 
 def parameter_values(flags: Mapping[str, Any]) -> dict[str, tuple[Value, ...]]:

@@ -144,7 +144,7 @@ OPTIONS = applying(PYTHON, HOSTS, SERVICES_ON, CLIENTS_ON)
 
 
 def layout_with(layout: Layout | None, values: Mapping[str, Any]) -> Layout | None:
-    """Return *layout* with the parsed *values* of OPTIONS, by key. Missing values are found by spread()."""
+    """Return *layout* with the parsed *values* of OPTIONS, by key. Missing values are found by adapt_to_hosts()."""
     given = {option.key: values[option.key] for option in OPTIONS if option.key in values}
     if not given:
         return layout
@@ -153,14 +153,14 @@ def layout_with(layout: Layout | None, values: Mapping[str, Any]) -> Layout | No
     return Layout(**{**fields, **given})
 
 
-def spread(plan: Plan) -> Plan:
+def adapt_to_hosts(plan: Plan) -> Plan:
     """Return the plan with TCP as transport, as it runs across hosts. Raises BadInput if it cannot run there."""
     layout = plan.layout
     if layout is None:
         plan.method.expect_cpus()
         return plan
     _check_names(layout)
-    for why in filter(None, _obstacles(plan, layout)):
+    for why in filter(None, _host_obstacles(plan, layout)):
         raise BadInput("This plan cannot run across hosts (see docs/hosts.md): {why}", why=why)
     rows = tuple(
         replace(row, values={**row.values, "TRANSPORT": ("tcp",)}) if "TRANSPORT" in row.system.parameters else row
@@ -173,7 +173,7 @@ def spread(plan: Plan) -> Plan:
     return replace(plan, rows=rows)
 
 
-def expect_here(plan: Plan, what: str) -> None:
+def expect_no_hosts(plan: Plan, what: str) -> None:
     """Raise BadInput if the plan has hosts, because the command *what* does not work across hosts."""
     if plan.layout:
         raise BadInput(
@@ -204,13 +204,11 @@ def _check_names(layout: Layout) -> None:
                 )
 
 
-def _obstacles(plan: Plan, layout: Layout) -> list[Message | None]:
+def _host_obstacles(plan: Plan, layout: Layout) -> list[Message | None]:
     """Return the reasons why a plan cannot run across hosts. A reason that does not apply is None."""
     method, unix = plan.method, [row for row in plan.rows if "unix" in row.values.get("TRANSPORT", ())]
-    still = [
-        key
-        for key, system in plan.systems.items()
-        if not system.hosted and (not system.supports_hosts or file_of(system))
+    local_only = [
+        key for key, system in plan.systems.items() if not system.hosted and (not system.supports_hosts or file_of(system))
     ]
     service = plan.user_service
     command = str(service.command.command) if service and service.command else "{host}{port}"
@@ -224,7 +222,7 @@ def _obstacles(plan: Plan, layout: Layout) -> list[Message | None]:
         )
         if not ("{host}" in command and "{port}" in command)
         else None,
-        message("System {systems} listens only on this machine.", systems=listed(still)) if still else None,
+        message("System {systems} listens only on this machine.", systems=listed(local_only)) if local_only else None,
         message("TRANSPORT is unix, but Unix sockets do not reach other hosts. Use tcp.") if unix else None,
         message(
             "Clients must stop after a time, not after a number of requests. Give a duration, such as --duration 2."

@@ -11,7 +11,7 @@ from config import hosts
 from config.find_system import find_system
 from config.hosts import layout_with
 from config.options import by_key, expect_keys, fields_of, parsed
-from config.plan import Plan, Row, parse_values, read_by
+from config.plan import Plan, Row, parse_values, values_used_by
 from config.plan_options import DEFAULT_RUNTIMES, MAX_BLOCKS, PLAN_OPTIONS, ROW
 from config.text_yaml import read_yaml
 from config.user_service.plan import user_service_plan
@@ -113,13 +113,13 @@ def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[A
 
 def _parameters(given: Any, cores: int) -> dict[str, tuple[Any, ...]]:
     expect_keys(message("parameters"), given, tuple(PARAMETERS))
-    return {name: parse_values(name, _counted(value, cores)) for name, value in given.items()}
+    return {name: parse_values(name, _with_core_counts(value, cores)) for name, value in given.items()}
 
 
-def _counted(given: Any, cores: int) -> Any:
+def _with_core_counts(given: Any, cores: int) -> Any:
     """Return *given* with the number of cores in place of `cores`, and twice the number for `2 x cores`."""
     if isinstance(given, list):
-        return [_counted(value, cores) for value in given]
+        return [_with_core_counts(value, cores) for value in given]
     match = re.fullmatch(r"(?:([1-9][0-9]?) x )?cores", str(given))
     return str(int(match[1] or 1) * cores) if match else given
 
@@ -173,4 +173,4 @@ def _row(system: System, values: Mapping[str, Any], defaults: Mapping[str, Any],
         if not system.takes(name):
             reads = listed(system.parameters)
             raise BadInput("System {key} does not use {name}. It uses {reads}.", name=name, key=system.key, reads=reads)
-    return Row(system=system, values={**read_by(system, defaults), **values}, **about)
+    return Row(system=system, values={**values_used_by(system, defaults), **values}, **about)

@@ -135,7 +135,7 @@ class Plan:
         for row in self.rows:
             for values in row.combinations(self.scale):
                 for runtime in self.runtimes:
-                    if self._has(row, runtime):
+                    if self._is_measured(row, runtime):
                         cell = _cell(row.system, runtime, values)
                         cells.setdefault(cell.cell_id, cell)
         return list(cells.values())
@@ -162,10 +162,10 @@ class Plan:
         With A/A, the cells of the last runtime, or of the first service that already runs, come a second time.
         """
         cells, systems = self.cells(), self.systems
-        arms = [(cell.runtime, cell) for cell in cells] + (self._again(cells) if self.aa else [])
+        arms = [(cell.runtime, cell) for cell in cells] + (self._second_arms(cells) if self.aa else [])
         return [Entry(arm=arm, cell=cell, system=systems[cell.system]) for arm, cell in arms]
 
-    def _again(self, cells: Iterable[Cell]) -> list[tuple[str, Cell]]:
+    def _second_arms(self, cells: Iterable[Cell]) -> list[tuple[str, Cell]]:
         """Return the second arms of A/A with their cells."""
         if self.user_service and self.user_service.targets:
             first = self.user_service.targets[0].name
@@ -201,13 +201,16 @@ class Plan:
                     readers=listed(readers(name)),
                 )
         return replace(
-            self, rows=tuple(replace(row, values={**row.values, **read_by(row.system, given)}) for row in self.rows)
+            self,
+            rows=tuple(replace(row, values={**row.values, **values_used_by(row.system, given)}) for row in self.rows),
         )
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan for result.json, with one row per combination of values."""
         values = vars(self)
-        shared = {one.name: _plain(values[one.name]) for one in fields(SavedPlan) if values.get(one.name) is not None}
+        shared = {
+            one.name: _to_json_value(values[one.name]) for one in fields(SavedPlan) if values.get(one.name) is not None
+        }
         return {
             **shared,
             "absent": [
@@ -234,7 +237,7 @@ class Plan:
         combinations: dict[str, dict[str, Any]] = {}
         for row in self.rows:
             title = {"title": row.title} if row.title else {}
-            names = [name for name in self.runtimes if self._has(row, name)]
+            names = [name for name in self.runtimes if self._is_measured(row, name)]
             for values in row.combinations(self.scale):
                 cell = _cell(row.system, "", values)
                 framed = {"framed": True} if row.system.framed else {}
@@ -242,7 +245,7 @@ class Plan:
                 combinations.setdefault(cell.cell_id, stored)
         return list(combinations.values())
 
-    def _has(self, row: Row, runtime: str) -> bool:
+    def _is_measured(self, row: Row, runtime: str) -> bool:
         """Return whether *row* has cells under *runtime*."""
         is_chosen = row.runtimes is None or runtime in row.runtimes
         return is_chosen and row.system.runs_under(runtime) and (row.system.key, runtime) not in self.absent
@@ -254,30 +257,30 @@ class Plan:
         The scale is 1 because to_json applied it. absent is empty because a resumed run checks it again.
         """
         saved = SavedPlan.from_json(stored)
-        systems = _systems_again(saved)
+        systems = _restore_systems(saved)
         values = [{name: (value,) for name, value in row.params.items()} for row in saved.rows]
         rows = tuple(
-            Row(system=systems[row.system], title=row.title, values=own, runtimes=_runtimes_again(row, saved))
+            Row(system=systems[row.system], title=row.title, values=own, runtimes=_restore_runtimes(row, saved))
             for row, own in zip(saved.rows, values, strict=True)
         )
         kept = {one.name: getattr(saved, one.name) for one in fields(cls)}
         return cls(**{**kept, "rows": rows, "scale": 1.0, "absent": {}})
 
 
-def _plain(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     """Return *value* in a form that JSON can store."""
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     return list(value) if isinstance(value, tuple) else value
 
 
-def _runtimes_again(row: SavedRow, saved: SavedPlan) -> tuple[str, ...] | None:
+def _restore_runtimes(row: SavedRow, saved: SavedPlan) -> tuple[str, ...] | None:
     """Return the runtimes of a saved row, including runtimes that were absent when the row was saved."""
     absent = (one.runtime for one in saved.absent if one.system == row.system)
     return None if row.runtimes is None else (*row.runtimes, *absent)
 
 
-def _systems_again(saved: SavedPlan) -> dict[str, System]:
+def _restore_systems(saved: SavedPlan) -> dict[str, System]:
     """Return the systems of a saved plan. Raises BadInput if a file now declares another system."""
     systems = {system.key: system for system in service.systems(saved.user_service)} if saved.user_service else {}
     for name, outside in saved.outside.items():
@@ -350,7 +353,7 @@ def aa_arm(runtime: str) -> str:
     return f"{runtime} again"
 
 
-def read_by(system: System, values: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
+def values_used_by(system: System, values: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
     """Return the values of the parameters that *system* uses."""
     return {name: several for name, several in values.items() if system.takes(name)}
 

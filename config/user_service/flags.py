@@ -18,7 +18,7 @@ from core.user_service import HTTP, UserService
 
 PAIRS = (ARM, ENVIRONMENT)
 TARGET_NAME = "target"
-GIVEN_AGAIN = tuple(option for option in OPTIONS if option.mask or option.key in ("expect_json", "requests"))
+SECRET_OPTIONS = tuple(option for option in OPTIONS if option.mask or option.key in ("expect_json", "requests"))
 _OF_REQUEST = tuple(option for option in REQUEST if option.flag)
 
 
@@ -80,7 +80,7 @@ def _pairs(option: Option, flags: Mapping[str, Any]) -> dict[str, str]:
 # ---- a resumed run ---------------------------------------------------------------------------------------------------
 
 
-def plan_with_secrets(
+def restore_secrets(
     stored: Mapping[str, Any], given: Sequence[Secret], remembered: Sequence[Secret]
 ) -> Mapping[str, Any]:
     """Return the saved plan with its secrets filled in.
@@ -108,7 +108,7 @@ def plan_with_secrets(
     return {**stored, "own": from_file(own, known)} if own else stored
 
 
-def secrets_of(flags: Mapping[str, Any]) -> list[Secret]:
+def secrets_in_flags(flags: Mapping[str, Any]) -> list[Secret]:
     """Return the secrets in flags, which may describe only a part of a service. Raises BadInput."""
     given, here = service_from(flags), Path.cwd()
     read: list[Any] = [parsed(SERVICE, given, here)]
@@ -121,27 +121,27 @@ def secrets_of(flags: Mapping[str, Any]) -> list[Secret]:
     return list(secrets_in(read))
 
 
-def secrets_of_service(service: UserService) -> list[Secret]:
+def secrets_in_service(service: UserService) -> list[Secret]:
     """Return the secrets of a service whose plan was read again."""
     return list(secrets_in((service, _with_answers(service.requests))))
 
 
 def flags_without_secrets(flags: Mapping[str, Any]) -> list[str]:
     """Return the flags that contain no secret, because these would change the saved plan. Raises BadInput."""
-    return [option.flag for option in given_flags(GIVEN_AGAIN, flags) if not secrets_of(_alone(option, flags))]
+    return [option.flag for option in given_flags(SECRET_OPTIONS, flags) if not secrets_in_flags(_only(option, flags))]
 
 
-def kept(flags: Mapping[str, Any]) -> dict[str, Any]:
+def drop_hidden_values(flags: Mapping[str, Any]) -> dict[str, Any]:
     """Return the flags of a saved command, without the values that were hidden when it was saved."""
     whole = dict(flags)
-    for option in given_flags(GIVEN_AGAIN, flags):
+    for option in given_flags(SECRET_OPTIONS, flags):
         value = flags[option.name]
         texts = [text for text in ([value] if isinstance(value, str) else value) if HIDDEN not in text]
         whole[option.name] = texts if option.repeated else next(iter(texts), None)
     return whole
 
 
-def _alone(option: Option, flags: Mapping[str, Any]) -> dict[str, Any]:
+def _only(option: Option, flags: Mapping[str, Any]) -> dict[str, Any]:
     return {one.name: flags.get(one.name) for one in OPTIONS if one is option or one.key == "name"}
 
 

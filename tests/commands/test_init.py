@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from commands.init import main as init
-from commands.init import plan_text, requests_from, start_from
+from commands.init import parse_requests, parse_start, plan_text
 from config.load import load_plan
 from config.plan import Plan
 from config.plan_options import DEFAULT_RUNTIMES
@@ -308,9 +308,9 @@ ASKED = {
 
 @pytest.mark.parametrize(("answer", "start"), ANSWERS.items())
 def test_how_it_is_started_is_an_application_or_a_command(answer: str, start: dict[str, str]) -> None:
-    assert start_from(answer) == start
+    assert parse_start(answer) == start
 
 
 @pytest.mark.parametrize(("answer", "request_"), ASKED.items())
 def test_a_request_is_followed_by_what_it_answers(answer: str, request_: dict[str, str]) -> None:
-    assert requests_from(answer) == [request_]
+    assert parse_requests(answer) == [request_]

@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from commands.output import Output
-from commands.plan import Column, cell_seconds, columns, fitting, plan_seconds
+from commands.plan import Column, cell_seconds, columns, fit_columns, plan_seconds
 from commands.plan import main as plan_command
 from config.load import load_experiment
 from config.plan import Plan, Row
@@ -18,8 +18,8 @@ from tests.conftest import runtime_or_skip
 
 SMALL = {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 1000, "CALC_TARGET": 1000}
 SYSTEMS = Column(head="system", texts=["4"])
-SOCKETS = Column(head="NUM_MULTI_SOCKET", texts=["10"], needless=3)
-IDS = Column(head="cell", texts=["4-3.14t+gil-0123abcd"], needless=1)
+SOCKETS = Column(head="NUM_MULTI_SOCKET", texts=["10"], drop_order=3)
+IDS = Column(head="cell", texts=["4-3.14t+gil-0123abcd"], drop_order=1)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ IDS = Column(head="cell", texts=["4-3.14t+gil-0123abcd"], needless=1)
     ],
 )
 def test_heads_are_broken_before_columns_are_left_out(width: int, heads: list[str]) -> None:
-    assert [column.head for column in fitting([IDS, SYSTEMS, SOCKETS], width)] == heads
+    assert [column.head for column in fit_columns([IDS, SYSTEMS, SOCKETS], width)] == heads
 
 
 @pytest.mark.parametrize("name", ["record", "league", "echo", "topology", "memory"])
