@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
 def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
     parser = output.parser("audit")
     parser.add(message("what to audit"), *PACKAGES, exclusive=True)
-    parser.add(message("how"), RUNTIME, BUILD, JSON)
+    parser.add(message("options"), RUNTIME, BUILD, JSON)
     return parser.parse(arguments)
 
 

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = output.parser("export")
     parser.add_names("run", message("The folder of a run."))
     parser.add_names("to", message("Where to write: a folder, NAME.json for pyperf, or NAME.parquet."))
-    parser.add(message("how"), FORMAT)
+    parser.add(message("options"), FORMAT)
     flags = parser.parse(arguments)
     from reports.exports.formats import FORMATS
     from reports.view import View

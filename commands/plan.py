@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = output.parser("plan")
     flags.add_run_flags(parser)
     parser.add(message("what to print"), JSON)
-    parser.add(message("how many blocks"), POWER, FROM)
+    parser.add(message("estimate the number of blocks"), POWER, FROM)
     flagged = parser.parse(arguments)
     if flagged["power"] is not None or flagged["from"] is not None:
         return _power(flagged, output)
@@ -137,7 +137,7 @@ def columns(plan: Plan, cores: int, output: Output) -> list[Column]:
         Column(head=output.text(message("runtime")), texts=[cell.runtime for cell in cells]),
         *(_parameter(name, cells) for name in _varying(cells)),
         Column(head=output.text(message("requests")), texts=[f"{cell.requests:,}" for cell in cells]),
-        Column(head=output.text(message("about")), texts=[f"{time_s:.1f} s" for time_s in times], drop_order=2),
+        Column(head=output.text(message("time")), texts=[f"{time_s:.1f} s" for time_s in times], drop_order=2),
     ]
 
 

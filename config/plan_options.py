@@ -183,7 +183,10 @@ MARGIN = Option(
 )
 JUDGED = Option(
     "--judged-steps NAMES",
-    message("Steps that get a verdict, such as lock,whole (default: all). Other steps are shown without a verdict."),
+    message(
+        "Steps between runtimes that get a verdict, such as lock,whole (default: all). "
+        "Other steps are shown without a verdict."
+    ),
     parse_steps,
     PYTHON,
     choices=STEPS,
@@ -211,8 +214,8 @@ DURATION = Option(
 ORDER = Option(
     "--order ORDER",
     message(
-        "slices: runtimes take turns many times per second (default, if possible). sequential: "
-        "one runtime after the other."
+        "The order of the runtimes: slices or sequential. slices: runtimes take turns many "
+        "times per second (default, if possible). sequential: one runtime after the other."
     ),
     field="arm_order",
     choices=ORDERS,
