@@ -143,9 +143,9 @@ EXPERIMENT = Option(
 CHOICE = (EXPERIMENT, *applying(
     SYSTEMS,
     Option("--plan FILE", message("Your own plan, a YAML file."), beside_resume=True),
-    Option("--system N", message("Systems to measure: 1 to 4, a name, FILE.py or all. Several "
-                                 "with commas. With a plan, only the rows of these systems are "
-                                 "measured.")),
+    Option("--system N", message("Systems to measure: 1 to 4, a name, FILE.py or all. Separate "
+                                 "several systems with commas. With a plan, only the rows of "
+                                 "these systems are measured.")),
 ))  # fmt: skip
 RUNTIMES = Option(
     "--runtime NAMES",
@@ -227,7 +227,9 @@ AA = Option(
 )
 CLIENTS = Option(
     "--client-runtime NAME",
-    message("The runtime of all clients, such as native (default: the service's runtime)."),
+    message(
+        "The runtime of all clients, such as native (default: the service's runtime; own service: gilscope's Python)."
+    ),
     _client_runtime,
 )
 PIN = Option(
@@ -269,8 +271,8 @@ ARRIVALS_OF = Option(
 PROFILE = Option(
     "--profile KINDS",
     message(
-        "Also profile cells: perf, python, locks or memory. Several with commas. Each cell "
-        "is profiled at the end, in an extra pass."
+        "Also profile cells: perf, python, locks or memory. Separate several kinds with "
+        "commas. Each cell is profiled at the end, in an extra pass."
     ),
     _profiles,
     choices=PROFILES,

@@ -149,7 +149,10 @@ FILE = applying(
     Option("--requests FILE", message("A YAML file of requests. In a plan, also the list of requests itself.")),
     Option(
         "--think-time T",
-        message("The pause between an answer and the next request, such as 10ms (default: 0). Not together with rate."),
+        message(
+            "The pause between an answer and the next request, such as 10ms (default: 0). "
+            "It cannot be combined with rate."
+        ),
         parse_time,
         field="think_time_s",
     ),
