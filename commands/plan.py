@@ -1,15 +1,10 @@
 """The command plan: show what a run would measure."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
-
-from rich import box
-from rich.cells import cell_len
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from commands.chosen import choose_runtimes, planned
 from commands.output import Output, output_for
@@ -20,13 +15,14 @@ from config.plan import Plan
 from config.plan_options import JSON, parse_margin
 from core.cell import Cell
 from core.errors import BadInput
-from core.messages import message, plural
+from core.messages import NOTHING, message, plural
 from core.method import placement
-from core.printable import on_one_line
 from core.result import load
-from core.system import System
 from lab.machine import host
 from reports.document.values import duration
+
+if TYPE_CHECKING:
+    from reports.document.model import Table
 
 POWER = Option(
     "--power D",
@@ -40,26 +36,6 @@ FROM = Option("--from RUN", message("The saved run whose noise --power uses."))
 COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
 PROCESS_OVERHEAD_S = 0.03
-GAP = 2  # spaces between columns, including the RULE that rich draws
-RULE = 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Column:
-    """A column of the table of cells.
-
-    head: the heading; it may contain line breaks
-    drop_order: columns with the lowest number above 0 are left out first if the table is too wide; 0 for never
-    """
-
-    head: str
-    texts: Sequence[str]
-    drop_order: int = 0
-
-    @property
-    def width(self) -> int:
-        """Return the width of the widest text or line of the head, in columns of the terminal."""
-        return max(map(cell_len, (*self.head.split("\n"), *self.texts)))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -104,22 +80,16 @@ def _power(given: Mapping[str, Any], output: Output) -> int:
 
 def _print(plan: Plan, output: Output) -> None:
     from reports.render.console import terminal
+    from reports.render.terminal import print_table
 
     console, cores = terminal(), host.facts()["cores_usable"] or 1
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, GAP - RULE, 0, 0))
-    shown = fit_columns(columns(plan, cores, output), console.width)
-    for column in shown:
-        table.add_column(column.head, justify="right" if column is not shown[0] else "left", no_wrap=True)
-    for texts in zip(*(column.texts for column in shown), strict=True):
-        table.add_row(*map(Text, map(on_one_line, texts)))
-    console.print(table)
-    cells, seconds = plan.cells(), plan_seconds(plan, cores)
+    print_table(cell_table(plan, cores), console, output.language)
     total = message(
         "{cells} x {blocks}, {requests:,} requests, about {time} (a rough estimate; nothing was run).",
-        cells=plural("{count} cell", "{count} cells", count=len(cells)),
+        cells=plural("{count} cell", "{count} cells", count=len(plan.cells())),
         blocks=plural("{count} block", "{count} blocks", count=plan.blocks),
-        requests=plan.blocks * sum(cell.requests for cell in cells),
-        time=duration(seconds),
+        requests=plan.blocks * sum(cell.requests for cell in plan.cells()),
+        time=duration(plan_seconds(plan, cores)),
     )
     console.print(f"\n{output.text(total)}", highlight=False)
     if plan.aa and not (plan.method.is_pinned or plan.layout or plan.user_service or plan.view):
@@ -127,62 +97,36 @@ def _print(plan: Plan, output: Output) -> None:
         console.print(output.text(advice), highlight=False, soft_wrap=True)
 
 
-def columns(plan: Plan, cores: int, output: Output) -> list[Column]:
-    """Return the columns that describe the cells: the varying parameters, requests and estimated time."""
-    cells, systems, duration_s = plan.cells(), plan.systems, plan.method.duration_s
-    times = [cell_seconds(cell, systems[cell.system], cores, duration_s) for cell in cells]
-    return [
-        Column(head=output.text(message("cell")), texts=[cell.cell_id for cell in cells], drop_order=1),
-        Column(head=output.text(message("system")), texts=[cell.system for cell in cells]),
-        Column(head=output.text(message("runtime")), texts=[cell.runtime for cell in cells]),
-        *(_parameter(name, cells) for name in _varying(cells)),
-        Column(head=output.text(message("requests")), texts=[f"{cell.requests:,}" for cell in cells]),
-        Column(head=output.text(message("time")), texts=[f"{time_s:.1f} s" for time_s in times], drop_order=2),
-    ]
+def cell_table(plan: Plan, cores: int) -> "Table":
+    """Return a table of the cells with their varying parameters, requests and estimated time."""
+    from reports.document.shapes import Col, col, table
+    from reports.facts.settings import parameter_values, varying_names
+
+    cells, names = plan.cells(), varying_names(cell.params for cell in plan.cells())
+    columns: tuple[Col[Cell], ...] = (
+        col(message("cell"), attrgetter("cell_id"), rank=1),
+        col(message("system"), attrgetter("system")),
+        col(message("runtime"), attrgetter("runtime")),
+        col(message("parameters"), lambda cell: parameter_values(cell.params, names)),
+        col(message("requests"), attrgetter("requests"), "{:,}".format),
+        col(message("time"), lambda cell: cell_seconds(plan, cell, cores), "{:.1f} s".format),
+    )
+    return table(message("the plan"), columns, [(NOTHING, cells)])
 
 
-def _parameter(name: str, cells: Iterable[Cell]) -> Column:
-    return Column(head=name, texts=[str(cell.params.get(name, "")).lower() for cell in cells], drop_order=3)
+def cell_seconds(plan: Plan, cell: Cell, cores: int) -> float:
+    """Return the estimated time of a cell of *plan* on *cores* cores, in seconds.
 
-
-def fit_columns(table: Sequence[Column], width: int) -> list[Column]:
-    """Return the columns that fit into *width*. Heads are broken at _ first, then columns are left out."""
-    shown = list(table)
-    if _width(shown) > width:
-        shown = [Column(head=one.head.replace("_", "_\n"), texts=one.texts, drop_order=one.drop_order) for one in shown]
-    while _width(shown) > width and any(column.drop_order for column in shown):
-        first = min(column.drop_order for column in shown if column.drop_order)
-        shown.remove([column for column in shown if column.drop_order == first][-1])
-    return shown
-
-
-def _width(table: Sequence[Column]) -> int:
-    return sum(column.width + GAP for column in table) - GAP
-
-
-def _varying(cells: Sequence[Cell]) -> list[str]:
-    names = dict.fromkeys(name for cell in cells for name in cell.params)
-    return [name for name in names if len({str(cell.params[name]) for cell in cells if name in cell.params}) > 1]
-
-
-def cell_seconds(cell: Cell, system: System, cores: int, duration_s: float = 0.0) -> float:
-    """Return the estimated time of a cell of *system* on *cores* cores, in seconds.
-
-    The time is the start and end of the processes, and *duration_s* or else the CPU time of services and clients.
+    The time is the start and end of the processes, and the duration or else the CPU time of services and clients.
     """
-    if duration_s:
-        return duration_s + _starting_s(cell, cores)
-    request_us = system.request_cpu_us + cell.calc_target * COUNT_US
     processes = cell.num_api_services + cell.num_clients
-    return max(cell.requests * request_us * 1e-6 / min(cores, processes), cell.paced_s) + _starting_s(cell, cores)
-
-
-def _starting_s(cell: Cell, cores: int) -> float:
-    return CELL_OVERHEAD_S + (cell.num_api_services + cell.num_clients) * PROCESS_OVERHEAD_S / cores
+    request_us = plan.systems[cell.system].request_cpu_us + cell.calc_target * COUNT_US
+    computing_s = cell.requests * request_us * 1e-6 / min(cores, processes)
+    timed_s = plan.method.duration_s or max(computing_s, cell.paced_s)
+    return timed_s + CELL_OVERHEAD_S + processes * PROCESS_OVERHEAD_S / cores
 
 
 def plan_seconds(plan: Plan, cores: int) -> float:
     """Return the estimated time of all blocks, in seconds, without the report."""
-    duration_s = plan.method.duration_s
-    block_s = sum(cell_seconds(entry.cell, entry.system, cores, duration_s) for entry in plan.entries())
+    block_s = sum(cell_seconds(plan, entry.cell, cores) for entry in plan.entries())
     return min(plan.blocks * block_s, plan.until.seconds or float("inf"))
