@@ -55,13 +55,7 @@ def _layout(given: Mapping[str, Any]) -> Layout:
     if not named:
         raise BadInput("--hosts is missing. Name the file that describes the hosts (see docs/hosts.md).")
     first = value_of(hosts.SERVICES_ON, given, next(iter(named)))
-    if first not in named:
-        raise BadInput(
-            "{flag} names the host {name!r}, which is not described. The described hosts are {hosts}.",
-            flag="--services-on",
-            name=first,
-            hosts=listed(sorted(named)),
-        )
+    hosts.expect_described(hosts.SERVICES_ON.flag, first, named)
     return Layout(hosts=named, services_on=first, clients_on=tuple(named))
 
 

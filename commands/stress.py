@@ -32,10 +32,7 @@ DEFAULTS = {"NUM_CLIENTS": (2,), "NUM_CONNECTIONS_PER_CLIENT": (16,), "NUM_WORKE
 
 
 def _seconds(given: Given) -> float:
-    time_s = given.seconds({"s": 1.0, "min": 60.0, "h": 3600.0}, LONGEST_S, "60, 90s or 5min")
-    if not time_s:
-        raise given.wrong(message("above 0, such as 60 or 5min"))
-    return time_s
+    return given.positive_seconds({"s": 1.0, "min": 60.0, "h": 3600.0}, LONGEST_S, "60, 90s or 5min")
 
 
 LENGTH = Option("--seconds T", message("How long to run, both runtimes together (default: 60 s)."), _seconds)

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from ipaddress import ip_address
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
-from config.options import PYTHON, Given, Option, applying, by_key, expect_keys, parsed
+from config.options import PYTHON, Given, Option, applying, by_key, expect_keys, matching, parsed
 from config.plan import Plan
 from config.text_yaml import read_yaml
 from core.errors import BadInput
@@ -17,14 +17,12 @@ from core.method import ORCHESTRATOR
 from core.system_file import file_of
 
 MOST_HOSTS = 64
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-_SSH = re.compile(r"(?:[A-Za-z0-9._-]+@)?(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.%a-z]+\])(?::[0-9]{1,5})?")
-
-
-def _ssh(given: Given) -> str:
-    if not isinstance(given.value, str) or not _SSH.fullmatch(given.value) or given.value.startswith("-"):
-        raise given.wrong(message("user@host:port, a host, or a name from ~/.ssh/config"))
-    return given.value
+_NAME = r"[a-z0-9][a-z0-9_-]{0,39}"
+_ssh = matching(
+    r"(?!-)(?:[A-Za-z0-9._-]+@)?(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.%a-z]+\])(?::[0-9]{1,5})?",
+    message("user@host:port, a host, or a name from ~/.ssh/config"),
+)
+_name = matching(_NAME, message("the name of a host"))
 
 
 def _via(given: Given) -> str:
@@ -39,12 +37,12 @@ def _via(given: Given) -> str:
 
 def _address(given: Given) -> str:
     try:
-        address = ip_address(given.value)
+        address = IPv4Address(given.value)
+        if not (address.is_unspecified or address.is_multicast):
+            return str(address)
     except ValueError:
-        raise given.wrong(message("an IPv4 address of that host, such as 10.0.0.2")) from None
-    if address.version != 4 or address.is_unspecified or address.is_multicast:
-        raise given.wrong(message("an IPv4 address of that host, such as 10.0.0.2"))
-    return str(address)
+        pass
+    raise given.wrong(message("an IPv4 address of that host, such as 10.0.0.2"))
 
 
 def _pythons(given: Given) -> tuple[str, ...]:
@@ -91,7 +89,7 @@ HOST_KEYS = (
 
 def _host(name: str, content: Any, folder: Path) -> Host:
     what = message("host {name}", name=name)
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(_NAME, name):
         raise BadInput(
             "{name!r} is not a valid host name. Use up to 40 lower-case letters, digits, - and _.", name=name
         )
@@ -120,16 +118,8 @@ def parse_hosts(given: Given) -> dict[str, Host]:
     return {str(name): _host(str(name), host, folder) for name, host in content.items()}
 
 
-def _name(given: Given) -> str:
-    if not isinstance(given.value, str) or not _NAME.fullmatch(given.value.strip()):
-        raise given.wrong(message("the name of a host"))
-    return given.value.strip()
-
-
 def _names(given: Given) -> tuple[str, ...]:
-    names = given.value.split(",") if isinstance(given.value, str) else given.value
-    if not isinstance(names, list) or not names:
-        raise given.wrong(message("names of hosts, such as b,c"))
+    names = given.items(message("names of hosts, such as b,c"))
     return tuple(dict.fromkeys(_name(replace(given, value=name)) for name in names))
 
 
@@ -148,9 +138,7 @@ def layout_with(layout: Layout | None, values: Mapping[str, Any]) -> Layout | No
     given = {option.key: values[option.key] for option in OPTIONS if option.key in values}
     if not given:
         return layout
-    before = layout or Layout(hosts={}, services_on="", clients_on=())
-    fields = {"hosts": before.hosts, "services_on": before.services_on, "clients_on": before.clients_on}
-    return Layout(**{**fields, **given})
+    return replace(layout or Layout(hosts={}, services_on="", clients_on=()), **given)
 
 
 def adapt_to_hosts(plan: Plan) -> Plan:
@@ -160,8 +148,9 @@ def adapt_to_hosts(plan: Plan) -> Plan:
         plan.method.expect_cpus()
         return plan
     _check_names(layout)
-    for why in filter(None, _host_obstacles(plan, layout)):
-        raise BadInput("This plan cannot run across hosts (see docs/hosts.md): {why}", why=why)
+    for why, applies in _host_obstacles(plan).items():
+        if applies:
+            raise BadInput("This plan cannot run across hosts (see docs/hosts.md): {why}", why=why)
     rows = tuple(
         replace(row, values={**row.values, "TRANSPORT": ("tcp",)}) if "TRANSPORT" in row.system.parameters else row
         for row in plan.rows
@@ -182,54 +171,54 @@ def expect_no_hosts(plan: Plan, what: str) -> None:
         )
 
 
+def expect_described(flag: str, name: str, hosts: Mapping[str, Host]) -> None:
+    """Raise BadInput if *flag* names a host that is not one of *hosts*."""
+    if name not in hosts:
+        raise BadInput(
+            "{flag} names the host {name!r}, which is not described. The described hosts are {hosts}.",
+            flag=flag,
+            name=name,
+            hosts=listed(sorted(hosts)),
+        )
+
+
 def _check_names(layout: Layout) -> None:
     if not layout.hosts:
         raise BadInput(
             "--services-on and --clients-on name hosts, but no hosts are described. Describe them with --hosts FILE."
         )
-    for flag, names in (("--services-on", (layout.services_on,)), ("--clients-on", layout.clients_on)):
-        if not names or not all(names):
+    for option, names in ((SERVICES_ON, (layout.services_on,)), (CLIENTS_ON, layout.clients_on)):
+        if not any(names):
             raise BadInput(
                 "{flag} is missing. Give it names from the described hosts: {hosts}.",
-                flag=flag,
+                flag=option.flag,
                 hosts=listed(sorted(layout.hosts)),
             )
         for name in names:
-            if name not in layout.hosts:
-                raise BadInput(
-                    "{flag} names the host {name!r}, which is not described. The described hosts are {hosts}.",
-                    flag=flag,
-                    name=name,
-                    hosts=listed(sorted(layout.hosts)),
-                )
+            expect_described(option.flag, name, layout.hosts)
 
 
-def _host_obstacles(plan: Plan, layout: Layout) -> list[Message | None]:
-    """Return the reasons why a plan cannot run across hosts. A reason that does not apply is None."""
-    method, unix = plan.method, [row for row in plan.rows if "unix" in row.values.get("TRANSPORT", ())]
+def _host_obstacles(plan: Plan) -> dict[Message, bool]:
+    """Return the reasons why a plan cannot run across hosts, and whether each reason applies."""
+    method, service = plan.method, plan.user_service
     local_only = [
         key for key, system in plan.systems.items() if not system.hosted and (not system.supports_hosts or file_of(system))
     ]
-    service = plan.user_service
     command = str(service.command.command) if service and service.command else "{host}{port}"
-    return [
-        message("Clients call a service that already runs only from this machine.")
-        if service and service.targets
-        else None,
+    return {
+        message("Clients call a service that already runs only from this machine."): bool(service and service.targets),
         message(
             "The command must contain {places}, because the service must listen on the host's address.",
             places="{host} {port}",
-        )
-        if not ("{host}" in command and "{port}" in command)
-        else None,
-        message("System {systems} listens only on this machine.", systems=listed(local_only)) if local_only else None,
-        message("TRANSPORT is unix, but Unix sockets do not reach other hosts. Use tcp.") if unix else None,
+        ): not ("{host}" in command and "{port}" in command),
+        message("System {systems} listens only on this machine.", systems=listed(local_only)): bool(local_only),
+        message("TRANSPORT is unix, but Unix sockets do not reach other hosts. Use tcp."): any(
+            "unix" in row.values.get("TRANSPORT", ()) for row in plan.rows
+        ),
         message(
             "Clients must stop after a time, not after a number of requests. Give a duration, such as --duration 2."
-        )
-        if not method.duration_s
-        else None,
-        message("The clients use the Python of gilscope itself, which other hosts lack. Give --client-runtime.")
-        if method.client_runtime == ORCHESTRATOR and not service
-        else None,
-    ]
+        ): not method.duration_s,
+        message(
+            "The clients use the Python of gilscope itself, which other hosts lack. Give --client-runtime."
+        ): method.client_runtime == ORCHESTRATOR and not service,
+    }

@@ -83,6 +83,13 @@ class Given:
             raise self.wrong(accepted)
         return [str(item).strip() for item in items]
 
+    def positive_seconds(self, units: Mapping[str, float], high: float, example: str) -> float:
+        """Return seconds(), which must be above 0. Raises BadInput."""
+        time_s = self.seconds(units, high, example)
+        if not time_s:
+            raise self.wrong(message("above 0, such as {example}", example=example))
+        return time_s
+
     def percent(self, most: float, accepted: Message) -> float:
         """Parse a share such as 5%, above 0 and at most *most* percent. Raises BadInput."""
         match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) *%", str(self.value).strip())
@@ -200,9 +207,15 @@ def whole(low: int, high: int) -> Callable[[Given], int]:
     return lambda given: given.whole(low, high)
 
 
-def choice(*names: str) -> Callable[[Given], str]:
-    """Return a parser that accepts one of *names*."""
-    return lambda given: given.choice(names)
+def matching(pattern: str, accepted: Message) -> Callable[[Given], str]:
+    """Return a parser for texts that match *pattern*. accepted: describes these texts in errors."""
+
+    def parse(given: Given) -> str:
+        if not re.fullmatch(pattern, given.text()):
+            raise given.wrong(accepted)
+        return given.text()
+
+    return parse
 
 
 def by_key(options: Iterable[Option]) -> dict[str, Option]:

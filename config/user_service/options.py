@@ -5,7 +5,19 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from config.options import APP, COMMAND, STARTED, TARGETS, USER_SERVICE, Given, Option, applying, by_key, whole
+from config.options import (
+    APP,
+    COMMAND,
+    STARTED,
+    TARGETS,
+    USER_SERVICE,
+    Given,
+    Option,
+    applying,
+    by_key,
+    matching,
+    whole,
+)
 from config.user_service.hidden import VARIABLE, hidden, mask, mask_pair, mask_url, mask_userinfo
 from config.user_service.requests import FILE, REQUEST, path_of
 from config.user_service.servers import ASGI, SERVERS, WSGI
@@ -21,24 +33,18 @@ from systems import built_in
 
 AUTO, AUTO_THREADS = "auto", (2, 8)
 RESERVED_NAMES = ("all", NATIVE)
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
-_APP = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?")
+_name = matching(
+    r"[A-Za-z][A-Za-z0-9_.-]{0,39}", message("a name of letters, digits and . _ - that begins with a letter")
+)
+_app = matching(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?", message("MODULE:NAME, such as shop.web:app"))
 
 
 def parse_name(given: Given) -> str:
     """Parse the name of a service in reports, which must not be the name of a system. Raises BadInput."""
-    name = given.text()
-    if not _NAME.fullmatch(name):
-        raise given.wrong(message("a name of letters, digits and . _ - that begins with a letter"))
+    name = _name(given)
     if name in RESERVED_NAMES or any(name in (system.key, system.name) for system in built_in()):
         raise BadInput("{name} is a name that gilscope uses itself. Choose another name.", name=name)
     return name
-
-
-def _app(given: Given) -> str:
-    if not _APP.fullmatch(given.text()):
-        raise given.wrong(message("MODULE:NAME, such as shop.web:app"))
-    return given.text()
 
 
 def _directory(given: Given) -> str:
@@ -69,10 +75,7 @@ def _environment(given: Given) -> Mapping[str, Text]:
 
 
 def _start_deadline(given: Given) -> float:
-    time_s = given.seconds({"s": 1.0, "min": 60.0}, LONGEST_S, "30s or 2min")
-    if not time_s:
-        raise given.wrong(message("above 0, such as 30s or 2min"))
-    return time_s
+    return given.positive_seconds({"s": 1.0, "min": 60.0}, LONGEST_S, "30s or 2min")
 
 
 def auto_topologies(cores: int) -> list[tuple[int, int]]:

@@ -7,7 +7,19 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.options import PUBLIC, USER_SERVICE, Given, Option, applying, by_key, expect_keys, fields_of, parsed, whole
+from config.options import (
+    PUBLIC,
+    USER_SERVICE,
+    Given,
+    Option,
+    applying,
+    by_key,
+    expect_keys,
+    fields_of,
+    matching,
+    parsed,
+    whole,
+)
 from config.text_yaml import read_yaml
 from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url, plain
 from core.errors import BadInput
@@ -60,9 +72,7 @@ def _json(given: Given) -> Any:
 
 
 def _digest(given: Given) -> str:
-    if not re.fullmatch(r"[0-9a-fA-F]{64}", str(given.value)):
-        raise given.wrong(message("the 64 hex digits that sha256sum prints"))
-    return str(given.value).lower()
+    return matching("[0-9a-fA-F]{64}", message("the 64 hex digits that sha256sum prints"))(given).lower()
 
 
 def _method_and_path(given: Given) -> tuple[str, Text]:
