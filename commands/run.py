@@ -160,7 +160,7 @@ def _new_order(
     seed = flags.value_of(options.SEED, given)
     plan, runtimes, missing = choose_runtimes(plan, given, output, spread)
     plan = in_order(without_absent(plan, runtimes, output))
-    if plan.arm_order_reason and not plan.arm_order and plan.sides > 1:
+    if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
         output.note(message("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason))
     _expect_end(plan)
     if given["stress"]:
@@ -249,7 +249,7 @@ def _secrets_of_command(run: Run, plan: str | None, parser: flags.Parser) -> lis
 def _expect_end(plan: Plan) -> None:
     """Raise BadInput if only a comparison can end the run, but the plan compares nothing."""
     until = plan.until
-    if until.looks and not until.seconds and plan.blocks == options.MAX_BLOCKS and plan.sides < 2:
+    if until.looks and not until.seconds and plan.blocks == options.MAX_BLOCKS and len(plan.compared) < 2:
         raise BadInput(
             "--until needs a comparison, but only one runtime or service takes part. Name two, "
             "or end the run with --blocks N or a time such as --until 10min."

@@ -21,7 +21,6 @@ from core.errors import BadInput
 from core.messages import listed, message
 from core.method import ORCHESTRATOR, POISSON, SAME, Method, cores_usable
 from core.runtime import NATIVE
-from core.system import System
 from experiments import plans
 
 FOLDER = Path(__file__).parent
@@ -131,17 +130,28 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cor
         raise BadInput("The row {row} has no system. Add one, such as `system: 4`.", row=repr(given))
     values = _parameters({name: value for name, value in given.items() if name in PARAMETERS}, cores)
     systems = [find_system(str(name), folder) for name in (names if isinstance(names, list) else [names])]
-    row = parsed(ROW, {key: given[key] for key in ROW_KEYS if key in given}, folder)
-    about = {
-        "title": str(given.get("title", "")),
-        "fixed": TOPOLOGY if "topology" in given else (),
-        "runtimes": row.get("runtimes"),
-    }
-    return [
-        _row(system, {**values, **shape}, defaults, **about)
-        for system in systems
-        for shape in _topologies(given, defaults, cores)
-    ]
+    about = parsed(ROW, {key: given[key] for key in ROW_KEYS if key in given}, folder)
+    rows = []
+    for system in systems:
+        for shape in _topologies(given, defaults, cores):
+            own = {**values, **shape}
+            for name in own:
+                if not system.takes(name):
+                    raise BadInput(
+                        "System {key} does not use {name}. It uses {reads}.",
+                        name=name,
+                        key=system.key,
+                        reads=listed(system.parameters),
+                    )
+            row = Row(
+                system=system,
+                values={**values_used_by(system, defaults), **own},
+                title=str(given.get("title", "")),
+                fixed=TOPOLOGY if shape else (),
+                runtimes=about.get("runtimes"),
+            )
+            rows.append(row)
+    return rows
 
 
 def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: int) -> list[dict[str, tuple[Any, ...]]]:
@@ -166,11 +176,3 @@ def core_topologies(cores: int) -> list[tuple[int, int]]:
     while services[-1] > 1:
         services.append(services[-1] // 2)
     return list(dict.fromkeys([(number, cores // number) for number in services] + [(1, 25)]))
-
-
-def _row(system: System, values: Mapping[str, Any], defaults: Mapping[str, Any], **about: Any) -> Row:
-    for name in values:
-        if not system.takes(name):
-            reads = listed(system.parameters)
-            raise BadInput("System {key} does not use {name}. It uses {reads}.", name=name, key=system.key, reads=reads)
-    return Row(system=system, values={**values_used_by(system, defaults), **values}, **about)

@@ -131,14 +131,14 @@ class Plan:
 
     def cells(self) -> list[Cell]:
         """Return all cells, by row and runtime, without duplicates."""
-        cells: dict[str, Cell] = {}
-        for row in self.rows:
-            for values in row.combinations(self.scale):
-                for runtime in self.runtimes:
-                    if self._is_measured(row, runtime):
-                        cell = _cell(row.system, runtime, values)
-                        cells.setdefault(cell.cell_id, cell)
-        return list(cells.values())
+        cells = (
+            _cell(row.system, runtime, values)
+            for row in self.rows
+            for values in row.combinations(self.scale)
+            for runtime in self.runtimes
+            if self._is_measured(row, runtime)
+        )
+        return list(dict.fromkeys(cells))
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return (system, runtime) for all combinations that can be measured, installed or not."""
@@ -150,11 +150,10 @@ class Plan:
         ]
 
     @property
-    def sides(self) -> int:
-        """Return the number of runtimes, or of services that already run, that can be compared with each other."""
-        if self.user_service and self.user_service.targets:
-            return len(self.user_service.targets)
-        return len([name for name in self.runtimes if name != NATIVE])
+    def compared(self) -> list[str]:
+        """Return the names of the services that already run, or else of the runtimes, that are compared."""
+        targets = self.user_service.targets if self.user_service else ()
+        return [target.name for target in targets] or [name for name in self.runtimes if name != NATIVE]
 
     def entries(self) -> list[Entry]:
         """Return every cell under the name of its runtime.
@@ -162,16 +161,14 @@ class Plan:
         With A/A, the cells of the last runtime, or of the first service that already runs, come a second time.
         """
         cells, systems = self.cells(), self.systems
-        arms = [(cell.runtime, cell) for cell in cells] + (self._second_arms(cells) if self.aa else [])
+        arms = [(cell.runtime, cell) for cell in cells]
+        if self.aa and self.compared:
+            is_target = bool(self.user_service and self.user_service.targets)
+            again = self.compared[0 if is_target else -1]
+            arms += [
+                (f"{again} again", cell) for cell in cells if again == (cell.system if is_target else cell.runtime)
+            ]
         return [Entry(arm=arm, cell=cell, system=systems[cell.system]) for arm, cell in arms]
-
-    def _second_arms(self, cells: Iterable[Cell]) -> list[tuple[str, Cell]]:
-        """Return the second arms of A/A with their cells."""
-        if self.user_service and self.user_service.targets:
-            first = self.user_service.targets[0].name
-            return [(aa_arm(first), cell) for cell in cells if cell.system == first]
-        last = [name for name in self.runtimes if name != NATIVE][-1:]
-        return [(aa_arm(cell.runtime), cell) for cell in cells if cell.runtime in last]
 
     def block(self, number: int, seed: int) -> list[Entry]:
         """Return the entries in the order of block *number* (from 1). The order depends only on the seed."""
@@ -237,11 +234,11 @@ class Plan:
         combinations: dict[str, dict[str, Any]] = {}
         for row in self.rows:
             title = {"title": row.title} if row.title else {}
+            shared = {**title, "framed": True} if row.system.framed else title
             names = [name for name in self.runtimes if self._is_measured(row, name)]
             for values in row.combinations(self.scale):
                 cell = _cell(row.system, "", values)
-                framed = {"framed": True} if row.system.framed else {}
-                stored = {**title, **framed, "system": cell.system, "params": cell.params, "runtimes": names}
+                stored: dict[str, Any] = {**shared, "system": cell.system, "params": cell.params, "runtimes": names}
                 combinations.setdefault(cell.cell_id, stored)
         return list(combinations.values())
 
@@ -346,11 +343,6 @@ def _check_names(systems: Iterable[System]) -> None:
 
 def _cell(system: System, runtime: str, values: Mapping[str, Value]) -> Cell:
     return Cell.build(system=system.key, runtime=runtime, reads=system.parameters, values=values)
-
-
-def aa_arm(runtime: str) -> str:
-    """Return the name of the second arm of *runtime* in A/A."""
-    return f"{runtime} again"
 
 
 def values_used_by(system: System, values: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
