@@ -1,11 +1,10 @@
 """The command audit: find packages that are not ready for the free-threaded build."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from commands.output import Output, output_for
+from commands.output import output_for
 from config.options import Option
 from config.plan_options import JSON
 from core.errors import BadInput
@@ -35,7 +34,10 @@ def main(arguments: Sequence[str]) -> int:
     from reports.terminal.audit import audit_document
 
     output = output_for(arguments)
-    flags = _flags(arguments, output)
+    parser = output.parser("audit")
+    parser.add(message("what to audit"), *PACKAGES, exclusive=True)
+    parser.add(message("options"), RUNTIME, BUILD, JSON)
+    flags = parser.parse(arguments)
     interpreter = _interpreter(flags["runtime"] if flags["runtime"] is not None else DEFAULT_RUNTIME)
     asked = read_requirements(flags["package"] or Path(flags["requirement"] or "."))
     findings = audit(asked, interpreter, output.note if flags["build"] else None)
@@ -45,13 +47,6 @@ def main(arguments: Sequence[str]) -> int:
     else:
         print(markdown(audit_document(audited), output.language).rstrip("\n"))
     return exit_status(findings)
-
-
-def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
-    parser = output.parser("audit")
-    parser.add(message("what to audit"), *PACKAGES, exclusive=True)
-    parser.add(message("options"), RUNTIME, BUILD, JSON)
-    return parser.parse(arguments)
 
 
 def _interpreter(name: str) -> Interpreter:

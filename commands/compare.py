@@ -43,22 +43,18 @@ def main(arguments: Sequence[str]) -> int:
     from reports.view import View
 
     output = output_for(arguments)
-    flags = _flags(arguments, output)
+    parser = output.parser("compare")
+    parser.add_names("run", message("The folder of a run, a result.json or a pyperf file."), 2)
+    parser.add(message("how to compare"), SLOWER, ANYWAY, JUNIT)
+    parser.add(message("the page"), PAGE)
+    parser.add(message("what to print"), JSON, GITHUB, exclusive=True)
+    flags = parser.parse(arguments)
     views = [View(run, titles(run)) for run in map(saved_at, map(Path, flags["run"]))]
     compared = compare_runs(members(views, flags["run"]), anyway=flags["anyway"], share=value_of(SLOWER, flags))
     _show(compared, flags, output)
     if flags["junit"]:
         written({Path(flags["junit"]): junit(compared, output.language)})
     return _exit_status(compared, output)
-
-
-def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
-    parser = output.parser("compare")
-    parser.add_names("run", message("The folder of a run, a result.json or a pyperf file."), 2)
-    parser.add(message("how to compare"), SLOWER, ANYWAY, JUNIT)
-    parser.add(message("the page"), PAGE)
-    parser.add(message("what to print"), JSON, GITHUB, exclusive=True)
-    return parser.parse(arguments)
 
 
 def _show(compared: "Compared", flags: Mapping[str, Any], output: Output) -> None:

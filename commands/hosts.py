@@ -77,7 +77,9 @@ def _lines(
         )
         runtimes = [f"{runtime} ({version})" for runtime, version in known["runtimes"].items()]
         yield message(
-            "  Python    {python} runs the agent; uv installed: {uv}", python=known["python"], uv=_yes(known["uv"])
+            "  Python    {python} runs the agent; uv installed: {uv}",
+            python=known["python"],
+            uv=message("yes") if known["uv"] else message("no"),
         )
         yield message("  runtimes  {names}", names=listed(runtimes) if runtimes else "-")
         if missing := _missing(known, wanted):
@@ -98,7 +100,3 @@ def _lines(
                 services=spread.layout.services_on,
                 rate=link["bytes_per_s"] / 1e6,
             )
-
-
-def _yes(is_so: bool) -> Message:
-    return message("yes") if is_so else message("no")

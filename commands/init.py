@@ -20,11 +20,11 @@ from config.user_service.plan import DEFAULT_THREADS, DEFAULTS, STARTS, user_ser
 from config.user_service.service import CLIENTS, CONNECTIONS, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
-from core.files import write
 from core.languages import ENGLISH, Language
 from core.messages import Arg, Message, listed, message
 from core.program import PROGRAM
 from core.user_service import App, UserService
+from reports.exports import written
 
 DEFAULT_FILE = "my-service.yaml"
 USUAL_REQUIREMENTS = "requirements.txt"
@@ -57,7 +57,11 @@ SECOND_REQUEST = """\
 def main(arguments: Sequence[str]) -> int:
     """Run the command init. Return its exit status: 0."""
     output = output_for(arguments)
-    flags = _flags(arguments, output)
+    parser = output.parser("init")
+    parser.add_names("file", message("The plan file to write (default: {file}).", file=DEFAULT_FILE), "?", DEFAULT_FILE)
+    parser.add(message("the plan"), FORCE, RUNTIMES)
+    add_service_flags(parser)
+    flags = parser.parse(arguments)
     path = Path(flags["file"])
     _expect_writable(path, force=flags["force"])
     runtimes = value_of(RUNTIMES, flags, DEFAULT_RUNTIMES)
@@ -72,7 +76,7 @@ def main(arguments: Sequence[str]) -> int:
             names=flags["runtime"],
         )
     text = plan_text(path.name, _relative_to(path.parent, given), plan.user_service, runtimes, output.language)
-    _write(path, text)
+    written({path: text})
     output.note(
         message(
             "Look at it:  {program} plan --plan {file}\nMeasure it:  {program} --plan {file}",
@@ -82,14 +86,6 @@ def main(arguments: Sequence[str]) -> int:
     )
     print(short(path))
     return 0
-
-
-def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
-    parser = output.parser("init")
-    parser.add_names("file", message("The plan file to write (default: {file}).", file=DEFAULT_FILE), "?", DEFAULT_FILE)
-    parser.add(message("the plan"), FORCE, RUNTIMES)
-    add_service_flags(parser)
-    return parser.parse(arguments)
 
 
 def _expect_writable(path: Path, *, force: bool) -> None:
@@ -160,13 +156,6 @@ def _relative_to(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
     if "targets" not in given:
         files["directory"] = given.get("directory", ".")
     return {**given, **{key: os.path.relpath(name, folder) for key, name in files.items()}}
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        write(path, text)
-    except OSError as error:
-        raise _unwritable(path, str(error.strerror)) from error
 
 
 def _unwritable(path: Path, reason: Arg) -> BadInput:

@@ -19,7 +19,7 @@ from core.secret import revealed
 from lab.environments.environment import EnvironmentFailed, installed_packages, requirements_file
 from lab.places import ENVIRONMENTS
 from lab.project import packages
-from lab.project.application import Application, inspect_application
+from lab.project.application import inspect_application
 from lab.python import interpreters
 from lab.run.runtimes import Runtime, present
 
@@ -38,7 +38,8 @@ def complete_from_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any
         return filled
     _expect_complete(flags)
     filled["requirements"] = flags["requirements"] or _requirements(flags, note)
-    filled["runtime"] = flags["runtime"] or _experiment_runtimes(flags) or _runtimes(flags, note)
+    method = load_experiment(flags[EXPERIMENT.name]).runtimes if flags.get(EXPERIMENT.name) else ()
+    filled["runtime"] = flags["runtime"] or ",".join(method) or _runtimes(flags, note)
     if flags["app"] and not (flags["server"] and flags["interface"]):
         filled |= _choose_server(filled, note)
     if not flags["request"] and not flags["requests"]:
@@ -49,12 +50,6 @@ def complete_from_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any
         filled[UNTIL.name] = UNTIL_DECIDED
         note(message("Blocks: until there is a verdict, at most 3 minutes (change it with --blocks or --until)"))
     return filled
-
-
-def _experiment_runtimes(flags: Mapping[str, Any]) -> str:
-    """Return the runtimes of the experiment that is given as method; "" without an experiment."""
-    name = flags.get(EXPERIMENT.name)
-    return ",".join(load_experiment(name).runtimes) if name else ""
 
 
 def _expect_complete(flags: Mapping[str, Any]) -> None:
@@ -78,10 +73,8 @@ def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
     if needed is None:
         note(message("Packages: none, because {folder} has no pyproject.toml or requirements.txt", folder=str(folder)))
         return None
-    if needed.installs:
-        note(message("Packages: the project and its dependencies, from {source}", source=needed.source))
-    else:
-        note(message("Packages: from {source}", source=needed.source))
+    project = message("Packages: the project and its dependencies, from {source}", source=needed.source)
+    note(project if needed.installs else message("Packages: from {source}", source=needed.source))
     if len(needed.entries) == 1 and needed.entries[0].startswith("-r "):
         return needed.entries[0].removeprefix("-r ")
     return requirements_file("", needed.entries, ENVIRONMENTS) or None
@@ -109,7 +102,12 @@ def _choose_server(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
     python = _python(flags)
     seen = inspect_application(flags["app"], python, _folder(flags), _variables(flags))
     if not (flags["interface"] or seen.interface):
-        raise _no_interface(flags["app"], seen)
+        raise BadInput(
+            "{app} is {kind}, which is neither WSGI nor ASGI. Give the command that serves it: "
+            "--service-command '{{python}} -m ... {{port}}'. Or name its interface with --interface.",
+            app=flags["app"],
+            kind=seen.kind,
+        )
     app = flags["app"] if flags["app"].endswith("()") or not seen.factory else f"{flags['app']}()"
     interface = flags["interface"] or seen.interface
     note(message("Application: {app} is {interface} ({kind})", app=app, interface=interface.upper(), kind=seen.kind))
@@ -148,13 +146,3 @@ def _python(flags: Mapping[str, Any]) -> Path:
 def _variables(flags: Mapping[str, Any]) -> dict[str, str]:
     values = parsed((ENVIRONMENT,), service_from(flags), Path.cwd())
     return {name: revealed(text) for name, text in values.get(ENVIRONMENT.key, {}).items()}
-
-
-def _no_interface(app: str, seen: Application) -> BadInput:
-    return BadInput(
-        "{app} is {kind}, which is neither WSGI nor ASGI. Give the command that serves it: "
-        "--service-command '{{python}} -m ... {{port}}'. Or name its interface with "
-        "--interface.",
-        app=app,
-        kind=seen.kind,
-    )

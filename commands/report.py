@@ -103,7 +103,11 @@ def _print(written: Written) -> None:
 def main(arguments: Sequence[str]) -> int:
     """Run the command report. Return its exit status: 0, or 1 if a part of a report could not be made."""
     output = output_for(arguments)
-    flags = _flags(arguments, output)
+    parser = output.parser("report")
+    parser.add_names("run", message("The folder of a run (default: the newest run)."), "*")
+    parser.add(message("the page"), OUT, OPEN)
+    parser.add(message("what to print"), JSON, QUIET, exclusive=True)
+    flags = parser.parse(arguments)
     paths = [Path(text) for text in dict.fromkeys(flags["run"])] or [_newest_run()]
     if flags["out"] and len(paths) < 2:
         raise BadInput(
@@ -115,14 +119,6 @@ def main(arguments: Sequence[str]) -> int:
     if flags["open"] and not webbrowser.open(page.resolve().as_uri()):
         output.note(message("No browser could be started. Open {path} yourself.", path=str(page.resolve())))
     return 0 if all(report.is_complete for report in reports) else 1
-
-
-def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
-    parser = output.parser("report")
-    parser.add_names("run", message("The folder of a run (default: the newest run)."), "*")
-    parser.add(message("the page"), OUT, OPEN)
-    parser.add(message("what to print"), JSON, QUIET, exclusive=True)
-    return parser.parse(arguments)
 
 
 def _write_again(path: Path, run: Run, output: Output) -> Written:

@@ -41,13 +41,18 @@ LENGTH = Option("--seconds T", message("How long to run, both runtimes together 
 def main(arguments: Sequence[str]) -> int:
     """Run the command stress. Return its exit status: 0 if no problem was found, else 1."""
     output = output_for(arguments)
-    given = _flags(arguments, output)
+    parser = output.parser("stress")
+    parser.add(message("what to check"), LENGTH, *CHOICE, CLIENTS)
+    flags.add_runtime_flags(parser)
+    parser.add_parameters()
+    flags.add_service_flags(parser)
+    parser.add(message("what to print, and where it is saved"), OUT, JSON, QUIET)
+    given = parser.parse(arguments)
     given = complete_from_project(given, output.note if not given["quiet"] else lambda text: None)
     asked, seconds = flags.plan_from(given), flags.value_of(LENGTH, given, SECONDS)
-    _expect_started(asked)
     if asked.user_service and not given["plan"]:
         asked = asked.with_values({**_defaults(asked), **flags.parameter_values(given)})
-    asked = replace(asked, runtimes=arms(asked.runtimes, forced=True))
+    asked = with_two_arms(asked, forced=True)
     plan, runtimes, _ = choose_runtimes(asked, given, output)
     plan = with_two_arms(without_absent(plan, runtimes, output))
     preflight(plan)
@@ -70,16 +75,6 @@ def main(arguments: Sequence[str]) -> int:
     return exit_status(stress)
 
 
-def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
-    parser = output.parser("stress")
-    parser.add(message("what to check"), LENGTH, *CHOICE, CLIENTS)
-    flags.add_runtime_flags(parser)
-    parser.add_parameters()
-    flags.add_service_flags(parser)
-    parser.add(message("what to print, and where it is saved"), OUT, JSON, QUIET)
-    return parser.parse(arguments)
-
-
 def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
     """Return the DEFAULTS that the systems of all rows use and no topology sets."""
     return {
@@ -89,19 +84,17 @@ def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
     }
 
 
-def with_two_arms(plan: Plan) -> Plan:
-    """Return *plan* with two arms, without and with the GIL. Raises BadInput if one of the two is missing."""
-    _expect_started(plan)
-    return replace(plan, runtimes=arms(plan.runtimes), aa=False)
+def with_two_arms(plan: Plan, *, forced: bool = False) -> Plan:
+    """Return *plan* with two arms, without and with the GIL. Raises BadInput if this is not possible.
 
-
-def _expect_started(plan: Plan) -> None:
-    """Raise BadInput if the service cannot be started under both runtimes."""
+    forced: if the plan has no runtime with a GIL, use the same binary with its GIL on
+    """
     expect_no_hosts(plan, "stress")
     if sys.platform != "linux":
         raise BadInput("stress needs Linux, but this is {platform}.", platform=sys.platform)
     if plan.user_service and plan.user_service.targets:
         raise BadInput("stress must start the service itself, under each runtime. Give --service-command or --app.")
+    return replace(plan, runtimes=arms(plan.runtimes, forced=forced), aa=False)
 
 
 def arms(names: Sequence[str], *, forced: bool = False) -> tuple[str, ...]:
@@ -141,13 +134,14 @@ def run_stress(plan: Plan, seconds: float, bench: Bench, folder: Path, output: O
         put(folder / STRESS, json.dumps(stress.to_json(), indent=1) + "\n", durable=True)
         if not quiet:
             newest = stress.rounds[-1]
-            progress = message(
-                "{runtime}: {answered:,} answers, {wrong:,} wrong",
-                runtime=newest.runtime,
-                answered=newest.answered,
-                wrong=newest.wrong,
+            output.note(
+                message(
+                    "{runtime}: {answered:,} answers, {wrong:,} wrong",
+                    runtime=newest.runtime,
+                    answered=newest.answered,
+                    wrong=newest.wrong,
+                )
             )
-            output.note(progress)
 
     carry_out(entries, bench, stress, keep)
     return stress

@@ -28,7 +28,7 @@ _REMEDIES = {
 def check(arguments: Sequence[str]) -> None:
     """Raise BadInput if no command can work here."""
     for word in arguments:
-        if not _is_text(word):
+        if word.encode(errors="ignore").decode() != word:
             raise BadInput("The argument {word} is not valid UTF-8. Use a name in UTF-8.", word=ascii(word))
     try:
         os.getcwd()
@@ -65,14 +65,6 @@ def cause(error: Exception) -> Message | None:
             remedy=_REMEDIES[error.errno],
         )
     return None
-
-
-def _is_text(word: str) -> bool:
-    try:
-        word.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _no_process() -> Message:

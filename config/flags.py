@@ -229,7 +229,7 @@ def plan_from(flags: Mapping[str, Any], cores: int | None = None) -> Plan:
     """
     service = plan_from_service_flags(flags)
     if service is None:
-        plan = _narrowed(_chosen(flags, cores), flags)
+        plan = _chosen(flags, cores)
     elif flags.get("experiment") is None:
         plan = service
     else:
@@ -252,32 +252,26 @@ def value_of(option: Option, flags: Mapping[str, Any], default: Any = None) -> A
 
 
 def _chosen(flags: Mapping[str, Any], cores: int | None) -> Plan:
-    file, experiment = flags["plan"], flags["experiment"]
+    """Return the plan that is named, with the rows of the systems in --system; by default, with a row per system."""
+    file, experiment, names = flags["plan"], flags["experiment"], flags.get("system")
     if file is not None and experiment is not None:
         raise BadInput(
             "--plan is {file} and --experiment is {name}. Give only one of them.", file=file, name=experiment
         )
-    if file is not None:
-        return load_plan(Path(file), cores)
-    return load_experiment("default" if experiment is None else experiment, cores)
-
-
-def _narrowed(plan: Plan, flags: Mapping[str, Any]) -> Plan:
-    """Return *plan* with only the rows of the systems in --system. If no plan was given, add a row per system."""
-    names, anew = flags.get("system"), flags["plan"] is None and flags["experiment"] is None
-    if names is None or (names == "all" and not anew):
+    is_default = file is None and experiment is None
+    plan = load_plan(Path(file), cores) if file is not None else load_experiment(experiment, cores)
+    if names is None or (names == "all" and not is_default):
         return plan
     systems = {system.key: system for system in find_systems(names)}
-    if anew:
-        return replace(plan, rows=tuple(Row(system=system, values={}) for system in systems.values()))
     rows = tuple(row for row in plan.rows if row.system.key in systems)
+    if is_default:
+        rows = tuple(Row(system=system, values={}) for system in systems.values())
     if not rows:
-        there = listed(sorted(plan.systems))
         raise BadInput(
             "--system is {names}, but plan {plan} has no such rows. Its rows are for system {there}.",
             names=names,
             plan=plan.name,
-            there=there,
+            there=listed(sorted(plan.systems)),
         )
     return replace(plan, rows=rows)
 

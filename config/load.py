@@ -35,9 +35,9 @@ def experiments() -> dict[str, Path]:
     return {path.stem: path for path in sorted((*FOLDER.glob("*.yaml"), *plans()), key=attrgetter("stem"))}
 
 
-def load_experiment(name: str, cores: int | None = None) -> Plan:
+def load_experiment(name: str | None, cores: int | None = None) -> Plan:
     """Return the plan of that name that comes with gilscope. Raises BadInput with all names. cores: see load_plan()."""
-    paths = experiments()
+    paths, name = experiments(), "default" if name is None else name
     if name not in paths:
         raise BadInput("There is no experiment {name!r}. Choose one of {names}.", name=name, names=listed(paths))
     return load_plan(paths[name], cores)

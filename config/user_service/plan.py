@@ -36,8 +36,8 @@ DEFAULT_THREADS = 8
 VIEW = "targets"
 MOST_PATH_BYTES = 107  # maximum length of a Unix socket's path. Source: unix(7)
 _HOST = r"(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*)"
-_TCP = re.compile(rf"(?P<host>{_HOST}):(?P<port>[0-9]{{1,5}})", re.ASCII)
-_HTTP = re.compile(rf"//(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/[!-~]*)?", re.ASCII)
+_TCP = re.compile(rf"(?P<host>{_HOST}):(?P<port>[0-9]{{1,5}})(?P<path>)", re.ASCII)
+_HTTP = re.compile(rf"//(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/(?:(?![?#])[!-~])*)?", re.ASCII)
 HTTP_PORT = "80"
 STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TARGETS}
 
@@ -121,16 +121,13 @@ def target(name: str, url: str, protocol: str = HTTP) -> Target:
     {env:NAME} in the URL is filled in, and hidden as a secret.
     """
     text = hidden(Given(value=url, name=f"--target or --arm {name}"), mask_url)
-    url = revealed(text)
-    scheme, _, rest = url.partition(":")
+    scheme, _, rest = revealed(text).partition(":")
     address, prefix = "", ""
-    if scheme == "unix":
-        address = _path(rest)
-    elif scheme == "tcp":
-        address = _address(_TCP.fullmatch(rest))
-    elif scheme == "http" and protocol == HTTP and not {"?", "#"} & set(rest):
-        match = _HTTP.fullmatch(rest)
-        address, prefix = _address(match), (match["path"] or "").rstrip("/") if match else ""
+    pattern = _TCP if scheme == "tcp" else _HTTP if (scheme, protocol) == ("http", HTTP) else None
+    if scheme == "unix" and rest.startswith("/") and rest.isprintable() and len(rest.encode()) <= MOST_PATH_BYTES:
+        address = rest
+    elif pattern and (match := pattern.fullmatch(rest)) and 1 <= (port := int(match["port"] or HTTP_PORT)) <= LAST_PORT:
+        address, prefix = f"{match['host'].lower()}:{port}", (match["path"] or "").rstrip("/")
     if not address:
         raise BadInput(
             "The target {name} is {url} ({protocol}). It must be http://HOST:PORT/PATH without "
@@ -148,18 +145,6 @@ def target(name: str, url: str, protocol: str = HTTP) -> Target:
 def _part(url: Text, part: str) -> Text:
     """Return *part* of *url*, as a Secret if the URL is one."""
     return Secret(HIDDEN, name=url.name, value=part) if isinstance(url, Secret) and part else part
-
-
-def _path(text: str) -> str:
-    """Return the path of a Unix socket; "" if *text* is not a valid path."""
-    fits = text.startswith("/") and text.isprintable() and len(text.encode()) <= MOST_PATH_BYTES
-    return text if fits else ""
-
-
-def _address(match: re.Match[str] | None) -> str:
-    """Return the matched host:port; "" if nothing matched or the port is not valid."""
-    port = int(match["port"] or HTTP_PORT) if match else 0
-    return f"{match['host'].lower()}:{port}" if match and 1 <= port <= LAST_PORT else ""
 
 
 def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
