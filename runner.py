@@ -23,20 +23,15 @@ def enter_environment() -> None:
     _expect_output()
     if str(ROOT) not in sys.path[:1]:  # missing if PYTHONSAFEPATH is set
         sys.path.insert(0, str(ROOT))
-    inside = Path(sys.prefix).resolve() == VENV.resolve()
     python = VENV / "bin" / "python"
-    if not inside and python.exists():
+    if Path(sys.prefix).resolve() != VENV.resolve() and python.exists():
         try:
             os.execv(python, [str(python), *sys.argv])
         except OSError as error:
             _exit_with_error(f"{python} cannot be run: {error.strerror}. Create {VENV} again with: make setup")
     missing = [name for name in LIBRARIES if not find_spec(name)]
-    if inside and missing:
-        _exit_with_error(f"{VENV} is incomplete: {missing[0]} is missing. Create it again with: make setup")
-    if (ROOT / "Makefile").exists() and (missing or sys.version_info < (3, 11)):
-        _exit_with_error(f"{VENV} does not exist. Create it with: make setup")
-    if missing:
-        _exit_with_error(f"the installation is incomplete: {missing[0]} is missing. Install gilscope again")
+    if missing or sys.version_info < (3, 11):
+        _exit_as_incomplete(f"{missing[0] if missing else 'Python 3.11'} is missing")
 
 
 def _expect_output() -> None:
@@ -54,6 +49,10 @@ def _exit_with_error(reason: str) -> NoReturn:
     raise SystemExit(2)
 
 
+def _exit_as_incomplete(reason: str) -> NoReturn:
+    _exit_with_error(f"the installation is incomplete: {reason}. Install gilscope again; in a checkout: make setup")
+
+
 if __name__ == "__main__":
     enter_environment()
 
@@ -68,7 +67,7 @@ try:
     from core.messages import Message, listed, message
     from core.program import PROGRAM
 except ImportError as error:  # a library is installed incompletely
-    _exit_with_error(f"the installation is incomplete: {error}. Install gilscope again; in a checkout: make setup")
+    _exit_as_incomplete(str(error))
 
 COMPLETION_VARIABLES = {
     "_ARGCOMPLETE",

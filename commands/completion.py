@@ -14,14 +14,14 @@ from argcomplete.shell_integration import shellcode
 
 import commands
 from commands.output import output_for
-from config.find_system import system_names
-from config.flags import Parser
+from config.flags import ALL, Parser
 from config.load import experiments
 from config.options import Given
 from core.messages import message
 from core.program import PROGRAM
 from core.runtime import NATIVE
 from lab.python import interpreters
+from systems import built_in
 
 SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
 ASKED = "_ARGCOMPLETE"  # set by the shell: the number of the word in COMP_LINE that is the program, from 1
@@ -42,15 +42,10 @@ def complete() -> None:
     first = int(os.environ[ASKED])
     *_, words, _ = split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))
     named = words[first] if len(words) > first else ""
-    Parser.before_parsing = _for_a_command if named in commands.NAMES else _for_a_run
+    Parser.before_parsing = _complete
     if named in commands.NAMES:  # the parser of the command parses the words after the command
         os.environ[ASKED] = str(first + 1)
-    (commands.find(named) if named in commands.NAMES else commands.module("run").main)([])
-
-
-def _for_a_run(parser: Parser) -> None:
-    parser.add_argument("command", nargs="?", choices=commands.NAMES)
-    _for_a_command(parser)
+    commands.find(named if named in commands.NAMES else "run")([])
 
 
 def _runtimes(prefix: str, **_: Any) -> list[str]:
@@ -59,10 +54,13 @@ def _runtimes(prefix: str, **_: Any) -> list[str]:
     return [*RUNTIMES, *releases]
 
 
-def _for_a_command(parser: Parser) -> None:
+def _complete(parser: Parser) -> None:
+    if parser.command == "":
+        parser.add_argument("command", nargs="?", choices=commands.NAMES)
     values: dict[str, Any] = {
         "--experiment": experiments(),
-        "--system": system_names(),
+        "--system": [system.name for system in built_in()],
+        "--help": (ALL,),
         "--runtime": _runtimes,
         **{option.flag: option.choices for option in parser.options if option.choices},
     }

@@ -125,12 +125,9 @@ def _complete(given: dict[str, Any], output: Output) -> dict[str, Any]:
         given |= _ask(REQUEST, "", lambda answer: {"requests": parse_requests(answer)}, given, output)
     if "requirements" not in given and "targets" not in given:
         usual = USUAL_REQUIREMENTS if Path(USUAL_REQUIREMENTS).is_file() else NONE
-        given |= _ask(message("Which requirements file? [{usual}]", usual=usual), usual, _requirements, given, output)
+        question = message("Which requirements file? [{usual}]", usual=usual)
+        given |= _ask(question, usual, lambda name: {} if name == NONE else {"requirements": name}, given, output)
     return given
-
-
-def _requirements(answer: str) -> dict[str, Any]:
-    return {} if answer == NONE else {"requirements": answer}
 
 
 def _ask(

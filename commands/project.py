@@ -100,7 +100,9 @@ def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
 def _choose_server(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
     """Return the application, its server and its interface. A factory function gets () after its name."""
     python = _python(flags)
-    seen = inspect_application(flags["app"], python, _folder(flags), _variables(flags))
+    environment = parsed((ENVIRONMENT,), service_from(flags), Path.cwd()).get(ENVIRONMENT.key, {})
+    variables = {name: revealed(text) for name, text in environment.items()}
+    seen = inspect_application(flags["app"], python, _folder(flags), variables)
     if not (flags["interface"] or seen.interface):
         raise BadInput(
             "{app} is {kind}, which is neither WSGI nor ASGI. Give the command that serves it: "
@@ -141,8 +143,3 @@ def _python(flags: Mapping[str, Any]) -> Path:
         except EnvironmentFailed as failed:
             failure = failure or failed
     raise failure or BadInput(interpreters.missing(names[0]))
-
-
-def _variables(flags: Mapping[str, Any]) -> dict[str, str]:
-    values = parsed((ENVIRONMENT,), service_from(flags), Path.cwd())
-    return {name: revealed(text) for name, text in values.get(ENVIRONMENT.key, {}).items()}

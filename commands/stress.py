@@ -13,13 +13,12 @@ from commands.output import Output, output_for, short
 from commands.project import complete_from_project
 from config import flags
 from config.hosts import expect_no_hosts
-from config.options import Given, Option
+from config.options import Option, parse_length
 from config.plan import Plan
 from config.plan_options import CHOICE, CLIENTS, JSON, OUT, QUIET
 from core.errors import BadInput
 from core.files import put
 from core.messages import message
-from core.method import LONGEST_S
 from core.runtime import NATIVE, RuntimeName
 from core.stress import Stress
 from lab.run.cell_run import Bench
@@ -31,11 +30,9 @@ SECONDS = 60.0
 DEFAULTS = {"NUM_CLIENTS": (2,), "NUM_CONNECTIONS_PER_CLIENT": (16,), "NUM_WORKERS_PER_API_SERVICE": (16,)}
 
 
-def _seconds(given: Given) -> float:
-    return given.positive_seconds({"s": 1.0, "min": 60.0, "h": 3600.0}, LONGEST_S, "60, 90s or 5min")
-
-
-LENGTH = Option("--seconds T", message("How long to run, both runtimes together (default: 60 s)."), _seconds)
+LENGTH = Option(
+    "--seconds T", message("How long to run, both runtimes together (default: 60 s)."), parse_length("60, 90s or 5min")
+)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -71,6 +71,7 @@ class Parser(argparse.ArgumentParser):
             usage=argparse.SUPPRESS,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
+        self.command = command
         self.options: list[Option] = []
         self._language = language
         self._exclusive: Sequence[Option] = ()

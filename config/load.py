@@ -48,19 +48,15 @@ def load_plan(path: Path, cores: int | None = None) -> Plan:
 
     cores: number of cores that a topology uses; None for the number of this machine
     """
-    content = read_yaml(path, "--plan")
+    content, cores = read_yaml(path, "--plan"), cores or cores_usable()
     try:
-        return _plan(path, content, cores or cores_usable())
+        expect_keys(message("the plan"), content, PLAN_KEYS)
+        plan = _base(path, content, _parameters(content.get("parameters", {}), cores), cores)
+        description = " ".join(str(content.get("description", "")).split())
+        options = parsed((*PLAN_OPTIONS, *hosts.OPTIONS), content, path.parent)
+        return plan_with(replace(plan, name=path.stem, description=description), options)
     except BadInput as error:
         raise BadInput("{path}: {error}", path=str(path), error=error.message) from error
-
-
-def _plan(path: Path, content: Any, cores: int) -> Plan:
-    expect_keys(message("the plan"), content, PLAN_KEYS)
-    defaults = _parameters(content.get("parameters", {}), cores)
-    description = " ".join(str(content.get("description", "")).split())
-    base = replace(_base(path, content, defaults, cores), name=path.stem, description=description)
-    return plan_with(base, parsed((*PLAN_OPTIONS, *hosts.OPTIONS), content, path.parent))
 
 
 def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:

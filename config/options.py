@@ -9,7 +9,7 @@ from typing import Any
 
 from core.errors import BadInput
 from core.messages import Message, listed, message, verbatim
-from core.method import parse_cpus
+from core.method import LONGEST_S, parse_cpus
 from core.secret import HIDDEN
 
 
@@ -205,6 +205,11 @@ def applying(subjects: frozenset[Subject], *options: Option) -> tuple[Option, ..
 def whole(low: int, high: int) -> Callable[[Given], int]:
     """Return a parser for whole numbers from *low* to *high*."""
     return lambda given: given.whole(low, high)
+
+
+def parse_length(example: str) -> Callable[[Given], float]:
+    """Return a parser for times above 0, such as *example*, in seconds, minutes or hours."""
+    return lambda given: given.positive_seconds({"s": 1.0, "min": 60.0, "h": 3600.0}, LONGEST_S, example)
 
 
 def matching(pattern: str, accepted: Message) -> Callable[[Given], str]:

@@ -79,11 +79,9 @@ def _cause(error: Exception) -> str:
     if not isinstance(error, yaml.MarkedYAMLError):
         return " ".join(str(error).split())
     parts = ((error.context, error.context_mark), (error.problem, error.problem_mark))
-    return ", ".join(f"{what or ''}{_place(mark)}".strip() for what, mark in parts if what or mark)
-
-
-def _place(mark: yaml.Mark | None) -> str:
-    return f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+    places = (f" in line {mark.line + 1}, column {mark.column + 1}" if mark else "" for _, mark in parts)
+    texts = (f"{what or ''}{place}".strip() for (what, _), place in zip(parts, places, strict=True))
+    return ", ".join(filter(None, texts))
 
 
 def _unreadable(path: Path, flag: str, reason: Arg) -> BadInput:

@@ -16,6 +16,7 @@ from config.options import (
     applying,
     by_key,
     matching,
+    parse_length,
     whole,
 )
 from config.user_service.hidden import VARIABLE, hidden, mask, mask_pair, mask_url, mask_userinfo
@@ -25,7 +26,7 @@ from config.user_service.service import LAST_PORT, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import message
-from core.method import LONGEST_S, cores_usable
+from core.method import cores_usable
 from core.runtime import NATIVE
 from core.secret import Text
 from core.user_service import FRAMED, HTTP
@@ -74,12 +75,8 @@ def _environment(given: Given) -> Mapping[str, Text]:
     return {name: hidden(Given(value=value, name=f"--env {name}"), mask) for name, value in given.value.items()}
 
 
-def _start_deadline(given: Given) -> float:
-    return given.positive_seconds({"s": 1.0, "min": 60.0}, LONGEST_S, "30s or 2min")
-
-
 def auto_topologies(cores: int) -> list[tuple[int, int]]:
-    """Return (processes, threads) from one process of many threads to several processes of few."""
+    """Return (processes, threads) from one process with many threads to several processes with few threads."""
     processes = dict.fromkeys((1, max(1, cores // 2), cores, 2 * cores))
     return [(number, threads) for number in processes for threads in AUTO_THREADS]
 
@@ -171,7 +168,7 @@ SERVICE = (
         Option(
             "--start-deadline T",
             message("The time limit for the service's first answer (default: 30s)."),
-            _start_deadline,
+            parse_length("30s or 2min"),
             field="start_deadline_s",
         ),
         Option(

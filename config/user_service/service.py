@@ -36,7 +36,9 @@ def systems(service: UserService) -> list[System]:
         ]
     command = service.command
     told = {**asdict(command), "name": service.name, "protocol": service.protocol, "requests": requests, "prefix": ""}
-    return [_system(service.name, _short(str(command.command)), command, told)]
+    text = str(command.command)
+    title = text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 3] + "..."
+    return [_system(service.name, title, command, told)]
 
 
 def _system(name: str, title: str, start: Command | Target, told: Mapping[str, Any]) -> System:
@@ -52,10 +54,6 @@ def _system(name: str, title: str, start: Command | Target, told: Mapping[str, A
         native_client=OWN if told["protocol"] == HTTP else None,
         forks=isinstance(start, Target) or start.forks,
     )
-
-
-def _short(command: str) -> str:
-    return command if len(command) <= LONGEST_TITLE else command[: LONGEST_TITLE - 3] + "..."
 
 
 def check_runtimes(service: UserService, runtimes: Sequence[str]) -> None:

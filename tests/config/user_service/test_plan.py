@@ -168,7 +168,7 @@ REFUSED_WITH_A_COMMAND = {
     "--service-port ''": "port is ;",
     "--start-deadline 0": "start_deadline is 0;",
     "--start-deadline=-1": "start_deadline is -1;",
-    "--start-deadline 2h": "start_deadline is 2h;",
+    "--start-deadline 25h": "start_deadline is 25h;",
     "--start-deadline 99999": "start_deadline is 99999;",
     "--service-port 65535 --num-api-services 2": "65536",
     "--requests a.yaml --request 'GET /'": "Leave out --request",
