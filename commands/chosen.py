@@ -128,14 +128,13 @@ def _here(names: tuple[str, ...], flags: Mapping[str, Any], output: Output) -> d
     binaries = [name for name in names if name != NATIVE]
     given = value_of(INTERPRETER, flags, {})
     found = interpreters.find(binaries, given)
-    releases = [name for name in binaries if RuntimeName.parse(name).patch]
-    absent = [name for name in releases if RuntimeName.parse(name).binary not in found]
-    if absent:
+    releases = {name: RuntimeName.parse(name).binary for name in binaries if RuntimeName.parse(name).patch}
+    if absent := [name for name, binary in releases.items() if binary not in found]:
         for line in interpreters.install(absent):
             output.note(line)
         found = interpreters.find(binaries, given)
         for name in absent:
-            if RuntimeName.parse(name).binary not in found:
+            if releases[name] not in found:
                 raise BadInput(interpreters.missing(name))
     for name, interpreter in found.items():
         others = dict.fromkeys(other.label for other in interpreter.alternatives if other.label != interpreter.label)

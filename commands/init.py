@@ -21,7 +21,7 @@ from config.user_service.service import CLIENTS, CONNECTIONS, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.languages import ENGLISH, Language
-from core.messages import Arg, Message, listed, message
+from core.messages import NOTHING, Arg, Message, listed, message
 from core.program import PROGRAM
 from core.user_service import App, UserService
 from reports.exports import written
@@ -90,22 +90,21 @@ def main(arguments: Sequence[str]) -> int:
 
 def _expect_writable(path: Path, *, force: bool) -> None:
     """Raise BadInput if the plan cannot be written. This is checked before any question."""
-    if os.path.isdir(path):
-        raise _unwritable(path, message("it is a folder"))
+    reason = message("it is a folder") if os.path.isdir(path) else NOTHING
     if not os.path.isdir(path.parent):
-        raise _unwritable(path, message("the folder {folder} does not exist", folder=str(path.parent)))
+        reason = message("the folder {folder} does not exist", folder=str(path.parent))
+    if reason:
+        raise BadInput("{path} cannot be written: {reason}. Name another file.", path=str(path), reason=reason)
     if os.path.exists(path) and not force:
         raise BadInput("{path} exists. Name another file, or overwrite it with --force.", path=str(path))
 
 
 def _check_flags(given: dict[str, Any]) -> None:
     """Raise BadInput for flags that no answer could correct. Missing values are assumed to be valid."""
-    missing = {}
-    if given.keys() & {"server", "interface"} and not given.keys() & STARTS.keys():
+    missing = {"command": "{python} {port} {workers} {threads}"}
+    if given.keys() & {"server", "interface"}:
         missing = {"app": "app:app", "server": "granian"}
-    elif not given.keys() & STARTS.keys():
-        missing = {"command": "{python} {port} {workers} {threads}"}
-    user_service_plan({**missing, **given}, Path.cwd())
+    user_service_plan({**({} if given.keys() & STARTS.keys() else missing), **given}, Path.cwd())
 
 
 def _complete(given: dict[str, Any], output: Output) -> dict[str, Any]:
@@ -153,10 +152,6 @@ def _relative_to(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
     if "targets" not in given:
         files["directory"] = given.get("directory", ".")
     return {**given, **{key: os.path.relpath(name, folder) for key, name in files.items()}}
-
-
-def _unwritable(path: Path, reason: Arg) -> BadInput:
-    return BadInput("{path} cannot be written: {reason}. Name another file.", path=str(path), reason=reason)
 
 
 # ---- the text of a plan, without file access -------------------------------------------------------------------------

@@ -82,9 +82,7 @@ def hidden(given: Given, mask_of: Mask) -> Text:
             name=given.name,
             example="{env:NAME}",
         )
-    value = "".join(
-        _variable(part, given.name) if number % 2 else part for number, part in enumerate(VARIABLE.split(template))
-    )
+    value = VARIABLE.sub(lambda match: _variable(match[0], given.name), template)
     return value if shown == template == value else Secret(shown, name=given.name, value=value)
 
 

@@ -79,11 +79,10 @@ def user_service_plan(
 def _subject(given: Mapping[str, Any]) -> Subject:
     """Return whether *given* has a command, an application or targets. Raises BadInput unless it has exactly one."""
     starts = [key for key in STARTS if key in given]
-    none = message("none of them")
     if len(starts) != 1:
         raise BadInput(
             "A service must have exactly one of command, app and targets. Given: {starts}.",
-            starts=listed(starts or [none]),
+            starts=listed(starts or [message("none of them")]),
         )
     return STARTS[starts[0]]
 

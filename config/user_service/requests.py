@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -92,12 +93,10 @@ def _method_and_path(given: Given) -> tuple[str, Text]:
 
 def _public(given: Given) -> frozenset[str]:
     """Parse which parts of a request may be saved: PUBLIC for all of it, or names. Raises BadInput."""
-    names = given.value if isinstance(given.value, list) else [given.value]
-    if given.value != PUBLIC and (
-        not isinstance(given.value, list) or not all(isinstance(name, str) for name in names)
-    ):
+    names = [PUBLIC] if given.value == PUBLIC else given.value
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise given.wrong(message("true, or a list of query, body, headers and names of headers"))
-    return frozenset(name.lower() for name in names)
+    return frozenset(map(str.lower, names))
 
 
 def parse_time(given: Given) -> float:
@@ -234,18 +233,13 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
                 request=str(request),
                 names=listed(request.headers),
             )
-        body = request.body_bytes()
-        if not _is_object(body):
+        body: Any = None
+        with suppress(ValueError, RecursionError):
+            body = json.loads(request.body_bytes() or b"{}")
+        if not isinstance(body, dict):
             raise BadInput(
                 "The body of {request} is {body!r}. A framed message carries the body as "
                 "params, so it must be a JSON object, such as '{{\"target\": 10}}'.",
                 request=str(request),
                 body=str(request.body_file or request.body)[:80],
             )
-
-
-def _is_object(body: bytes) -> bool:
-    try:
-        return isinstance(json.loads(body or b"{}"), dict)
-    except (ValueError, RecursionError):
-        return False
