@@ -108,7 +108,7 @@ def _check_flags(given: dict[str, Any]) -> None:
 
 
 def _complete(given: dict[str, Any], output: Output) -> dict[str, Any]:
-    """Return *given* with its missing values, which are asked for on a terminal. Raises BadInput without a terminal."""
+    """Ask for the missing values of a service, and return all values. Raises BadInput without a terminal."""
     started = bool(given.keys() & STARTS.keys())
     if not sys.stdin.isatty():
         if not started or "requests" not in given:
@@ -147,7 +147,7 @@ def _ask(
 
 
 def _relative_to(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
-    """Return *given* with paths relative to *folder*, the plan's folder, instead of the current folder."""
+    """Return a service's values with paths relative to *folder*, the plan's folder."""
     files = {key: given[key] for key in ("requirements", "requests") if isinstance(given.get(key), str)}
     if "targets" not in given:
         files["directory"] = given.get("directory", ".")
@@ -229,7 +229,7 @@ def _service(given: Mapping[str, Any], service: UserService, language: Language)
 
 
 def _applies(option: Option, service: UserService) -> bool:
-    """Return whether *option* applies to *service*, so that the plan shows an example."""
+    """Return whether an option applies to the service, so that the plan shows an example of it."""
     if option.key == "topology":
         return service.command is not None and service.command.threaded and service.command.forks
     subject = Subject.APP if isinstance(service.start, App) else Subject.COMMAND

@@ -36,7 +36,7 @@ class Output:
         return self.language.text(text)
 
     def note(self, text: Arg) -> None:
-        """Print a line on standard error."""
+        """Print a note on standard error."""
         with suppress(OSError):  # the terminal is closed, so nobody can read the note
             print(for_terminal(self.text(text)), file=sys.stderr)
 
@@ -45,7 +45,7 @@ class Output:
         self.note(message("error: {cause}", cause=cause))
 
     def line(self, text: Arg) -> None:
-        """Print a line of the result."""
+        """Print a line of a command's result on standard output."""
         print(for_terminal(self.text(text)))
 
 

@@ -29,7 +29,7 @@ Note = Callable[[Arg], None]
 
 
 def complete_from_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
-    """Return *flags* with missing values filled in: packages, runtimes, server, and the end of the run.
+    """Fill in missing flags from the user's project: packages, runtimes, server, and the end of the run.
 
     Only flags with --app or --service-command are completed, because a plan is complete. Raises BadInput.
     """

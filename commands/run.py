@@ -257,7 +257,7 @@ def _expect_end(plan: Plan) -> None:
 
 
 def _is_enough(until: Until, run: Run, spent_ns: int) -> bool:
-    """Return whether *run* has all the blocks it needs."""
+    """Return whether a run can end: its time is over, all steps have a verdict, or all intervals are narrow."""
     from reports.facts.comparisons import is_decided, widest
 
     if until.seconds and spent_ns >= until.seconds * 1e9:

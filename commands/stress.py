@@ -73,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
-    """Return the DEFAULTS that the systems of all rows use and no topology sets."""
+    """Return the default load of stress: the DEFAULTS that the systems of all rows use and no topology sets."""
     return {
         name: value
         for name, value in DEFAULTS.items()
@@ -95,7 +95,7 @@ def with_two_arms(plan: Plan, *, forced: bool = False) -> Plan:
 
 
 def arms(names: Sequence[str], *, forced: bool = False) -> tuple[str, ...]:
-    """Return a runtime of *names* without a GIL, and one of the same version with a GIL. Raises BadInput.
+    """Return the runtimes of a stress run: one without a GIL, and one of the same version with a GIL. Raises BadInput.
 
     forced: if *names* has no runtime with a GIL, use the same binary with its GIL on
     """
@@ -163,7 +163,7 @@ def write_report(stress: Stress, folder: Path, output: Output) -> str:
 
 
 def exit_status(stress: Stress) -> int:
-    """Return 1 if a problem was found, else 0."""
+    """Return the exit status of a stress run: 1 if a problem was found, else 0."""
     from reports.terminal.stress import findings
 
     return 1 if findings(stress) else 0

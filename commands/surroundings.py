@@ -26,7 +26,7 @@ _REMEDIES = {
 
 
 def check(arguments: Sequence[str]) -> None:
-    """Raise BadInput if no command can work here."""
+    """Raise BadInput if an argument, the current folder or a process limit prevents every command."""
     for word in arguments:
         if word.encode(errors="ignore").decode() != word:
             raise BadInput("The argument {word} is not valid UTF-8. Use a name in UTF-8.", word=ascii(word))

@@ -247,7 +247,7 @@ def parameter_values(flags: Mapping[str, Any]) -> dict[str, tuple[Value, ...]]:
 
 
 def value_of(option: Option, flags: Mapping[str, Any], default: Any = None) -> Any:
-    """Return the value of one option, or *default* if it was not given. Raises BadInput."""
+    """Return the parsed value of one flag, or *default* if the flag was not given. Raises BadInput."""
     values = parsed_flags((option,), flags)
     return values.get(option.field, default)
 

@@ -112,7 +112,7 @@ def _parameters(given: Any, cores: int) -> dict[str, tuple[Any, ...]]:
 
 
 def _with_core_counts(given: Any, cores: int) -> Any:
-    """Return *given* with the number of cores in place of `cores`, and twice the number for `2 x cores`."""
+    """Return a parameter's value with the number of cores in place of `cores`; `2 x cores` is twice the number."""
     if isinstance(given, list):
         return [_with_core_counts(value, cores) for value in given]
     match = re.fullmatch(r"(?:([1-9][0-9]?) x )?cores", str(given))

@@ -33,7 +33,7 @@ PUBLIC = "true"
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """The value of a flag or a key.
+    """The value that a user gave for a flag or a YAML key.
 
     name: of the flag or key, as the user wrote it
     folder: the folder that relative paths refer to
@@ -53,7 +53,7 @@ class Given:
 
     @property
     def shown(self) -> str:
-        """Return the value for a message, without secrets."""
+        """Return the value as messages show it, without secrets."""
         value = self.value if self.mask is None else _masked(self.value, self.mask)
         return value if isinstance(value, str) and value.isprintable() else repr(value)
 
@@ -84,7 +84,7 @@ class Given:
         return [str(item).strip() for item in items]
 
     def positive_seconds(self, units: Mapping[str, float], high: float, example: str) -> float:
-        """Return seconds(), which must be above 0. Raises BadInput."""
+        """Parse a time as seconds() does. Return seconds. Raises BadInput if the time is 0."""
         time_s = self.seconds(units, high, example)
         if not time_s:
             raise self.wrong(message("above 0, such as {example}", example=example))
@@ -183,7 +183,7 @@ class Option:
 
     @property
     def flags(self) -> list[str]:
-        """Return both flags of "-r/--requirement FILE"."""
+        """Return the flags of the option: both -r and --requirement for "-r/--requirement FILE"."""
         return self.usage.partition(" ")[0].split("/")
 
     @property
@@ -224,12 +224,12 @@ def matching(pattern: str, accepted: Message) -> Callable[[Given], str]:
 
 
 def by_key(options: Iterable[Option]) -> dict[str, Option]:
-    """Return the options that have a YAML key, by key."""
+    """Return the options that have a YAML key, as {key: option}."""
     return {option.key: option for option in options if option.key}
 
 
 def given_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> list[Option]:
-    """Return the options whose flag was given."""
+    """Return the options whose flag was given on the command line."""
     return [option for option in options if option.flag and flags.get(option.name) not in (None, False, [])]
 
 

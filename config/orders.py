@@ -26,12 +26,12 @@ def block_order(count: int, block: int, seed: int) -> list[int]:
 
 
 def _zigzag(count: int) -> list[int]:
-    """Return 0, 1, -1, 2, -2, ...: no two neighbours have the same difference."""
+    """Return the sequence 0, 1, -1, 2, -2, ..., whose consecutive differences are all different."""
     return [(step + 1) // 2 if step % 2 else -step // 2 for step in range(count)]
 
 
 def _cells(count: int, turn: int, seed: int, ends: tuple[int, int], chance: Random) -> list[int]:
-    """Return the cell of each label of the square. ends: the first and the last label of the turn."""
+    """Return the cell that each label of the Williams square stands for. ends: first and last label of the turn."""
     heads = Random(seed).sample(range(count), count)  # each turn begins with the last cell of the previous turn
     fixed = {ends[0]: heads[0]}
     if ends[0] != ends[1]:

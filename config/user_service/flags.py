@@ -146,6 +146,6 @@ def _only(option: Option, flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_answers(plan: RequestPlan) -> tuple[RequestPlan, list[Secret]]:
-    """Return *plan*, and its expected answers as secrets, because an answer may repeat a secret."""
+    """Return a request plan, and its expected answers as secrets, because an answer may repeat a secret."""
     answers = (one for one in plan.requests if one.expect_json is not ANY and not isinstance(one.expect_json, Secret))
     return plan, [hidden_answer(request) for request in answers]

@@ -45,7 +45,7 @@ STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TAR
 def user_service_plan(
     given: Mapping[str, Any], folder: Path, defaults: Mapping[str, tuple[Value, ...]] | None = None
 ) -> Plan:
-    """Return the plan that *given* describes. Raises BadInput.
+    """Return the plan for a user's service from the texts of its YAML keys or flags. Raises BadInput.
 
     given: texts by KEYS
     folder: the folder that relative paths refer to
@@ -77,7 +77,7 @@ def user_service_plan(
 
 
 def _subject(given: Mapping[str, Any]) -> Subject:
-    """Return whether *given* has a command, an application or targets. Raises BadInput unless it has exactly one."""
+    """Return whether a user's service is a command, an application or targets. Raises BadInput for none or several."""
     starts = [key for key in STARTS if key in given]
     if len(starts) != 1:
         raise BadInput(
@@ -142,7 +142,7 @@ def target(name: str, url: str, protocol: str = HTTP) -> Target:
 
 
 def _part(url: Text, part: str) -> Text:
-    """Return *part* of *url*, as a Secret if the URL is one."""
+    """Return a part of a target's URL, as a Secret if the URL is one."""
     return Secret(HIDDEN, name=url.name, value=part) if isinstance(url, Secret) and part else part
 
 
