@@ -113,9 +113,8 @@ def _complete(given: dict[str, Any], output: Output) -> dict[str, Any]:
     if not sys.stdin.isatty():
         if not started or "requests" not in given:
             raise BadInput(
-                "init cannot ask questions, because its input is not a terminal. Give --app "
-                "and --server, --service-command or --target, and --request with "
-                "--expect-status or --expect-json."
+                "init cannot ask questions, because its input is not a terminal. Give --app and --server, "
+                "--service-command or --target, and --request with --expect-status or --expect-json."
             )
         return given
     if not started:

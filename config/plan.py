@@ -312,9 +312,8 @@ def _check_rate(row: Row) -> None:
     threads, services = min(_numbers(row, THREADS)), max(_numbers(row, SERVICES))
     if threads < services:
         raise BadInput(
-            "RATE is {rate}, {threads_name} is {threads} and {services_name} is {services}. "
-            "With a rate, each client needs one thread per service. Set {threads_name} to at "
-            "least {services}.",
+            "RATE is {rate}, {threads_name} is {threads} and {services_name} is {services}. With a rate, each "
+            "client needs one thread per service. Set {threads_name} to at least {services}.",
             rate=max(_numbers(row, "RATE")),
             threads_name=THREADS,
             threads=threads,

@@ -143,9 +143,8 @@ EXPERIMENT = Option(
 CHOICE = (EXPERIMENT, *applying(
     SYSTEMS,
     Option("--plan FILE", message("Your own plan, a YAML file."), beside_resume=True),
-    Option("--system N", message("Systems to measure: 1 to 4, a name, FILE.py or all. Separate "
-                                 "several systems with commas. With a plan, only the rows of "
-                                 "these systems are measured.")),
+    Option("--system N", message("Systems to measure: 1 to 4, a name, FILE.py or all. Separate several systems with "
+                                 "commas. With a plan, only the rows of these systems are measured.")),
 ))  # fmt: skip
 RUNTIMES = Option(
     "--runtime NAMES",
@@ -172,9 +171,8 @@ BLOCKS = Option(
 UNTIL = Option(
     "--until W",
     message(
-        "Stop at: verdict, 3%, 10min, or several with commas. verdict: every step has a "
-        "verdict. 3%: all intervals are that narrow. 10min: this time has passed. With --app "
-        "or --service-command, the default is verdict,3min."
+        "Stop at: verdict, 3%, 10min, or several with commas. verdict: every step has a verdict. 3%: all intervals "
+        "are that narrow. 10min: this time has passed. With --app or --service-command, the default is verdict,3min."
     ),
     parse_until,
 )
