@@ -14,6 +14,7 @@ from argcomplete.shell_integration import shellcode
 
 import commands
 from commands.output import output_for
+from config.find_system import system_names
 from config.flags import ALL, Parser
 from config.load import experiments
 from config.options import Given
@@ -21,7 +22,6 @@ from core.messages import message
 from core.program import PROGRAM
 from core.runtime import NATIVE
 from lab.python import interpreters
-from systems import built_in
 
 SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
 ASKED = "_ARGCOMPLETE"  # set by the shell: the number of the word in COMP_LINE that is the program, from 1
@@ -59,7 +59,7 @@ def _complete(parser: Parser) -> None:
         parser.add_argument("command", nargs="?", choices=commands.NAMES)
     values: dict[str, Any] = {
         "--experiment": experiments(),
-        "--system": [system.name for system in built_in()],
+        "--system": system_names(),
         "--help": (ALL,),
         "--runtime": _runtimes,
         **{option.flag: option.choices for option in parser.options if option.choices},

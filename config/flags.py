@@ -68,12 +68,11 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
             add_help=False,
             exit_on_error=False,
-            usage=argparse.SUPPRESS,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         self.command = command
         self.options: list[Option] = []
-        self._language = language
+        self._text = language.text
         self._exclusive: Sequence[Option] = ()
         self._names = ""
         self._rare: set[str] = set()
@@ -120,7 +119,9 @@ class Parser(argparse.ArgumentParser):
             formatter.add_text(self._text(more))
         formatter.add_text(self.epilog)
         if self._rare and every:
-            formatter.add_text(f"{self._text(message('systems:'))}\n{_systems(self._language)}")
+            width = max(len(system.key) for system in built_in())
+            systems = (f"  {system.key:<{width}}  {self._text(system.title)}" for system in built_in())
+            formatter.add_text("\n".join([self._text(message("systems:")), *systems]))
         return formatter.format_help()
 
     def add_parameters(self) -> None:
@@ -171,9 +172,6 @@ class Parser(argparse.ArgumentParser):
             details |= {"metavar": option.metavar, "nargs": "+" if option.several else None}
         group.add_argument(*option.flags, **details)
         self.options.append(option)
-
-    def _text(self, text: Message) -> str:
-        return self._language.text(text)
 
 
 def _in_short(action: argparse.Action) -> argparse.Action:
@@ -275,10 +273,3 @@ def _chosen(flags: Mapping[str, Any], cores: int | None) -> Plan:
             there=listed(sorted(plan.systems)),
         )
     return replace(plan, rows=rows)
-
-
-def _systems(language: Language) -> str:
-    """Return one line per system."""
-    systems = built_in()
-    width = max(len(system.key) for system in systems)
-    return "\n".join(f"  {system.key:<{width}}  {language.text(system.title)}" for system in systems)

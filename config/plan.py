@@ -17,7 +17,7 @@ from core.messages import NOTHING, OR, Message, listed
 from core.method import Method
 from core.objective import Objective
 from core.runtime import NATIVE, RuntimeName
-from core.saved import SavedPlan, SavedRow, Until
+from core.saved import SavedPlan, Until
 from core.system import System
 from core.system_file import file_of
 from core.user_service import UserService
@@ -205,6 +205,11 @@ class Plan:
     def to_json(self) -> dict[str, Any]:
         """Return the plan for result.json, with one row per combination of values."""
         values = vars(self)
+        outside = {  # systems outside systems/, which reports and resumed runs need
+            key: {"title": str(system.title), "file": file_of(system)}
+            for key, system in self.systems.items()
+            if system.child_config
+        }
         shared = {
             one.name: _to_json_value(values[one.name]) for one in fields(SavedPlan) if values.get(one.name) is not None
         }
@@ -217,17 +222,8 @@ class Plan:
             "rows": self._combinations(),
             "arm_order_reason": self.arm_order_reason.to_json(),
             **({"own": self.user_service.to_json()} if self.user_service else {}),
-            **self._outside(),
+            **({"outside": outside} if outside else {}),
         }
-
-    def _outside(self) -> dict[str, Any]:
-        """Return title and file of each system outside systems/, which reports and resumed runs need."""
-        outside = {
-            key: {"title": str(system.title), "file": file_of(system)}
-            for key, system in self.systems.items()
-            if system.child_config
-        }
-        return {"outside": outside} if outside else {}
 
     def _combinations(self) -> list[dict[str, Any]]:
         """Return every combination of values once, for all runtimes, with the title of its row if there is a title."""
@@ -255,13 +251,18 @@ class Plan:
         """
         saved = SavedPlan.from_json(stored)
         systems = _restore_systems(saved)
-        values = [{name: (value,) for name, value in row.params.items()} for row in saved.rows]
-        rows = tuple(
-            Row(system=systems[row.system], title=row.title, values=own, runtimes=_restore_runtimes(row, saved))
-            for row, own in zip(saved.rows, values, strict=True)
-        )
+        rows = []
+        for row in saved.rows:
+            absent = (one.runtime for one in saved.absent if one.system == row.system)
+            restored = Row(
+                system=systems[row.system],
+                title=row.title,
+                values={name: (value,) for name, value in row.params.items()},
+                runtimes=None if row.runtimes is None else (*row.runtimes, *absent),
+            )
+            rows.append(restored)
         kept = {one.name: getattr(saved, one.name) for one in fields(cls)}
-        return cls(**{**kept, "rows": rows, "scale": 1.0, "absent": {}})
+        return cls(**{**kept, "rows": tuple(rows), "scale": 1.0, "absent": {}})
 
 
 def _to_json_value(value: Any) -> Any:
@@ -269,12 +270,6 @@ def _to_json_value(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     return list(value) if isinstance(value, tuple) else value
-
-
-def _restore_runtimes(row: SavedRow, saved: SavedPlan) -> tuple[str, ...] | None:
-    """Return the runtimes of a saved row, including runtimes that were absent when the row was saved."""
-    absent = (one.runtime for one in saved.absent if one.system == row.system)
-    return None if row.runtimes is None else (*row.runtimes, *absent)
 
 
 def _restore_systems(saved: SavedPlan) -> dict[str, System]:
