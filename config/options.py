@@ -83,13 +83,6 @@ class Given:
             raise self.wrong(accepted)
         return [str(item).strip() for item in items]
 
-    def positive_seconds(self, units: Mapping[str, float], high: float, example: str) -> float:
-        """Parse a time as seconds() does. Return seconds. Raises BadInput if the time is 0."""
-        time_s = self.seconds(units, high, example)
-        if not time_s:
-            raise self.wrong(message("above 0, such as {example}", example=example))
-        return time_s
-
     def percent(self, most: float, accepted: Message) -> float:
         """Parse a share such as 5%, above 0 and at most *most* percent. Raises BadInput."""
         match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) *%", str(self.value).strip())
@@ -209,7 +202,14 @@ def whole(low: int, high: int) -> Callable[[Given], int]:
 
 def parse_length(example: str) -> Callable[[Given], float]:
     """Return a parser for times above 0, such as *example*, in seconds, minutes or hours."""
-    return lambda given: given.positive_seconds({"s": 1.0, "min": 60.0, "h": 3600.0}, LONGEST_S, example)
+
+    def parse(given: Given) -> float:
+        time_s = given.seconds({"s": 1.0, "min": 60.0, "h": 3600.0}, LONGEST_S, example)
+        if not time_s:
+            raise given.wrong(message("above 0, such as {example}", example=example))
+        return time_s
+
+    return parse
 
 
 def matching(pattern: str, accepted: Message) -> Callable[[Given], str]:
