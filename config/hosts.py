@@ -202,7 +202,9 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
     """Return the reasons why a plan cannot run across hosts, and whether each reason applies."""
     method, service = plan.method, plan.user_service
     local_only = [
-        key for key, system in plan.systems.items() if not system.hosted and (not system.supports_hosts or file_of(system))
+        key
+        for key, system in plan.systems.items()
+        if not system.hosted and (not system.supports_hosts or file_of(system))
     ]
     command = str(service.command.command) if service and service.command else "{host}{port}"
     return {
