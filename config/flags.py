@@ -29,8 +29,8 @@ ALL = "all"
 VERSION_HELP = message("Show the version and exit.")
 # The options that --help shows for commands with parameters. --help all shows the rare options, too.
 MOST_USED = (
-    *("app", "service_command", "target", "request", "requirements", "experiment", "plan", "system"),
-    *("runtime", "until", "blocks", "duration", "aa", "fail_if_slower"),
+    *("app", "service_command", "target", "request", "experiment", "plan", "system"),
+    *("runtime", "until", "blocks", "duration", "slo", "aa", "fail_if_slower"),
     *("out", "resume", "profile", "stress", "json", "quiet"),
 )
 RARE = {

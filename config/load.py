@@ -62,7 +62,7 @@ def load_plan(path: Path, cores: int | None = None) -> Plan:
 def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
     """Return *plan* with the option *values*, by field. If only until is given, the number of blocks is not limited."""
     if "objectives" in values:
-        plan, values = _searching(plan, values)
+        plan, values = _prepare_search(plan, values)
     limit = {"blocks": MAX_BLOCKS} if "until" in values else {}
     pins = {f"pin_{side}": cpus for side, cpus in values.get("pin", {}).items()}
     return replace(
@@ -73,10 +73,13 @@ def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
     )
 
 
-def _searching(plan: Plan, values: dict[str, Any]) -> tuple[Plan, dict[str, Any]]:
-    """Return the plan and the values of a search for the capacity: random arrivals, and connections for all of them."""
+def _prepare_search(plan: Plan, values: dict[str, Any]) -> tuple[Plan, dict[str, Any]]:
+    """Return the plan and option values of a search for the highest rate: random arrivals, enough connections."""
     if plan.user_service and plan.user_service.targets:
-        raise BadInput("--slo starts the service anew for each rate, so it cannot search a service that already runs.")
+        raise BadInput(
+            "--slo starts the service again for each rate, so it cannot be used "
+            "with a service that already runs. Give --app or --service-command."
+        )
     client = plan.method.client_runtime
     if client in (SAME, ORCHESTRATOR) and all(system.native_client for system in plan.systems.values()):
         client = NATIVE

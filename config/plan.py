@@ -80,8 +80,8 @@ class Plan:
     absent: the reason why a system has no cells under a runtime, by (system, runtime)
     arm_order: one of ORDERS; "" for slices if possible
     arm_order_reason: why the arms of a setting are measured one after the other
-    objectives: the service level objectives whose highest rate is searched for; empty for a plain measurement
-    picks: whether the rows are topologies, of which the best of each arm is picked and then judged
+    objectives: service level objectives of a search for the highest rate that meets them; empty for no search
+    picks: whether the rows are topologies; the best topology of each arm is chosen, then judged
     """
 
     name: str

@@ -256,13 +256,15 @@ ACCEPT_CHANGES = Option(
 )
 SLO = Option(
     "--slo OBJECTIVES",
-    message("find the highest rate that meets these objectives: p99<50ms, errors<0.1%, or several with commas"),
+    message("Find the highest rate that meets these objectives. Examples are p99<50ms and p99<50ms,errors<0.1%."),
     parse_slo,
     field="objectives",
 )
 ARRIVALS_OF = Option(
     "--arrivals KIND",
-    message("at a rate, how requests are spaced: uniform (default), or poisson, the default with --slo"),
+    message(
+        "The spacing of requests at a fixed rate: uniform or poisson. The default is uniform, or poisson with --slo."
+    ),
     field="arrivals",
     choices=ARRIVALS,
 )
