@@ -174,8 +174,8 @@ SERVICE = (
         Option(
             "--topology T",
             message(
-                "Numbers of processes x threads to compare, such as 8x1,4x2,1x8. "
-                "With --slo, auto means the numbers that fit this machine."
+                "Processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto means "
+                "numbers that fit this machine."
             ),
             _topology,
         ),
