@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?
+"""Run gilscope, which measures what the free-threaded build of CPython does to a threaded service.
 
-The command line and nothing else.
+This module finds the command, prints errors and exits.
 """
 
 import errno
@@ -19,39 +19,38 @@ LIBRARIES = ("argcomplete", "jinja2", "matplotlib", "numpy", "polib", "rich", "s
 
 
 def enter_environment() -> None:
-    """Go on in .venv, where the libraries are, if this interpreter is not the one in it."""
+    """Run this program again with the interpreter of .venv, which has the libraries, unless it already runs there."""
     _expect_output()
-    if str(ROOT) not in sys.path[:1]:  # PYTHONSAFEPATH
+    if str(ROOT) not in sys.path[:1]:  # missing if PYTHONSAFEPATH is set
         sys.path.insert(0, str(ROOT))
-    inside = Path(sys.prefix).resolve() == VENV.resolve()
     python = VENV / "bin" / "python"
-    if not inside and python.exists():
+    if Path(sys.prefix).resolve() != VENV.resolve() and python.exists():
         try:
             os.execv(python, [str(python), *sys.argv])
         except OSError as error:
-            _give_up(f"{python} cannot be run: {error.strerror}. Make it again with: make setup")
+            _exit_with_error(f"{python} cannot be run: {error.strerror}. Create {VENV} again with: make setup")
     missing = [name for name in LIBRARIES if not find_spec(name)]
-    if inside and missing:
-        _give_up(f"{VENV} is not whole, it has no {missing[0]}. Make it again with: make setup")
-    if (ROOT / "Makefile").exists() and (missing or sys.version_info < (3, 11)):
-        _give_up(f"there is no {VENV} to run in. Make it with: make setup")
-    if missing:
-        _give_up(f"the installation is not whole, it has no {missing[0]}. Install gilscope anew")
+    if missing or sys.version_info < (3, 11):
+        _exit_as_incomplete(f"{missing[0] if missing else 'Python 3.11'} is missing")
 
 
 def _expect_output() -> None:
-    """Nothing that is opened later may become standard output by its number. Input and errors may be missing."""
+    """Open missing standard streams, so that no later file becomes one of them. Standard output must be open."""
     if sys.stdin is None:
         sys.stdin = open(os.devnull)  # noqa: SIM115 - until the end
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     if sys.stdout is None:
-        _give_up("standard output is closed; give it a file, or /dev/null")
+        _exit_with_error("standard output is closed. Redirect it to a file or to /dev/null")
 
 
-def _give_up(reason: str) -> NoReturn:
+def _exit_with_error(reason: str) -> NoReturn:
     sys.stderr.write(f"error: {reason}\n")
     raise SystemExit(2)
+
+
+def _exit_as_incomplete(reason: str) -> NoReturn:
+    _exit_with_error(f"the installation is incomplete: {reason}. Install gilscope again; in a checkout: make setup")
 
 
 if __name__ == "__main__":
@@ -67,15 +66,19 @@ try:
     from core.errors import BadInput, GilscopeError, did_you_mean
     from core.messages import Message, listed, message
     from core.program import PROGRAM
-except ImportError as error:  # a library is there, but not all of it
-    _give_up(f"the set-up is not whole: {error}. Install gilscope anew; in a checkout: make setup")
+except ImportError as error:  # a library is installed incompletely
+    _exit_as_incomplete(str(error))
 
-ASKED_TO_COMPLETE = {"_ARGCOMPLETE", "COMP_LINE", "COMP_POINT"}  # what a shell sets (commands/completion.py)
+COMPLETION_VARIABLES = {
+    "_ARGCOMPLETE",
+    "COMP_LINE",
+    "COMP_POINT",
+}  # set by a shell that asks for completions (commands/completion.py)
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal asked us to end."""
+    """A signal that ends the program."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -83,7 +86,7 @@ class Stopped(KeyboardInterrupt):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one command; its exit status. All errors are printed here."""
+    """Run one command and return its exit status. All errors are printed here."""
     output = Output()
     for number in SIGNALS:
         signal.signal(number, _stop)
@@ -98,49 +101,49 @@ def main(arguments: Sequence[str]) -> int:
         return error.exit_status
     except Stopped as stopped:
         if stopped.number == signal.SIGHUP:
-            _fall_silent()
+            _discard_output()
         return 128 + stopped.number
     except BrokenPipeError:
-        _fall_silent()
+        _discard_output()
         return 1
     except Exception as error:
-        return _unforeseen(error, arguments, output)
+        return _report_unexpected(error, arguments, output)
 
 
-def _unforeseen(error: Exception, arguments: Sequence[str], output: Output) -> int:
-    """Say what was at fault: a signal before it, the machine, or else we."""
-    stopped = _signal_before(error)
-    if stopped:  # the terminal is closed, say, and with it where we write to
-        _fall_silent()
+def _report_unexpected(error: Exception, arguments: Sequence[str], output: Output) -> int:
+    """Print the cause of an unexpected error: a signal before it, the machine, or a bug. Return the exit status."""
+    stopped = _find_signal(error)
+    if stopped:  # for example, the terminal was closed, and the output with it
+        _discard_output()
         return 128 + stopped.number
     cause = surroundings.cause(error)
-    output.error(cause or _bug(error, arguments))
+    output.error(cause or _describe_bug(error, arguments))
     try:
         sys.stdout.flush()
         lost = isinstance(error, OSError) and error.errno == errno.EIO
-    except OSError:  # Python would try again when it ends, and fail with a status of its own
+    except OSError:  # at exit, Python would flush again and fail with another status
         lost = True
     if lost:
-        _fall_silent()
+        _discard_output()
     return BadInput.exit_status if cause else 1
 
 
-def _signal_before(error: BaseException | None) -> Stopped | None:
-    """The signal during whose handling the error came, if there was one."""
+def _find_signal(error: BaseException | None) -> Stopped | None:
+    """Return the signal that was being handled when the error occurred, or None."""
     while error is not None and not isinstance(error, Stopped):
         error = error.__context__
     return error
 
 
-def _fall_silent() -> None:
-    """What is still to be written is lost: nobody reads it, or there is no terminal any more."""
+def _discard_output() -> None:
+    """Discard all further output, because its reader or the terminal is gone."""
     null = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
         os.dup2(null, descriptor)
 
 
-def _bug(error: Exception, arguments: Sequence[str]) -> Message:
-    """A line on an unexpected error, and the file that keeps its traceback; the traceback itself if there is none."""
+def _describe_bug(error: Exception, arguments: Sequence[str]) -> Message:
+    """Return a message about a bug, with the path of the saved traceback, or the traceback if saving fails."""
     import tempfile
     import traceback
 
@@ -165,18 +168,18 @@ def _bug(error: Exception, arguments: Sequence[str]) -> Message:
 
 def _stop(number: int, frame: object) -> NoReturn:
     for other in SIGNALS:
-        signal.signal(other, lambda *_: None)  # cleaning up is short, and is not to be cut off
+        signal.signal(other, lambda *_: None)  # the short clean-up must not be interrupted
     raise Stopped(number)
 
 
 def _command(arguments: Sequence[str]) -> int:
-    if os.environ.keys() >= ASKED_TO_COMPLETE:
+    if os.environ.keys() >= COMPLETION_VARIABLES:
         commands.module("completion").complete()
     if arguments and arguments[0] in commands.NAMES:
         return commands.find(arguments[0])(arguments[1:])
     if arguments and not arguments[0].startswith("-"):
         raise BadInput(
-            "{word!r} is not a command. {near}Accepted are {names}, or only flags for a run.",
+            "{word!r} is not a command. {near}Accepted are {names}. Without a command, the flags describe a run.",
             word=arguments[0],
             near=did_you_mean(arguments[0], commands.NAMES),
             names=listed(commands.NAMES),

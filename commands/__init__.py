@@ -1,6 +1,6 @@
-"""The commands of `python runner.py COMMAND`: one file each, with a main(arguments) that returns the exit status.
+"""Find the commands of `python runner.py COMMAND`. Each is a file with a main(arguments) that returns the exit status.
 
-chosen, output, project and surroundings are parts of commands. run is the command that needs no word.
+The modules chosen, output, project and surroundings are no commands. The command run has no word of its own.
 """
 
 import importlib
@@ -12,35 +12,31 @@ from core.messages import message
 Command = Callable[[Sequence[str]], int]
 
 SUMMARIES = {
-    "init": message("Write a commented plan for a service of your own, after three questions or from flags."),
-    "runtimes": message("Show the interpreters that are installed, and how they were built."),
-    "hosts": message("Look at the hosts of a run: whether they can be used, what is there, and their links."),
-    "plan": message("Print the cells that a run with these flags would measure, and about how long; run nothing."),
-    "serve": message("Start the services of one cell and print their addresses, until Ctrl-C or end of input."),
-    "report": message("Make the page, tables and plots of saved runs again; several runs also side by side."),
-    "list": message("Show the saved runs, newest first, with the verdict of each."),
-    "compare": message("Compare two saved runs, or pyperf files: is B faster or slower than A?"),
-    "export": message(
-        "Write a saved run for other tools: pyperf JSON, Parquet, CSV, HdrHistogram percentiles, Markdown."
-    ),
-    "doctor": message("Show what disturbs measurements on this machine, and what to do about it."),
-    "audit": message(
-        "Find packages that turn the GIL back on, have no wheel, fail or warn under the free-threaded build."
-    ),
-    "stress": message("Look for answers that are wrong, crashes and hangs that a service has only without the GIL."),
-    "native": message("Build the native programs and extensions, or those named; say which toolchains are missing."),
-    "setup": message("Find or install the runtimes, and make the environments that systems need."),
-    "completion": message("Print what makes a shell complete commands and flags: bash, zsh, fish, tcsh or powershell."),
+    "init": message("Write a plan for your own service, from questions or from flags."),
+    "runtimes": message("Show the installed interpreters and how they were built."),
+    "hosts": message("Check the hosts of a run: access, runtimes and network links."),
+    "plan": message("Print the cells of a run and its estimated time. Measure nothing."),
+    "serve": message("Start the services of one cell, until Ctrl-C or end of input."),
+    "report": message("Write the reports of saved runs again, also several side by side."),
+    "list": message("List the saved runs and their verdicts, newest first."),
+    "compare": message("Compare two runs or pyperf files: is B faster or slower than A?"),
+    "export": message("Export a saved run to pyperf, Parquet, CSV, hgrm or Markdown."),
+    "doctor": message("Show what disturbs measurements here, and how to fix it."),
+    "audit": message("Find packages that are not ready for the free-threaded build."),
+    "stress": message("Look for wrong answers, crashes and hangs without the GIL."),
+    "native": message("Build the native programs and extensions: all, or those named."),
+    "setup": message("Find or install the runtimes, and install the systems' packages."),
+    "completion": message("Print completion code for bash, zsh, fish, tcsh or powershell."),
 }
 NAMES = tuple(SUMMARIES)
 
 
 def find(name: str) -> Command:
-    """Return the command of that name."""
+    """Return the main function of the command *name*."""
     main: Command = module(name).main
     return main
 
 
 def module(name: str) -> Any:
-    """Import the file of a command."""
+    """Import and return the module of the command *name*."""
     return importlib.import_module(f"{__name__}.{name}")

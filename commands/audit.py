@@ -1,11 +1,10 @@
-"""The command audit: is a package ready for the free-threaded build?"""
+"""The command audit: find packages that are not ready for the free-threaded build."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from commands.output import Output, output_for
+from commands.output import output_for
 from config.options import Option
 from config.plan_options import JSON
 from core.errors import BadInput
@@ -20,22 +19,25 @@ PACKAGES = (
     Option(
         "-r/--requirement FILE",
         message(
-            "a requirements file, pyproject.toml, uv.lock, pylock.toml, or a project's folder (default: this folder)"
+            "A requirements file, pyproject.toml, uv.lock, pylock.toml or project folder (default: the current folder)."
         ),
     ),
-    Option("--package NAME", message("a package, such as numpy"), repeated=True),
+    Option("--package NAME", message("A package, such as numpy."), repeated=True),
 )
-RUNTIME = Option("--runtime NAME", message("a free-threaded build (default: 3.14t)"))
-BUILD = Option("--build", message("build what has no wheel from source, and import it too"))
+RUNTIME = Option("--runtime NAME", message("The free-threaded build to check with (default: 3.14t)."))
+BUILD = Option("--build", message("Build packages without a wheel from source, and import them too."))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0, or 3 where a package is not ready."""
+    """Run the command audit. Return its exit status: 0, or 3 if a package is not ready."""
     from reports.render.markdown import markdown
     from reports.terminal.audit import audit_document
 
     output = output_for(arguments)
-    flags = _flags(arguments, output)
+    parser = output.parser("audit")
+    parser.add(message("what to audit"), *PACKAGES, exclusive=True)
+    parser.add(message("options"), RUNTIME, BUILD, JSON)
+    flags = parser.parse(arguments)
     interpreter = _interpreter(flags["runtime"] if flags["runtime"] is not None else DEFAULT_RUNTIME)
     asked = read_requirements(flags["package"] or Path(flags["requirement"] or "."))
     findings = audit(asked, interpreter, output.note if flags["build"] else None)
@@ -47,17 +49,12 @@ def main(arguments: Sequence[str]) -> int:
     return exit_status(findings)
 
 
-def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
-    parser = output.parser("audit")
-    parser.add(message("what to audit"), *PACKAGES, exclusive=True)
-    parser.add(message("how"), RUNTIME, BUILD, JSON)
-    return parser.parse(arguments)
-
-
 def _interpreter(name: str) -> Interpreter:
-    """The interpreter of a runtime's name. Raises BadInput where it is not here."""
+    """Return the interpreter of the runtime *name*. Raises BadInput if it is not installed."""
     if RuntimeName.parse(name).native:
-        raise BadInput("--runtime is {name}; audit needs a free-threaded build of Python, such as 3.14t.", name=name)
+        raise BadInput(
+            "--runtime is {name}, but audit needs a free-threaded build of Python, such as 3.14t.", name=name
+        )
     interpreter = next(iter(interpreters.find([name]).values()), None)
     if interpreter is None:
         raise BadInput(chained([interpreters.missing(name), *interpreters.refused([name])], SENTENCES))

@@ -1,4 +1,4 @@
-"""Choose the runtimes of a run: those asked for that are installed, with a note on each that is missing."""
+"""Choose the runtimes of a run: the requested runtimes that are installed. Print a note for each missing runtime."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -25,7 +25,7 @@ Missing = dict[str, Any]
 
 @contextmanager
 def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, Spread | None]]:
-    """Return the plan that flags ask for, and its connected hosts. A topology uses the cores of the services' host.
+    """Yield the plan that flags describe, and its connected hosts. A topology uses the cores of the services' host.
 
     Raises BadInput.
     """
@@ -35,30 +35,30 @@ def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, Spread | None]]:
 
 
 def opened(plan: Plan) -> AbstractContextManager[Spread | None]:
-    """Return the connected hosts of the plan; None if everything is on this machine. Raises BadInput."""
+    """Return the connected hosts of the plan, or None if everything runs on this machine. Raises BadInput."""
     return Spread(plan.layout, plan.method) if plan.layout else nullcontext()
 
 
-def with_present_runtimes(
+def choose_runtimes(
     plan: Plan, flags: Mapping[str, Any], output: Output, spread: Spread | None = None
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
-    """Return the plan with the runtimes that are present, these runtimes, and a line for each missing one.
+    """Return the plan with its installed runtimes, these runtimes, and a message for each missing runtime.
 
     Raises BadInput.
     """
     plan = _with_clients(plan, flags, output)
     client = plan.method.client_runtime
     extra = () if client in (SAME, ORCHESTRATOR) else (client,)
-    runtimes, missing = present_runtimes((*plan.runtimes, *extra), flags, output, spread)
+    runtimes, missing = find_runtimes((*plan.runtimes, *extra), flags, output, spread)
     if extra and client not in runtimes:
-        raise BadInput("No runtime for the clients: {reason}", reason=missing[client])
+        raise BadInput("The clients' runtime is missing: {reason}", reason=missing[client])
     required = value_of(REQUIRE, flags, ())
     arms = tuple(name for name in runtimes if name in plan.runtimes or name in required)
     _expect_distinct({name: runtimes[name] for name in arms})
     chosen = replace(plan, runtimes=arms)
     if not chosen.cells():
         raise BadInput(
-            "There is nothing of {systems} to measure under {runtimes}; name another runtime, such as 3.14.",
+            "System {systems} has no cells under {runtimes}. Name another runtime, such as 3.14.",
             systems=listed(plan.systems),
             runtimes=listed(arms),
         )
@@ -66,7 +66,7 @@ def with_present_runtimes(
 
 
 def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
-    """Return the plan with Python clients if its native clients are not built and no flag asks for them."""
+    """Return the plan, with Python clients if the native client is not built and no flag requests it."""
     if plan.method.client_runtime != NATIVE or flags.get(CLIENTS.name) or flags.get(RESUME.name):
         return plan
     wanted = [program.name for system in plan.systems.values() if (program := system.program(CLIENT))]
@@ -75,7 +75,8 @@ def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
         return plan
     output.note(
         message(
-            "Clients are in Python, for the native one, which leaves more of the cores to the services, is {reason}.",
+            "Using Python clients, because the native client is {reason}. The native client "
+            "would leave more CPU to the services.",
             reason=reasons[0],
         )
     )
@@ -83,9 +84,9 @@ def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
 
 
 def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Output) -> Plan:
-    """Return the plan without what cannot be measured here, with a note for each reason.
+    """Return the plan without systems and runtimes that cannot be measured here. Print the reasons.
 
-    Raises BadInput if nothing is left.
+    Raises BadInput if nothing is left to measure.
     """
     possible = feasible.without_absent(plan, runtimes)
     for reason in dict.fromkeys(possible.absent.values()):
@@ -94,16 +95,16 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
             for (system, runtime), other in possible.absent.items()
             if other == reason
         ]
-        output.note(message("Left out: system {pairs}: {reason}", pairs=listed(pairs), reason=reason))
+        output.note(message("Skipped: system {pairs}: {reason}", pairs=listed(pairs), reason=reason))
     if not possible.cells():
-        raise BadInput("Nothing is left to measure; the lines above say what each system needs.")
+        raise BadInput("Nothing is left to measure. The lines above say what each system needs.")
     return possible
 
 
-def present_runtimes(
+def find_runtimes(
     names: tuple[str, ...], flags: Mapping[str, Any], output: Output, spread: Spread | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
-    """Return the present runtimes, and a line for each missing one. Raises BadInput if a required one is missing."""
+    """Return the installed runtimes, and a message for each missing runtime. Raises BadInput if it is required."""
     required = value_of(REQUIRE, flags, ())
     names = tuple(dict.fromkeys((*names, *required)))
     runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags, output)
@@ -123,26 +124,25 @@ def present_runtimes(
 
 
 def _here(names: tuple[str, ...], flags: Mapping[str, Any], output: Output) -> dict[str, AnyRuntime]:
-    """Return the runtimes of *names* on this machine. uv may install a missing patch release. Raises BadInput."""
+    """Return the runtimes on this machine. If a patch release is missing, uv may install it. Raises BadInput."""
     binaries = [name for name in names if name != NATIVE]
     given = value_of(INTERPRETER, flags, {})
     found = interpreters.find(binaries, given)
-    releases = [name for name in binaries if RuntimeName.parse(name).patch]
-    absent = [name for name in releases if RuntimeName.parse(name).binary not in found]
-    if absent:
+    releases = {name: RuntimeName.parse(name).binary for name in binaries if RuntimeName.parse(name).patch}
+    if absent := [name for name, binary in releases.items() if binary not in found]:
         for line in interpreters.install(absent):
             output.note(line)
         found = interpreters.find(binaries, given)
         for name in absent:
-            if RuntimeName.parse(name).binary not in found:
+            if releases[name] not in found:
                 raise BadInput(interpreters.missing(name))
     for name, interpreter in found.items():
         others = dict.fromkeys(other.label for other in interpreter.alternatives if other.label != interpreter.label)
         if others and name not in releases:
             output.note(
                 message(
-                    "Runtime {name} is {label}, the newest that is installed. Also installed: {others}; --runtime "
-                    "names one.",
+                    "Runtime {name} is {label}, the newest installed release. Also installed: "
+                    "{others}. Choose one with --runtime.",
                     name=name,
                     label=interpreter.label,
                     others=listed(others, AND),
@@ -152,7 +152,7 @@ def _here(names: tuple[str, ...], flags: Mapping[str, Any], output: Output) -> d
 
 
 def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
-    """Raise BadInput if two names mean the same release with the same GIL and JIT."""
+    """Raise BadInput if two names mean the same release with the same GIL and JIT state."""
     seen: dict[Any, str] = {}
     for name, runtime in runtimes.items():
         if isinstance(runtime, Runtime):
@@ -170,5 +170,8 @@ def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
 
 def _on_hosts(names: tuple[str, ...], flags: Mapping[str, Any], spread: Spread) -> dict[str, AnyRuntime]:
     if value_of(INTERPRETER, flags, {}):
-        raise BadInput("--interpreter names a path of this machine; give each host its own: python, in its entry.")
+        raise BadInput(
+            "--interpreter names a path on this machine, but the run uses other "
+            "hosts. Set the key python of each host instead."
+        )
     return spread.runtimes(names)

@@ -1,4 +1,4 @@
-"""The command compare: is run B faster or slower than run A?"""
+"""The command compare: show whether run B is faster or slower than run A."""
 
 import json
 import os
@@ -18,17 +18,23 @@ if TYPE_CHECKING:
 
 SLOWER = Option(
     "--fail-if-slower SHARE",
-    message("exit with 3 if a cell of B is slower by 5% or more, 1 if unclear"),
+    message(
+        "Fail if a cell of B is slower than in A. SHARE is the additional time that is "
+        "accepted, such as 5%. The exit status is 3, or 1 if the result is unclear."
+    ),
     parse_slower,
 )
-ANYWAY = Option("--anyway", message("compare although machines, methods or parameters differ"))
-JUNIT = Option("--junit FILE", message("write JUnit XML, a test case for each cell"))
-PAGE = Option("--out FILE", message("write the comparison as an HTML page, too"))
-GITHUB = Option("--github", message("print annotations for GitHub, and add the table to the job's summary"))
+ANYWAY = Option("--anyway", message("Compare even if machines, methods or parameters differ."))
+JUNIT = Option("--junit FILE", message("Write JUnit XML, with one test case per cell."))
+PAGE = Option("--out FILE", message("Also write the comparison as an HTML page."))
+GITHUB = Option("--github", message("Print annotations for GitHub, and add the table to the job summary."))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0; with --fail-if-slower 3 where B is slower by that much, 1 where nothing can be said."""
+    """Run the command compare. Return its exit status.
+
+    The status is 0. With --fail-if-slower, it is 3 if B is slower by more than SHARE, and 1 if that is unclear.
+    """
     from reports.compare.ci import junit
     from reports.compare.members import members
     from reports.compare.pyperf_import import saved_at
@@ -37,22 +43,18 @@ def main(arguments: Sequence[str]) -> int:
     from reports.view import View
 
     output = output_for(arguments)
-    flags = _flags(arguments, output)
+    parser = output.parser("compare")
+    parser.add_names("run", message("The folder of a run, a result.json or a pyperf file."), 2)
+    parser.add(message("how to compare"), SLOWER, ANYWAY, JUNIT)
+    parser.add(message("the page"), PAGE)
+    parser.add(message("what to print"), JSON, GITHUB, exclusive=True)
+    flags = parser.parse(arguments)
     views = [View(run, titles(run)) for run in map(saved_at, map(Path, flags["run"]))]
     compared = compare_runs(members(views, flags["run"]), anyway=flags["anyway"], share=value_of(SLOWER, flags))
     _show(compared, flags, output)
     if flags["junit"]:
         written({Path(flags["junit"]): junit(compared, output.language)})
     return _exit_status(compared, output)
-
-
-def _flags(arguments: Sequence[str], output: Output) -> Mapping[str, Any]:
-    parser = output.parser("compare")
-    parser.add_names("run", message("a run's folder, a result.json or a pyperf file"), 2)
-    parser.add(message("how to compare"), SLOWER, ANYWAY, JUNIT)
-    parser.add(message("the page"), PAGE)
-    parser.add(message("what to print"), JSON, GITHUB, exclusive=True)
-    return parser.parse(arguments)
 
 
 def _show(compared: "Compared", flags: Mapping[str, Any], output: Output) -> None:
@@ -80,12 +82,12 @@ def _show(compared: "Compared", flags: Mapping[str, Any], output: Output) -> Non
 
 
 def _exit_status(compared: "Compared", output: Output) -> int:
-    """What --fail-if-slower decides, with a note for each cell without a verdict."""
+    """Return the exit status for --fail-if-slower. Print a note for each cell without a verdict."""
     from reports.compare.ci import sentence
 
     unclear = [one for one in compared.cells if one.outcome == "open"]
     for one in unclear:
-        output.note(message("Not passed: {name}: {reason}", name=one.name, reason=sentence(one)))
+        output.note(message("No verdict on {name}: {reason}", name=one.name, reason=sentence(one)))
     if any(one.outcome == "slower" for one in compared.cells):
         return THRESHOLD_MISSED
     return NO_VERDICT if unclear else 0

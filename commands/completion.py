@@ -1,4 +1,4 @@
-"""The command completion: a shell completes commands, flags and their values. argcomplete does the work.
+"""The command completion: print code that lets a shell complete commands, flags and values, using argcomplete.
 
 Source: https://kislyuk.github.io/argcomplete/
 """
@@ -14,8 +14,8 @@ from argcomplete.shell_integration import shellcode
 
 import commands
 from commands.output import output_for
-from config.find_system import known_names
-from config.flags import Parser
+from config.find_system import system_names
+from config.flags import ALL, Parser
 from config.load import experiments
 from config.options import Given
 from core.messages import message
@@ -24,45 +24,43 @@ from core.runtime import NATIVE
 from lab.python import interpreters
 
 SHELLS = ("bash", "zsh", "fish", "tcsh", "powershell")
-ASKED = "_ARGCOMPLETE"  # the shell sets it: which word of COMP_LINE is the program, from 1
+ASKED = "_ARGCOMPLETE"  # set by the shell: the number of the word in COMP_LINE that is the program, from 1
 RUNTIMES = ("3.11", "3.14", "3.14t", "3.14t+gil", "3.15", "3.15t", "3.15t+gil", NATIVE)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0."""
+    """Run the command completion. Return its exit status: 0."""
     parser = output_for(arguments).parser("completion")
-    parser.add_names("shell", message("bash, zsh, fish, tcsh or powershell"))
+    parser.add_names("shell", message("The shell: bash, zsh, fish, tcsh or powershell."))
     shell = Given(value=parser.parse(arguments)["shell"], name="SHELL").choice(SHELLS)
     print(shellcode([PROGRAM.split()[-1]], shell=shell))
     return 0
 
 
 def complete() -> None:
-    """Answer the shell that asks, and end: the parser of the command on its line says what may come next."""
+    """Print completions for the command line of a shell, and exit. The parser of the command knows its flags."""
     first = int(os.environ[ASKED])
     *_, words, _ = split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))
     named = words[first] if len(words) > first else ""
-    Parser.before_parsing = _for_a_command if named in commands.NAMES else _for_a_run
-    if named in commands.NAMES:  # its parser takes what follows it
+    Parser.before_parsing = _complete
+    if named in commands.NAMES:  # the parser of the command parses the words after the command
         os.environ[ASKED] = str(first + 1)
-    (commands.find(named) if named in commands.NAMES else commands.module("run").main)([])
-
-
-def _for_a_run(parser: Parser) -> None:
-    parser.add_argument("command", nargs="?", choices=commands.NAMES)
-    _for_a_command(parser)
+    commands.find(named if named in commands.NAMES else "run")([])
 
 
 def _runtimes(prefix: str, **_: Any) -> list[str]:
-    """Return names of runtimes, with the patch releases that are installed where *prefix* has come to one."""
+    """Return names of runtimes, and the installed patch releases if *prefix* has two dots."""
     releases = [one.label for one in interpreters.all_found()] if prefix.count(".") > 1 else []
     return [*RUNTIMES, *releases]
 
 
-def _for_a_command(parser: Parser) -> None:
+def _complete(parser: Parser) -> None:
+    if parser.command == "":
+        parser.add_argument("command", nargs="?", choices=commands.NAMES)
     values: dict[str, Any] = {
         "--experiment": experiments(),
-        "--system": known_names(),
+        "--system": system_names(),
+        "--help": (ALL,),
         "--runtime": _runtimes,
         **{option.flag: option.choices for option in parser.options if option.choices},
     }

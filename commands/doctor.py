@@ -1,4 +1,4 @@
-"""The command doctor: what disturbs measurements on this machine?"""
+"""The command doctor: show what disturbs measurements on this machine."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from lab.machine.wakeups import wakeups
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0, whatever there is."""
+    """Run the command doctor. Return its exit status: 0, whatever it finds."""
     from reports.render.console import terminal
     from reports.render.terminal import print_section
     from reports.terminal.doctor import findings_section

@@ -1,4 +1,4 @@
-"""The command export: a saved run for other tools."""
+"""The command export: write a saved run in formats for other tools."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,19 +13,19 @@ DEFAULT_FORMAT = "pyperf"
 FORMAT = Option(
     "--format NAME",
     message(
-        "pyperf (default): a file per runtime for `pyperf compare_to`; parquet, csv: the cells; "
-        "hgrm: latency percentiles, a file per row; markdown: the tables and findings"
+        "pyperf (default): one file per runtime for `pyperf compare_to`. parquet, csv: the "
+        "cells. hgrm: latency percentiles, one file per row. markdown: tables and findings."
     ),
 )
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0."""
+    """Run the command export. Return its exit status: 0."""
     output = output_for(arguments)
     parser = output.parser("export")
-    parser.add_names("run", message("a run's folder"))
-    parser.add_names("to", message("a folder; or NAME.json for pyperf, NAME.parquet"))
-    parser.add(message("how"), FORMAT)
+    parser.add_names("run", message("The folder of a run."))
+    parser.add_names("to", message("Where to write: a folder, NAME.json for pyperf, or NAME.parquet."))
+    parser.add(message("options"), FORMAT)
     flags = parser.parse(arguments)
     from reports.exports.formats import FORMATS
     from reports.view import View

@@ -1,4 +1,4 @@
-"""The command hosts: can these hosts be measured on, and what is missing there?"""
+"""The command hosts: show whether hosts can be used for a run, and what is missing on the hosts."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,11 +17,11 @@ from core.runtime import NATIVE
 from lab.hosts.spread import Spread
 from lab.machine.doctor import judge_machine
 
-INSTALL = Option("--install", message("install runtimes that are missing there, with uv"))
+INSTALL = Option("--install", message("Install missing runtimes on the hosts with uv."))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 if all hosts can be used and have all runtimes, else 1."""
+    """Run the command hosts. Return its exit status: 0 if all hosts are usable and have all runtimes, else 1."""
     output = output_for(arguments)
     parser = output.parser("hosts")
     parser.add(message("several hosts"), hosts.HOSTS, hosts.SERVICES_ON)
@@ -53,15 +53,9 @@ def main(arguments: Sequence[str]) -> int:
 def _layout(given: Mapping[str, Any]) -> Layout:
     named: dict[str, Any] = value_of(hosts.HOSTS, given, {})
     if not named:
-        raise BadInput("--hosts is missing; name the file that describes them: docs/hosts.md.")
+        raise BadInput("--hosts is missing. Name the file that describes the hosts (see docs/hosts.md).")
     first = value_of(hosts.SERVICES_ON, given, next(iter(named)))
-    if first not in named:
-        raise BadInput(
-            "{flag} names {name!r}; the hosts are {hosts}.",
-            flag="--services-on",
-            name=first,
-            hosts=listed(sorted(named)),
-        )
+    hosts.expect_described(hosts.SERVICES_ON.flag, first, named)
     return Layout(hosts=named, services_on=first, clients_on=tuple(named))
 
 
@@ -82,27 +76,27 @@ def _lines(
             "  machine   {cpu}, {cores} cores, {kernel}", **{key: known[key] for key in ("cpu", "cores", "kernel")}
         )
         runtimes = [f"{runtime} ({version})" for runtime, version in known["runtimes"].items()]
-        yield message("  Python    {python} for the agent; uv: {uv}", python=known["python"], uv=_yes(known["uv"]))
+        yield message(
+            "  Python    {python} runs the agent; uv installed: {uv}",
+            python=known["python"],
+            uv=message("yes") if known["uv"] else message("no"),
+        )
         yield message("  runtimes  {names}", names=listed(runtimes) if runtimes else "-")
         if missing := _missing(known, wanted):
-            yield message("  missing   {names}. Install them there: add --install", names=listed(missing))
+            yield message("  missing   {names}. Add --install to install the runtimes.", names=listed(missing))
         for finding in judge_machine(known["quiet"]):
             if finding.good is False:
                 yield message(
-                    "  not quiet {name}: {value}. {remedy}",
+                    "  noise     {name}: {value}. {remedy}",
                     name=finding.name,
                     value=finding.value,
                     remedy=finding.remedy,
                 )
-        yield message("  clock     known within {error_us:.0f} us", error_us=known["clock_error_ns"] / 1e3)
+        yield message("  clock     offset known within {error_us:.0f} us", error_us=known["clock_error_ns"] / 1e3)
         if link := known.get("link"):
             yield message(
-                "  link      {trip_us:.0f} us to {services} and back, {rate:.0f} MB/s",
+                "  link      {trip_us:.0f} us round trip to {services}, {rate:.0f} MB/s",
                 trip_us=link["median_ns"] / 1e3,
                 services=spread.layout.services_on,
                 rate=link["bytes_per_s"] / 1e6,
             )
-
-
-def _yes(is_so: bool) -> Message:
-    return message("yes") if is_so else message("no")

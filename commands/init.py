@@ -1,4 +1,4 @@
-"""The command init: a commented plan for a service of the user's own."""
+"""The command init: write a commented plan for a user's own service."""
 
 import json
 import os
@@ -20,21 +20,21 @@ from config.user_service.plan import DEFAULT_THREADS, DEFAULTS, STARTS, user_ser
 from config.user_service.service import CLIENTS, CONNECTIONS, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
-from core.files import write
 from core.languages import ENGLISH, Language
-from core.messages import Arg, Message, listed, message
+from core.messages import NOTHING, Arg, Message, listed, message
 from core.program import PROGRAM
 from core.user_service import App, UserService
+from reports.exports import written
 
 DEFAULT_FILE = "my-service.yaml"
 USUAL_REQUIREMENTS = "requirements.txt"
 NONE = "none"
-FORCE = Option("--force", message("overwrite the file"))
+FORCE = Option("--force", message("Overwrite the file if it exists."))
 START = message(
-    "How is it started? An application and its server, such as  shop.web:app gunicorn\n"
-    "  or a command, such as  {python} -m myapp --port {port}"
+    "How is the service started? Give an application and its server, such as  shop.web:app "
+    "gunicorn\n  or a command, such as  {python} -m myapp --port {port}"
 )
-REQUEST = message('Which request, and what is the answer? Such as  GET /items/3 -> 200 {"id": 3}')
+REQUEST = message('Which request is sent, and which answer is correct? For example  GET /items/3 -> 200 {"id": 3}')
 HEAD = message(
     "Look at it:  {program} plan --plan {file}\nMeasure it:  {program} --plan {file}\n"
     "Keys: docs/own-service.md for the service, docs/plans.md for the rest."
@@ -55,21 +55,28 @@ SECOND_REQUEST = """\
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0."""
+    """Run the command init. Return its exit status: 0."""
     output = output_for(arguments)
-    flags = _flags(arguments, output)
+    parser = output.parser("init")
+    parser.add_names("file", message("The plan file to write (default: {file}).", file=DEFAULT_FILE), "?", DEFAULT_FILE)
+    parser.add(message("the plan"), FORCE, RUNTIMES)
+    add_service_flags(parser)
+    flags = parser.parse(arguments)
     path = Path(flags["file"])
-    _expect_room(path, force=flags["force"])
+    _expect_writable(path, force=flags["force"])
     runtimes = value_of(RUNTIMES, flags, DEFAULT_RUNTIMES)
     given = {"name": path.stem, **service_from(flags)}
-    _check(given)
-    given = _answered(given, output)
+    _check_flags(given)
+    given = _complete(given, output)
     plan = user_service_plan(given, Path.cwd())
     assert plan.user_service is not None
     if flags["runtime"] is not None and not replace(plan, runtimes=runtimes).cells():
-        raise BadInput("--runtime is {names}; services of your own do not run under it.", names=flags["runtime"])
-    text = plan_text(path.name, _seen_from(path.parent, given), plan.user_service, runtimes, output.language)
-    _write(path, text)
+        raise BadInput(
+            "--runtime is {names}, but your own service cannot run under it. Name a Python, such as 3.14t.",
+            names=flags["runtime"],
+        )
+    text = plan_text(path.name, _relative_to(path.parent, given), plan.user_service, runtimes, output.language)
+    written({path: text})
     output.note(
         message(
             "Look at it:  {program} plan --plan {file}\nMeasure it:  {program} --plan {file}",
@@ -81,62 +88,50 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
-    parser = output.parser("init")
-    parser.add_names("file", message("the plan to write (default: {file})", file=DEFAULT_FILE), "?", DEFAULT_FILE)
-    parser.add(message("the plan"), FORCE, RUNTIMES)
-    add_service_flags(parser)
-    return parser.parse(arguments)
-
-
-def _expect_room(path: Path, *, force: bool) -> None:
-    """Raises BadInput where the plan cannot be written, before anything is asked."""
-    if os.path.isdir(path):
-        raise _unwritable(path, message("it is a folder"))
+def _expect_writable(path: Path, *, force: bool) -> None:
+    """Raise BadInput if the plan cannot be written. This is checked before any question."""
+    reason = message("it is a folder") if os.path.isdir(path) else NOTHING
     if not os.path.isdir(path.parent):
-        raise _unwritable(path, message("there is no folder {folder}", folder=str(path.parent)))
+        reason = message("the folder {folder} does not exist", folder=str(path.parent))
+    if reason:
+        raise BadInput("{path} cannot be written: {reason}. Name another file.", path=str(path), reason=reason)
     if os.path.exists(path) and not force:
-        raise BadInput("{path} exists; name another file, or overwrite it with --force.", path=str(path))
+        raise BadInput("{path} exists. Name another file, or overwrite it with --force.", path=str(path))
 
 
-def _check(given: dict[str, Any]) -> None:
-    """Raises BadInput for flags that no answer could mend; what is still missing is taken to be right."""
-    missing = {}
-    if given.keys() & {"server", "interface"} and not given.keys() & STARTS.keys():
+def _check_flags(given: dict[str, Any]) -> None:
+    """Raise BadInput for flags that no answer could correct. Missing values are assumed to be valid."""
+    missing = {"command": "{python} {port} {workers} {threads}"}
+    if given.keys() & {"server", "interface"}:
         missing = {"app": "app:app", "server": "granian"}
-    elif not given.keys() & STARTS.keys():
-        missing = {"command": "{python} {port} {workers} {threads}"}
-    user_service_plan({**missing, **given}, Path.cwd())
+    user_service_plan({**({} if given.keys() & STARTS.keys() else missing), **given}, Path.cwd())
 
 
-def _answered(given: dict[str, Any], output: Output) -> dict[str, Any]:
-    """*given* with what it does not have yet, asked for on a terminal. Raises BadInput where there is none."""
+def _complete(given: dict[str, Any], output: Output) -> dict[str, Any]:
+    """Ask for the missing values of a service, and return all values. Raises BadInput without a terminal."""
     started = bool(given.keys() & STARTS.keys())
     if not sys.stdin.isatty():
         if not started or "requests" not in given:
             raise BadInput(
-                "There is no terminal to ask on; give --app and --server, --service-command or --target, "
-                "and --request with --expect-status or --expect-json."
+                "init cannot ask questions, because its input is not a terminal. Give --app and --server, "
+                "--service-command or --target, and --request with --expect-status or --expect-json."
             )
         return given
     if not started:
-        given |= _ask(START, "", start_from, given, output)
+        given |= _ask(START, "", parse_start, given, output)
     if "requests" not in given:
-        given |= _ask(REQUEST, "", lambda answer: {"requests": requests_from(answer)}, given, output)
+        given |= _ask(REQUEST, "", lambda answer: {"requests": parse_requests(answer)}, given, output)
     if "requirements" not in given and "targets" not in given:
         usual = USUAL_REQUIREMENTS if Path(USUAL_REQUIREMENTS).is_file() else NONE
-        given |= _ask(message("Which requirements file? [{usual}]", usual=usual), usual, _requirements, given, output)
+        question = message("Which requirements file? [{usual}]", usual=usual)
+        given |= _ask(question, usual, lambda name: {} if name == NONE else {"requirements": name}, given, output)
     return given
-
-
-def _requirements(answer: str) -> dict[str, Any]:
-    return {} if answer == NONE else {"requirements": answer}
 
 
 def _ask(
     question: Arg, usual: str, read: Callable[[str], dict[str, Any]], known: dict[str, Any], output: Output
 ) -> dict[str, Any]:
-    """What one answer gives, asked until it is valid. Raises BadInput at the end of input."""
+    """Ask a question until the answer is valid. Return the answer's values. Raises BadInput at the end of input."""
     while True:
         print(output.text(question), "> ", sep="\n", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()
@@ -150,38 +145,27 @@ def _ask(
             output.note(error.message)
 
 
-def _seen_from(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
-    """*given* with its paths from *folder*, where the plan is, in place of the current one."""
+def _relative_to(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
+    """Return a service's values with paths relative to *folder*, the plan's folder."""
     files = {key: given[key] for key in ("requirements", "requests") if isinstance(given.get(key), str)}
     if "targets" not in given:
         files["directory"] = given.get("directory", ".")
     return {**given, **{key: os.path.relpath(name, folder) for key, name in files.items()}}
 
 
-def _write(path: Path, text: str) -> None:
-    try:
-        write(path, text)
-    except OSError as error:
-        raise _unwritable(path, str(error.strerror)) from error
+# ---- the text of a plan, without file access -------------------------------------------------------------------------
 
 
-def _unwritable(path: Path, reason: Arg) -> BadInput:
-    return BadInput("{path} cannot be written: {reason}; name another file.", path=str(path), reason=reason)
-
-
-# ---- the text of a plan: no file is read here -----------------------------------------------------------------------
-
-
-def start_from(answer: str) -> dict[str, str]:
-    """How a service is started, from 'shop.web:app gunicorn' or a command with {port} or {socket}."""
+def parse_start(answer: str) -> dict[str, str]:
+    """Parse how a service is started, from 'shop.web:app gunicorn' or a command with {port} or {socket}."""
     words = answer.split()
     if "{" in answer or len(words) > 2:
         return {"command": answer.strip()}
     return dict(zip(("app", "server"), words, strict=False))
 
 
-def requests_from(answer: str) -> list[dict[str, str]]:
-    """The request, from 'GET /items/3 -> 200 {"id": 3}'; status and JSON may be left out."""
+def parse_requests(answer: str) -> list[dict[str, str]]:
+    """Parse a request from 'GET /items/3 -> 200 {"id": 3}', in which status and JSON are optional."""
     request, _, expected = (part.strip() for part in answer.partition("->"))
     status, body = re.fullmatch(r"([0-9]{3})?(.*)", expected, re.DOTALL).groups()  # type: ignore[union-attr]
     given = {"request": request, "expect_status": status, "expect_json": body.strip()}
@@ -195,7 +179,12 @@ def plan_text(
     runtimes: Sequence[str],
     language: Language = ENGLISH,
 ) -> str:
-    """A plan in YAML, with a comment on each key. file: its name. service: what *given* (texts, by KEYS) describes."""
+    """Return a plan in YAML, with a comment for each key.
+
+    file: the name of the plan's file
+    given: the texts of the service, by KEYS
+    service: the service that *given* describes
+    """
     head = Message(msgid=HEAD.msgid, args={"file": file, "program": PROGRAM})
     lines = [
         f"# {file}",
@@ -215,7 +204,7 @@ def _comment(text: Message, language: Language) -> list[str]:
 
 
 def _method(service: UserService, runtimes: Sequence[str], language: Language) -> Iterator[str]:
-    """How it is measured; services that already run have no runtimes."""
+    """Yield the lines about the method. Services that already run have no runtimes."""
     question = message("What the free-threaded build does to {name}.", name=service.name)
     if service.targets:
         question = message("Which of {names} is faster?", names=listed(target.name for target in service.targets))
@@ -239,7 +228,7 @@ def _service(given: Mapping[str, Any], service: UserService, language: Language)
 
 
 def _applies(option: Option, service: UserService) -> bool:
-    """Whether the plan may have *option*, so that an example of it is shown."""
+    """Return whether an option applies to the service, so that the plan shows an example of it."""
     if option.key == "topology":
         return service.command is not None and service.command.threaded and service.command.forks
     subject = Subject.APP if isinstance(service.start, App) else Subject.COMMAND

@@ -1,4 +1,4 @@
-"""The command list: the saved runs."""
+"""The command list: show the saved runs."""
 
 import json
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from lab.run.runs import RUNS, no_run_in
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0."""
+    """Run the command list. Return its exit status: 0."""
     from reports.render.console import terminal
     from reports.terminal.listing import print_list, saved_runs
 
     output = output_for(arguments)
     parser = output.parser("list")
-    parser.add_names("folder", message("where runs are saved (default: {folder})", folder=RUNS_FOLDER), "?")
+    parser.add_names("folder", message("The folder of saved runs (default: {folder}).", folder=RUNS_FOLDER), "?")
     parser.add(message("what to print"), JSON)
     flags = parser.parse(arguments)
     folder = short(Path(flags["folder"]) if flags["folder"] is not None else RUNS)

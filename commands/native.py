@@ -1,4 +1,4 @@
-"""The command native: builds the native programs and extensions."""
+"""The command native: build the native programs and extensions."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,16 +12,16 @@ FOR_RUNTIMES = ("3.11", "3.14", "3.14t")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0, or 1 where something could not be built although its tools are here."""
+    """Run the command native. Return its exit status: 0, or 1 if a build failed although its tools are installed."""
     output = output_for(arguments)
     known = (*programs.BUILDS, *wheels.EXTENSIONS)
     parser = output.parser("native")
-    parser.add_names("names", message("of {known} (default: all)", known=listed(known)), "*")
+    parser.add_names("names", message("What to build, from {known} (default: all).", known=listed(known)), "*")
     names = parser.parse(arguments)["names"] or known
     for name in names:
         if name not in known:
             raise BadInput(
-                "{name!r} is not a native program or extension; accepted are {known}.", name=name, known=listed(known)
+                "{name!r} is not a native program or extension. Accepted are {known}.", name=name, known=listed(known)
             )
     broken = False
     for what, why_not in _built(names):

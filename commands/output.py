@@ -17,18 +17,18 @@ from core.messages import Arg, message
 from core.printable import for_terminal
 from core.redact import Redactor
 
-NO_VERDICT = 1  # exit status where --fail-if-slower cannot be decided
+NO_VERDICT = 1  # exit status if --fail-if-slower cannot be decided
 THRESHOLD_MISSED = 3
 
 
 @dataclass(frozen=True, kw_only=True)
 class Output:
-    """The language in which a command prints."""
+    """A printer of messages in the user's language."""
 
     language: Language = ENGLISH
 
     def parser(self, command: str) -> Parser:
-        """Return the parser of *command*, which speaks the user's language."""
+        """Return the parser of *command*, with help in the user's language."""
         return Parser(command, commands.SUMMARIES[command], self.language)
 
     def text(self, text: Arg) -> str:
@@ -36,8 +36,8 @@ class Output:
         return self.language.text(text)
 
     def note(self, text: Arg) -> None:
-        """Print a line on standard error."""
-        with suppress(OSError):  # a closed terminal: nobody is there to be told
+        """Print a note on standard error."""
+        with suppress(OSError):  # the terminal is closed, so nobody can read the note
             print(for_terminal(self.text(text)), file=sys.stderr)
 
     def error(self, cause: Arg) -> None:
@@ -45,7 +45,7 @@ class Output:
         self.note(message("error: {cause}", cause=cause))
 
     def line(self, text: Arg) -> None:
-        """Print a line of the result."""
+        """Print a line of a command's result on standard output."""
         print(for_terminal(self.text(text)))
 
 
@@ -57,10 +57,10 @@ def output_for(arguments: Sequence[str]) -> Output:
 
 
 def without_secrets(arguments: Sequence[str]) -> list[str]:
-    """Return a command line as it may be written to a file."""
+    """Return a command line without secrets, to be written to a file."""
     return masked_arguments(arguments, OPTIONS, Redactor(()))
 
 
 def short(path: Path) -> Path:
-    """Return *path* relative to the current folder if it lies in it."""
+    """Return *path*, relative to the current folder if it is inside."""
     return path.resolve().relative_to(Path.cwd()) if path.resolve().is_relative_to(Path.cwd()) else path

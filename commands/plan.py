@@ -1,71 +1,56 @@
-"""The command plan: what a run would measure."""
+"""The command plan: show what a run would measure."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich import box
-from rich.cells import cell_len
-from rich.table import Table
-from rich.text import Text
-
-from commands.chosen import planned, with_present_runtimes
+from commands.chosen import choose_runtimes, planned
 from commands.output import Output, output_for
-from commands.project import with_project
+from commands.project import complete_from_project
 from config import flags
 from config.options import Option
 from config.plan import Plan
 from config.plan_options import JSON, parse_margin
 from core.cell import Cell
 from core.errors import BadInput
-from core.messages import message, plural
+from core.messages import NOTHING, message, plural
 from core.method import placement
-from core.printable import on_one_line
 from core.result import load
-from core.system import System
 from lab.machine import host
 from reports.document.values import duration
 
+if TYPE_CHECKING:
+    from reports.document.model import Table
+
 POWER = Option(
-    "--power D", message("by the noise of a saved run: cells and blocks that find a difference of 5%"), parse_margin
+    "--power D",
+    message(
+        "Estimate from the noise of a saved run which duration and number of "
+        "blocks can show a difference of D, such as 5%."
+    ),
+    parse_margin,
 )
-FROM = Option("--from RUN", message("the run whose noise --power takes"))
-COUNT_US = 0.025  # one turn of the calc loop on a current core
+FROM = Option("--from RUN", message("The saved run whose noise --power uses."))
+COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
 PROCESS_OVERHEAD_S = 0.03
-GAP = 2  # between columns, of which rich draws RULE
-RULE = 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Column:
-    """head: with a line break where it may break. needless: what is left out first where the table is too wide."""
-
-    head: str
-    texts: Sequence[str]
-    needless: int = 0
-
-    @property
-    def width(self) -> int:
-        """Of the head, broken, and every text, in columns of the terminal."""
-        return max(map(cell_len, (*self.head.split("\n"), *self.texts)))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0."""
+    """Run the command plan. Return its exit status: 0."""
     output = output_for(arguments)
     parser = output.parser("plan")
     flags.add_run_flags(parser)
     parser.add(message("what to print"), JSON)
-    parser.add(message("how many blocks"), POWER, FROM)
+    parser.add(message("estimate the number of blocks"), POWER, FROM)
     flagged = parser.parse(arguments)
     if flagged["power"] is not None or flagged["from"] is not None:
         return _power(flagged, output)
-    given = with_project(flagged, output.note)
+    given = complete_from_project(flagged, output.note)
     with planned(given) as (asked, spread):
-        plan, _, _ = with_present_runtimes(asked, given, output, spread)
+        plan, _, _ = choose_runtimes(asked, given, output, spread)
     if given["json"]:
         print(json.dumps(plan.to_json(), indent=2))
     else:
@@ -74,18 +59,19 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _power(given: Mapping[str, Any], output: Output) -> int:
-    """Print what would find the difference, with the noise of a run."""
+    """Print the cells and blocks that can show the difference, given the noise of a saved run."""
     from reports.facts.comparisons import compare
     from reports.facts.inside import design_of, design_words
 
     if given["power"] is None or given["from"] is None:
-        raise BadInput("--power takes its noise from a saved run: --power 5% --from reports/out/RUN.")
+        raise BadInput("--power and --from must be given together: --power 5% --from reports/out/RUN.")
     size, run = flags.value_of(POWER, given), load(Path(given["from"]))
     design = design_of(run, compare(run), size)
     if design is None:
         raise BadInput(
-            "{run} cannot say how many blocks it takes: no step has 6 blocks of cells of half a second, or its noise "
-            "would ask for hundreds. Measure its plan with --blocks 6 --duration 1, or on a quieter machine.",
+            "The number of blocks cannot be estimated from {run}. No step has 6 blocks with "
+            "cells of 0.5 s, or the noise would require hundreds of blocks. Measure its plan "
+            "with --blocks 6 --duration 1, or on a quieter machine.",
             run=given["from"],
         )
     output.line(design_words(design, size, design.flags))
@@ -94,22 +80,16 @@ def _power(given: Mapping[str, Any], output: Output) -> int:
 
 def _print(plan: Plan, output: Output) -> None:
     from reports.render.console import terminal
+    from reports.render.terminal import print_table
 
     console, cores = terminal(), host.facts()["cores_usable"] or 1
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=(0, GAP - RULE, 0, 0))
-    shown = fitting(columns(plan, cores, output), console.width)
-    for column in shown:
-        table.add_column(column.head, justify="right" if column is not shown[0] else "left", no_wrap=True)
-    for texts in zip(*(column.texts for column in shown), strict=True):
-        table.add_row(*map(Text, map(on_one_line, texts)))
-    console.print(table)
-    cells, seconds = plan.cells(), plan_seconds(plan, cores)
+    print_table(cell_table(plan, cores), console, output.language)
     total = message(
         "{cells} x {blocks}, {requests:,} requests, about {time} (a rough estimate; nothing was run).",
-        cells=plural("{count} cell", "{count} cells", count=len(cells)),
+        cells=plural("{count} cell", "{count} cells", count=len(plan.cells())),
         blocks=plural("{count} block", "{count} blocks", count=plan.blocks),
-        requests=plan.blocks * sum(cell.requests for cell in cells),
-        time=duration(seconds),
+        requests=plan.blocks * sum(cell.requests for cell in plan.cells()),
+        time=duration(plan_seconds(plan, cores)),
     )
     console.print(f"\n{output.text(total)}", highlight=False)
     if plan.aa and not (plan.method.is_pinned or plan.layout or plan.user_service or plan.view):
@@ -117,59 +97,36 @@ def _print(plan: Plan, output: Output) -> None:
         console.print(output.text(advice), highlight=False, soft_wrap=True)
 
 
-def columns(plan: Plan, cores: int, output: Output) -> list[Column]:
-    """Of every cell what tells it from the others, its requests and its time."""
-    cells, systems, duration_s = plan.cells(), plan.systems, plan.method.duration_s
-    times = [cell_seconds(cell, systems[cell.system], cores, duration_s) for cell in cells]
-    return [
-        Column(head=output.text(message("cell")), texts=[cell.cell_id for cell in cells], needless=1),
-        Column(head=output.text(message("system")), texts=[cell.system for cell in cells]),
-        Column(head=output.text(message("runtime")), texts=[cell.runtime for cell in cells]),
-        *(_parameter(name, cells) for name in _varying(cells)),
-        Column(head=output.text(message("requests")), texts=[f"{cell.requests:,}" for cell in cells]),
-        Column(head=output.text(message("about")), texts=[f"{time_s:.1f} s" for time_s in times], needless=2),
-    ]
+def cell_table(plan: Plan, cores: int) -> "Table":
+    """Return a table of the cells with their varying parameters, requests and estimated time."""
+    from reports.document.shapes import Col, col, table
+    from reports.facts.settings import parameter_values, varying_names
+
+    cells, names = plan.cells(), varying_names(cell.params for cell in plan.cells())
+    columns: tuple[Col[Cell], ...] = (
+        col(message("cell"), attrgetter("cell_id"), rank=1),
+        col(message("system"), attrgetter("system")),
+        col(message("runtime"), attrgetter("runtime")),
+        col(message("parameters"), lambda cell: parameter_values(cell.params, names)),
+        col(message("requests"), attrgetter("requests"), "{:,}".format),
+        col(message("time"), lambda cell: cell_seconds(plan, cell, cores), "{:.1f} s".format),
+    )
+    return table(message("the plan"), columns, [(NOTHING, cells)])
 
 
-def _parameter(name: str, cells: Iterable[Cell]) -> Column:
-    return Column(head=name, texts=[str(cell.params.get(name, "")).lower() for cell in cells], needless=3)
+def cell_seconds(plan: Plan, cell: Cell, cores: int) -> float:
+    """Return the estimated time of a cell of *plan* on *cores* cores, in seconds.
 
-
-def fitting(table: Sequence[Column], width: int) -> list[Column]:
-    """The columns as they fit into *width*: heads are broken at _, then columns left out. Texts are never broken."""
-    shown = list(table)
-    if _width(shown) > width:
-        shown = [Column(head=one.head.replace("_", "_\n"), texts=one.texts, needless=one.needless) for one in shown]
-    while _width(shown) > width and any(column.needless for column in shown):
-        first = min(column.needless for column in shown if column.needless)
-        shown.remove([column for column in shown if column.needless == first][-1])
-    return shown
-
-
-def _width(table: Sequence[Column]) -> int:
-    return sum(column.width + GAP for column in table) - GAP
-
-
-def _varying(cells: Sequence[Cell]) -> list[str]:
-    names = dict.fromkeys(name for cell in cells for name in cell.params)
-    return [name for name in names if len({str(cell.params[name]) for cell in cells if name in cell.params}) > 1]
-
-
-def cell_seconds(cell: Cell, system: System, cores: int, duration_s: float = 0.0) -> float:
-    """Seconds that one cell of *system* takes on *cores* cores: CPU time of both sides (or *duration_s*), and start."""
-    if duration_s:
-        return duration_s + _starting_s(cell, cores)
-    request_us = system.request_cpu_us + cell.calc_target * COUNT_US
+    The time is the start and end of the processes, and the duration or else the CPU time of services and clients.
+    """
     processes = cell.num_api_services + cell.num_clients
-    return max(cell.requests * request_us * 1e-6 / min(cores, processes), cell.paced_s) + _starting_s(cell, cores)
-
-
-def _starting_s(cell: Cell, cores: int) -> float:
-    return CELL_OVERHEAD_S + (cell.num_api_services + cell.num_clients) * PROCESS_OVERHEAD_S / cores
+    request_us = plan.systems[cell.system].request_cpu_us + cell.calc_target * COUNT_US
+    computing_s = cell.requests * request_us * 1e-6 / min(cores, processes)
+    timed_s = plan.method.duration_s or max(computing_s, cell.paced_s)
+    return timed_s + CELL_OVERHEAD_S + processes * PROCESS_OVERHEAD_S / cores
 
 
 def plan_seconds(plan: Plan, cores: int) -> float:
-    """Seconds that all blocks take, without the report."""
-    duration_s = plan.method.duration_s
-    block_s = sum(cell_seconds(entry.cell, entry.system, cores, duration_s) for entry in plan.entries())
+    """Return the estimated time of all blocks, in seconds, without the report."""
+    block_s = sum(cell_seconds(plan, entry.cell, cores) for entry in plan.entries())
     return min(plan.blocks * block_s, plan.until.seconds or float("inf"))

@@ -1,4 +1,4 @@
-"""Find in a project what flags leave out of a user's service, and print each choice with its reason."""
+"""Complete the flags of a user's service from its project, and print each choice with its reason."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ from core.secret import revealed
 from lab.environments.environment import EnvironmentFailed, installed_packages, requirements_file
 from lab.places import ENVIRONMENTS
 from lab.project import packages
-from lab.project.application import Application, inspect_application
+from lab.project.application import inspect_application
 from lab.python import interpreters
 from lab.run.runtimes import Runtime, present
 
@@ -28,37 +28,32 @@ UNTIL_DECIDED = "verdict,3min"
 Note = Callable[[Arg], None]
 
 
-def with_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
-    """Return *flags* with what they leave out: packages, runtimes, server, and when a run ends.
+def complete_from_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
+    """Fill in missing flags from the user's project: packages, runtimes, server, and the end of the run.
 
-    Only --app and --service-command are completed, because a plan names everything itself. Raises BadInput.
+    Only flags with --app or --service-command are completed, because a plan is complete. Raises BadInput.
     """
     filled = dict(flags)
     if not (flags["app"] or flags["service_command"]):
         return filled
-    _expect_mendable(flags)
+    _expect_complete(flags)
     filled["requirements"] = flags["requirements"] or _requirements(flags, note)
-    filled["runtime"] = flags["runtime"] or _of_experiment(flags) or _runtimes(flags, note)
+    method = load_experiment(flags[EXPERIMENT.name]).runtimes if flags.get(EXPERIMENT.name) else ()
+    filled["runtime"] = flags["runtime"] or ",".join(method) or _runtimes(flags, note)
     if flags["app"] and not (flags["server"] and flags["interface"]):
-        filled |= _served(filled, note)
+        filled |= _choose_server(filled, note)
     if not flags["request"] and not flags["requests"]:
-        note(message("Request: GET / (--request names another)"))
+        note(message("Request: GET / (change it with --request)"))
     if BLOCKS.name in flags and not (
         flags[BLOCKS.name] or flags[UNTIL.name] or flags[EXPERIMENT.name] or flags[SLO.name]
     ):
         filled[UNTIL.name] = UNTIL_DECIDED
-        note(message("Blocks: until there is a verdict, for 3 minutes at most (--blocks or --until say otherwise)"))
+        note(message("Blocks: until there is a verdict, at most 3 minutes (change it with --blocks or --until)"))
     return filled
 
 
-def _of_experiment(flags: Mapping[str, Any]) -> str:
-    """Return the runtimes of the plan that says how to measure; empty without one."""
-    name = flags.get(EXPERIMENT.name)
-    return ",".join(load_experiment(name).runtimes) if name else ""
-
-
-def _expect_mendable(flags: Mapping[str, Any]) -> None:
-    """Raise BadInput for flags that nothing in a project could correct, before anything is installed."""
+def _expect_complete(flags: Mapping[str, Any]) -> None:
+    """Raise BadInput for flags that no project could complete. This is checked before anything is installed."""
     usual: dict[str, Any] = {"requirements": os.devnull}
     if flags["app"]:
         usual["server"] = USUAL.get(flags["interface"] or WSGI)
@@ -70,25 +65,23 @@ def _folder(flags: Mapping[str, Any]) -> Path:
 
 
 def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
-    """Return a requirements file of the project; None if it declares nothing, and in gilscope's own checkout."""
+    """Return a requirements file for the project. Return None if it declares nothing, or is gilscope itself."""
     folder = _folder(flags)
     if ROOT.is_relative_to(folder):
         return None
     needed = packages.read_dependencies(folder, flags[EXTRA.name], flags[GROUP.name])
     if needed is None:
-        note(message("Packages: none; {folder} has no pyproject.toml or requirements.txt", folder=str(folder)))
+        note(message("Packages: none, because {folder} has no pyproject.toml or requirements.txt", folder=str(folder)))
         return None
-    if needed.installs:
-        note(message("Packages: the project itself and what it needs, by {source}", source=needed.source))
-    else:
-        note(message("Packages: by {source}", source=needed.source))
+    project = message("Packages: the project and its dependencies, from {source}", source=needed.source)
+    note(project if needed.installs else message("Packages: from {source}", source=needed.source))
     if len(needed.entries) == 1 and needed.entries[0].startswith("-r "):
         return needed.entries[0].removeprefix("-r ")
     return requirements_file("", needed.entries, ENVIRONMENTS) or None
 
 
 def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
-    """Return the default and the free-threaded build of one version, which are installed or can be."""
+    """Return the default and the free-threaded build of one version. Missing builds are installed."""
     if flags.get("hosts"):
         return ",".join(PAIRS[0])
     given = value_of(INTERPRETER, flags, {})
@@ -100,37 +93,47 @@ def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
     if missing:
         note(message("Runtimes: {names}; uv installs {missing}", names=listed(pair, AND), missing=listed(missing, AND)))
     else:
-        note(message("Runtimes: {names}, which are here (--runtime names others)", names=listed(pair, AND)))
+        note(message("Runtimes: {names}, both installed (change them with --runtime)", names=listed(pair, AND)))
     return ",".join(pair)
 
 
-def _served(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
-    """Return server and interface, and the application with () if it is a function that makes one."""
+def _choose_server(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
+    """Return the application, its server and its interface. A factory function gets () after its name."""
     python = _python(flags)
-    seen = inspect_application(flags["app"], python, _folder(flags), _variables(flags))
+    environment = parsed((ENVIRONMENT,), service_from(flags), Path.cwd()).get(ENVIRONMENT.key, {})
+    variables = {name: revealed(text) for name, text in environment.items()}
+    seen = inspect_application(flags["app"], python, _folder(flags), variables)
     if not (flags["interface"] or seen.interface):
-        raise _no_interface(flags["app"], seen)
+        raise BadInput(
+            "{app} is {kind}, which is neither WSGI nor ASGI. Give the command that serves it: "
+            "--service-command '{{python}} -m ... {{port}}'. Or name its interface with --interface.",
+            app=flags["app"],
+            kind=seen.kind,
+        )
     app = flags["app"] if flags["app"].endswith("()") or not seen.factory else f"{flags['app']}()"
     interface = flags["interface"] or seen.interface
     note(message("Application: {app} is {interface} ({kind})", app=app, interface=interface.upper(), kind=seen.kind))
     server, why = _server(flags["server"], interface, installed_packages(python))
     if why:
-        note(message("Server: {server}, {why} (--server names another)", server=server, why=why))
+        note(message("Server: {server}, {why} (change it with --server)", server=server, why=why))
     return {"app": app, "server": server, "interface": interface}
 
 
 def _server(given: str | None, interface: str, installed: Mapping[str, str]) -> tuple[str, Message | None]:
-    """The server, and why; the project's own, if it has one for this interface."""
+    """Return the server and the reason for it. A server that the project has installed is preferred."""
     if given:
         return given, None
     own = [name for name, server in SERVERS.items() if name in installed and interface in server.interfaces]
     if own:
-        return own[0], message("which the project has")
-    return USUAL[interface], message("usual for {interface}", interface=interface.upper())
+        return own[0], message("installed with the project")
+    return USUAL[interface], message("the default for {interface}", interface=interface.upper())
 
 
 def _python(flags: Mapping[str, Any]) -> Path:
-    """Return the interpreter of the first runtime that can have the packages. Raises EnvironmentFailed, BadInput."""
+    """Return the interpreter of the first runtime for which the packages can be installed.
+
+    Raises EnvironmentFailed, BadInput.
+    """
     names = tuple(str(flags["runtime"]).split(","))
     runtimes: dict[str, Runtime] = present(names, interpreters.find(names, value_of(INTERPRETER, flags, {})))
     failure: EnvironmentFailed | None = None
@@ -140,17 +143,3 @@ def _python(flags: Mapping[str, Any]) -> Path:
         except EnvironmentFailed as failed:
             failure = failure or failed
     raise failure or BadInput(interpreters.missing(names[0]))
-
-
-def _variables(flags: Mapping[str, Any]) -> dict[str, str]:
-    values = parsed((ENVIRONMENT,), service_from(flags), Path.cwd())
-    return {name: revealed(text) for name, text in values.get(ENVIRONMENT.key, {}).items()}
-
-
-def _no_interface(app: str, seen: Application) -> BadInput:
-    return BadInput(
-        "{app} is {kind}, which is neither WSGI nor ASGI. Give the command that serves it: --service-command "
-        "'{{python}} -m ... {{port}}'; or say what it is with --interface.",
-        app=app,
-        kind=seen.kind,
-    )

@@ -1,4 +1,4 @@
-"""The command report: page, tables and plots of saved runs, from result.json alone."""
+"""The command report: write page, tables and plots of saved runs from their result.json."""
 
 import json
 import webbrowser
@@ -20,30 +20,32 @@ from reports.names import PAGE, names_in_folder
 if TYPE_CHECKING:
     from reports.view import View
 
-ROOM = 12  # columns of a label
-OUT = Option("--out FILE", message("the page of several runs (default: side-by-side.html beside the newest run)"))
-OPEN = Option("--open", message("open the page in the browser"))
+LABEL_WIDTH = 12  # width of a label in columns of the terminal
+OUT = Option(
+    "--out FILE", message("The file for the page of several runs (default: side-by-side.html next to the newest run).")
+)
+OPEN = Option("--open", message("Open the page in the browser."))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """A report that is written: what it shows, where, and whether every file could be made."""
+    """A report that was written: its facts, its files, and whether every file could be made."""
 
     folder: Path
     view: "View"
     paths: list[Path]
     output: Output
-    whole: bool = True
+    is_complete: bool = True
 
 
 def write(folder: Path, run: Run, output: Output) -> Written:
-    """Write all that a run's folder holds beside result.json, and put the comparisons into *run*.
+    """Write all files of a run's report, and store the comparisons in *run*.
 
-    A file that cannot be made is named on standard error; the others are written.
+    A file that cannot be made is named on standard error. The other files are written.
     """
     from reports.render.apart import Drawings
 
-    with Drawings() as drawings:  # imports matplotlib while this process imports what follows
+    with Drawings() as drawings:  # its process imports matplotlib while this process does the imports below
         from reports.view import View
         from reports.write import PartsLost, write_all
 
@@ -55,11 +57,11 @@ def write(folder: Path, run: Run, output: Output) -> Written:
         except PartsLost as lost:
             for reason in lost.reasons:
                 output.error(reason)
-            return Written(folder=folder, view=view, paths=lost.paths, output=output, whole=False)
+            return Written(folder=folder, view=view, paths=lost.paths, output=output, is_complete=False)
 
 
 def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
-    """Print the report on the terminal, or the result as JSON, or where it is."""
+    """Print the report for the terminal, or as JSON, or only its folder if *quiet* is true."""
     folder = written.folder
     if as_json:
         print(json.dumps(_json(written)))
@@ -76,7 +78,7 @@ def _json(written: Written) -> dict[str, Any]:
 
 
 def _print(written: Written) -> None:
-    """Print what a terminal shows of each topic; the verdict last, and under it where the page is."""
+    """Print the sections for a terminal. The verdict is last, with the path of the page."""
     from rich.cells import cell_len
 
     from reports.document.model import Section
@@ -92,37 +94,35 @@ def _print(written: Written) -> None:
         print_section(section, console, written.output.language)
         console.print()
     page = str(short(_page(written)))
-    fits = cell_len(page) <= console.width - ROOM
+    fits = cell_len(page) <= console.width - LABEL_WIDTH
     print_section(with_page(last, page) if fits else last, console, written.output.language)
-    if not fits:  # a path that is broken into lines cannot be copied
+    if not fits:  # a path that is wrapped over two lines cannot be copied
         written.output.line(message("Page: {path}", path=page))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0, or 1 where a part of a report could not be made."""
+    """Run the command report. Return its exit status: 0, or 1 if a part of a report could not be made."""
     output = output_for(arguments)
-    flags = _flags(arguments, output)
+    parser = output.parser("report")
+    parser.add_names("run", message("The folder of a run (default: the newest run)."), "*")
+    parser.add(message("the page"), OUT, OPEN)
+    parser.add(message("what to print"), JSON, QUIET, exclusive=True)
+    flags = parser.parse(arguments)
     paths = [Path(text) for text in dict.fromkeys(flags["run"])] or [_newest_run()]
     if flags["out"] and len(paths) < 2:
-        raise BadInput("--out is {path}, for several runs side by side; name at least two runs.", path=flags["out"])
-    reports = [_reported(path, run, output) for path, run in [(path, load(path)) for path in paths]]
+        raise BadInput(
+            "--out is {path}, but --out is for the page of several runs. Name at least two runs.", path=flags["out"]
+        )
+    reports = [_write_again(path, run, output) for path, run in [(path, load(path)) for path in paths]]
     _show_all(reports, flags)
     page = _side_by_side(reports, flags, output) if len(paths) > 1 else _page(reports[0])
     if flags["open"] and not webbrowser.open(page.resolve().as_uri()):
-        output.note(message("No browser could be started; open {path} yourself.", path=str(page.resolve())))
-    return 0 if all(report.whole for report in reports) else 1
+        output.note(message("No browser could be started. Open {path} yourself.", path=str(page.resolve())))
+    return 0 if all(report.is_complete for report in reports) else 1
 
 
-def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
-    parser = output.parser("report")
-    parser.add_names("run", message("a run's folder (default: the newest)"), "*")
-    parser.add(message("the page"), OUT, OPEN)
-    parser.add(message("what to print"), JSON, QUIET, exclusive=True)
-    return parser.parse(arguments)
-
-
-def _reported(path: Path, run: Run, output: Output) -> Written:
-    """The report of the run read from *path*; a file beside it keeps what was concluded."""
+def _write_again(path: Path, run: Run, output: Output) -> Written:
+    """Write and return the report of the run at *path*. Save its comparisons next to the run."""
     folder = path if path.is_dir() else path.parent
     for damage in run.damaged:
         output.note(damage)
@@ -134,7 +134,7 @@ def _reported(path: Path, run: Run, output: Output) -> Written:
 
 
 def _show_all(reports: Sequence[Written], flags: dict[str, Any]) -> None:
-    """Each on the terminal; as JSON one document, which is a list where there are several."""
+    """Print the reports. JSON is one document, which is a list if there are several reports."""
     if flags["json"] and len(reports) > 1:
         print(json.dumps([_json(report) for report in reports]))
         return
@@ -143,7 +143,7 @@ def _show_all(reports: Sequence[Written], flags: dict[str, Any]) -> None:
 
 
 def _side_by_side(reports: Sequence[Written], flags: dict[str, Any], output: Output) -> Path:
-    """Write the page of several runs and say where it is; its path."""
+    """Write the page of several runs, print its path and return the path."""
     from reports.exports import written
     from reports.render.html import page
     from reports.several import FILE_NAME as BESIDE
@@ -155,7 +155,7 @@ def _side_by_side(reports: Sequence[Written], flags: dict[str, Any], output: Out
     if flags["quiet"]:
         print(short(path))
     elif not flags["json"]:
-        output.line(message("All of them side by side: {path}", path=str(short(path))))
+        output.line(message("All runs side by side: {path}", path=str(short(path))))
     return path
 
 

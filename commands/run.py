@@ -1,4 +1,4 @@
-"""Measure a plan, or continue a saved run; report it."""
+"""Measure a plan, or continue a saved run, and write the report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
@@ -9,9 +9,9 @@ from typing import Any
 
 import commands
 from commands import stress
-from commands.chosen import opened, planned, with_present_runtimes, without_absent
+from commands.chosen import choose_runtimes, opened, planned, without_absent
 from commands.output import NO_VERDICT, THRESHOLD_MISSED, Output, output_for
-from commands.project import with_project
+from commands.project import complete_from_project
 from commands.report import Written, show, write
 from config import flags
 from config import plan_options as options
@@ -47,15 +47,15 @@ from lab.run.runs import (
 from lab.run.sandbox import Sandbox
 from reports.names import names_in_folder
 
-SUMMARY = message(
-    "gilscope: what does the free-threaded build of CPython do to a threaded socket service, and is it worth it?"
-)
+SUMMARY = message("Measure what the free-threaded build of CPython does to a threaded service.")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 if every planned cell was measured, every part of the report made and nothing found, else 1.
+    """Measure and report a run. Return the exit status.
 
-    3 if the last runtime is slower than the first by more than the plan allows.
+    0: every cell was measured, the report is complete, and --stress found nothing
+    3: the last runtime is slower than the first by more than the plan allows
+    1: otherwise
     """
     output = output_for(arguments)
     parser = flags.Parser("", SUMMARY, output.language, _epilog(output))
@@ -66,16 +66,16 @@ def main(arguments: Sequence[str]) -> int:
     if given["resume"] is not None:
         _expect_saved_plan(given, parser)
         folder = Path(given["resume"])
-        resumed(folder)  # it is one of this machine, before anything is written there
+        resumed(folder)  # raises an error if the run is from another machine, before anything is written
         with held(folder) as sandbox:
             run, plan = _saved_plan(given, parser)
             with opened(plan) as spread:
-                return _measured(_resumed(run, plan, given, output, spread), run, sandbox, given, output)
+                return _measured(_resumed_order(run, plan, given, output, spread), run, sandbox, given, output)
     if given["accept_changes"]:
-        raise BadInput("--accept-changes is for --resume; leave it out of a new run.")
-    asked = with_project(given, output.note if not given["quiet"] else lambda text: None)
+        raise BadInput("--accept-changes works only with --resume. Leave it out of a new run.")
+    asked = complete_from_project(given, output.note if not given["quiet"] else lambda text: None)
     with planned(asked) as (plan, spread):
-        order, run = _ordered(plan, asked, arguments, output, spread)
+        order, run = _new_order(plan, asked, arguments, output, spread)
         with held(order.folder) as sandbox:
             expect_no_run(order.folder)
             expect_ours(order.folder, names_in_folder(options.VIEWS))
@@ -83,30 +83,30 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
-    """Measure and report, while the folder is held. Return the exit status."""
+    """Measure and report a run whose folder is locked. Return the exit status."""
     _carry_out(order, run, sandbox, output, quiet=given["quiet"])
     start_ns = perf_counter_ns()
     written = write(order.folder, run, output)
     note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
     show(written, as_json=given["json"], quiet=given["quiet"])
-    found = _stressed(order, sandbox, given, output) if given["stress"] else 0
+    found = _stress(order, sandbox, given, output) if given["stress"] else 0
     missing = 0 if order.plan.objectives else unmeasured(run)
     if missing:
         output.note(
             plural("{count} planned cell was not measured.", "{count} planned cells were not measured.", count=missing)
         )
-    slower = _slower(written, order.plan.fail_if_slower, output) if order.plan.fail_if_slower else 0
-    failed = _unanswered(written) if order.plan.objectives else bool(run.failed_cells)
-    return slower or (1 if failed or missing or found or not written.whole else 0)
+    slower = _report_slower(written, order.plan.fail_if_slower, output) if order.plan.fail_if_slower else 0
+    failed = _has_unanswered_search(written) if order.plan.objectives else bool(run.failed_cells)
+    return slower or (1 if failed or missing or found or not written.is_complete else 0)
 
 
-def _unanswered(written: Written) -> bool:
-    """Return whether a search has found no capacity for some arm."""
+def _has_unanswered_search(written: Written) -> bool:
+    """Return whether the search for the highest rate has no result for some arm."""
     return any(one.crossing is None for one in written.view.capacities)
 
 
-def _slower(written: Written, share: float, output: Output) -> int:
-    """Print where the last runtime is slower than the first by *share*, or may be. Return the exit status."""
+def _report_slower(written: Written, share: float, output: Output) -> int:
+    """Print where the last runtime is slower than the first by *share*, or may be slower. Return the exit status."""
     from reports.document.values import ratio, whole_percent
     from reports.facts.comparisons import from_first_to_last, regressions
 
@@ -124,8 +124,8 @@ def _slower(written: Written, share: float, output: Output) -> int:
         )
         if one in slower:
             line = message(
-                "{setting}: {numerator} is slower than {denominator} by more than {share}: it serves {ratio}x [{low}, "
-                "{high}] the requests.",
+                "{setting}: {numerator} is slower than {denominator} by more than {share}: it "
+                "serves {ratio}x [{low}, {high}] the throughput.",
                 ratio=ratio(one.ratio or 0.0),
                 low=ratio(one.low or 0.0),
                 high=ratio(one.high or 0.0),
@@ -137,35 +137,34 @@ def _slower(written: Written, share: float, output: Output) -> int:
     return NO_VERDICT if unclear or not compared else 0
 
 
-def _stressed(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
-    """Stress the plan's service, too, and save that beside the run. Return 1 if something was found, else 0."""
-    plan = stress.prepared(order.plan)
+def _stress(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
+    """Stress the plan's service, and save the result with the run. Return 1 if a problem was found, else 0."""
+    plan = stress.with_two_arms(order.plan)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method)
-    stressed = stress.stressed(plan, stress.SECONDS, bench, order.folder, output, quiet=given["quiet"])
-    text = stress.written(stressed, order.folder, output)
+    stressed = stress.run_stress(plan, stress.SECONDS, bench, order.folder, output, quiet=given["quiet"])
+    text = stress.write_report(stressed, order.folder, output)
     if not (given["quiet"] or given["json"]):
         print(f"\n{text}")
     return stress.exit_status(stressed)
 
 
 def _epilog(output: Output) -> str:
+    """Return one line per command, for --help."""
     lines = [f"  {name:<10}  {output.text(summary)}" for name, summary in commands.SUMMARIES.items()]
-    headings = message("commands (each has its own --help):"), message("systems:")
-    others, systems = map(output.text, headings)
-    return "\n".join([others, *lines, "", systems, flags.systems_help(output.language)])
+    return "\n".join([output.text(message("commands (each has its own --help):")), *lines])
 
 
-def _ordered(
+def _new_order(
     plan: Plan, given: Mapping[str, Any], arguments: Sequence[str], output: Output, spread: Spread | None
 ) -> tuple[Order, Run]:
     seed = flags.value_of(options.SEED, given)
-    plan, runtimes, missing = with_present_runtimes(plan, given, output, spread)
+    plan, runtimes, missing = choose_runtimes(plan, given, output, spread)
     plan = in_order(without_absent(plan, runtimes, output))
-    if plan.arm_order_reason and not plan.arm_order and plan.sides > 1:
+    if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
         output.note(message("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason))
-    _expect_an_end(plan)
+    _expect_end(plan)
     if given["stress"]:
-        stress.prepared(plan)
+        stress.with_two_arms(plan)
     folder = Path(given["out"]) if given["out"] else run_folder(plan)
     order = Order(
         plan=plan,
@@ -180,7 +179,7 @@ def _ordered(
 
 
 def _profiles(given: Mapping[str, Any], output: Output, spread: Spread | None) -> tuple[str, ...]:
-    """Return the wanted profiles that can be made on the services' machine, with a note on each other one."""
+    """Return the requested profiles that are possible on the services' machine. Print a note for each other profile."""
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
     obstacles = {kind: spread.obstacle(kind) if spread else OBSTACLES[kind]() for kind in wanted}
     for obstacle in filter(None, obstacles.values()):
@@ -189,34 +188,34 @@ def _profiles(given: Mapping[str, Any], output: Output, spread: Spread | None) -
 
 
 def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
-    """Raise BadInput for flags beside --resume that would change the plan."""
+    """Raise BadInput for flags that would change the saved plan of --resume."""
     if given["blocks"] is not None and not given["blocks"].startswith("+"):
         raise BadInput(
-            "--resume continues the saved plan; --blocks cannot change it. It can add to it: --blocks +{added}",
+            "--resume continues the saved plan, so --blocks cannot change it. To add blocks, use --blocks +{added}",
             added=given["blocks"],
         )
     changing = [
         option.flag
         for option in given_flags(parser.options, given)
-        if not option.beside_resume and option not in service_flags.GIVEN_AGAIN
+        if not option.beside_resume and option not in service_flags.SECRET_OPTIONS
     ]
     changing += service_flags.flags_without_secrets(given)
     if changing:
         raise BadInput(
-            "--resume continues the saved plan; {flags} cannot change it. Leave it out.", flags=listed(changing)
+            "--resume continues the saved plan, so {flags} cannot change it. Leave out {flags}.", flags=listed(changing)
         )
 
 
 def _saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> tuple[Run, Plan]:
     run = resumed(Path(given["resume"]))
-    stored = service_flags.plan_with_secrets(
-        run.plan, service_flags.secrets_of(given), _remembered(run, given["plan"], parser)
+    stored = service_flags.restore_secrets(
+        run.plan, service_flags.secrets_in_flags(given), _secrets_of_command(run, given["plan"], parser)
     )
     return run, extended(Plan.from_json(stored), run, given["blocks"])
 
 
-def _resumed(run: Run, plan: Plan, given: Mapping[str, Any], output: Output, spread: Spread | None) -> Order:
-    plan, runtimes, _ = with_present_runtimes(plan, given, output, spread)
+def _resumed_order(run: Run, plan: Plan, given: Mapping[str, Any], output: Output, spread: Spread | None) -> Order:
+    plan, runtimes, _ = choose_runtimes(plan, given, output, spread)
     folder = Path(given["resume"])
     order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder, places=spread)
     if not given["accept_changes"]:
@@ -228,7 +227,7 @@ def _resumed(run: Run, plan: Plan, given: Mapping[str, Any], output: Output, spr
 
 
 def extended(plan: Plan, run: Run, added: str | None) -> Plan:
-    """Return *plan* with N more blocks for --blocks +N. Raises BadInput."""
+    """Return *plan* with N additional blocks for --blocks +N. Raises BadInput."""
     if added is None:
         return plan
     measured = max((cell.block for cell in run.cells), default=0)
@@ -236,29 +235,29 @@ def extended(plan: Plan, run: Run, added: str | None) -> Plan:
     return replace(plan, blocks=(measured if plan.until else plan.blocks) + blocks, until=Until(), extended=True)
 
 
-def _remembered(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
-    """Return the secrets that the command of *run* reads again from variables and its plan, or from *plan* instead."""
+def _secrets_of_command(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
+    """Return the secrets that the saved command reads again from variables, and from its plan or else from *plan*."""
     if not any(secrets_in(from_file(run.plan.get("own", {})))):
         return []
-    said = service_flags.kept(parser.parse(run.command[1:]))
+    said = service_flags.drop_hidden_values(parser.parse(run.command[1:]))
     if plan is None and said["plan"] and Path(said["plan"]).is_file():
         plan = str(said["plan"])
     service = load_plan(Path(plan)).user_service if plan else None
-    return [*service_flags.secrets_of(said), *(service_flags.secrets_of_service(service) if service else ())]
+    return [*service_flags.secrets_in_flags(said), *(service_flags.secrets_in_service(service) if service else ())]
 
 
-def _expect_an_end(plan: Plan) -> None:
-    """Raise BadInput if only an interval can end the run, but no comparison has one."""
+def _expect_end(plan: Plan) -> None:
+    """Raise BadInput if only a comparison can end the run, but the plan compares nothing."""
     until = plan.until
-    if until.looks and not until.seconds and plan.blocks == options.MAX_BLOCKS and plan.sides < 2:
+    if until.looks and not until.seconds and plan.blocks == options.MAX_BLOCKS and len(plan.compared) < 2:
         raise BadInput(
-            "--until waits for a comparison, but there is nothing to compare: only one runtime, or one service, takes "
-            "part. Name two, or end the run by --blocks N or a time such as --until 10min."
+            "--until needs a comparison, but only one runtime or service takes part. Name two, "
+            "or end the run with --blocks N or a time such as --until 10min."
         )
 
 
 def _is_enough(until: Until, run: Run, spent_ns: int) -> bool:
-    """Return whether *run* has all the blocks it needs."""
+    """Return whether a run can end: its time is over, all steps have a verdict, or all intervals are narrow."""
     from reports.facts.comparisons import is_decided, widest
 
     if until.seconds and spent_ns >= until.seconds * 1e9:

@@ -1,10 +1,10 @@
-"""The command runtimes: the interpreters that there are, and what they are."""
+"""The command runtimes: show the installed interpreters and how they were built."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from commands.chosen import present_runtimes
+from commands.chosen import find_runtimes
 from commands.output import output_for
 from config.flags import add_runtime_flags, value_of
 from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
@@ -15,13 +15,13 @@ from reports.facts.builds import build_flags, packages
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0, also where some are missing."""
+    """Run the command runtimes. Return its exit status: 0, even if a runtime is missing."""
     output = output_for(arguments)
     parser = output.parser("runtimes")
     add_runtime_flags(parser)
     parser.add(message("what to print"), JSON)
     flags = parser.parse(arguments)
-    runtimes, _ = present_runtimes(value_of(RUNTIMES, flags, DEFAULT_RUNTIMES), flags, output)
+    runtimes, _ = find_runtimes(value_of(RUNTIMES, flags, DEFAULT_RUNTIMES), flags, output)
     if flags["json"]:
         print(json.dumps({name: runtime.to_json() for name, runtime in runtimes.items()}, indent=2))
         return 0
@@ -45,7 +45,7 @@ def _lines(name: str, facts: Mapping[str, Any]) -> Iterator[Arg]:
 
 
 def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Arg]:
-    """The interpreters that were not chosen."""
+    """Yield lines about the installed interpreters that were not chosen."""
     used = [runtime.interpreter for runtime in runtimes.values() if isinstance(runtime, Runtime)]
     there = [*interpreters.all_found(), *(other for chosen in used for other in chosen.alternatives)]
     others = {other.executable: other for other in there if other.executable not in {one.executable for one in used}}

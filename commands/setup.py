@@ -1,4 +1,4 @@
-"""The command setup: runtimes and environments. `make setup` calls it."""
+"""The command setup: install runtimes and environments. `make setup` calls it."""
 
 from collections.abc import Sequence
 
@@ -13,11 +13,13 @@ SETUP_RUNTIMES = ("3.11", "3.14", "3.14t")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0, also where some are missing."""
+    """Run the command setup. Return its exit status: 0, even if a runtime is missing."""
     output = output_for(arguments)
     parser = output.parser("setup")
     parser.add_names(
-        "runtimes", message("runtimes, such as 3.14.6t (default: {names})", names=listed(SETUP_RUNTIMES)), "*"
+        "runtimes",
+        message("Runtimes to find or install, such as 3.14.6t (default: {names}).", names=listed(SETUP_RUNTIMES)),
+        "*",
     )
     names = tuple(parser.parse(arguments)["runtimes"]) or SETUP_RUNTIMES
     absent = [name for name in names if RuntimeName.parse(name).binary not in interpreters.find(names)]

@@ -1,4 +1,4 @@
-"""The command stress: does a service still answer rightly without the GIL, when threads meet as often as they can?"""
+"""The command stress: check a service without the GIL for wrong answers, while its threads switch very often."""
 
 import json
 import sys
@@ -8,18 +8,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from commands.chosen import with_present_runtimes, without_absent
+from commands.chosen import choose_runtimes, without_absent
 from commands.output import Output, output_for, short
-from commands.project import with_project
+from commands.project import complete_from_project
 from config import flags
-from config.hosts import expect_here
-from config.options import Given, Option
+from config.hosts import expect_no_hosts
+from config.options import Option, parse_length
 from config.plan import Plan
 from config.plan_options import CHOICE, CLIENTS, JSON, OUT, QUIET
 from core.errors import BadInput
 from core.files import put
 from core.messages import message
-from core.method import LONGEST_S
 from core.runtime import NATIVE, RuntimeName
 from core.stress import Stress
 from lab.run.cell_run import Bench
@@ -31,36 +30,38 @@ SECONDS = 60.0
 DEFAULTS = {"NUM_CLIENTS": (2,), "NUM_CONNECTIONS_PER_CLIENT": (16,), "NUM_WORKERS_PER_API_SERVICE": (16,)}
 
 
-def _seconds(given: Given) -> float:
-    time_s = given.seconds({"s": 1.0, "min": 60.0, "h": 3600.0}, LONGEST_S, "60, 90s or 5min")
-    if not time_s:
-        raise given.wrong(message("above 0, such as 60 or 5min"))
-    return time_s
-
-
-LENGTH = Option("--seconds T", message("how long, all arms together (default: 60)"), _seconds)
+LENGTH = Option(
+    "--seconds T", message("How long to run, both runtimes together (default: 60 s)."), parse_length("60, 90s or 5min")
+)
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Exit status: 0 if nothing was found, 1 if something was."""
+    """Run the command stress. Return its exit status: 0 if no problem was found, else 1."""
     output = output_for(arguments)
-    given = _flags(arguments, output)
-    given = with_project(given, output.note if not given["quiet"] else lambda text: None)
+    parser = output.parser("stress")
+    parser.add(message("what to check"), LENGTH, *CHOICE, CLIENTS)
+    flags.add_runtime_flags(parser)
+    parser.add_parameters()
+    flags.add_service_flags(parser)
+    parser.add(message("what to print, and where it is saved"), OUT, JSON, QUIET)
+    given = parser.parse(arguments)
+    given = complete_from_project(given, output.note if not given["quiet"] else lambda text: None)
     asked, seconds = flags.plan_from(given), flags.value_of(LENGTH, given, SECONDS)
-    _expect_started(asked)
     if asked.user_service and not given["plan"]:
         asked = asked.with_values({**_defaults(asked), **flags.parameter_values(given)})
-    asked = replace(asked, runtimes=arms(asked.runtimes, forced=True))
-    plan, runtimes, _ = with_present_runtimes(asked, given, output)
-    plan = prepared(without_absent(plan, runtimes, output))
+    asked = with_two_arms(asked, forced=True)
+    plan, runtimes, _ = choose_runtimes(asked, given, output)
+    plan = with_two_arms(without_absent(plan, runtimes, output))
     preflight(plan)
     folder = Path(given["out"]) if given["out"] else run_folder(replace(plan, name=f"{plan.name}-stress"))
     with held(folder) as sandbox:
         if (folder / STRESS).exists():
-            raise BadInput("{folder} holds a stress already; name another folder with --out.", folder=str(folder))
+            raise BadInput(
+                "{folder} already contains a stress report. Name another folder with --out.", folder=str(folder)
+            )
         bench = Bench(sandbox=sandbox, runtimes=runtimes, method=plan.method)
-        stress = stressed(plan, seconds, bench, folder, output, quiet=given["quiet"])
-        text = written(stress, folder, output)
+        stress = run_stress(plan, seconds, bench, folder, output, quiet=given["quiet"])
+        text = write_report(stress, folder, output)
     if given["json"]:
         print(json.dumps(stress.to_json(), indent=1))
     elif given["quiet"]:
@@ -71,18 +72,8 @@ def main(arguments: Sequence[str]) -> int:
     return exit_status(stress)
 
 
-def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
-    parser = output.parser("stress")
-    parser.add(message("what to stress"), LENGTH, *CHOICE, CLIENTS)
-    flags.add_runtime_flags(parser)
-    parser.add_parameters()
-    flags.add_service_flags(parser)
-    parser.add(message("what to print, and where it is saved"), OUT, JSON, QUIET)
-    return parser.parse(arguments)
-
-
 def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
-    """Return those of DEFAULTS that all rows of *plan* read and none has set by a topology."""
+    """Return the default load of stress: the DEFAULTS that the systems of all rows use and no topology sets."""
     return {
         name: value
         for name, value in DEFAULTS.items()
@@ -90,39 +81,40 @@ def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
     }
 
 
-def prepared(plan: Plan) -> Plan:
-    """Return *plan* with two arms, one without the GIL and one with it. Raises BadInput if one of them is missing."""
-    _expect_started(plan)
-    return replace(plan, runtimes=arms(plan.runtimes), aa=False)
+def with_two_arms(plan: Plan, *, forced: bool = False) -> Plan:
+    """Return *plan* with two arms, without and with the GIL. Raises BadInput if this is not possible.
 
-
-def _expect_started(plan: Plan) -> None:
-    """Raise BadInput if the service cannot be started under both runtimes."""
-    expect_here(plan, "stress")
+    forced: if the plan has no runtime with a GIL, use the same binary with its GIL on
+    """
+    expect_no_hosts(plan, "stress")
     if sys.platform != "linux":
-        raise BadInput("stress needs Linux; this is {platform}.", platform=sys.platform)
+        raise BadInput("stress needs Linux, but this is {platform}.", platform=sys.platform)
     if plan.user_service and plan.user_service.targets:
-        raise BadInput("stress starts the service itself, under each runtime; give --service-command or --app.")
+        raise BadInput("stress must start the service itself, under each runtime. Give --service-command or --app.")
+    return replace(plan, runtimes=arms(plan.runtimes, forced=forced), aa=False)
 
 
 def arms(names: Sequence[str], *, forced: bool = False) -> tuple[str, ...]:
-    """Return a runtime of *names* without its GIL, and one of the same version with it. Raises BadInput.
+    """Return the runtimes of a stress run: one without a GIL, and one of the same version with a GIL. Raises BadInput.
 
-    forced: use the same binary with its GIL on if *names* has no other runtime with a GIL
+    forced: if *names* has no runtime with a GIL, use the same binary with its GIL on
     """
     parsed = [RuntimeName.parse(name) for name in names if name != NATIVE]
     without = next((name for name in reversed(parsed) if not name.gil_enabled), None)
     if without is None:
-        raise BadInput("No runtime without a GIL takes part; name one, such as --runtime 3.14,3.14t.")
+        raise BadInput("No runtime without a GIL takes part. Name one, such as --runtime 3.14,3.14t.")
     beside = [name for name in parsed if name.gil_enabled and name.version == without.version]
     if not beside and not forced:
-        raise BadInput("No runtime with a GIL takes part beside {name}; name one of its version.", name=str(without))
+        raise BadInput(
+            "No runtime with a GIL takes part for comparison with {name}. Name one of the same version.",
+            name=str(without),
+        )
     same_binary = [name for name in beside if name.gil_forced]
     return str(without), str((same_binary or beside)[0]) if beside else f"{without}+gil"
 
 
-def stressed(plan: Plan, seconds: float, bench: Bench, folder: Path, output: Output, *, quiet: bool) -> Stress:
-    """Stress *plan* for *seconds*. stress.json in *folder* is complete after every round."""
+def run_stress(plan: Plan, seconds: float, bench: Bench, folder: Path, output: Output, *, quiet: bool) -> Stress:
+    """Stress *plan* for *seconds*, and return the result. stress.json in *folder* is written after every round."""
     from lab.run.stress import SWITCH_INTERVAL_S, carry_out
 
     entries = plan.entries()
@@ -139,13 +131,14 @@ def stressed(plan: Plan, seconds: float, bench: Bench, folder: Path, output: Out
         put(folder / STRESS, json.dumps(stress.to_json(), indent=1) + "\n", durable=True)
         if not quiet:
             newest = stress.rounds[-1]
-            progress = message(
-                "{runtime}: {answered:,} answers, {wrong:,} wrong",
-                runtime=newest.runtime,
-                answered=newest.answered,
-                wrong=newest.wrong,
+            output.note(
+                message(
+                    "{runtime}: {answered:,} answers, {wrong:,} wrong",
+                    runtime=newest.runtime,
+                    answered=newest.answered,
+                    wrong=newest.wrong,
+                )
             )
-            output.note(progress)
 
     carry_out(entries, bench, stress, keep)
     return stress
@@ -156,8 +149,8 @@ def _connections(params: Mapping[str, Any]) -> int:
     return int(params.get("NUM_CLIENTS") or params.get("NUM_API_SERVICES") or 1) * int(each or 1)
 
 
-def written(stress: Stress, folder: Path, output: Output) -> str:
-    """Write the report beside stress.json as text and as a page. Return the text."""
+def write_report(stress: Stress, folder: Path, output: Output) -> str:
+    """Write the report next to stress.json as text and as a page. Return the text."""
     from reports import exports
     from reports.render.html import page
     from reports.render.markdown import markdown
@@ -170,7 +163,7 @@ def written(stress: Stress, folder: Path, output: Output) -> str:
 
 
 def exit_status(stress: Stress) -> int:
-    """Return 1 if something was found, else 0."""
+    """Return the exit status of a stress run: 1 if a problem was found, else 0."""
     from reports.terminal.stress import findings
 
     return 1 if findings(stress) else 0

@@ -1,4 +1,4 @@
-"""What a command stands on: the current folder, its arguments, room, processes. What lacks there is no bug of ours."""
+"""Check what every command needs: a current folder, valid arguments, memory, processes. Report what is missing."""
 
 import errno
 import os
@@ -10,54 +10,56 @@ from core.errors import BadInput
 from core.messages import Arg, Message, message
 
 FEW_PROCESSES = 256
-THREADS = 8  # at least: an interpreter search has 16
+THREADS = 8  # minimum; an interpreter search uses 16
 _REMEDIES = {
-    errno.ENOSPC: message("make room there, or name another place"),
-    errno.EDQUOT: message("make room there, or name another place"),
-    errno.EROFS: message("name another place"),
-    errno.EACCES: message("give access to it, or name another place"),
-    errno.EPERM: message("give access to it, or name another place"),
-    errno.ENAMETOOLONG: message("name another file"),
+    errno.ENOSPC: message("free some space there, or use another folder"),
+    errno.EDQUOT: message("free some space there, or use another folder"),
+    errno.EROFS: message("use another folder"),
+    errno.EACCES: message("change its permissions, or use another folder"),
+    errno.EPERM: message("change its permissions, or use another folder"),
+    errno.ENAMETOOLONG: message("use a shorter name"),
     errno.EMFILE: message("raise the limit (ulimit -n)"),
     errno.ENFILE: message("end some processes"),
     errno.EINTR: message("try again"),
-    errno.EIO: message("look at the disk, or the terminal"),
+    errno.EIO: message("check the disk, or the terminal"),
 }
 
 
 def check(arguments: Sequence[str]) -> None:
-    """Raises BadInput where no command can work."""
+    """Raise BadInput if an argument, the current folder or a process limit prevents every command."""
     for word in arguments:
-        if not _is_text(word):
-            raise BadInput("The argument {word} is not UTF-8; give another name to what it names.", word=ascii(word))
+        if word.encode(errors="ignore").decode() != word:
+            raise BadInput("The argument {word} is not valid UTF-8. Use a name in UTF-8.", word=ascii(word))
     try:
         os.getcwd()
     except OSError as error:
         raise BadInput(
-            "The current folder cannot be used: {reason}. Change to another one (cd).", reason=error.strerror
+            "The current folder cannot be used: {reason}. Change to another folder with cd.", reason=error.strerror
         ) from error
-    _expect_processes()
+    _expect_threads()
 
 
 def cause(error: Exception) -> Message | None:
-    """Why the machine, or the set-up, could not do what was asked; None if it is not at fault."""
+    """Return why the machine or the installation caused *error*; None if neither is the cause."""
     if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
         return _no_process()
     if isinstance(error, MemoryError):
-        return message("There is not enough memory (see ulimit -v). Stop what holds it, or make the plan smaller.")
+        return message(
+            "There is not enough memory. Stop other programs, raise the limit (ulimit -v), or use a smaller plan."
+        )
     if isinstance(error, UnicodeEncodeError) and error.encoding == "utf-8":
-        return message("The name {name} is not UTF-8; give it another one.", name=ascii(error.object)[:200])
+        return message("The name {name} is not valid UTF-8. Use a name in UTF-8.", name=ascii(error.object)[:200])
     if isinstance(error, ImportError) and error.name:
         return message(
-            "The set-up is not whole: {module} cannot be imported ({reason}). Install gilscope anew; in a checkout: "
-            "make setup",
+            "The installation is incomplete: {module} cannot be imported ({reason}). Install "
+            "gilscope again; in a checkout: make setup",
             module=error.name,
             reason=str(error),
         )
     if isinstance(error, OSError) and error.errno in _REMEDIES:
         place: Arg = str(error.filename) if error.filename is not None else message("A file")
         return message(
-            "{path} cannot be used: {reason}; {remedy}.",
+            "{path} cannot be used: {reason}. What to do: {remedy}.",
             path=place,
             reason=error.strerror,
             remedy=_REMEDIES[error.errno],
@@ -65,23 +67,15 @@ def cause(error: Exception) -> Message | None:
     return None
 
 
-def _is_text(word: str) -> bool:
-    try:
-        word.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _no_process() -> Message:
     return message(
-        "No process or thread can be started: {error}. End some, or raise the limit (ulimit -u).",
+        "No process or thread can be started: {error}. End some processes, or raise the limit (ulimit -u).",
         error=os.strerror(errno.EAGAIN),
     )
 
 
-def _expect_processes() -> None:
-    """Raises BadInput where a low limit leaves no room for a few threads: libraries would say so in their own ways."""
+def _expect_threads() -> None:
+    """Raise BadInput if a low limit prevents a few threads, because libraries would fail with unclear errors."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     if limit == resource.RLIM_INFINITY or limit > FEW_PROCESSES:
         return

@@ -1,1 +1,1 @@
-"""What a run is made of: plans from YAML files and flags, checked before anything starts."""
+"""Read plans from YAML files and flags, and check the plans before anything starts."""

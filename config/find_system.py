@@ -1,4 +1,4 @@
-"""Systems by number, by name, or by the file outside the repository that declares one."""
+"""Find systems by number, by name, or in a file outside the repository that declares a system."""
 
 from pathlib import Path
 
@@ -9,7 +9,10 @@ from systems import built_in, find
 
 
 def find_system(name: str, folder: Path = Path()) -> System:
-    """The system with that number or name, or that the file (*.py) in *folder* declares. Raises BadInput."""
+    """Return the system with that number or name, or the system that a *.py file in *folder* declares.
+
+    Raises BadInput.
+    """
     if not name.endswith(SUFFIX):
         return find(name)
     path = (folder / name).absolute()
@@ -17,8 +20,8 @@ def find_system(name: str, folder: Path = Path()) -> System:
     for other in built_in():
         for taken in sorted({other.key, other.name} & {system.key, system.name}):
             raise BadInput(
-                "{path} declares the system {name!r}, which is taken by {title!r} of gilscope; "
-                "give its SYSTEM another number, or another name and no number.",
+                "{path} declares the system {name!r}, but gilscope has a system of that name: {title!r}. Give "
+                "SYSTEM in that file another number, or another name without a number.",
                 path=str(path),
                 name=taken,
                 title=other.title,
@@ -26,13 +29,13 @@ def find_system(name: str, folder: Path = Path()) -> System:
     return system
 
 
-def known_names() -> list[str]:
-    """Of the systems that come with gilscope."""
+def system_names() -> list[str]:
+    """Return the names of the systems that come with gilscope."""
     return [system.name for system in built_in()]
 
 
 def find_systems(names: str, folder: Path = Path()) -> list[System]:
-    """The systems of a text with commas; "all" is those with a number. Raises BadInput."""
+    """Return the systems of a comma-separated list. "all" means the systems with a number. Raises BadInput."""
     systems: dict[str, System] = {}
     for name in names.split(","):
         numbered = [system for system in built_in() if system.group == "systems"]

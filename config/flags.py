@@ -1,7 +1,9 @@
-"""The command line: a parser of declared options, in any language, and the plan that flags ask for."""
+"""Parse the command line, in any language, and make the plan that the flags describe."""
 
 import argparse
+import re
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 from config import hosts, plan_options
 from config.find_system import find_systems
 from config.load import load_experiment, load_plan, plan_with
-from config.options import Option, given_flags, parsed_flags
+from config.options import Given, Option, given_flags, parsed_flags
 from config.plan import Plan, Row, parse_values
 from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT
 from config.user_service.flags import plan_from_service_flags
@@ -22,16 +24,38 @@ from core.program import PROGRAM
 from core.version import VERSION
 from systems import built_in
 
-HELP = message("show this help and exit")
-VERSION_HELP = message("show the version and exit")
-# What argparse itself complains about, so that translators see it
+HELP = message("Show this help and exit.")
+ALL = "all"
+VERSION_HELP = message("Show the version and exit.")
+# The options that --help shows for commands with parameters. --help all shows the rare options, too.
+MOST_USED = (
+    *("app", "service_command", "target", "request", "experiment", "plan", "system"),
+    *("runtime", "until", "blocks", "duration", "slo", "aa", "fail_if_slower"),
+    *("out", "resume", "profile", "stress", "json", "quiet"),
+)
+RARE = {
+    *(one.name for one in (*OPTIONS, *CHOICE, *INTERPRETERS, *MEASURING, *OUTPUT, *OF_A_RUN, *hosts.OPTIONS)),
+    *(parameter.field for parameter in PARAMETERS.values()),
+} - {*MOST_USED}
+# Errors of argparse, declared here so that they are collected for translation
 ARGPARSE = (message("expected one argument"), message("expected at least one argument"))
 
 
-class Parser(argparse.ArgumentParser):
-    """A parser of *options*, whose errors are BadInput. command: the word behind runner.py, or "".
+class _Help(argparse.Action):
+    """The action of --help and --help all."""
 
-    before_parsing: called with every parser before it parses
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        if values is not None:
+            Given(value=values, name="--help").choice((ALL,))
+        print(parser.format_help(every=values == ALL), end="")
+        parser.exit()
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of declared options. It reports errors as BadInput.
+
+    command: the word after runner.py; "" for a run
+    before_parsing: a function that is called with every parser before it parses
     """
 
     before_parsing: Callable[["Parser"], None] = staticmethod(lambda parser: None)
@@ -44,49 +68,70 @@ class Parser(argparse.ArgumentParser):
             allow_abbrev=False,
             add_help=False,
             exit_on_error=False,
-            usage=argparse.SUPPRESS,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
+        self.command = command
         self.options: list[Option] = []
-        self._language = language
+        self._text = language.text
         self._exclusive: Sequence[Option] = ()
         self._names = ""
-        common = self.add_argument_group(self._text(message("help and language")))
-        common.add_argument("-h", "--help", action="help", help=self._text(HELP))
+        self._rare: set[str] = set()
+        self._common = common = self.add_argument_group(self._text(message("help and language")))
+        common.add_argument("-h", "--help", action=_Help, nargs="?", metavar=ALL, help=self._text(HELP))
         common.add_argument("--version", action="version", version=f"gilscope {VERSION}", help=self._text(VERSION_HELP))
         self._add(common, LANG)
 
-    def add_first(self, heading: Message, *options: Option) -> None:
-        """Add a group above all others. Options of it that are added again are not listed twice."""
-        self.add(heading, *options)
-        self._action_groups.insert(0, self._action_groups.pop())
-
     def add(self, heading: Message, *options: Option, note: Message = NOTHING, exclusive: bool = False) -> None:
-        """Add a group of options under a heading. exclusive: only one of them may be given."""
-        group = self.add_argument_group(self._text(heading), self._text(note) or None)
+        """Add a group of options under a heading, or add options to the group that has this heading.
+
+        exclusive: only one of the options may be given
+        """
+        title = self._text(heading)
+        group = next((one for one in self._action_groups if one.title == title), None)
+        group = group or self.add_argument_group(title, self._text(note) or None)
         for option in options:
-            if option.flags[0] not in self._option_string_actions:
-                self._add(group, option)
+            self._add(group, option)
         self._exclusive = options if exclusive else self._exclusive
 
     def add_names(self, name: str, text: Message, count: Any = None, default: str = "") -> None:
-        """Add what is given without a flag: a run, a folder, names. count: argparse's nargs."""
+        """Add positional arguments: a run, a folder, names. count: argparse's nargs."""
         self._names += {None: " {}", 2: " {} {}", "?": " [{}]", "*": " [{} ...]"}[count].format(*[name.upper()] * 2)
         group = self.add_argument_group(self._text(message("arguments")))
         group.add_argument(name, metavar=name.upper(), nargs=count, default=default or None, help=self._text(text))
 
-    def format_help(self) -> str:
-        """Return the help. Its usage line names no option, because the groups below list all of them."""
+    def format_help(self, *, every: bool = False) -> str:
+        """Return the help: the most used options or, if *every* is true, all options and systems.
+
+        The usage line names no option, because the groups below list the options.
+        """
+        formatter = self._get_formatter()
         usage = message("usage: {program} [OPTION ...]{names}", program=self.prog, names=self._names)
-        return f"{self._text(usage)}\n\n{super().format_help()}"
+        formatter.add_text(f"{self._text(usage)}\n\n{self.description}")
+        is_short = bool(self._rare) and not every
+        for group in sorted(self._action_groups, key=lambda group: group is self._common):
+            shown = [_in_short(action) for action in group._group_actions if action.dest not in self._rare]
+            formatter.start_section(group.title)
+            formatter.add_text(None if is_short else group.description)
+            formatter.add_arguments(shown if is_short else group._group_actions)
+            formatter.end_section()
+        if is_short:
+            more = message("All options and the systems: {program} --help all", program=self.prog)
+            formatter.add_text(self._text(more))
+        formatter.add_text(self.epilog)
+        if self._rare and every:
+            width = max(len(system.key) for system in built_in())
+            systems = (f"  {system.key:<{width}}  {self._text(system.title)}" for system in built_in())
+            formatter.add_text("\n".join([self._text(message("systems:")), *systems]))
+        return formatter.format_help()
 
     def add_parameters(self) -> None:
-        """Add a flag for every parameter of a cell."""
-        heading, note = message("parameters"), message("each takes a value, or several with commas: a sweep")
-        self.add(heading, *map(_of_parameter, PARAMETERS.values()), note=note)
+        """Add a flag for every parameter of a cell. With so many flags, --help shows only the most used ones."""
+        note = message("Give one value, or several with commas to measure each of them.")
+        self.add(message("parameters"), *map(_of_parameter, PARAMETERS.values()), note=note)
+        self._rare = RARE
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
-        """Return the values of all flags by name, None for those that were not given. Raises BadInput."""
+        """Return the values of all flags by name. A flag that was not given has None. Raises BadInput."""
         Parser.before_parsing(self)
         try:
             flags, unknown = self.parse_known_args(arguments)
@@ -98,10 +143,10 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             flag = next((word.partition("=")[0] for word in unknown if word.startswith("-")), "")
             near = did_you_mean(flag, self._option_string_actions)
-            raise self.wrong(message("not accepted: {words}", words=" ".join(unknown)), near)
+            raise self.wrong(message("Unknown arguments: {words}", words=" ".join(unknown)), near)
         given = [option.flag for option in given_flags(self._exclusive, vars(flags))]
         if given[1:]:
-            raise self.wrong(message("{flags} exclude each other", flags=listed(given, last=AND)))
+            raise self.wrong(message("Only one of {flags} can be given", flags=listed(given, last=AND)))
         return vars(flags)
 
     def error(self, message: str) -> Any:
@@ -110,11 +155,14 @@ class Parser(argparse.ArgumentParser):
     def wrong(self, problem: Message, near: Message = NOTHING) -> BadInput:
         """Return the error for a command line that cannot be understood. near: a suggestion."""
         return BadInput(
-            "{problem}. {near}See {program} --help for what is accepted.", problem=problem, near=near, program=self.prog
+            "{problem}. {near}Run {program} --help all to see every option.",
+            problem=problem,
+            near=near,
+            program=self.prog,
         )
 
     def _add(self, group: Any, option: Option) -> None:
-        text = self._text(message("{help} (may be repeated)", help=option.help) if option.repeated else option.help)
+        text = self._text(message("{help} May be repeated.", help=option.help) if option.repeated else option.help)
         details: dict[str, Any] = {"help": text.replace("%", "%%")}
         if not option.metavar:
             details["action"] = "store_true"
@@ -125,37 +173,35 @@ class Parser(argparse.ArgumentParser):
         group.add_argument(*option.flags, **details)
         self.options.append(option)
 
-    def _text(self, text: Message) -> str:
-        return self._language.text(text)
+
+def _in_short(action: argparse.Action) -> argparse.Action:
+    """Return a copy of *action* whose help is only the first sentence."""
+    short = copy(action)
+    short.help = re.split(r"(?<=\.) |(?<=。)", action.help or "")[0]
+    return short
 
 
 def _of_parameter(parameter: Parameter) -> Option:
     default: Message = verbatim(NONE if parameter.default is None else str(parameter.default).lower())
     if parameter.same_as:
-        default = message("as {name}", name=parameter.same_as)
+        default = message("the value of {name}", name=parameter.same_as)
     text, accepted = Message(msgid=str(parameter.help)), parameter.accepted
     help_text = message("{help}: {accepted} (default: {default})", help=text, accepted=accepted, default=default)
     return Option(f"{parameter.flag} V", help_text)
 
 
 def add_plan_flags(parser: Parser) -> None:
-    """Add the flags that choose cells: a plan, and what differs from it."""
-    parser.add(message("what to run"), *CHOICE)
-    parser.add(message("how to measure"), *MEASURING)
-    add_runtime_flags(parser)
+    """Add the flags that choose a plan, and the flags that change it."""
+    parser.add(message("experiments and plans"), *CHOICE)
+    parser.add(message("how to measure"), *INTERPRETERS, *MEASURING)
     parser.add_parameters()
 
 
-MOST_USED = ("app", "request", "runtime", "until", "profile")
-
-
 def add_run_flags(parser: Parser) -> None:
-    """Add the flags of a run, the most used first: which cells, in which order, and where the run is saved."""
-    options = {option.name: option for option in (*OPTIONS, *INTERPRETERS, *MEASURING, *OF_A_RUN) if option.flag}
-    parser.add_first(message("most used"), *(options[name] for name in MOST_USED))
-    add_plan_flags(parser)
+    """Add the flags of a run: what is measured and how, and where the run is saved."""
     add_service_flags(parser)
-    parser.add(message("order and folder"), *OUTPUT)
+    add_plan_flags(parser)
+    parser.add(message("the run"), *OUTPUT)
 
 
 def add_service_flags(parser: Parser) -> None:
@@ -175,20 +221,21 @@ def add_runtime_flags(parser: Parser) -> None:
 
 
 def plan_from(flags: Mapping[str, Any], cores: int | None = None) -> Plan:
-    """Return the plan that *flags* (vars() of the parsed arguments) ask for. Raises BadInput.
+    """Return the plan that *flags* describe. Raises BadInput.
 
-    cores: those of the services' host if it is not this machine
+    flags: vars() of the parsed arguments
+    cores: number of cores of the services' host, if it is not this machine
     """
     service = plan_from_service_flags(flags)
     if service is None:
-        plan = _narrowed(_chosen(flags, cores), flags)
+        plan = _chosen(flags, cores)
     elif flags.get("experiment") is None:
         plan = service
     else:
         experiment = load_experiment(flags["experiment"], cores)
         plan = replace(experiment, rows=service.rows, user_service=service.user_service, view="")
     values = parsed_flags((plan_options.RUNTIMES, *MEASURING, *hosts.OPTIONS), flags)
-    return hosts.spread(plan_with(plan, values).with_values(parameter_values(flags)))
+    return hosts.adapt_to_hosts(plan_with(plan, values).with_values(parameter_values(flags)))
 
 
 def parameter_values(flags: Mapping[str, Any]) -> dict[str, tuple[Value, ...]]:
@@ -198,41 +245,31 @@ def parameter_values(flags: Mapping[str, Any]) -> dict[str, tuple[Value, ...]]:
 
 
 def value_of(option: Option, flags: Mapping[str, Any], default: Any = None) -> Any:
-    """Return the value of one option, or *default* if it was not given. Raises BadInput."""
+    """Return the parsed value of one flag, or *default* if the flag was not given. Raises BadInput."""
     values = parsed_flags((option,), flags)
     return values.get(option.field, default)
 
 
 def _chosen(flags: Mapping[str, Any], cores: int | None) -> Plan:
-    file, experiment = flags["plan"], flags["experiment"]
+    """Return the plan that is named, with the rows of the systems in --system; by default, with a row per system."""
+    file, experiment, names = flags["plan"], flags["experiment"], flags.get("system")
     if file is not None and experiment is not None:
         raise BadInput(
-            "--plan is {file} and --experiment is {name}; give only one of them.", file=file, name=experiment
+            "--plan is {file} and --experiment is {name}. Give only one of them.", file=file, name=experiment
         )
-    if file is not None:
-        return load_plan(Path(file), cores)
-    return load_experiment("default" if experiment is None else experiment, cores)
-
-
-def _narrowed(plan: Plan, flags: Mapping[str, Any]) -> Plan:
-    """Return *plan* with the rows of the systems that --system names; without a plan, with a row for each."""
-    names, anew = flags.get("system"), flags["plan"] is None and flags["experiment"] is None
-    if names is None or (names == "all" and not anew):
+    is_default = file is None and experiment is None
+    plan = load_plan(Path(file), cores) if file is not None else load_experiment(experiment, cores)
+    if names is None or (names == "all" and not is_default):
         return plan
     systems = {system.key: system for system in find_systems(names)}
-    if anew:
-        return replace(plan, rows=tuple(Row(system=system, values={}) for system in systems.values()))
     rows = tuple(row for row in plan.rows if row.system.key in systems)
+    if is_default:
+        rows = tuple(Row(system=system, values={}) for system in systems.values())
     if not rows:
-        there = listed(sorted(plan.systems))
         raise BadInput(
-            "--system is {names}; plan {plan} has rows for system {there}.", names=names, plan=plan.name, there=there
+            "--system is {names}, but plan {plan} has no such rows. Its rows are for system {there}.",
+            names=names,
+            plan=plan.name,
+            there=listed(sorted(plan.systems)),
         )
     return replace(plan, rows=rows)
-
-
-def systems_help(language: Language = ENGLISH) -> str:
-    """Return one line per system, for --help."""
-    systems = built_in()
-    width = max(len(system.key) for system in systems)
-    return "\n".join(f"  {system.key:<{width}}  {language.text(system.title)}" for system in systems)

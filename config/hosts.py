@@ -1,13 +1,13 @@
-"""Hosts in a plan or a file of their own, who serves and who calls, and what does not work across hosts."""
+"""Read the hosts of a plan, which run services and clients, and refuse what does not work across hosts."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from ipaddress import ip_address
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
-from config.options import PYTHON, Given, Option, applying, by_key, expect_keys, parsed
+from config.options import PYTHON, Given, Option, applying, by_key, expect_keys, matching, parsed
 from config.plan import Plan
 from config.text_yaml import read_yaml
 from core.errors import BadInput
@@ -17,20 +17,19 @@ from core.method import ORCHESTRATOR
 from core.system_file import file_of
 
 MOST_HOSTS = 64
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
-_SSH = re.compile(r"(?:[A-Za-z0-9._-]+@)?(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.%a-z]+\])(?::[0-9]{1,5})?")
-
-
-def _ssh(given: Given) -> str:
-    if not isinstance(given.value, str) or not _SSH.fullmatch(given.value) or given.value.startswith("-"):
-        raise given.wrong(message("user@host:port, host, or a name of ~/.ssh/config"))
-    return given.value
+_NAME = r"[a-z0-9][a-z0-9_-]{0,39}"
+_ssh = matching(
+    r"(?!-)(?:[A-Za-z0-9._-]+@)?(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.%a-z]+\])(?::[0-9]{1,5})?",
+    message("user@host:port, a host, or a name from ~/.ssh/config"),
+)
+_name = matching(_NAME, message("the name of a host"))
 
 
 def _via(given: Given) -> str:
     if given.value == "asyncssh":
         raise BadInput(
-            "{name} is asyncssh, which is gone. Leave via out: the command ssh connects, as ~/.ssh/config says.",
+            "{name} is asyncssh, which is no longer supported. Leave out via, and gilscope "
+            "connects with the ssh command.",
             name=given.name,
         )
     return given.choice(VIA)
@@ -38,12 +37,12 @@ def _via(given: Given) -> str:
 
 def _address(given: Given) -> str:
     try:
-        address = ip_address(given.value)
+        address = IPv4Address(given.value)
+        if not (address.is_unspecified or address.is_multicast):
+            return str(address)
     except ValueError:
-        raise given.wrong(message("an IPv4 address of that host, such as 10.0.0.2")) from None
-    if address.version != 4 or address.is_unspecified or address.is_multicast:
-        raise given.wrong(message("an IPv4 address of that host, such as 10.0.0.2"))
-    return str(address)
+        pass
+    raise given.wrong(message("an IPv4 address of that host, such as 10.0.0.2"))
 
 
 def _pythons(given: Given) -> tuple[str, ...]:
@@ -58,36 +57,56 @@ def _file(given: Given) -> str:
 
 
 HOST_KEYS = (
-    Option("", message("user@host:port, or a name of ~/.ssh/config"), _ssh, key="ssh"),
-    Option("", message("the address that measured traffic uses (IPv4)"), _address, key="address"),
+    Option("", message("How to reach the host: user@host:port, or a name from ~/.ssh/config."), _ssh, key="ssh"),
+    Option("", message("The host's IPv4 address for the measured traffic."), _address, key="address"),
     Option(
         "",
-        message("what connects: ssh (default), here (this machine)"),
+        message("How gilscope connects: ssh (default), or here if the host is this machine."),
         _via,
         key="via",
     ),
-    Option("", message("private key, if the agent and ~/.ssh do not have it"), _file, key="identity_file"),
-    Option("", message("file of known host keys (default: ~/.ssh/known_hosts)"), _file, key="known_hosts"),
-    Option("", message("CPUs of the children there: 0-3"), Given.cpus, key="cpus"),
-    Option("", message("paths of interpreters there, if they are not found"), _pythons, key="python"),
+    Option(
+        "",
+        message("A file with the private key, if neither the SSH agent nor ~/.ssh has the key."),
+        _file,
+        key="identity_file",
+    ),
+    Option("", message("The file of known host keys (default: ~/.ssh/known_hosts)."), _file, key="known_hosts"),
+    Option(
+        "",
+        message("The CPUs for services and clients on the host, such as 0-3 (default: all)."),
+        Given.cpus,
+        key="cpus",
+    ),
+    Option(
+        "",
+        message("Absolute paths of interpreters on the host that gilscope does not find by itself."),
+        _pythons,
+        key="python",
+    ),
 )
 
 
 def _host(name: str, content: Any, folder: Path) -> Host:
     what = message("host {name}", name=name)
-    if not _NAME.fullmatch(name):
-        raise BadInput("{name!r} is not a host's name; it must be small letters, digits, - and _.", name=name)
+    if not re.fullmatch(_NAME, name):
+        raise BadInput(
+            "{name!r} is not a valid host name. Use up to 40 lower-case letters, digits, - and _.", name=name
+        )
     expect_keys(what, content, tuple(by_key(HOST_KEYS)))
     host = Host(name=name, **{"address": "", **parsed(HOST_KEYS, content, folder)})
     if not host.address:
-        raise BadInput("{host} has no address; give it the one that measured traffic uses.", host=what)
+        raise BadInput(
+            "{host} has no address. Add the IPv4 address for the measured traffic, such as address: 10.0.0.2.",
+            host=what,
+        )
     if (host.via == "here") == bool(host.ssh):
-        raise BadInput("{host} must have either ssh: user@host, or via: here for this machine.", host=what)
+        raise BadInput("{host} must have either ssh: user@host, or via: here if the host is this machine.", host=what)
     return host
 
 
 def parse_hosts(given: Given) -> dict[str, Host]:
-    """Hosts by name, from a mapping in a plan or the name of a file. Raises BadInput."""
+    """Return the hosts by name, from a mapping in a plan or from the file that is named. Raises BadInput."""
     content, folder = given.value, given.folder
     if isinstance(content, str):
         path = folder / content
@@ -95,102 +114,113 @@ def parse_hosts(given: Given) -> dict[str, Host]:
         if isinstance(content, dict) and content.keys() == {"hosts"}:
             content = content["hosts"]
     if not isinstance(content, dict) or not 0 < len(content) <= MOST_HOSTS:
-        raise given.wrong(message("a mapping of host names, at most {count}", count=MOST_HOSTS))
+        raise given.wrong(message("a mapping with 1 to {count} host names as keys", count=MOST_HOSTS))
     return {str(name): _host(str(name), host, folder) for name, host in content.items()}
 
 
-def _name(given: Given) -> str:
-    if not isinstance(given.value, str) or not _NAME.fullmatch(given.value.strip()):
-        raise given.wrong(message("the name of a host"))
-    return given.value.strip()
-
-
 def _names(given: Given) -> tuple[str, ...]:
-    names = given.value.split(",") if isinstance(given.value, str) else given.value
-    if not isinstance(names, list) or not names:
-        raise given.wrong(message("names of hosts, such as b,c"))
+    names = given.items(message("names of hosts, such as b,c"))
     return tuple(dict.fromkeys(_name(replace(given, value=name)) for name in names))
 
 
-HOSTS = Option("--hosts FILE", message("hosts by name, in YAML: docs/hosts.md"), parse_hosts)
-SERVICES_ON = Option("--services-on NAME", message("the host of the services"), _name)
-CLIENTS_ON = Option("--clients-on NAMES", message("the hosts of the clients, which take turns"), _names)
+HOSTS = Option("--hosts FILE", message("A YAML file that describes the hosts (see docs/hosts.md)."), parse_hosts)
+SERVICES_ON = Option("--services-on NAME", message("The host that runs the services."), _name)
+CLIENTS_ON = Option(
+    "--clients-on NAMES",
+    message("The hosts that run the clients. Each client is assigned to the next host in turn."),
+    _names,
+)
 OPTIONS = applying(PYTHON, HOSTS, SERVICES_ON, CLIENTS_ON)
 
 
 def layout_with(layout: Layout | None, values: Mapping[str, Any]) -> Layout | None:
-    """*layout* with the parsed *values* of OPTIONS, by key; spread() says what is missing."""
+    """Return *layout* with the parsed *values* of OPTIONS, by key. Missing values are found by adapt_to_hosts()."""
     given = {option.key: values[option.key] for option in OPTIONS if option.key in values}
     if not given:
         return layout
-    before = layout or Layout(hosts={}, services_on="", clients_on=())
-    fields = {"hosts": before.hosts, "services_on": before.services_on, "clients_on": before.clients_on}
-    return Layout(**{**fields, **given})
+    return replace(layout or Layout(hosts={}, services_on="", clients_on=()), **given)
 
 
-def spread(plan: Plan) -> Plan:
-    """The plan as it can run across its hosts: over TCP. Raises BadInput for what does not work there."""
+def adapt_to_hosts(plan: Plan) -> Plan:
+    """Return the plan with TCP as transport, as it runs across hosts. Raises BadInput if it cannot run there."""
     layout = plan.layout
     if layout is None:
         plan.method.expect_cpus()
         return plan
     _check_names(layout)
-    for why in filter(None, _obstacles(plan, layout)):
-        raise BadInput("{why} It does not work across hosts (docs/hosts.md).", why=why)
+    for why, applies in _host_obstacles(plan).items():
+        if applies:
+            raise BadInput("This plan cannot run across hosts (see docs/hosts.md): {why}", why=why)
     rows = tuple(
         replace(row, values={**row.values, "TRANSPORT": ("tcp",)}) if "TRANSPORT" in row.system.parameters else row
         for row in plan.rows
     )
-    if plan.user_service and plan.method.client_runtime == ORCHESTRATOR:  # the same client for every runtime, there too
+    if (
+        plan.user_service and plan.method.client_runtime == ORCHESTRATOR
+    ):  # hosts have no Python of gilscope: one runtime for all clients
         plan = replace(plan, method=replace(plan.method, client_runtime=plan.runtimes[0]))
     return replace(plan, rows=rows)
 
 
-def expect_here(plan: Plan, what: str) -> None:
-    """Raises BadInput where the plan has hosts, across which *what* does not work."""
+def expect_no_hosts(plan: Plan, what: str) -> None:
+    """Raise BadInput if the plan has hosts, because the command *what* does not work across hosts."""
     if plan.layout:
-        raise BadInput("{what} does not work across hosts (docs/hosts.md); leave one of both out.", what=what)
+        raise BadInput(
+            "{what} does not work across hosts (see docs/hosts.md). Remove the hosts from the plan and the flags.",
+            what=what,
+        )
+
+
+def expect_described(flag: str, name: str, hosts: Mapping[str, Host]) -> None:
+    """Raise BadInput if *flag* names a host that is not one of *hosts*."""
+    if name not in hosts:
+        raise BadInput(
+            "{flag} names the host {name!r}, which is not described. The described hosts are {hosts}.",
+            flag=flag,
+            name=name,
+            hosts=listed(sorted(hosts)),
+        )
 
 
 def _check_names(layout: Layout) -> None:
     if not layout.hosts:
-        raise BadInput("--services-on and --clients-on name hosts; say what these are: --hosts FILE.")
-    for flag, names in (("--services-on", (layout.services_on,)), ("--clients-on", layout.clients_on)):
-        if not names or not all(names):
+        raise BadInput(
+            "--services-on and --clients-on name hosts, but no hosts are described. Describe them with --hosts FILE."
+        )
+    for option, names in ((SERVICES_ON, (layout.services_on,)), (CLIENTS_ON, layout.clients_on)):
+        if not any(names):
             raise BadInput(
-                "{flag} is missing; name hosts, out of {hosts}.", flag=flag, hosts=listed(sorted(layout.hosts))
+                "{flag} is missing. Give it names from the described hosts: {hosts}.",
+                flag=option.flag,
+                hosts=listed(sorted(layout.hosts)),
             )
         for name in names:
-            if name not in layout.hosts:
-                raise BadInput(
-                    "{flag} names {name!r}; the hosts are {hosts}.",
-                    flag=flag,
-                    name=name,
-                    hosts=listed(sorted(layout.hosts)),
-                )
+            expect_described(option.flag, name, layout.hosts)
 
 
-def _obstacles(plan: Plan, layout: Layout) -> list[Message | None]:
-    """What of a plan cannot be carried to other hosts yet; None for each that is not there."""
-    method, unix = plan.method, [row for row in plan.rows if "unix" in row.values.get("TRANSPORT", ())]
-    still = [
+def _host_obstacles(plan: Plan) -> dict[Message, bool]:
+    """Return the reasons why a plan cannot run across hosts, and whether each reason applies."""
+    method, service = plan.method, plan.user_service
+    local_only = [
         key
         for key, system in plan.systems.items()
         if not system.hosted and (not system.supports_hosts or file_of(system))
     ]
-    service = plan.user_service
     command = str(service.command.command) if service and service.command else "{host}{port}"
-    return [
-        message("A service that already runs is called from this machine.") if service and service.targets else None,
-        message("A command must say where it listens by {places}.", places="{host} {port}")
-        if not ("{host}" in command and "{port}" in command)
-        else None,
-        message("System {systems} listens on this machine alone.", systems=listed(still)) if still else None,
-        message("TRANSPORT unix stays on one machine; use tcp.") if unix else None,
-        message("Clients end at a time, and not by a count: give a duration, such as --duration 2.")
-        if not method.duration_s
-        else None,
-        message("The clients' runtime is that of this machine; name one.")
-        if method.client_runtime == ORCHESTRATOR and not service
-        else None,
-    ]
+    return {
+        message("Clients call a service that already runs only from this machine."): bool(service and service.targets),
+        message(
+            "The command must contain {places}, because the service must listen on the host's address.",
+            places="{host} {port}",
+        ): not ("{host}" in command and "{port}" in command),
+        message("System {systems} listens only on this machine.", systems=listed(local_only)): bool(local_only),
+        message("TRANSPORT is unix, but Unix sockets do not reach other hosts. Use tcp."): any(
+            "unix" in row.values.get("TRANSPORT", ()) for row in plan.rows
+        ),
+        message(
+            "Clients must stop after a time, not after a number of requests. Give a duration, such as --duration 2."
+        ): not method.duration_s,
+        message(
+            "The clients use the Python of gilscope itself, which other hosts lack. Give --client-runtime."
+        ): method.client_runtime == ORCHESTRATOR and not service,
+    }

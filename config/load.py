@@ -1,4 +1,4 @@
-"""Plans from YAML files. Every scalar is read as text, so that 3.10 stays 3.10 and flags and files are parsed alike."""
+"""Load plans from YAML files. Scalars are read as text, so 3.10 stays 3.10, and flags and files are parsed alike."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from config import hosts
 from config.find_system import find_system
 from config.hosts import layout_with
 from config.options import by_key, expect_keys, fields_of, parsed
-from config.plan import Plan, Row, parse_values, read_by
+from config.plan import Plan, Row, parse_values, values_used_by
 from config.plan_options import DEFAULT_RUNTIMES, MAX_BLOCKS, PLAN_OPTIONS, ROW
 from config.text_yaml import read_yaml
 from config.user_service.plan import user_service_plan
@@ -21,7 +21,6 @@ from core.errors import BadInput
 from core.messages import listed, message
 from core.method import ORCHESTRATOR, POISSON, SAME, Method, cores_usable
 from core.runtime import NATIVE
-from core.system import System
 from experiments import plans
 
 FOLDER = Path(__file__).parent
@@ -36,38 +35,34 @@ def experiments() -> dict[str, Path]:
     return {path.stem: path for path in sorted((*FOLDER.glob("*.yaml"), *plans()), key=attrgetter("stem"))}
 
 
-def load_experiment(name: str, cores: int | None = None) -> Plan:
-    """Return the plan of that name, of those with gilscope. Raises BadInput with all names. cores: as of load_plan()"""
-    paths = experiments()
+def load_experiment(name: str | None, cores: int | None = None) -> Plan:
+    """Return the plan of that name that comes with gilscope. Raises BadInput with all names. cores: see load_plan()."""
+    paths, name = experiments(), "default" if name is None else name
     if name not in paths:
-        raise BadInput("Experiment {name!r} is not known; accepted are {names}.", name=name, names=listed(paths))
+        raise BadInput("There is no experiment {name!r}. Choose one of {names}.", name=name, names=listed(paths))
     return load_plan(paths[name], cores)
 
 
 def load_plan(path: Path, cores: int | None = None) -> Plan:
     """Return the plan in a YAML file. Raises BadInput naming file, key, value and what is accepted.
 
-    cores: how many cores a topology uses; None for those of this machine
+    cores: number of cores that a topology uses; None for the number of this machine
     """
-    content = read_yaml(path, "--plan")
+    content, cores = read_yaml(path, "--plan"), cores or cores_usable()
     try:
-        return _plan(path, content, cores or cores_usable())
+        expect_keys(message("the plan"), content, PLAN_KEYS)
+        plan = _base(path, content, _parameters(content.get("parameters", {}), cores), cores)
+        description = " ".join(str(content.get("description", "")).split())
+        options = parsed((*PLAN_OPTIONS, *hosts.OPTIONS), content, path.parent)
+        return plan_with(replace(plan, name=path.stem, description=description), options)
     except BadInput as error:
         raise BadInput("{path}: {error}", path=str(path), error=error.message) from error
 
 
-def _plan(path: Path, content: Any, cores: int) -> Plan:
-    expect_keys(message("the plan"), content, PLAN_KEYS)
-    defaults = _parameters(content.get("parameters", {}), cores)
-    description = " ".join(str(content.get("description", "")).split())
-    base = replace(_base(path, content, defaults, cores), name=path.stem, description=description)
-    return plan_with(base, parsed((*PLAN_OPTIONS, *hosts.OPTIONS), content, path.parent))
-
-
 def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
-    """Return *plan* with the *values* of its options, by field. With until and without blocks, as many as it takes."""
+    """Return *plan* with the option *values*, by field. If only until is given, the number of blocks is not limited."""
     if "objectives" in values:
-        plan, values = _searching(plan, values)
+        plan, values = _prepare_search(plan, values)
     limit = {"blocks": MAX_BLOCKS} if "until" in values else {}
     pins = {f"pin_{side}": cpus for side, cpus in values.get("pin", {}).items()}
     return replace(
@@ -78,10 +73,13 @@ def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
     )
 
 
-def _searching(plan: Plan, values: dict[str, Any]) -> tuple[Plan, dict[str, Any]]:
-    """Return the plan and the values of a search for the capacity: random arrivals, and connections for all of them."""
+def _prepare_search(plan: Plan, values: dict[str, Any]) -> tuple[Plan, dict[str, Any]]:
+    """Return the plan and option values of a search for the highest rate: random arrivals, enough connections."""
     if plan.user_service and plan.user_service.targets:
-        raise BadInput("--slo starts the service anew for each rate, so it cannot search a service that already runs.")
+        raise BadInput(
+            "--slo starts the service again for each rate, so it cannot be used "
+            "with a service that already runs. Give --app or --service-command."
+        )
     client = plan.method.client_runtime
     if client in (SAME, ORCHESTRATOR) and all(system.native_client for system in plan.systems.values()):
         client = NATIVE
@@ -95,15 +93,15 @@ def _searching(plan: Plan, values: dict[str, Any]) -> tuple[Plan, dict[str, Any]
 
 
 def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[Any, ...]], cores: int) -> Plan:
-    """Return a plan with the rows, or the user's service, of *content*, and the defaults of everything else."""
+    """Return a plan with the rows, or the user's service, from *content*. Everything else has its default."""
     rows = content.get("rows")
     if "service" in content:
         for key in ("rows", "view"):
             if key in content:
-                raise BadInput("{key} does not go with service; leave one of them out.", key=key)
+                raise BadInput("The plan has both {key} and service. Remove one of them.", key=key)
         return user_service_plan(content["service"], path.parent, defaults)
     if not isinstance(rows, list) or not rows:
-        raise BadInput("rows is missing or empty; it must be a list with at least one row, such as `- system: 4`.")
+        raise BadInput("rows is missing or empty. It must be a list with at least one row, such as `- system: 4`.")
     return Plan(
         name=path.stem,
         rows=tuple(row for given in rows for row in _rows(given, defaults, path.parent, cores)),
@@ -113,13 +111,13 @@ def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[A
 
 def _parameters(given: Any, cores: int) -> dict[str, tuple[Any, ...]]:
     expect_keys(message("parameters"), given, tuple(PARAMETERS))
-    return {name: parse_values(name, _counted(value, cores)) for name, value in given.items()}
+    return {name: parse_values(name, _with_core_counts(value, cores)) for name, value in given.items()}
 
 
-def _counted(given: Any, cores: int) -> Any:
-    """Return *given* with the number of cores for `cores`, and twice as much for `2 x cores`."""
+def _with_core_counts(given: Any, cores: int) -> Any:
+    """Return a parameter's value with the number of cores in place of `cores`; `2 x cores` is twice the number."""
     if isinstance(given, list):
-        return [_counted(value, cores) for value in given]
+        return [_with_core_counts(value, cores) for value in given]
     match = re.fullmatch(r"(?:([1-9][0-9]?) x )?cores", str(given))
     return str(int(match[1] or 1) * cores) if match else given
 
@@ -128,46 +126,52 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cor
     expect_keys(message("a row"), given, (*ROW_KEYS, *PARAMETERS))
     names = given.get("system", [])
     if names == []:
-        raise BadInput("the row {row} names no system; give it one, such as `system: 4`.", row=repr(given))
+        raise BadInput("The row {row} has no system. Add one, such as `system: 4`.", row=repr(given))
     values = _parameters({name: value for name, value in given.items() if name in PARAMETERS}, cores)
     systems = [find_system(str(name), folder) for name in (names if isinstance(names, list) else [names])]
-    row = parsed(ROW, {key: given[key] for key in ROW_KEYS if key in given}, folder)
-    about = {
-        "title": str(given.get("title", "")),
-        "fixed": TOPOLOGY if "topology" in given else (),
-        "runtimes": row.get("runtimes"),
-    }
-    return [
-        _row(system, {**values, **shape}, defaults, **about)
-        for system in systems
-        for shape in _topologies(given, defaults, cores)
-    ]
+    about = parsed(ROW, {key: given[key] for key in ROW_KEYS if key in given}, folder)
+    rows = []
+    for system in systems:
+        for shape in _topologies(given, defaults, cores):
+            own = {**values, **shape}
+            for name in own:
+                if not system.takes(name):
+                    raise BadInput(
+                        "System {key} does not use {name}. It uses {reads}.",
+                        name=name,
+                        key=system.key,
+                        reads=listed(system.parameters),
+                    )
+            row = Row(
+                system=system,
+                values={**values_used_by(system, defaults), **own},
+                title=str(given.get("title", "")),
+                fixed=TOPOLOGY if shape else (),
+                runtimes=about.get("runtimes"),
+            )
+            rows.append(row)
+    return rows
 
 
 def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: int) -> list[dict[str, tuple[Any, ...]]]:
-    """Return the parameters that each pair of services and workers of `topology: cores` sets, or none."""
+    """Return the parameters of each combination of services and workers of `topology: cores`.
+
+    Without a topology, the only combination sets nothing.
+    """
     if "topology" not in given:
         return [{}]
     for name in TOPOLOGY:
         if name in given:
-            raise BadInput("{name} cannot be given in a row with a topology, which sets it; leave it out.", name=name)
+            raise BadInput(
+                "A row with a topology cannot have {name}, because the topology sets {name}. Remove it.", name=name
+            )
     clients = {} if CLIENTS in given or CLIENTS in defaults else {CLIENTS: (max(4, 2 * cores),)}
     return [{WORKERS: (services,), THREADS: (workers,), **clients} for services, workers in core_topologies(cores)]
 
 
 def core_topologies(cores: int) -> list[tuple[int, int]]:
-    """Return (services, workers per service) from cores x 1, by halves, to 1 x cores, and 1 x 25."""
+    """Return pairs of services and workers per service: cores x 1, halved step by step to 1 x cores, and 1 x 25."""
     services = [cores]
     while services[-1] > 1:
         services.append(services[-1] // 2)
     return list(dict.fromkeys([(number, cores // number) for number in services] + [(1, 25)]))
-
-
-def _row(system: System, values: Mapping[str, Any], defaults: Mapping[str, Any], **about: Any) -> Row:
-    for name in values:
-        if not system.takes(name):
-            reads = listed(system.parameters)
-            raise BadInput(
-                "{name} is not read by system {key}; it reads {reads}.", name=name, key=system.key, reads=reads
-            )
-    return Row(system=system, values={**read_by(system, defaults), **values}, **about)

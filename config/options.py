@@ -1,4 +1,4 @@
-"""An option is declared once: its flag, YAML key, help, completion, refusals and rows in the docs come from it."""
+"""Declare options once: flag, YAML key, help, completion, checks and tables in the docs use the declaration."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -9,16 +9,16 @@ from typing import Any
 
 from core.errors import BadInput
 from core.messages import Message, listed, message, verbatim
-from core.method import parse_cpus
+from core.method import LONGEST_S, parse_cpus
 from core.secret import HIDDEN
 
 
 class Subject(Enum):
-    """What a run measures, as messages name it."""
+    """What a run measures, with its name in messages."""
 
     SYSTEMS = message("gilscope's own systems")
-    COMMAND = message("a command")
-    APP = message("an application")
+    COMMAND = message("a service started by a command")
+    APP = message("a WSGI or ASGI application")
     TARGETS = message("a service that already runs")
 
 
@@ -33,12 +33,12 @@ PUBLIC = "true"
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
-    """The value of a flag or a key.
+    """The value that a user gave for a flag or a YAML key.
 
     name: of the flag or key, as the user wrote it
-    folder: where relative paths begin
-    public: names of what may be kept, in lower case, or PUBLIC for all
-    mask: makes the text that messages show of a secret value
+    folder: the folder that relative paths refer to
+    public: lower-case names of headers and keys that may be saved, or PUBLIC for all of them
+    mask: returns the text that messages show instead of a secret value
     """
 
     value: Any
@@ -53,18 +53,18 @@ class Given:
 
     @property
     def shown(self) -> str:
-        """Return the value as a message may show it."""
+        """Return the value as messages show it, without secrets."""
         value = self.value if self.mask is None else _masked(self.value, self.mask)
         return value if isinstance(value, str) and value.isprintable() else repr(value)
 
     def wrong(self, accepted: Message) -> BadInput:
-        """Return the error that says what is accepted instead."""
+        """Return an error that shows the value and says what is accepted."""
         return BadInput(
             "{name} is {value}; it must be {accepted}.", name=self.name, value=self.shown, accepted=accepted
         )
 
     def text(self) -> str:
-        """Return the value if it is a text without NUL bytes. Raises BadInput."""
+        """Return the value, which must be a text without NUL bytes. Raises BadInput."""
         if not isinstance(self.value, str) or "\0" in self.value:
             raise self.wrong(message("a text; put it in quotes"))
         return self.value
@@ -98,13 +98,13 @@ class Given:
         return int(str(self.value))
 
     def choice(self, names: Iterable[str]) -> str:
-        """Return the value if it is one of *names*. Raises BadInput."""
+        """Return the value, which must be one of *names*. Raises BadInput."""
         if self.value not in (names := tuple(names)):
             raise self.wrong(message("one of {names}", names=listed(names)) if names[1:] else verbatim(*names))
         return str(self.value)
 
     def seconds(self, units: Mapping[str, float], high: float, example: str) -> float:
-        """Parse a time: a number and one of *units*. Return seconds. Raises BadInput."""
+        """Return a time in seconds, parsed from a number and one of *units*. Raises BadInput."""
         match = re.fullmatch(rf"([0-9]{{1,6}}(?:\.[0-9]{{1,9}})?)({'|'.join(units)})?", str(self.value).strip())
         time_s = float(match[1]) * units[match[2] or "s"] if match else -1.0
         if not 0 <= time_s <= high:
@@ -119,7 +119,10 @@ class Given:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise BadInput(
-                "{name}: {path} cannot be read: {reason}.", name=self.name, path=str(path), reason=reason
+                "{name} names {path}, which cannot be read: {reason}. Name a readable file.",
+                name=self.name,
+                path=str(path),
+                reason=reason,
             ) from None
         return path
 
@@ -138,12 +141,12 @@ class Option:
     parse: returns the value; None if the option is read together with others
     applies_to: the subjects that a run with this option may measure
     key: the YAML key; AS_FLAG for the flag's name, "" if there is only a flag
-    field: the field of the plan, its method, the service or the request that is set; "" if its name is the key
+    field: the field that the option sets in the plan, its method, the service or the request; "" if it is the key
     repeated: the flag may be given several times
     several: the flag takes several words at once
-    choices: the accepted values; a shell completes them, and without *parse* they are the parser
-    beside_resume: the option may stand beside --resume, because it does not change the saved plan
-    mask: makes the text that may be kept and shown of a value that may hold secrets
+    choices: the accepted values, for shell completion and, if there is no *parse*, for parsing
+    beside_resume: the option can be used with --resume, because it does not change the saved plan
+    mask: returns the text that is saved and shown instead of a value that may contain secrets
     """
 
     usage: str
@@ -173,7 +176,7 @@ class Option:
 
     @property
     def flags(self) -> list[str]:
-        """Return both flags of "-r/--requirement FILE"."""
+        """Return the flags of the option: both -r and --requirement for "-r/--requirement FILE"."""
         return self.usage.partition(" ")[0].split("/")
 
     @property
@@ -188,34 +191,52 @@ class Option:
 
 
 def applying(subjects: frozenset[Subject], *options: Option) -> tuple[Option, ...]:
-    """Return *options* as options of these subjects only."""
+    """Return *options* restricted to runs that measure one of *subjects*."""
     return tuple(replace(option, applies_to=subjects) for option in options)
 
 
 def whole(low: int, high: int) -> Callable[[Given], int]:
-    """Return a parser of whole numbers."""
+    """Return a parser for whole numbers from *low* to *high*."""
     return lambda given: given.whole(low, high)
 
 
-def choice(*names: str) -> Callable[[Given], str]:
-    """Return a parser that accepts one of *names*."""
-    return lambda given: given.choice(names)
+def parse_length(example: str) -> Callable[[Given], float]:
+    """Return a parser for times above 0, such as *example*, in seconds, minutes or hours."""
+
+    def parse(given: Given) -> float:
+        time_s = given.seconds({"s": 1.0, "min": 60.0, "h": 3600.0}, LONGEST_S, example)
+        if not time_s:
+            raise given.wrong(message("above 0, such as {example}", example=example))
+        return time_s
+
+    return parse
+
+
+def matching(pattern: str, accepted: Message) -> Callable[[Given], str]:
+    """Return a parser for texts that match *pattern*. accepted: describes these texts in errors."""
+
+    def parse(given: Given) -> str:
+        if not re.fullmatch(pattern, given.text()):
+            raise given.wrong(accepted)
+        return given.text()
+
+    return parse
 
 
 def by_key(options: Iterable[Option]) -> dict[str, Option]:
-    """Return the options that have a YAML key, by key."""
+    """Return the options that have a YAML key, as {key: option}."""
     return {option.key: option for option in options if option.key}
 
 
 def given_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> list[Option]:
-    """Return those of *options* whose flag was given."""
+    """Return the options whose flag was given on the command line."""
     return [option for option in options if option.flag and flags.get(option.name) not in (None, False, [])]
 
 
 def parsed(
     options: Iterable[Option], given: Mapping[str, Any], folder: Path, public: frozenset[str] = frozenset()
 ) -> dict[str, Any]:
-    """Return the values of the keys in *given* (texts), by field. Raises BadInput."""
+    """Parse the texts of the keys in *given*. Return the values by field. Raises BadInput."""
     known = by_key(options)
     return {
         known[key].field: parse(Given(value=value, name=key, folder=folder, public=public, mask=known[key].mask))
@@ -225,7 +246,7 @@ def parsed(
 
 
 def parsed_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of the flags that were given, by field. Raises BadInput."""
+    """Parse the flags that were given. Return the values by field. Raises BadInput."""
     return {
         option.field: option.parse(Given(value=flags[option.name], name=option.flag))
         for option in given_flags(options, flags)
@@ -234,31 +255,32 @@ def parsed_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> dict[st
 
 
 def fields_of(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of *values* that are fields of the dataclass *kind*."""
+    """Return the values whose names are fields of the dataclass *kind*."""
     return {one.name: values[one.name] for one in fields(kind) if one.name in values}
 
 
 def refuse(subject: Subject, given: Iterable[tuple[str, Option]]) -> None:
-    """Raise BadInput for an option that does not apply to *subject*. given: names as written, with their options."""
+    """Raise BadInput if an option does not apply to *subject*. given: pairs of the name as written and its option."""
     for name, option in given:
         if subject not in option.applies_to and subject is Subject.SYSTEMS:
             raise BadInput(
-                "{option} describes a service of your own; give --service-command, --app, --target or --arm.",
+                "{option} describes a service of your own, but no service is given. Add "
+                "--service-command, --app, --target or --arm.",
                 option=name,
             )
         if subject not in option.applies_to:
-            raise BadInput("{option} does not apply to {subject}; leave it out.", option=name, subject=subject.value)
+            raise BadInput("{option} does not apply to {subject}. Leave it out.", option=name, subject=subject.value)
 
 
 def expect_keys(what: Message, given: Any, keys: Sequence[str]) -> None:
-    """Raise BadInput unless *given* is a mapping with no other keys."""
+    """Raise BadInput unless *given* is a mapping whose keys are all in *keys*."""
     if not isinstance(given, dict):
-        accepted = message("a mapping with keys of {keys}", keys=listed(keys))
+        accepted = message("a mapping whose keys are among {keys}", keys=listed(keys))
         raise BadInput("{name} is {value}; it must be {accepted}.", name=what, value=repr(given), accepted=accepted)
     for key in given:
         if key not in keys:
             raise BadInput(
-                "{what} has an unknown key {key!r}; accepted are {keys}.", what=what, key=key, keys=listed(keys)
+                "{what} has the unknown key {key!r}. Accepted keys are {keys}.", what=what, key=key, keys=listed(keys)
             )
 
 

@@ -1,4 +1,4 @@
-"""In which order a block runs its cells: random, and balanced for what ran before. Pure.
+"""Choose the order of the cells in each block: random, and balanced for carry-over from the previous cell.
 
 Source: Williams (1949), Experimental designs balanced for the estimation of residual effects of treatments.
 """
@@ -7,15 +7,16 @@ from random import Random
 
 
 def block_order(count: int, block: int, seed: int) -> list[int]:
-    """Places of *count* cells in the order in which *block* (from 1) runs them.
+    """Return the indexes of *count* cells in the order in which *block* (from 1) runs the cells.
 
-    A row of a Williams square, then the same backwards; then another row. In all rows each cell comes right after each
-    other one equally often; backwards, what drifts cancels, and the first cell of a block comes right after itself.
-    Which cell is which of the square is drawn anew when all rows have been used, but for the one that comes next.
+    Blocks use the rows of a Williams square. Each row is followed by the same row backwards, then by another row.
+    Over all rows, each cell follows every other cell equally often. The reversed rows cancel linear drift, and the
+    first cell of a reversed row follows itself. After all rows have been used, cells are assigned to the labels of
+    the square again at random. Only the cell at the boundary keeps its place.
     """
     if count < 2:
         return list(range(count))
-    rows = count // 2 if count % 2 == 0 else count  # an even square has each row's reverse among its rows
+    rows = count // 2 if count % 2 == 0 else count  # if count is even, the square contains the reverse of each row
     turn, place = divmod(block - 1, 2 * rows)
     chance = Random(f"{seed} {turn}")
     order = chance.sample(range(rows), rows)
@@ -25,13 +26,13 @@ def block_order(count: int, block: int, seed: int) -> list[int]:
 
 
 def _zigzag(count: int) -> list[int]:
-    """0, 1, -1, 2, -2, ...: all differences between neighbours are different."""
+    """Return the sequence 0, 1, -1, 2, -2, ..., whose consecutive differences are all different."""
     return [(step + 1) // 2 if step % 2 else -step // 2 for step in range(count)]
 
 
 def _cells(count: int, turn: int, seed: int, ends: tuple[int, int], chance: Random) -> list[int]:
-    """Which cell each label of the square is. ends: labels that the turn begins and ends with."""
-    heads = Random(seed).sample(range(count), count)  # each turn begins with the cell that the one before ended with
+    """Return the cell that each label of the Williams square stands for. ends: first and last label of the turn."""
+    heads = Random(seed).sample(range(count), count)  # each turn begins with the last cell of the previous turn
     fixed = {ends[0]: heads[0]}
     if ends[0] != ends[1]:
         fixed = {ends[0]: heads[turn % count], ends[1]: heads[(turn + 1) % count]}

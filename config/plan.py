@@ -1,4 +1,4 @@
-"""A plan: which cells a run is made of, in which order. Pure: files are read by config.load."""
+"""Declare plans: the cells of a run and their order. config.load reads plans from files."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ from core.messages import NOTHING, OR, Message, listed
 from core.method import Method
 from core.objective import Objective
 from core.runtime import NATIVE, RuntimeName
-from core.saved import SavedPlan, SavedRow, Until
+from core.saved import SavedPlan, Until
 from core.system import System
 from core.system_file import file_of
 from core.user_service import UserService
@@ -29,10 +29,11 @@ THREADS, SERVICES = "NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES"
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A system and the values of its parameters: several values of one are a sweep. title is for reports.
+    """A system and the values of its parameters. Several values of one parameter are a sweep.
 
-    fixed: names of the parameters that a topology has set together, which nothing else may change
-    runtimes: those of the plan's runtimes that the row is measured under; None for all of them
+    title: the title of the row in reports
+    fixed: names of the parameters that a topology has set together; flags cannot change these parameters
+    runtimes: the runtimes that the row is measured under; None for all runtimes of the plan
     """
 
     system: System
@@ -42,7 +43,7 @@ class Row:
     runtimes: tuple[str, ...] | None = None
 
     def combinations(self, scale: float) -> Iterable[dict[str, Value]]:
-        """Every combination of values, as {name: value}; scale makes NUM_REQUESTS_PER_CLIENT smaller."""
+        """Yield every combination of values, as {name: value}. scale multiplies NUM_REQUESTS_PER_CLIENT."""
         for values in itertools.product(*self.values.values()):
             chosen = dict(zip(self.values, values, strict=True))
             if scale != 1:
@@ -54,7 +55,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A cell taking part in a block, under the name of an arm, and its system."""
+    """A cell of a block, with the name of its arm and its system."""
 
     arm: str
     cell: Cell
@@ -63,22 +64,24 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """blocks: how often every cell runs, at most where `until` ends it earlier.
+    """The cells of a run, and how the cells are measured and judged.
 
-    runtimes: names in the order of display, the first is what ratios refer to.
-    aa: the last runtime, or the first service that already runs, takes part twice, under two names: what differs
-        between these is noise.
-    margin: what counts as no difference, as a share. judged_steps: those that get a verdict; empty for all.
-    fail_if_slower: how much more time, as a share, the last runtime must take for the run to fail; 0 to never fail.
-    extended: whether blocks were added when some had been seen.
-    description: what it answers, in one line. view: the report of its own that it has; "" for runtimes side by side.
-    user_service: a service of the user's, whose systems are those of the rows.
-    layout: hosts, and who serves and who calls there; None where all is on this machine.
-    absent: why a system cannot be measured under a runtime; it has no cells there.
-    arm_order: which of ORDERS is asked for; "" for slices where they are possible
+    blocks: number of times that every cell runs; fewer if `until` ends the run earlier
+    runtimes: names in display order; the first runtime is the base of all ratios
+    aa: measure the last runtime, or the first service that already runs, under two names to show the noise
+    margin: the largest difference that counts as no difference, as a share (0.03 for 3 %)
+    judged_steps: steps that get a verdict; empty for all steps
+    fail_if_slower: additional time of the last runtime, as a share, above which the run fails; 0 to never fail
+    extended: whether blocks were added after results had been seen
+    description: the question that the plan answers, in one line
+    view: the special report of the plan; "" for the report that compares runtimes
+    user_service: the user's service; its systems are the systems of the rows
+    layout: the hosts of services and clients; None if everything is on this machine
+    absent: the reason why a system has no cells under a runtime, by (system, runtime)
+    arm_order: one of ORDERS; "" for slices if possible
     arm_order_reason: why the arms of a setting are measured one after the other
-    objectives: the service level objectives whose highest rate is searched for; empty for a plain measurement
-    picks: whether the rows are topologies, of which the best of each arm is picked and then judged
+    objectives: service level objectives of a search for the highest rate that meets them; empty for no search
+    picks: whether the rows are topologies; the best topology of each arm is chosen, then judged
     """
 
     name: str
@@ -123,22 +126,22 @@ class Plan:
 
     @property
     def systems(self) -> dict[str, System]:
-        """What the plan measures, by the key that its cells have."""
+        """Return the systems of the plan, by the key that the cells refer to."""
         return {row.system.key: row.system for row in self.rows}
 
     def cells(self) -> list[Cell]:
-        """Every cell once, row by row, runtime by runtime; the same work is never there twice."""
-        cells: dict[str, Cell] = {}
-        for row in self.rows:
-            for values in row.combinations(self.scale):
-                for runtime in self.runtimes:
-                    if self._has(row, runtime):
-                        cell = _cell(row.system, runtime, values)
-                        cells.setdefault(cell.cell_id, cell)
-        return list(cells.values())
+        """Return all cells, by row and runtime, without duplicates."""
+        cells = (
+            _cell(row.system, runtime, values)
+            for row in self.rows
+            for values in row.combinations(self.scale)
+            for runtime in self.runtimes
+            if self._is_measured(row, runtime)
+        )
+        return list(dict.fromkeys(cells))
 
     def pairs(self) -> list[tuple[str, str]]:
-        """(system, runtime) of all that the plan asks for and that can be, whether it is there or not."""
+        """Return (system, runtime) for all combinations that can be measured, installed or not."""
         return [
             (key, runtime)
             for key, system in self.systems.items()
@@ -147,62 +150,69 @@ class Plan:
         ]
 
     @property
-    def sides(self) -> int:
-        """How many runtimes, or services that already run, may be compared with each other."""
-        if self.user_service and self.user_service.targets:
-            return len(self.user_service.targets)
-        return len([name for name in self.runtimes if name != NATIVE])
+    def compared(self) -> list[str]:
+        """Return the names of the services that already run, or else of the runtimes, that are compared."""
+        targets = self.user_service.targets if self.user_service else ()
+        return [target.name for target in targets] or [name for name in self.runtimes if name != NATIVE]
 
     def entries(self) -> list[Entry]:
-        """Every cell under its runtime's name; where aa is on, those of the last runtime once more.
+        """Return every cell under the name of its runtime.
 
-        Of services that already run it is the first that takes part twice.
+        With A/A, the cells of the last runtime, or of the first service that already runs, come a second time.
         """
         cells, systems = self.cells(), self.systems
-        arms = [(cell.runtime, cell) for cell in cells] + (self._again(cells) if self.aa else [])
+        arms = [(cell.runtime, cell) for cell in cells]
+        if self.aa and self.compared:
+            is_target = bool(self.user_service and self.user_service.targets)
+            again = self.compared[0 if is_target else -1]
+            arms += [
+                (f"{again} again", cell) for cell in cells if again == (cell.system if is_target else cell.runtime)
+            ]
         return [Entry(arm=arm, cell=cell, system=systems[cell.system]) for arm, cell in arms]
 
-    def _again(self, cells: Iterable[Cell]) -> list[tuple[str, Cell]]:
-        """The second arms of A/A."""
-        if self.user_service and self.user_service.targets:
-            first = self.user_service.targets[0].name
-            return [(aa_arm(first), cell) for cell in cells if cell.system == first]
-        last = [name for name in self.runtimes if name != NATIVE][-1:]
-        return [(aa_arm(cell.runtime), cell) for cell in cells if cell.runtime in last]
-
     def block(self, number: int, seed: int) -> list[Entry]:
-        """The entries in the order of block *number* (from 1): the same for the same seed."""
+        """Return the entries in the order of block *number* (from 1). The order depends only on the seed."""
         entries = self.entries()
         return [entries[place] for place in block_order(len(entries), number, seed)]
 
     def with_values(self, given: Mapping[str, tuple[Value, ...]]) -> "Plan":
-        """The plan with *given* in place of its rows' own values, where a row's system reads them.
+        """Return the plan with the values of *given* in all rows whose system uses the parameter.
 
-        Raises BadInput for a parameter that no system of the plan reads, or that a topology has set.
+        Raises BadInput if no system of the plan uses a parameter, or a topology has set it.
         """
         for name in given:
             flag = parameter(name).flag
-            if any(name in row.fixed for row in self.rows):  # the shapes of a topology would not be what they say
+            if any(name in row.fixed for row in self.rows):  # other values would contradict the topology
                 raise BadInput(
-                    "{flag} cannot be given beside a topology, which sets {name}; leave it out.", flag=flag, name=name
+                    "{flag} cannot be used with a topology, because the topology sets {name}. Leave out {flag}.",
+                    flag=flag,
+                    name=name,
                 )
             if not any(row.system.takes(name) for row in self.rows):
                 raise BadInput(
-                    "{flag} ({name}) is not read by system {systems}; it is read by system {readers}. "
-                    "Leave it out or choose another system.",
+                    "{flag} sets {name}, which system {systems} does not use. It is used by "
+                    "system {readers}. Leave out {flag}, or choose another system.",
                     flag=flag,
                     name=name,
                     systems=listed(sorted(self.systems), OR),
                     readers=listed(readers(name)),
                 )
         return replace(
-            self, rows=tuple(replace(row, values={**row.values, **read_by(row.system, given)}) for row in self.rows)
+            self,
+            rows=tuple(replace(row, values={**row.values, **values_used_by(row.system, given)}) for row in self.rows),
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The plan as result.json keeps it: every combination a row of its own."""
+        """Return the plan for result.json, with one row per combination of values."""
         values = vars(self)
-        shared = {one.name: _plain(values[one.name]) for one in fields(SavedPlan) if values.get(one.name) is not None}
+        outside = {  # systems outside systems/, which reports and resumed runs need
+            key: {"title": str(system.title), "file": file_of(system)}
+            for key, system in self.systems.items()
+            if system.child_config
+        }
+        shared = {
+            one.name: _to_json_value(values[one.name]) for one in fields(SavedPlan) if values.get(one.name) is not None
+        }
         return {
             **shared,
             "absent": [
@@ -212,72 +222,66 @@ class Plan:
             "rows": self._combinations(),
             "arm_order_reason": self.arm_order_reason.to_json(),
             **({"own": self.user_service.to_json()} if self.user_service else {}),
-            **self._outside(),
+            **({"outside": outside} if outside else {}),
         }
-
-    def _outside(self) -> dict[str, Any]:
-        """Title and file of each system that is no file of systems/: reports and resumed runs need them."""
-        outside = {
-            key: {"title": str(system.title), "file": file_of(system)}
-            for key, system in self.systems.items()
-            if system.child_config
-        }
-        return {"outside": outside} if outside else {}
 
     def _combinations(self) -> list[dict[str, Any]]:
-        """Every combination of values once, whatever the runtime, with the title of its row if that has one."""
+        """Return every combination of values once, for all runtimes, with the title of its row if there is a title."""
         combinations: dict[str, dict[str, Any]] = {}
         for row in self.rows:
             title = {"title": row.title} if row.title else {}
-            names = [name for name in self.runtimes if self._has(row, name)]
+            shared = {**title, "framed": True} if row.system.framed else title
+            names = [name for name in self.runtimes if self._is_measured(row, name)]
             for values in row.combinations(self.scale):
                 cell = _cell(row.system, "", values)
-                framed = {"framed": True} if row.system.framed else {}
-                stored = {**title, **framed, "system": cell.system, "params": cell.params, "runtimes": names}
+                stored: dict[str, Any] = {**shared, "system": cell.system, "params": cell.params, "runtimes": names}
                 combinations.setdefault(cell.cell_id, stored)
         return list(combinations.values())
 
-    def _has(self, row: Row, runtime: str) -> bool:
+    def _is_measured(self, row: Row, runtime: str) -> bool:
         """Return whether *row* has cells under *runtime*."""
         is_chosen = row.runtimes is None or runtime in row.runtimes
         return is_chosen and row.system.runs_under(runtime) and (row.system.key, runtime) not in self.absent
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Plan":
-        """Return the plan that to_json wrote. Its scale has been applied already; what was absent is looked at anew."""
+        """Return the plan that to_json wrote.
+
+        The scale is 1 because to_json applied it. absent is empty because a resumed run checks it again.
+        """
         saved = SavedPlan.from_json(stored)
-        systems = _systems_again(saved)
-        values = [{name: (value,) for name, value in row.params.items()} for row in saved.rows]
-        rows = tuple(
-            Row(system=systems[row.system], title=row.title, values=own, runtimes=_runtimes_again(row, saved))
-            for row, own in zip(saved.rows, values, strict=True)
-        )
+        systems = _restore_systems(saved)
+        rows = []
+        for row in saved.rows:
+            absent = (one.runtime for one in saved.absent if one.system == row.system)
+            restored = Row(
+                system=systems[row.system],
+                title=row.title,
+                values={name: (value,) for name, value in row.params.items()},
+                runtimes=None if row.runtimes is None else (*row.runtimes, *absent),
+            )
+            rows.append(restored)
         kept = {one.name: getattr(saved, one.name) for one in fields(cls)}
-        return cls(**{**kept, "rows": rows, "scale": 1.0, "absent": {}})
+        return cls(**{**kept, "rows": tuple(rows), "scale": 1.0, "absent": {}})
 
 
-def _plain(value: Any) -> Any:
-    """Return *value* as JSON has it."""
+def _to_json_value(value: Any) -> Any:
+    """Return *value* in a form that JSON can store."""
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     return list(value) if isinstance(value, tuple) else value
 
 
-def _runtimes_again(row: SavedRow, saved: SavedPlan) -> tuple[str, ...] | None:
-    """Return the runtimes of a saved row, with those that were absent then."""
-    absent = (one.runtime for one in saved.absent if one.system == row.system)
-    return None if row.runtimes is None else (*row.runtimes, *absent)
-
-
-def _systems_again(saved: SavedPlan) -> dict[str, System]:
-    """The systems of a saved plan. Raises BadInput where a file declares another one now."""
+def _restore_systems(saved: SavedPlan) -> dict[str, System]:
+    """Return the systems of a saved plan. Raises BadInput if a file now declares another system."""
     systems = {system.key: system for system in service.systems(saved.user_service)} if saved.user_service else {}
     for name, outside in saved.outside.items():
         if outside.file:
             systems[name] = system = find_system(outside.file)
             if system.key != name:
                 raise BadInput(
-                    "The run measured system {name}; {file} declares {key} now.",
+                    "The run measured system {name}, but {file} now declares system {key}. "
+                    "Restore the file, or start a new run.",
                     name=name,
                     file=outside.file,
                     key=system.key,
@@ -286,7 +290,7 @@ def _systems_again(saved: SavedPlan) -> dict[str, System]:
 
 
 def _check_count(rows: Iterable[Row], runtimes: Sequence[str]) -> None:
-    """Raises BadInput for more cells than a run could have; they are counted and not made."""
+    """Raise BadInput for too many cells. The cells are counted without being built."""
     count = sum(math.prod(len(values) for values in row.values.values()) for row in rows) * len(runtimes)
     if count > MOST_CELLS:
         raise BadInput(
@@ -297,14 +301,14 @@ def _check_count(rows: Iterable[Row], runtimes: Sequence[str]) -> None:
 
 
 def _check_rate(row: Row) -> None:
-    """Raises BadInput where a service would have to wait for a client's thread, so that requests come when they can."""
+    """Raise BadInput if a client has too few threads to send to every service at the fixed rate."""
     if THREADS not in row.system.parameters or not max(_numbers(row, "RATE")):
         return
     threads, services = min(_numbers(row, THREADS)), max(_numbers(row, SERVICES))
     if threads < services:
         raise BadInput(
-            "RATE is {rate}, {threads_name} is {threads} and {services_name} is {services}: at a rate, each service "
-            "must have a thread of each client. Give {threads_name} at least {services}.",
+            "RATE is {rate}, {threads_name} is {threads} and {services_name} is {services}. With a rate, each "
+            "client needs one thread per service. Set {threads_name} to at least {services}.",
             rate=max(_numbers(row, "RATE")),
             threads_name=THREADS,
             threads=threads,
@@ -318,30 +322,30 @@ def _numbers(row: Row, name: str) -> list[int]:
 
 
 def _check_names(systems: Iterable[System]) -> None:
-    """Raises BadInput for two files that declare a system of the same name: cells could not be told apart."""
+    """Raise BadInput if two files declare systems of the same name, because cells could not be told apart."""
     files: dict[str, str] = {}
     for system in systems:
         if files.setdefault(system.key, file_of(system)) != file_of(system):
             key, file, other = system.key, files[system.key], file_of(system)
-            raise BadInput("{file} and {other} both declare the system {key!r}.", file=file, other=other, key=key)
+            raise BadInput(
+                "{file} and {other} both declare the system {key!r}. Rename one of the two.",
+                file=file,
+                other=other,
+                key=key,
+            )
 
 
 def _cell(system: System, runtime: str, values: Mapping[str, Value]) -> Cell:
     return Cell.build(system=system.key, runtime=runtime, reads=system.parameters, values=values)
 
 
-def aa_arm(runtime: str) -> str:
-    """The name under which *runtime* takes part a second time."""
-    return f"{runtime} again"
-
-
-def read_by(system: System, values: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
-    """Return those of *values* that *system* reads."""
+def values_used_by(system: System, values: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
+    """Return the values of the parameters that *system* uses."""
     return {name: several for name, several in values.items() if system.takes(name)}
 
 
 def parse_values(name: str, given: Any) -> tuple[Value, ...]:
-    """The values of parameter *name*: one, a list, or a text with commas. Raises BadInput."""
+    """Parse the values of parameter *name* from one value, a list, or a text with commas. Raises BadInput."""
     declared = parameter(name)
     items: Sequence[Any] = given.split(",") if isinstance(given, str) else given if isinstance(given, list) else [given]
     if not items:

@@ -1,4 +1,4 @@
-"""The options of a plan and of a run: how much, how it is measured, under which runtimes, where it is saved."""
+"""Declare the options of a plan and of a run: cells, method, runtimes, output."""
 
 import re
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def parse_runtimes(given: Given) -> tuple[str, ...]:
 
 def parse_steps(given: Given) -> tuple[str, ...]:
     """Parse names of steps from a list, or a text with commas. Raises BadInput."""
-    names = given.items(message("a list of steps, out of {names}", names=listed(STEPS)))
+    names = given.items(message("a list of steps from {names}", names=listed(STEPS)))
     return tuple(dict.fromkeys(replace(given, value=name).choice(STEPS) for name in names))
 
 
@@ -47,25 +47,29 @@ def parse_until(given: Given) -> Until:
         match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]+)?) *(%|s|min|h)", part)
         kind = part if part == "verdict" else "width" if match is not None and match[2] == "%" else "seconds"
         if kind in limits or (part != "verdict" and (match is None or float(match[1]) == 0)):
-            raise given.wrong(message("verdict, a width of the intervals such as 3%, a time such as 10min, or several"))
+            raise given.wrong(
+                message("verdict, an interval width such as 3%, a time such as 10min, or several of these with commas")
+            )
         limits[kind] = match is None or float(match[1]) / _PER_UNIT[match[2]]
     return Until(**limits)
 
 
 def parse_margin(given: Given) -> float:
-    """Return 0.03 for '3%'. Raises BadInput."""
+    """Parse a margin such as '3%'. Return it as a share (0.03). Raises BadInput."""
     accepted = message("a share above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN)
     return given.percent(MOST_MARGIN * 100, accepted)
 
 
 def parse_slower(given: Given) -> float:
-    """Return 0.05 for '5%' more time. Raises BadInput."""
-    accepted = message("a share of more time, above 0 % and at most {most} %, such as 5% or 0.5%", most=MOST_SLOWER)
+    """Parse additional time such as '5%'. Return it as a share (0.05). Raises BadInput."""
+    accepted = message(
+        "a percentage of additional time, above 0 % and at most {most} %, such as 5% or 0.5%", most=MOST_SLOWER
+    )
     return given.percent(MOST_SLOWER, accepted)
 
 
 def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
-    """Return {"services": CPUs, "clients": CPUs} of a mapping, or of several SIDE=CPUS. Raises BadInput."""
+    """Parse a mapping, or several SIDE=CPUS. Return {"services": CPUs, "clients": CPUs}. Raises BadInput."""
     pairs = given.value if isinstance(given.value, dict) else {}
     if isinstance(given.value, list):
         pairs = {side: cpus for side, _, cpus in (str(text).partition("=") for text in given.value)}
@@ -89,7 +93,7 @@ def parse_slo(given: Given) -> tuple[Objective, ...]:
 
 
 def _paths(given: Given) -> dict[str, Path]:
-    """Return {interpreter: path} of every NAME=PATH. Raises BadInput."""
+    """Parse every NAME=PATH. Return {interpreter: path}. Raises BadInput."""
     paths = {}
     for text in given.value:
         name, _, path = text.partition("=")
@@ -133,105 +137,157 @@ def _flag(given: Given) -> bool:
 
 EXPERIMENT = Option(
     "--experiment NAME",
-    message("a plan that comes with gilscope; beside --app or --service-command, how it measures"),
+    message("A plan that comes with gilscope. For your own service, only the plan's runtimes and method are used."),
     applies_to=PYTHON,
 )
 CHOICE = (EXPERIMENT, *applying(
     SYSTEMS,
-    Option("--plan FILE", message("a plan of your own, in YAML"), beside_resume=True),
-    Option("--system N", message("1 to 4, names, FILE.py, several with commas, or all; of a plan, the rows to keep")),
+    Option("--plan FILE", message("Your own plan, a YAML file."), beside_resume=True),
+    Option("--system N", message("Systems to measure: 1 to 4, a name, FILE.py or all. Separate several systems with "
+                                 "commas. With a plan, only the rows of these systems are measured.")),
 ))  # fmt: skip
-RUNTIMES = Option("--runtime NAMES", message("runtimes; ratios refer to the first"), parse_runtimes, PYTHON, "runtimes")
-REQUIRE = Option("--require NAMES", message("runtimes that must be installed"), parse_runtimes)
+RUNTIMES = Option(
+    "--runtime NAMES",
+    message("Runtimes to compare, such as 3.14,3.14t. The first is the base of all ratios."),
+    parse_runtimes,
+    PYTHON,
+    "runtimes",
+)
+REQUIRE = Option("--require NAMES", message("Stop with an error if one of these runtimes is missing."), parse_runtimes)
 INTERPRETER = Option(
     "--interpreter NAME=PATH",
-    message("the interpreter for a runtime: 3.14+jit=/opt/jit/bin/python3.14"),
+    message("The interpreter for a runtime, such as 3.14+jit=/opt/jit/bin/python3.14."),
     _paths,
     repeated=True,
     beside_resume=True,
 )
-SCALE = Option("--scale X", message("multiplies NUM_REQUESTS_PER_CLIENT: above 0, at most 1"), _scale)
+SCALE = Option("--scale X", message("Multiply NUM_REQUESTS_PER_CLIENT by X: above 0, at most 1 (default: 1)."), _scale)
 BLOCKS = Option(
-    "--blocks N", message("how often each cell is measured (default: 3)"), whole(1, MAX_BLOCKS), beside_resume=True
+    "--blocks N",
+    message("The number of blocks (default: 3; own service: 8). Each block measures every cell once."),
+    whole(1, MAX_BLOCKS),
+    beside_resume=True,
 )
 UNTIL = Option(
-    "--until W", message("stop when all is decided (verdict), intervals are narrow (3%), or after 10min"), parse_until
+    "--until W",
+    message(
+        "Stop at: verdict, 3%, 10min, or several with commas. verdict: every step has a verdict. 3%: all intervals "
+        "are that narrow. 10min: this time has passed. With --app or --service-command, the default is verdict,3min."
+    ),
+    parse_until,
 )
-MARGIN = Option("--margin M", message("what counts as no difference (default: 3%)"), parse_margin)
+MARGIN = Option(
+    "--margin M", message("The largest difference that counts as no difference (default: 3%)."), parse_margin
+)
 JUDGED = Option(
     "--judged-steps NAMES",
-    message("steps that get a verdict, such as lock,whole; the others are shown without one (default: all steps)"),
+    message(
+        "Steps between runtimes that get a verdict, such as lock,whole (default: all). "
+        "Other steps are shown without a verdict."
+    ),
     parse_steps,
     PYTHON,
     choices=STEPS,
 )
 FAIL_IF_SLOWER = Option(
     "--fail-if-slower SHARE",
-    message("exit with 3 if the last runtime is slower than the first by 5% or more, with 1 if that is unclear"),
+    message(
+        "Fail if the last runtime is slower than the first. SHARE is the additional time that "
+        "is accepted, such as 5%. The exit status is 3, or 1 if the result is unclear."
+    ),
     parse_slower,
     PYTHON,
 )
 WARMUP = Option(
-    "--warmup W", message("sent before anything counts: 10% of the requests, 0.5s, or 0"), _read(Warmup.parse)
+    "--warmup W",
+    message("Warm-up before measuring: 10% of the requests, 0.5s or 0 (default: 0; own service: 10%)."),
+    _read(Warmup.parse),
 )
 DURATION = Option(
     "--duration S",
-    message("seconds to time each cell; 0 for as long as its requests take"),
+    message("Seconds per cell (default: 0; own service: 2). With 0, a cell ends after a fixed number of requests."),
     _read(parse_duration),
     field="duration_s",
 )
 ORDER = Option(
     "--order ORDER",
     message(
-        "slices: runtimes take turns many times a second (default, where possible); sequential: one after the other"
+        "The order of the runtimes: slices or sequential. slices: runtimes take turns many "
+        "times per second (default, if possible). sequential: one runtime after the other."
     ),
     field="arm_order",
     choices=ORDERS,
 )
-AA = Option("--aa", message("measure the last runtime, or the first target, twice: the difference is noise"), _flag)
-CLIENTS = Option("--client-runtime NAME", message("runtime of all clients (default: the service's)"), _client_runtime)
+AA = Option(
+    "--aa",
+    message("Measure the last runtime twice to show the noise. With targets, the first target is measured twice."),
+    _flag,
+)
+CLIENTS = Option(
+    "--client-runtime NAME",
+    message(
+        "The runtime of all clients, such as native (default: the service's runtime; own service: gilscope's Python)."
+    ),
+    _client_runtime,
+)
 PIN = Option(
-    "--pin SIDE=CPUS", message("CPUs of services and clients: services=0 clients=1-3"), parse_pins, several=True
+    "--pin SIDE=CPUS",
+    message("Pin services and clients to CPUs, such as services=0 clients=1-3."),
+    parse_pins,
+    several=True,
 )
 NEIGHBOUR = Option(
     "--neighbour NAME",
-    message("a process that the service needs, such as postgres: its CPU time is shown apart and disturbs nothing"),
+    message(
+        "A process that the service uses, such as postgres. Its CPU time is shown "
+        "separately and does not count as noise."
+    ),
     parse_names,
     field="neighbours",
     repeated=True,
 )
-SEED = Option("--seed N", message("fixes the order of the cells"), _seed)
-OUT = Option("--out DIR", message("folder of the run (default: a new one in {folder})", folder=RUNS_FOLDER))
-RESUME = Option("--resume DIR", message("continue the run saved in DIR"), beside_resume=True)
+SEED = Option("--seed N", message("The seed for the random order of the cells (default: a new one)."), _seed)
+OUT = Option("--out DIR", message("The run's folder (default: a new one in {folder}).", folder=RUNS_FOLDER))
+RESUME = Option("--resume DIR", message("Continue the run that is saved in DIR."), beside_resume=True)
 ACCEPT_CHANGES = Option(
     "--accept-changes",
-    message("continue with other code, packages or interpreters; no verdict is drawn across them"),
+    message("Resume although code, packages or interpreters changed. No verdict combines cells from before and after."),
     beside_resume=True,
 )
 SLO = Option(
     "--slo OBJECTIVES",
-    message("find the highest rate that meets these objectives: p99<50ms, errors<0.1%, or several with commas"),
+    message("Find the highest rate that meets these objectives. Examples are p99<50ms and p99<50ms,errors<0.1%."),
     parse_slo,
     field="objectives",
 )
 ARRIVALS_OF = Option(
     "--arrivals KIND",
-    message("at a rate, how requests are spaced: uniform (default), or poisson, the default with --slo"),
+    message(
+        "The spacing of requests at a fixed rate: uniform or poisson. The default is uniform, or poisson with --slo."
+    ),
     field="arrivals",
     choices=ARRIVALS,
 )
 PROFILE = Option(
     "--profile KINDS",
-    message("profile each cell once more at the end, not counted: perf, python, locks, memory, or several with commas"),
+    message(
+        "Also profile cells: perf, python, locks or memory. Separate several kinds with "
+        "commas. Each cell is profiled at the end, in an extra pass."
+    ),
     _profiles,
     choices=PROFILES,
 )
-STRESS = Option("--stress", message("then look for wrong answers, crashes and hangs without the GIL, for a minute"))
-JSON = Option("--json", message("print JSON in place of text"), beside_resume=True)
-QUIET = Option("--quiet", message("print failures and the run's folder, nothing else"), beside_resume=True)
+STRESS = Option(
+    "--stress",
+    message(
+        "Also look for wrong answers, crashes and hangs. The check runs at the end for 60 s, with and without the GIL."
+    ),
+)
+JSON = Option("--json", message("Print JSON instead of text."), beside_resume=True)
+QUIET = Option("--quiet", message("Print only failures and the folder of the run."), beside_resume=True)
 LANG = Option(
     "--lang NAME",
-    message("language of everything printed or written: en (default) or zh"),
+    message("The language of all output: en (default) or zh."),
     choices=tuple(LANGUAGES),
     beside_resume=True,
 )
@@ -257,21 +313,26 @@ INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)
 OF_A_RUN = (RESUME, ACCEPT_CHANGES, PROFILE, STRESS, JSON, QUIET)
 PLAN_OPTIONS = (
-    Option("", message("what to measure: a list of rows"), key="rows"),
-    Option("", message("a service of your own, in place of rows"), key="service"),
+    Option("", message("What to measure, as a list of rows."), key="rows"),
+    Option("", message("Your own service, instead of rows."), key="service"),
     RUNTIMES,
     *METHOD,
-    Option("", message("values for all rows whose system reads them"), key="parameters"),
-    Option("", message("what the plan answers, in one line"), key="description"),
-    Option("", message("a report of its own, one of {views}", views=listed(VIEWS)), key="view", choices=VIEWS),
-)
-ROW = (
-    Option("", message("a number, a name, a FILE.py beside the plan, or a list of them"), key="system"),
-    Option("", message("what the row is about"), key="title"),
-    Option("", message("the runtimes of the row (default: those of the plan)"), parse_runtimes, key="runtimes"),
+    Option("", message("Parameter values for all rows whose system uses them."), key="parameters"),
+    Option("", message("The question that the plan answers, in one line."), key="description"),
     Option(
         "",
-        message("cores: a sweep from processes to threads that fits this machine"),
+        message("A special report: one of {views} (default: the report that compares runtimes).", views=listed(VIEWS)),
+        key="view",
+        choices=VIEWS,
+    ),
+)
+ROW = (
+    Option("", message("The system: a number, a name, a FILE.py next to the plan, or a list of these."), key="system"),
+    Option("", message("The title of the row in reports."), key="title"),
+    Option("", message("The runtimes of the row (default: the runtimes of the plan)."), parse_runtimes, key="runtimes"),
+    Option(
+        "",
+        message("cores: compare one process per core, one process with one thread per core, and steps between them."),
         key="topology",
         choices=("cores",),
     ),

@@ -1,4 +1,4 @@
-"""YAML in which every scalar is a text, so that 3.10 stays 3.10 and files and flags are parsed alike."""
+"""Read YAML with all scalars as text, so 3.10 stays 3.10, and files and flags are parsed alike."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,17 +14,17 @@ else:
     from yaml import CBaseLoader as _Loader
 
 MOST_BYTES = 1 << 18
-MOST_LEVELS = 100  # libyaml takes the square of the time for more, and the stack
+MOST_LEVELS = 100  # deeper nesting would take libyaml quadratic time and overflow the stack
 MOST_NODES = 200_000
 
 
 class _TextLoader(_Loader):
-    """BaseLoader (every scalar a string) that refuses a key given twice, and anchors that make much of little."""
+    """A loader that reads scalars as strings and refuses duplicate keys and aliases that expand to huge documents."""
 
     def get_single_node(self) -> Any:
         node = super().get_single_node()
         if node is not None and _size(node, {}) > MOST_NODES:
-            problem = f"with its aliases written out it has more than {MOST_NODES} values"
+            problem = f"it has more than {MOST_NODES} values when aliases are expanded"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
         return node
 
@@ -39,7 +39,7 @@ class _TextLoader(_Loader):
 
 
 def _expect_shallow(text: str) -> None:
-    """Raises YAMLError for what is nested too deep, before anything is made of it."""
+    """Raise YAMLError if *text* is nested too deep, before any object is built."""
     level = 0
     for event in yaml.parse(text, Loader=_Loader):
         level += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
@@ -48,9 +48,9 @@ def _expect_shallow(text: str) -> None:
 
 
 def _size(node: yaml.Node, known: dict[int, int]) -> int:
-    """How many values *node* is, each alias counted as what it stands for; one that holds itself is endless."""
+    """Return the number of values in *node*, with aliases expanded. A node that contains itself is endless."""
     if id(node) not in known:
-        known[id(node)] = MOST_NODES + 1  # until it is known: it is met again only inside itself
+        known[id(node)] = MOST_NODES + 1  # provisional: the node is visited again only if it contains itself
         parts = node.value if isinstance(node, yaml.SequenceNode) else []
         if isinstance(node, yaml.MappingNode):
             parts = [part for pair in node.value for part in pair]
@@ -59,7 +59,7 @@ def _size(node: yaml.Node, known: dict[int, int]) -> int:
 
 
 def read_yaml(path: Path, flag: str) -> Any:
-    """What is in the file that *flag* names. Raises BadInput if it cannot be read, is too long, or is not YAML."""
+    """Return the content of the file that *flag* names. Raises BadInput if it is unreadable, too long or not YAML."""
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
@@ -71,29 +71,27 @@ def read_yaml(path: Path, flag: str) -> Any:
     except OSError as error:
         raise _unreadable(path, flag, str(error.strerror)) from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput("{path} is not YAML: {error}.", path=str(path), error=_cause(error)) from None
+        raise BadInput("{path} is not valid YAML: {error}.", path=str(path), error=_cause(error)) from None
 
 
 def _cause(error: Exception) -> str:
-    """What is wrong and where, without the lines themselves: these may hold secrets."""
+    """Return problem and position of a YAML error, without the lines, which may contain secrets."""
     if not isinstance(error, yaml.MarkedYAMLError):
         return " ".join(str(error).split())
     parts = ((error.context, error.context_mark), (error.problem, error.problem_mark))
-    return ", ".join(f"{what or ''}{_place(mark)}".strip() for what, mark in parts if what or mark)
-
-
-def _place(mark: yaml.Mark | None) -> str:
-    return f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+    places = (f" in line {mark.line + 1}, column {mark.column + 1}" if mark else "" for _, mark in parts)
+    texts = (f"{what or ''}{place}".strip() for (what, _), place in zip(parts, places, strict=True))
+    return ", ".join(filter(None, texts))
 
 
 def _unreadable(path: Path, flag: str, reason: Arg) -> BadInput:
     return BadInput(
-        "{path} cannot be read: {reason}; name a YAML file with {flag}.", path=str(path), reason=reason, flag=flag
+        "{path} cannot be read: {reason}. Name a YAML file with {flag}.", path=str(path), reason=reason, flag=flag
     )
 
 
 def yaml_lines(key: str, value: Any) -> list[str]:
-    """Return the lines of one key, whatever its value."""
+    """Return the YAML lines of one key and its value."""
     text = yaml.safe_dump({key: value}, sort_keys=False, allow_unicode=True, width=1000, indent=2)
     return [
         f"  {line}" if isinstance(value, list) and number else line for number, line in enumerate(text.splitlines())

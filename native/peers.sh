@@ -1,20 +1,20 @@
 #!/bin/sh
-# The load generators of the experiment loadgen, from where each is published: ab and wrk from the system's packages,
-# oha from crates, hey as a Go module. What cannot be installed is named, and the rest goes on.
+# Install the load generators of the experiment loadgen: ab and wrk from the system's packages, oha from crates.io,
+# hey as a Go module. If one cannot be installed, print the reason and install the others.
 set -u
 failed=
 say() { echo "native-peers: $*"; }
 package() { # command, Debian package
-	command -v "$1" >/dev/null && { say "$1 is here"; return; }
-	command -v apt-get >/dev/null || { say "$1: no apt-get; install $2 by hand"; failed=1; return; }
+	command -v "$1" >/dev/null && { say "$1 is already installed"; return; }
+	command -v apt-get >/dev/null || { say "$1: apt-get was not found; install the package $2"; failed=1; return; }
 	as_root=; [ "$(id -u)" = 0 ] || as_root=sudo
 	{ $as_root apt-get -qq update && $as_root apt-get -qq install -y "$2"; } >/dev/null 2>&1 ||
 		{ say "$1: the package $2 could not be installed"; failed=1; return; }
 	say "$1 installed"
 }
-build() { # command, its tool, how
-	command -v "$1" >/dev/null && { say "$1 is here"; return; }
-	command -v "$2" >/dev/null || { say "$1: needs $2"; failed=1; return; }
+build() { # command, tool that installs it, install command
+	command -v "$1" >/dev/null && { say "$1 is already installed"; return; }
+	command -v "$2" >/dev/null || { say "$1: $2 was not found; install $2"; failed=1; return; }
 	shift 2
 	"$@" || { say "failed: $*"; failed=1; return; }
 }
@@ -22,5 +22,5 @@ package ab apache2-utils
 package wrk wrk
 build oha cargo cargo install --quiet --locked oha@1.16.0
 build hey go go install github.com/rakyll/hey@v0.1.5
-say 'cargo and go install into their own folders; put these on PATH'
+say 'cargo and go install into ~/.cargo/bin and ~/go/bin; add these folders to PATH'
 [ -z "$failed" ]

@@ -14,6 +14,7 @@ import pytest
 
 import commands
 import runner
+from config import flags
 from config.plan import Plan
 from core.cell import PARAMETERS
 from core.result import FILE_NAME, RunFile
@@ -102,8 +103,17 @@ def test_help_starts_fast_because_it_imports_no_library_for_figures() -> None:
     assert {"matplotlib", "numpy", "rich", "scipy"}.isdisjoint(imported)
 
 
-def test_help_lists_every_parameter_with_what_it_takes_every_system_and_every_command() -> None:
-    text = " ".join(shown("--help").split())
+def test_help_fits_on_a_page_with_the_options_that_people_use() -> None:
+    page = shown("--help").splitlines()
+    assert len(page) <= 60
+    assert max(map(len, page)) <= 80
+    assert len(flags.MOST_USED) == 20
+    for name in flags.MOST_USED:
+        assert any(line.strip().startswith(f"--{name.replace('_', '-')}") for line in page)
+
+
+def test_help_all_lists_every_parameter_with_what_it_takes_every_system_and_every_command() -> None:
+    text = " ".join(shown("--help", "all").split())
     for one in PARAMETERS.values():
         assert one.flag in text
         assert str(one.accepted) in text
@@ -131,15 +141,15 @@ REFUSED = {
     "list a b": "runner.py list --help",
     "export a b --format xml": "--format is xml",
     "compare a b --json --github": "runner.py compare --help",
-    f"serve --system 1,2 {OWN_FLAGS}": "these flags make 2",
+    f"serve --system 1,2 {OWN_FLAGS}": "these flags describe 2",
     "audit --package x --runtime native": "a free-threaded build",
-    "plan --system 3 --runtime native": "nothing of 3 to measure under native",
-    "plan --service-command {python}:{port} --runtime native": "nothing of own to measure",
+    "plan --system 3 --runtime native": "System 3 has no cells under native",
+    "plan --service-command {python}:{port} --runtime native": "System own has no cells",
     f"list {'x' * 300}": "x" * 300,  # newer Pythons say that it is no folder, older ones that it is too long
     f"--system {'x' * 300}.py": "cannot be ",  # read; 3.11: used, the name is too long
     "--target http://x/ --until 3%": "--until 10min",
     "--target http://x/ --slo p99<50ms": "already runs",
-    f"--system 2 --until 3% {OWN_FLAGS}": "nothing to compare",
+    f"--system 2 --until 3% {OWN_FLAGS}": "only one runtime or service takes part",
     f"--require {ABSENT}": f"Runtime {ABSENT} was not found",
     f"plan --runtime {ABSENT}": f"None of the runtimes {ABSENT} was found",
     f"runtimes --require 3.11,{ABSENT}": f"uv python install {ABSENT}",
@@ -152,7 +162,8 @@ def test_what_cannot_be_done_ends_with_2_and_says_why(complaint: Complaint, line
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [("many", "a whole number"), ("中", "a whole number"), (os.fsdecode(b"\xff"), "is not UTF-8")]
+    ("value", "said"),
+    [("many", "a whole number"), ("中", "a whole number"), (os.fsdecode(b"\xff"), "is not valid UTF-8")],
 )
 def test_the_process_ends_with_2_and_one_line_and_no_traceback(value: str, said: str) -> None:
     done = gilscope("--num-api-services", value)
@@ -192,7 +203,7 @@ def test_a_broken_plan_ends_with_2_and_names_file_and_key(
     complaint: Complaint, tmp_path: Path, command: list[str]
 ) -> None:
     (tmp_path / "mine.yaml").write_text("rows: [{system: 4, NUM_SOCKETS: 5}]")
-    assert "mine.yaml: a row has an unknown key 'NUM_SOCKETS'" in complaint(*command, "--plan", f"{tmp_path}/mine.yaml")
+    assert "a row has the unknown key 'NUM_SOCKETS'" in complaint(*command, "--plan", f"{tmp_path}/mine.yaml")
 
 
 @pytest.mark.parametrize("command", ["report", "--resume"])

@@ -1,1 +1,1 @@
-"""A service of the user's own: the plan that its flags or its YAML describe. docs/own-service.md."""
+"""Make the plan for a user's own service from flags or YAML. See docs/own-service.md."""

@@ -1,4 +1,4 @@
-"""A user's service from its flags, and the secrets of a run that goes on, which flags and plans give again."""
+"""Read a user's service from flags. For --resume, read the secrets again from flags, commands and plans."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,12 +18,12 @@ from core.user_service import HTTP, UserService
 
 PAIRS = (ARM, ENVIRONMENT)
 TARGET_NAME = "target"
-GIVEN_AGAIN = tuple(option for option in OPTIONS if option.mask or option.key in ("expect_json", "requests"))
+SECRET_OPTIONS = tuple(option for option in OPTIONS if option.mask or option.key in ("expect_json", "requests"))
 _OF_REQUEST = tuple(option for option in REQUEST if option.flag)
 
 
 def plan_from_service_flags(flags: Mapping[str, Any]) -> Plan | None:
-    """The plan for the service that *flags* name; None where they name none. Raises BadInput."""
+    """Return the plan for the service that *flags* describe; None if they describe no service. Raises BadInput."""
     given = service_from(flags)
     subject = next((subject for key, subject in STARTS.items() if key in given), Subject.SYSTEMS)
     refuse(subject, [(option.flag, option) for option in given_flags((*CHOICE, RUNTIMES, *OPTIONS), flags)])
@@ -31,7 +31,7 @@ def plan_from_service_flags(flags: Mapping[str, Any]) -> Plan | None:
 
 
 def service_from(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """What *flags* say about the service, by config.user_service.options.KEYS. Raises BadInput."""
+    """Return the service that *flags* describe, by YAML key (options.KEYS). Raises BadInput."""
     options = given_flags(SERVICE, flags)
     given = {option.key: flags[option.name] for option in options if option not in (TARGET, ARM)}
     if ENVIRONMENT in options:
@@ -47,7 +47,7 @@ def _targets(flags: Mapping[str, Any]) -> dict[str, str]:
         return arms
     name = str(flags.get("name") or TARGET_NAME)
     if name in arms:
-        raise BadInput("--target and --arm are both called {name}; each arm needs a name of its own.", name=name)
+        raise BadInput("--target and --arm have the same name, {name}. Give each arm a different name.", name=name)
     return {name: flags["target"], **arms}
 
 
@@ -55,14 +55,17 @@ def _requests(flags: Mapping[str, Any]) -> dict[str, Any]:
     fields = {option.key: flags[option.name] for option in given_flags(_OF_REQUEST, flags)}
     if flags.get("requests") is not None:
         if fields:
-            raise BadInput("--requests names a file with whole requests; leave out --request and the flags for it.")
+            raise BadInput(
+                "--requests names a file that describes the requests completely. "
+                "Leave out --request and the other flags for requests."
+            )
         return {}
     texts = fields.pop("request", ["GET"] if fields else [])
     return {"requests": [{"request": text, **fields} for text in texts]} if texts else {}
 
 
 def _pairs(option: Option, flags: Mapping[str, Any]) -> dict[str, str]:
-    """{name: value} from every NAME=VALUE. Raises BadInput."""
+    """Parse every NAME=VALUE of a flag. Return {name: value}. Raises BadInput."""
     texts = flags.get(option.name) or []
     for text in texts:
         name, separator, value = text.partition("=")
@@ -70,39 +73,43 @@ def _pairs(option: Option, flags: Mapping[str, Any]) -> dict[str, str]:
             raise Given(value=text, name=option.flag).wrong(verbatim(option.metavar))
     pairs = dict(text.split("=", 1) for text in texts)
     if option is ARM and len(pairs) != len(texts):
-        raise BadInput("--arm gives a name more than once; each arm needs a name of its own.")
+        raise BadInput("Two --arm flags have the same name. Give each arm a different name.")
     return pairs
 
 
-# ---- a run that goes on ----------------------------------------------------------------------------------------------
+# ---- a resumed run ---------------------------------------------------------------------------------------------------
 
 
-def plan_with_secrets(
+def restore_secrets(
     stored: Mapping[str, Any], given: Sequence[Secret], remembered: Sequence[Secret]
 ) -> Mapping[str, Any]:
-    """The saved plan with its secrets. given: by flags, all of which must be the plan's. remembered: by its command.
+    """Return the saved plan with its secrets filled in.
 
-    Raises BadInput for a value that the plan has no place for, and for one that is not known, with its flag.
+    given: secrets from flags; each must belong to the plan
+    remembered: secrets that the command of the saved run reads again
+    Raises BadInput, with the flag, if a given secret is not in the plan or a secret of the plan is missing.
     """
     own, again = stored.get("own", {}), {secret.key for secret in given}
     wanted = {secret.key: secret.name for secret in secrets_in(from_file(own))}
     if other := sorted({name for name, shown in again - wanted.keys()}):
         raise BadInput(
-            "The saved run has no {names} with this text, and --resume cannot change its plan. Leave it out, or "
-            "start a new run.",
+            "The saved run has no {names} with this value, and --resume cannot change the "
+            "plan. Leave out {names}, or start a new run.",
             names=listed(other),
         )
     known = [*given, *(secret for secret in remembered if secret.key not in again)]
     missing = sorted({wanted[key] for key in wanted.keys() - {secret.key for secret in known}})
     if missing:
         raise BadInput(
-            "The run did not keep the value of {names}; give it again beside --resume.", names=listed(missing)
+            "The saved run does not contain the value of {names}, because it may be secret. "
+            "Give it again together with --resume.",
+            names=listed(missing),
         )
     return {**stored, "own": from_file(own, known)} if own else stored
 
 
-def secrets_of(flags: Mapping[str, Any]) -> list[Secret]:
-    """The secrets in flags that describe a service, if only in part. Raises BadInput."""
+def secrets_in_flags(flags: Mapping[str, Any]) -> list[Secret]:
+    """Return the secrets in flags, which may describe only a part of a service. Raises BadInput."""
     given, here = service_from(flags), Path.cwd()
     read: list[Any] = [parsed(SERVICE, given, here)]
     if "targets" in given:
@@ -114,31 +121,31 @@ def secrets_of(flags: Mapping[str, Any]) -> list[Secret]:
     return list(secrets_in(read))
 
 
-def secrets_of_service(service: UserService) -> list[Secret]:
-    """The secrets of a service whose plan was read again."""
+def secrets_in_service(service: UserService) -> list[Secret]:
+    """Return the secrets of a service whose plan was read again."""
     return list(secrets_in((service, _with_answers(service.requests))))
 
 
 def flags_without_secrets(flags: Mapping[str, Any]) -> list[str]:
-    """Of the flags that may be given again, those that give no secret: they would change the plan. Raises BadInput."""
-    return [option.flag for option in given_flags(GIVEN_AGAIN, flags) if not secrets_of(_alone(option, flags))]
+    """Return the flags that contain no secret, because these would change the saved plan. Raises BadInput."""
+    return [option.flag for option in given_flags(SECRET_OPTIONS, flags) if not secrets_in_flags(_only(option, flags))]
 
 
-def kept(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Flags of a run's command without those whose values it did not keep."""
+def drop_hidden_values(flags: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the flags of a saved command, without the values that were hidden when it was saved."""
     whole = dict(flags)
-    for option in given_flags(GIVEN_AGAIN, flags):
+    for option in given_flags(SECRET_OPTIONS, flags):
         value = flags[option.name]
         texts = [text for text in ([value] if isinstance(value, str) else value) if HIDDEN not in text]
         whole[option.name] = texts if option.repeated else next(iter(texts), None)
     return whole
 
 
-def _alone(option: Option, flags: Mapping[str, Any]) -> dict[str, Any]:
+def _only(option: Option, flags: Mapping[str, Any]) -> dict[str, Any]:
     return {one.name: flags.get(one.name) for one in OPTIONS if one is option or one.key == "name"}
 
 
 def _with_answers(plan: RequestPlan) -> tuple[RequestPlan, list[Secret]]:
-    """A plan, and its expected answers as secrets: they are such where they repeat one."""
+    """Return a request plan, and its expected answers as secrets, because an answer may repeat a secret."""
     answers = (one for one in plan.requests if one.expect_json is not ANY and not isinstance(one.expect_json, Secret))
     return plan, [hidden_answer(request) for request in answers]

@@ -1,4 +1,4 @@
-"""Values of a user's service that are not kept: what is shown in their place, and {env:NAME} filled in."""
+"""Hide secret values of a user's service: mask them in files and messages, and fill in {env:NAME}."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from core.errors import BadInput
 from core.redact import USERINFO, Redactor
 from core.secret import HIDDEN, Secret, Text
 
-# Headers that hold no secret by what they are for. Source: the fields of RFC 9110 that describe a message.
+# Headers that describe a message and never contain a secret. Source: the fields of RFC 9110.
 HARMLESS = frozenset(
     (
         "accept", "accept-charset", "accept-encoding", "accept-language",
@@ -27,17 +27,17 @@ Mask = Callable[[str], str]
 
 
 def plain(text: str) -> str:
-    """The mask of a text that is public."""
+    """Return *text* unchanged, because it is public."""
     return text
 
 
 def mask(text: str) -> str:
-    """`...` for what is not a {env:NAME}; the scheme of an authorization stays."""
+    """Replace everything but {env:NAME} and the scheme of an authorization by `...`."""
     return "".join(part if number % 2 else _masked(part) for number, part in enumerate(VARIABLE.split(text)))
 
 
 def mask_header(text: str) -> str:
-    """'Authorization: Bearer ...' for 'Authorization: Bearer abc'."""
+    """Mask a header: return 'Authorization: Bearer ...' for 'Authorization: Bearer abc'."""
     name, colon, value = text.partition(":")
     if not colon:
         return mask(text)
@@ -45,20 +45,20 @@ def mask_header(text: str) -> str:
 
 
 def mask_pair(text: str) -> str:
-    """'DB_PASSWORD=...' for 'DB_PASSWORD=abc'."""
+    """Mask a variable: return 'DB_PASSWORD=...' for 'DB_PASSWORD=abc'."""
     name, equals, value = text.partition("=")
     return f"{name}={mask(value)}" if equals else mask(text)
 
 
 def mask_url(text: str) -> str:
-    """A method and path, a URL or a line with URLs, without user information and the values of the query."""
+    """Mask user information and query values in a URL, a line with URLs, or a method and path."""
     before, mark, query = text.partition("?")
     pairs = (mask_pair(pair) if "=" in pair else mask(pair) for pair in query.split("&"))
     return mask_userinfo(before) + mark + "&".join(pairs)
 
 
 def mask_userinfo(text: str) -> str:
-    """A line in which URLs have no user information."""
+    """Mask the user information in the URLs of a line."""
     return USERINFO.sub(lambda match: mask(match[0]), text)
 
 
@@ -69,22 +69,20 @@ def _masked(literal: str) -> str:
 
 
 def hidden(given: Given, mask_of: Mask) -> Text:
-    """The text that was given, with {env:NAME} filled in; a Secret where there is anything to hide.
+    """Return the given text with {env:NAME} filled in, as a Secret if there is anything to hide.
 
-    Raises BadInput for a variable that is not set, and for a `...` from a command in which secrets were left out.
+    Raises BadInput if a variable is not set, or the text has `...` because it was copied from a saved command.
     """
     template = given.text()
     shown = mask_of(template)
     if shown == template and mask_of is not plain and _STANDS_FOR_A_SECRET.search(template):
         raise BadInput(
-            "{name} has ... in place of a value that was not kept; give the value, or {example} to have it read from "
-            "a variable.",
+            "{name} contains ... instead of a secret value that was not saved. Give the value, "
+            "or {example} to read it from an environment variable.",
             name=given.name,
             example="{env:NAME}",
         )
-    value = "".join(
-        _variable(part, given.name) if number % 2 else part for number, part in enumerate(VARIABLE.split(template))
-    )
+    value = VARIABLE.sub(lambda match: _variable(match[0], given.name), template)
     return value if shown == template == value else Secret(shown, name=given.name, value=value)
 
 
@@ -100,7 +98,10 @@ def _variable(reference: str, name: str) -> str:
 
 
 def masked_arguments(arguments: Iterable[str], options: Iterable[Option], redactor: Redactor) -> list[str]:
-    """A command line as it may be kept. redactor: of the secrets that any other flag of a service may repeat."""
+    """Return a command line without secrets, to be saved.
+
+    redactor: hides secrets that other flags of the service repeat
+    """
     masks = {flag: option.mask or redactor.text for option in options if option.flag for flag in option.flags}
     kept = []
     for before, word in pairwise(chain([""], arguments)):

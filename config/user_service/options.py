@@ -1,11 +1,24 @@
-"""The options of a user's service: each a flag, a key of `service` in a plan, or both."""
+"""Declare the options of a user's service: each is a flag, a key of `service` in a plan, or both."""
 
 import os
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from config.options import APP, COMMAND, STARTED, TARGETS, USER_SERVICE, Given, Option, applying, by_key, whole
+from config.options import (
+    APP,
+    COMMAND,
+    STARTED,
+    TARGETS,
+    USER_SERVICE,
+    Given,
+    Option,
+    applying,
+    by_key,
+    matching,
+    parse_length,
+    whole,
+)
 from config.user_service.hidden import VARIABLE, hidden, mask, mask_pair, mask_url, mask_userinfo
 from config.user_service.requests import FILE, REQUEST, path_of
 from config.user_service.servers import ASGI, SERVERS, WSGI
@@ -13,7 +26,7 @@ from config.user_service.service import LAST_PORT, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.messages import message
-from core.method import LONGEST_S, cores_usable
+from core.method import cores_usable
 from core.runtime import NATIVE
 from core.secret import Text
 from core.user_service import FRAMED, HTTP
@@ -21,37 +34,33 @@ from systems import built_in
 
 AUTO, AUTO_THREADS = "auto", (2, 8)
 RESERVED_NAMES = ("all", NATIVE)
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,39}")
-_APP = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?")
+_name = matching(
+    r"[A-Za-z][A-Za-z0-9_.-]{0,39}", message("a name of letters, digits and . _ - that begins with a letter")
+)
+_app = matching(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?", message("MODULE:NAME, such as shop.web:app"))
 
 
 def parse_name(given: Given) -> str:
-    """What reports call a service: not what they call a system. Raises BadInput."""
-    name = given.text()
-    if not _NAME.fullmatch(name):
-        raise given.wrong(message("a name of letters, digits and . _ - that begins with a letter"))
+    """Parse the name of a service in reports, which must not be the name of a system. Raises BadInput."""
+    name = _name(given)
     if name in RESERVED_NAMES or any(name in (system.key, system.name) for system in built_in()):
-        raise BadInput("{name} is a name of gilscope's own; choose another one.", name=name)
+        raise BadInput("{name} is a name that gilscope uses itself. Choose another name.", name=name)
     return name
-
-
-def _app(given: Given) -> str:
-    if not _APP.fullmatch(given.text()):
-        raise given.wrong(message("MODULE:NAME, such as shop.web:app"))
-    return given.text()
 
 
 def _directory(given: Given) -> str:
     path = (given.folder / given.text()).absolute()
     if not os.path.isdir(path):
-        raise given.wrong(message("an existing folder; {path} is not", path=str(path)))
+        raise given.wrong(message("an existing folder, but {path} is not one", path=str(path)))
     return str(path)
 
 
 def _command(given: Given) -> Text:
     if VARIABLE.search(given.text()):
         accepted = message(
-            "without {variable}, for everybody here can see a command line; give it with --env", variable="{env:NAME}"
+            "a command without {variable}, because every user of this machine can see command "
+            "lines; pass secrets with --env",
+            variable="{env:NAME}",
         )
         raise given.wrong(accepted)
     return hidden(replace(given, name="--service-command"), mask_userinfo)
@@ -62,25 +71,18 @@ def _environment(given: Given) -> Mapping[str, Text]:
         raise given.wrong(message("a mapping such as {example}", example="{LOG_LEVEL: warning}"))
     for name, value in given.value.items():
         if not (isinstance(value, str) and re.fullmatch(r"[^=\0]+", name)) or "\0" in value:
-            raise replace(given, value={name: value}).wrong(message("a name without = with a text"))
+            raise replace(given, value={name: value}).wrong(message("a text, under a name without ="))
     return {name: hidden(Given(value=value, name=f"--env {name}"), mask) for name, value in given.value.items()}
 
 
-def _start_deadline(given: Given) -> float:
-    time_s = given.seconds({"s": 1.0, "min": 60.0}, LONGEST_S, "30s or 2min")
-    if not time_s:
-        raise given.wrong(message("above 0, such as 30s or 2min"))
-    return time_s
-
-
 def auto_topologies(cores: int) -> list[tuple[int, int]]:
-    """Return (processes, threads) from one process of many threads to several processes of few."""
+    """Return (processes, threads) from one process with many threads to several processes with few threads."""
     processes = dict.fromkeys((1, max(1, cores // 2), cores, 2 * cores))
     return [(number, threads) for number in processes for threads in AUTO_THREADS]
 
 
 def _topology(given: Given) -> list[tuple[int, int]]:
-    """Return (processes, threads) of each shape in '8x1,4x2,1x8'; for `auto` those that fit this machine."""
+    """Parse a topology such as '8x1,4x2,1x8'. Return (processes, threads) of each part; `auto` fits this machine."""
     if given.text() == AUTO:
         return auto_topologies(cores_usable())
     shapes = []
@@ -94,10 +96,12 @@ def _topology(given: Given) -> list[tuple[int, int]]:
     return list(dict.fromkeys(shapes))
 
 
-TARGET = Option("--target URL", message("a service that already runs"), None, TARGETS, "targets", mask=mask_url)
+TARGET = Option(
+    "--target URL", message("Measure a service that already runs at URL."), None, TARGETS, "targets", mask=mask_url
+)
 ARM = Option(
     "--arm NAME=URL",
-    message("services that already run, compared"),
+    message("Compare services that already run. NAME is shown in reports."),
     None,
     TARGETS,
     "targets",
@@ -106,7 +110,7 @@ ARM = Option(
 )
 ENVIRONMENT = Option(
     "--env NAME=VALUE",
-    message("an environment variable"),
+    message("An environment variable for the service."),
     _environment,
     STARTED,
     "environment",
@@ -114,10 +118,10 @@ ENVIRONMENT = Option(
     mask=mask_pair,
 )
 SERVICE = (
-    Option("--name NAME", message("what reports call the service (default: own)"), parse_name, USER_SERVICE),
+    Option("--name NAME", message("The name of the service in reports (default: own)."), parse_name, USER_SERVICE),
     Option(
         "--service-command C",
-        message("how it starts: {python} ... {port}"),
+        message("The start command, with {python} and {port}."),
         _command,
         COMMAND,
         "command",
@@ -125,34 +129,54 @@ SERVICE = (
     ),
     *applying(
         APP,
-        Option("--app MODULE:NAME", message("a WSGI or ASGI application, started on a server"), _app),
-        Option("--server NAME", message("gunicorn, granian, uvicorn, waitress or hypercorn"), choices=tuple(SERVERS)),
-        Option("--interface KIND", message("wsgi or asgi, for a server that speaks both"), choices=(WSGI, ASGI)),
+        Option("--app MODULE:NAME", message("A WSGI or ASGI application, which gilscope starts."), _app),
+        Option(
+            "--server NAME",
+            message("The server for the application: gunicorn, granian, uvicorn, waitress or hypercorn."),
+            choices=tuple(SERVERS),
+        ),
+        Option(
+            "--interface KIND",
+            message("The interface, wsgi or asgi, if the server supports both."),
+            choices=(WSGI, ASGI),
+        ),
     ),
     TARGET,
     ARM,
-    Option("--protocol P", message("http (default) or framed"), applies_to=USER_SERVICE, choices=(HTTP, FRAMED)),
+    Option(
+        "--protocol P",
+        message("The protocol of the service: http (default) or framed."),
+        applies_to=USER_SERVICE,
+        choices=(HTTP, FRAMED),
+    ),
     *applying(
         STARTED,
-        Option("--requirements FILE", message("packages to install for each runtime"), path_of),
-        Option("--directory DIR", message("where it is started (default: here, or the plan's folder)"), _directory),
+        Option("--requirements FILE", message("A requirements file to install for each runtime."), path_of),
+        Option(
+            "--directory DIR",
+            message("The folder to start the service in (default: the current folder, or the plan's folder)."),
+            _directory,
+        ),
         ENVIRONMENT,
         Option(
             "--service-port N",
-            message("port of the first service (default: a free one)"),
+            message("The port of the first service (default: a free port)."),
             whole(0, LAST_PORT),
             key="port",
             field="first_port",
         ),
         Option(
             "--start-deadline T",
-            message("time to answer for the first time (default: 30s)"),
-            _start_deadline,
+            message("The time limit for the service's first answer (default: 30s)."),
+            parse_length("30s or 2min"),
             field="start_deadline_s",
         ),
         Option(
             "--topology T",
-            message("processes x threads to compare: 8x1,4x2,1x8; auto: those that fit this machine, with --slo"),
+            message(
+                "Processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto means "
+                "numbers that fit this machine."
+            ),
             _topology,
         ),
     ),
@@ -160,8 +184,8 @@ SERVICE = (
 )
 EXTRA, GROUP = applying(
     STARTED,
-    Option("--extra NAME", message("an extra of the project, from its pyproject.toml"), key="", repeated=True),
-    Option("--group NAME", message("a dependency group of the project"), key="", repeated=True),
+    Option("--extra NAME", message("An extra from the project's pyproject.toml to install."), key="", repeated=True),
+    Option("--group NAME", message("A dependency group of the project to install."), key="", repeated=True),
 )
 OPTIONS = (EXTRA, GROUP, *SERVICE, *(option for option in REQUEST if option.flag))
 KEYS = tuple(by_key(SERVICE))

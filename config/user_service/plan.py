@@ -1,4 +1,4 @@
-"""The plan for a user's service, from the texts of its options: a command, an application, or addresses."""
+"""Make the plan for a user's service, from a command, an application, or the URLs of running services."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ from core.secret import HIDDEN, Secret, Text, revealed, secrets_in
 from core.user_service import HTTP, Command, Start, Target, UserService
 
 METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=ORCHESTRATOR)
-BLOCKS = 8  # the fewest that can bring a verdict for the four comparisons of four runtimes: reports.significance
+BLOCKS = 8  # the minimum for a verdict on the four comparisons of four runtimes (reports.significance)
 DEFAULTS: dict[str, int] = {
     "NUM_API_SERVICES": 1,
     "NUM_CLIENTS": 2,
@@ -34,10 +34,10 @@ DEFAULTS: dict[str, int] = {
 }
 DEFAULT_THREADS = 8
 VIEW = "targets"
-MOST_PATH_BYTES = 107  # what a Unix socket's address has room for. Source: unix(7)
+MOST_PATH_BYTES = 107  # maximum length of a Unix socket's path. Source: unix(7)
 _HOST = r"(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*)"
-_TCP = re.compile(rf"(?P<host>{_HOST}):(?P<port>[0-9]{{1,5}})", re.ASCII)
-_HTTP = re.compile(rf"//(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/[!-~]*)?", re.ASCII)
+_TCP = re.compile(rf"(?P<host>{_HOST}):(?P<port>[0-9]{{1,5}})(?P<path>)", re.ASCII)
+_HTTP = re.compile(rf"//(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/(?:(?![?#])[!-~])*)?", re.ASCII)
 HTTP_PORT = "80"
 STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TARGETS}
 
@@ -45,9 +45,11 @@ STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TAR
 def user_service_plan(
     given: Mapping[str, Any], folder: Path, defaults: Mapping[str, tuple[Value, ...]] | None = None
 ) -> Plan:
-    """The plan that *given* (texts, by KEYS) describes.
+    """Return the plan for a user's service from the texts of its YAML keys or flags. Raises BadInput.
 
-    folder: where relative paths begin. defaults: values of parameters, in place of DEFAULTS. Raises BadInput.
+    given: texts by KEYS
+    folder: the folder that relative paths refer to
+    defaults: values of parameters, which override DEFAULTS
     """
     expect_keys(message("service"), given, KEYS)
     subject = _subject(given)
@@ -75,13 +77,12 @@ def user_service_plan(
 
 
 def _subject(given: Mapping[str, Any]) -> Subject:
-    """What *given* says how the service is started, or where it runs. Raises BadInput."""
+    """Return whether a user's service is a command, an application or targets. Raises BadInput for none or several."""
     starts = [key for key in STARTS if key in given]
-    none = message("none of them")
     if len(starts) != 1:
         raise BadInput(
-            "a service has exactly one of command, app and targets; given: {starts}.",
-            starts=listed(starts or [none]),
+            "A service must have exactly one of command, app and targets. Given: {starts}.",
+            starts=listed(starts or [message("none of them")]),
         )
     return STARTS[starts[0]]
 
@@ -93,7 +94,7 @@ def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any]
     if subject is Subject.APP:
         if "server" not in values:
             raise BadInput(
-                "app is {app}, but no server is given; choose one of {servers}.",
+                "app is {app}, but server is missing. Choose one of {servers}.",
                 app=values["app"],
                 servers=listed(SERVERS),
             )
@@ -105,7 +106,7 @@ def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any]
 
 
 def parse_targets(given: Any, protocol: str) -> tuple[Target, ...]:
-    """The services that already run, from {name: URL}. Raises BadInput."""
+    """Parse the services that already run, from {name: URL}. Raises BadInput."""
     if not isinstance(given, dict) or not given:
         raise BadInput(
             "targets is {value}; it must be a mapping such as {{old: 'http://127.0.0.1:8000/'}}.", value=repr(given)
@@ -114,23 +115,23 @@ def parse_targets(given: Any, protocol: str) -> tuple[Target, ...]:
 
 
 def target(name: str, url: str, protocol: str = HTTP) -> Target:
-    """From http://host:port/path, unix:/path or tcp:host:port; {env:NAME} in it is a secret. Raises BadInput."""
+    """Parse a target: http://host:port/path, unix:/path or tcp:host:port. Raises BadInput.
+
+    {env:NAME} in the URL is filled in, and hidden as a secret.
+    """
     text = hidden(Given(value=url, name=f"--target or --arm {name}"), mask_url)
-    url = revealed(text)
-    scheme, _, rest = url.partition(":")
+    scheme, _, rest = revealed(text).partition(":")
     address, prefix = "", ""
-    if scheme == "unix":
-        address = _path(rest)
-    elif scheme == "tcp":
-        address = _address(_TCP.fullmatch(rest))
-    elif scheme == "http" and protocol == HTTP and not {"?", "#"} & set(rest):
-        match = _HTTP.fullmatch(rest)
-        address, prefix = _address(match), (match["path"] or "").rstrip("/") if match else ""
+    pattern = _TCP if scheme == "tcp" else _HTTP if (scheme, protocol) == ("http", HTTP) else None
+    if scheme == "unix" and rest.startswith("/") and rest.isprintable() and len(rest.encode()) <= MOST_PATH_BYTES:
+        address = rest
+    elif pattern and (match := pattern.fullmatch(rest)) and 1 <= (port := int(match["port"] or HTTP_PORT)) <= LAST_PORT:
+        address, prefix = f"{match['host'].lower()}:{port}", (match["path"] or "").rstrip("/")
     if not address:
         raise BadInput(
-            "target {name} is {url} ({protocol}); it must be http://HOST:PORT/PATH without a query, unix:/PATH of at "
-            "most {most} bytes or tcp:HOST:PORT, with a port from 1 to {last}. With framed it must be unix: or tcp:. "
-            "TLS is not supported.",
+            "The target {name} is {url} ({protocol}). It must be http://HOST:PORT/PATH without "
+            "a query, unix:/PATH of at most {most} bytes, or tcp:HOST:PORT. Ports are 1 to "
+            "{last}. The protocol framed needs unix: or tcp:. TLS is not supported.",
             name=name,
             url=str(text),
             protocol=protocol,
@@ -141,20 +142,8 @@ def target(name: str, url: str, protocol: str = HTTP) -> Target:
 
 
 def _part(url: Text, part: str) -> Text:
-    """A part of a URL: as secret as that."""
+    """Return a part of a target's URL, as a Secret if the URL is one."""
     return Secret(HIDDEN, name=url.name, value=part) if isinstance(url, Secret) and part else part
-
-
-def _path(text: str) -> str:
-    """The path of a Unix socket; empty where it cannot be one."""
-    fits = text.startswith("/") and text.isprintable() and len(text.encode()) <= MOST_PATH_BYTES
-    return text if fits else ""
-
-
-def _address(match: re.Match[str] | None) -> str:
-    """host:port; empty where it is none."""
-    port = int(match["port"] or HTTP_PORT) if match else 0
-    return f"{match['host'].lower()}:{port}" if match and 1 <= port <= LAST_PORT else ""
 
 
 def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
@@ -162,12 +151,12 @@ def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
         return request_plan(given, folder)
     for key in ("think_time", "rate"):
         if key in given:
-            raise BadInput("{key} belongs in the file of requests, beside `requests`; move it there.", key=key)
+            raise BadInput("{key} belongs in the requests file, next to `requests`. Move it there.", key=key)
     return load_requests(Given(value=given["requests"], name="requests", folder=folder).file())
 
 
 def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
-    """Return *plan* with each expected answer as a secret if it repeats a secret."""
+    """Return *plan*, in which each expected answer that repeats a secret is a Secret, too."""
     requests = (
         request
         if request.expect_json is ANY or redactor.json(request.expect_json) == request.expect_json
@@ -189,7 +178,10 @@ def _rows(
     if topology is None:
         return tuple(Row(system=system, values=values) for system in systems(service))
     if not threaded:
-        raise BadInput("topology changes the number of threads, but the command does not have {threads}.")
+        raise BadInput(
+            "topology sets the number of threads, but the command does not contain "
+            "{threads}. Add {threads} to the command."
+        )
     shapes = [{WORKERS: (processes,), THREADS: (threads,)} for processes, threads in topology]
     (system,) = systems(service)
     return tuple(Row(system=system, values={**values, **shape}, fixed=tuple(shape)) for shape in shapes)

@@ -1,13 +1,26 @@
-"""Requests of a user's service: what clients send and which answers are correct, from YAML or flags."""
+"""Read the requests that clients send to a user's service, and the correct answers, from YAML or flags."""
 
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.options import PUBLIC, USER_SERVICE, Given, Option, applying, by_key, expect_keys, fields_of, parsed, whole
+from config.options import (
+    PUBLIC,
+    USER_SERVICE,
+    Given,
+    Option,
+    applying,
+    by_key,
+    expect_keys,
+    fields_of,
+    matching,
+    parsed,
+    whole,
+)
 from config.text_yaml import read_yaml
 from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url, plain
 from core.errors import BadInput
@@ -23,7 +36,7 @@ _LINE = re.compile(r"(?:(?P<method>[A-Z]{1,16}) +)?(?P<path>/[^\s#]*)")
 
 
 def _header(given: Given) -> tuple[str, Text]:
-    """Name and value of a 'Name: value'. Raises BadInput."""
+    """Parse a header such as 'Name: value'. Return name and value. Raises BadInput."""
     name, colon, text = given.text().partition(":")
     open_to_all = name.lower() in HARMLESS or given.is_public(name) or given.is_public("headers")
     value = hidden(Given(value=text.strip(), name=f"--header {name}"), plain if open_to_all else mask)
@@ -60,9 +73,7 @@ def _json(given: Given) -> Any:
 
 
 def _digest(given: Given) -> str:
-    if not re.fullmatch(r"[0-9a-fA-F]{64}", str(given.value)):
-        raise given.wrong(message("the 64 hex digits that sha256sum prints"))
-    return str(given.value).lower()
+    return matching("[0-9a-fA-F]{64}", message("the 64 hex digits that sha256sum prints"))(given).lower()
 
 
 def _method_and_path(given: Given) -> tuple[str, Text]:
@@ -81,80 +92,110 @@ def _method_and_path(given: Given) -> tuple[str, Text]:
 
 
 def _public(given: Given) -> frozenset[str]:
-    """What of a request may be kept: PUBLIC for all of it, or names. Raises BadInput."""
-    names = given.value if isinstance(given.value, list) else [given.value]
-    if given.value != PUBLIC and (
-        not isinstance(given.value, list) or not all(isinstance(name, str) for name in names)
-    ):
+    """Parse which parts of a request may be saved: PUBLIC for all of it, or names. Raises BadInput."""
+    names = [PUBLIC] if given.value == PUBLIC else given.value
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise given.wrong(message("true, or a list of query, body, headers and names of headers"))
-    return frozenset(name.lower() for name in names)
+    return frozenset(map(str.lower, names))
 
 
 def parse_time(given: Given) -> float:
-    """Seconds from '10ms', '0.5s' or '0.5'. Raises BadInput."""
+    """Parse a time such as '10ms', '0.5s' or '0.5'. Return seconds. Raises BadInput."""
     return given.seconds({"ms": 0.001, "s": 1.0}, LONGEST_THINK_TIME_S, "10ms")
 
 
 def path_of(given: Given) -> str:
-    """The path of a file that can be read. Raises BadInput."""
+    """Return the path of a readable file. Raises BadInput."""
     return str(given.file())
 
 
 REQUEST = applying(
     USER_SERVICE,
-    Option("--request R", message("method and path: GET /items/3"), _method_and_path, repeated=True, mask=mask_url),
     Option(
-        "", message("how often it is sent, relative to the others (default: 1)"), whole(1, MOST_WEIGHT), key="weight"
+        "--request R",
+        message("Method and path of a request (default: GET /)."),
+        _method_and_path,
+        repeated=True,
+        mask=mask_url,
+    ),
+    Option(
+        "",
+        message("How often the request is sent, relative to the other requests (default: 1)."),
+        whole(1, MOST_WEIGHT),
+        key="weight",
     ),
     Option(
         "--header H",
-        message("NAME: VALUE; in YAML, a mapping"),
+        message("A request header, as NAME: VALUE. In YAML, a mapping of headers."),
         _headers,
         key="headers",
         repeated=True,
         mask=mask_header,
     ),
-    Option("--body TEXT", message("what is sent with it"), _body, mask=mask),
-    Option("", message("a file to send in place of body, relative to the YAML file"), path_of, key="body_file"),
-    Option("--expect-status N", message("status of a correct answer (default: 200)"), whole(100, 999)),
-    Option("--expect-json JSON", message("what a correct answer contains; objects may have more keys"), _json),
-    Option("", message("SHA-256 of the body of a correct answer, in hex"), _digest, key="expect_sha256"),
-    Option("", message("what may be kept and shown: true, or a list such as [body, X-Shard]"), _public, key="public"),
+    Option("--body TEXT", message("The body of the request."), _body, mask=mask),
+    Option(
+        "",
+        message("A file with the body of the request. The path is relative to the YAML file."),
+        path_of,
+        key="body_file",
+    ),
+    Option("--expect-status N", message("The HTTP status of a correct answer (default: 200)."), whole(100, 999)),
+    Option(
+        "--expect-json JSON",
+        message("JSON that a correct answer contains. Objects in the answer may have more keys."),
+        _json,
+    ),
+    Option("", message("The SHA-256 of the body of a correct answer, in hex."), _digest, key="expect_sha256"),
+    Option(
+        "",
+        message("What may be saved and shown: true for everything, or a list such as [body, X-Shard]."),
+        _public,
+        key="public",
+    ),
 )
 FILE = applying(
     USER_SERVICE,
-    Option("--requests FILE", message("requests in a YAML file; in YAML, also the list itself")),
+    Option("--requests FILE", message("A YAML file of requests. In a plan, also the list of requests itself.")),
     Option(
         "--think-time T",
-        message("pause between an answer and the next request: 10ms; not with rate"),
+        message(
+            "The pause between an answer and the next request, such as 10ms (default: 0). "
+            "It cannot be combined with rate."
+        ),
         parse_time,
         field="think_time_s",
     ),
-    Option("", message("requests per second of each client, as RATE"), whole(0, MOST_RATE), key="rate"),
+    Option(
+        "", message("Requests per second of each client, like the parameter RATE."), whole(0, MOST_RATE), key="rate"
+    ),
 )
 REQUEST_KEYS, FILE_KEYS = (tuple(by_key(options)) for options in (REQUEST, FILE))
 
 
 def load_requests(path: Path) -> RequestPlan:
-    """The request plan in a YAML file. Raises BadInput naming file, key, value and what is accepted."""
+    """Load a request plan from a YAML file. Raises BadInput naming file, key, value and what is accepted."""
     content = read_yaml(path, "--requests")
     try:
         given = {"requests": content} if isinstance(content, list) else content
         if not isinstance(given, dict) or not given.keys() <= set(FILE_KEYS) or "requests" not in given:
-            raise BadInput("it must be a list of requests, or a mapping with keys of {keys}.", keys=listed(FILE_KEYS))
+            raise BadInput(
+                "The file must contain a list of requests, or a mapping whose keys are among {keys}.",
+                keys=listed(FILE_KEYS),
+            )
         return request_plan(given, path.parent)
     except BadInput as error:
         raise BadInput("{path}: {error}", path=str(path), error=error.message) from error
 
 
 def request_plan(given: Mapping[str, Any], folder: Path) -> RequestPlan:
-    """From texts by FILE_KEYS; body files are relative to *folder*. Raises BadInput.
+    """Parse a request plan from texts by FILE_KEYS. Raises BadInput.
 
-    Without `requests`, the target's own path is requested.
+    Without `requests`, clients send GET to the path of the service or target.
+    folder: the folder that body files are relative to
     """
     requests = given.get("requests", ["GET"])
     if not isinstance(requests, list) or not requests:
-        raise BadInput("requests is empty; it must be a list such as `- request: GET /items/3`.")
+        raise BadInput("requests is empty. It must be a list such as `- request: GET /items/3`.")
     values = parsed(FILE, {key: given[key] for key in FILE_KEYS if key in given}, folder)
     return RequestPlan(
         requests=tuple(_request(request, folder) for request in requests), **fields_of(RequestPlan, values)
@@ -165,10 +206,12 @@ def _request(given: Any, folder: Path) -> Request:
     given = {"request": given} if isinstance(given, str) else given
     if not isinstance(given, dict) or "request" not in given:
         shown = {str(key): HIDDEN for key in given} if isinstance(given, dict) else given
-        raise BadInput("the request {value} lacks the key request, such as GET /items/3.", value=repr(shown))
+        raise BadInput(
+            "The request {value} has no key request. Add one, such as `request: GET /items/3`.", value=repr(shown)
+        )
     expect_keys(message("a request"), given, REQUEST_KEYS)
     if "body" in given and "body_file" in given:
-        raise BadInput("a request has body and body_file; give only one of them.")
+        raise BadInput("A request has both body and body_file. Give only one of them.")
     public = parsed(REQUEST, {"public": given["public"]}, folder)["public"] if "public" in given else frozenset()
     values = parsed(REQUEST, {key: text for key, text in given.items() if key != "public"}, folder, public)
     method, path = values.pop("request")
@@ -176,31 +219,27 @@ def _request(given: Any, folder: Path) -> Request:
 
 
 def hidden_answer(request: Request) -> Secret:
-    """The answer that *request* expects, as a secret: for one that repeats secrets."""
+    """Return the expected answer of *request* as a Secret, because it repeats secrets."""
     return Secret(HIDDEN, name=f"--expect-json of {request}", value=json.dumps(request.expect_json))
 
 
 def expect_sendable(plan: RequestPlan, protocol: str) -> None:
-    """Raises BadInput for what a frame cannot carry: headers, and a body that is not a JSON object."""
+    """Raise BadInput if a framed message cannot carry a request: headers, or a body that is not a JSON object."""
     for request in plan.requests if protocol == FRAMED else ():
         if request.headers:
             raise BadInput(
-                "{request} has headers {names}, but frames have none; leave them out, or use http.",
+                "{request} has the headers {names}, but framed messages have no headers. "
+                "Remove the headers, or use the protocol http.",
                 request=str(request),
                 names=listed(request.headers),
             )
-        body = request.body_bytes()
-        if not _is_object(body):
+        body: Any = None
+        with suppress(ValueError, RecursionError):
+            body = json.loads(request.body_bytes() or b"{}")
+        if not isinstance(body, dict):
             raise BadInput(
-                "the body of {request} is {body!r}; a frame carries it as params, so it must be a JSON object, such "
-                "as '{{\"target\": 10}}'.",
+                "The body of {request} is {body!r}. A framed message carries the body as "
+                "params, so it must be a JSON object, such as '{{\"target\": 10}}'.",
                 request=str(request),
                 body=str(request.body_file or request.body)[:80],
             )
-
-
-def _is_object(body: bytes) -> bool:
-    try:
-        return isinstance(json.loads(body or b"{}"), dict)
-    except (ValueError, RecursionError):
-        return False

@@ -1,6 +1,6 @@
-"""Servers that can run a user's application (--app, --server), each with its command line.
+"""Declare the servers that can run a user's application (--app, --server), each with its command line.
 
-It is what the project documents for threads or workers, with its access log off. Threads are per worker.
+The command lines use the documented options for threads and workers, without an access log. Threads are per worker.
 """
 
 from dataclasses import dataclass
@@ -14,10 +14,12 @@ WSGI, ASGI = "wsgi", "asgi"
 
 @dataclass(frozen=True, kw_only=True)
 class Server:
-    """interfaces: what it speaks, the default first.
+    """A server for WSGI or ASGI applications.
 
-    package: installed beside the user's requirements. source: where its options are documented.
-    factory: the option before the name of a function that makes the application; "" where it takes `name()`
+    interfaces: the supported interfaces, the default first
+    package: the requirement that is installed together with the user's requirements
+    source: where the options of the server are documented
+    factory: the option for the name of a function that makes the application; "" if the server accepts `name()`
     """
 
     name: str
@@ -76,29 +78,31 @@ SERVERS: dict[str, Server] = {
 }
 
 
-USUAL = {WSGI: "gunicorn", ASGI: "uvicorn"}  # where nobody says which
+USUAL = {WSGI: "gunicorn", ASGI: "uvicorn"}  # the default server of each interface
 
 
 def app_on(name: str, app: str, interface: str = "", *, has_topology: bool = False) -> App:
-    """*app* (module:name) on the server of that name. Raises BadInput for an interface that it does not speak.
+    """Return *app* (module:name) with the command of the server *name*. Raises BadInput for an unsupported interface.
 
-    has_topology: whether the numbers of processes and of threads, or event loops, are both given
+    has_topology: whether the plan sets both the number of processes and the number of threads or event loops
     """
     server = SERVERS[name]
     if interface and interface not in server.interfaces:
         raise BadInput(
-            "{server} does not speak {interface}; it speaks {interfaces}.",
+            "{server} does not support {interface}. It supports {interfaces}.",
             server=name,
             interface=interface,
             interfaces=listed(server.interfaces, OR),
         )
     interface = interface or server.interfaces[0]
-    threads = "--blocking-threads {threads} " if interface == WSGI else ""  # an ASGI worker of Granian is one loop
+    threads = (
+        "--blocking-threads {threads} " if interface == WSGI else ""
+    )  # an ASGI worker of Granian has one event loop
     made = app.endswith("()") and server.factory
     target = f"{server.factory} {app.removesuffix('()')}" if made else app
     command = server.command.replace("APP", target).replace("INTERFACE", interface).replace("THREADS ", threads)
     if has_topology:
-        command = command.replace("-m gunicorn", "-m gunicorn --preload")  # its processes are forks that share memory
+        command = command.replace("-m gunicorn", "-m gunicorn --preload")  # so that the forked processes share memory
         if interface == ASGI:
             command = command.replace(f"-m {name}", f"{{loops}} {{workers}} {{threads}} {name}")
             command = command.replace(" --workers {workers}", "")

@@ -1,4 +1,4 @@
-"""The systems that a user's service is to a plan, and what they can be measured with."""
+"""Turn a user's service into systems of a plan, and check runtimes, parameters and command."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
 def systems(service: UserService) -> list[System]:
-    """One for the command, or one for each target."""
+    """Return one system for the command, or one system per target."""
     requests = service.requests.to_json()
     for request, told_request in zip(service.requests.requests, requests["requests"], strict=True):
         told_request["title"] = str(request)
@@ -36,7 +36,9 @@ def systems(service: UserService) -> list[System]:
         ]
     command = service.command
     told = {**asdict(command), "name": service.name, "protocol": service.protocol, "requests": requests, "prefix": ""}
-    return [_system(service.name, _short(str(command.command)), command, told)]
+    text = str(command.command)
+    title = text if len(text) <= LONGEST_TITLE else text[: LONGEST_TITLE - 3] + "..."
+    return [_system(service.name, title, command, told)]
 
 
 def _system(name: str, title: str, start: Command | Target, told: Mapping[str, Any]) -> System:
@@ -54,28 +56,24 @@ def _system(name: str, title: str, start: Command | Target, told: Mapping[str, A
     )
 
 
-def _short(command: str) -> str:
-    return command if len(command) <= LONGEST_TITLE else command[: LONGEST_TITLE - 3] + "..."
-
-
 def check_runtimes(service: UserService, runtimes: Sequence[str]) -> None:
-    """Raises BadInput for runtimes that a service cannot be measured under: one that already runs has its own."""
+    """Raise BadInput if runtimes are given for services that already run, because these have their own."""
     if service.targets and set(runtimes) != {NATIVE}:
         raise BadInput(
-            "runtimes is {runtimes}, but a service that already runs has its own; leave runtimes out.",
+            "runtimes is {runtimes}, but a service that already runs has its own runtime. Leave out runtimes.",
             runtimes=listed(runtimes),
         )
 
 
 def check_values(service: UserService, values: Mapping[str, Sequence[Value]]) -> None:
-    """Raises BadInput for *values* of parameters that do not fit the service, or each other."""
+    """Raise BadInput if *values* of parameters contradict the service or each other."""
     most = max(_numbers(values, WORKERS), default=1)
     _check_ports(service.command, most)
     rate = max(_numbers(values, "RATE"), default=0)
     if rate and service.requests.think_time_s:
         raise BadInput(
-            "think_time is {think_time_s:g} s and RATE is {rate}: at a rate, requests are sent at fixed times, so "
-            "there is no time to think. Leave one of them out.",
+            "think_time is {think_time_s:g} s and RATE is {rate}. With RATE, requests are sent "
+            "at fixed times, so think_time has no effect. Leave out one of the two.",
             think_time_s=service.requests.think_time_s,
             rate=rate,
         )
@@ -89,8 +87,8 @@ def _check_ports(command: Command | None, services: int) -> None:
     last = command.first_port + (0 if command.forks else services - 1)
     if last > LAST_PORT:
         raise BadInput(
-            "port is {port} and NUM_API_SERVICES is {services}: the last service would have port {last}, and ports "
-            "end at {most}. Start with a lower one.",
+            "port is {port} and NUM_API_SERVICES is {services}, so the last service would use "
+            "port {last}. The highest port is {most}. Choose a lower port.",
             port=command.first_port,
             services=services,
             last=last,
@@ -99,7 +97,7 @@ def _check_ports(command: Command | None, services: int) -> None:
 
 
 def _check_connections(values: Mapping[str, Sequence[Value]], services: int) -> None:
-    """Each connection goes to one service, so there must be at least as many connections as services."""
+    """Raise BadInput if there are fewer connections than services, because each connection goes to one service."""
     clients = [number for number in _numbers(values, CLIENTS) if number]
     connections = min(clients, default=0) * min(_numbers(values, CONNECTIONS), default=1)
     if 0 < connections < services:
@@ -117,23 +115,23 @@ def _numbers(values: Mapping[str, Sequence[Value]], name: str) -> list[int]:
 
 
 def check_command(command: str, *, has_environment: bool) -> None:
-    """Raises BadInput for a command that cannot be started N times, or is the same under every runtime."""
+    """Raise BadInput if *command* cannot be started several times, or is the same under every runtime."""
     for name in _PLACE.findall(command):
         if name not in PLACES:
             raise BadInput(
-                "the command has {place}, which is not known; accepted are {places}.",
+                "The command contains the unknown placeholder {place}. Accepted are {places}.",
                 place=f"{{{name}}}",
                 places=listed(f"{{{place}}}" for place in PLACES),
             )
     if "{port}" not in command and "{socket}" not in command:
         raise BadInput(
-            "the command {command!r} does not say where to listen; it must have {{port}} or {{socket}}, "
-            "such as '{{python}} -m myapp --port {{port}}'.",
+            "The command {command!r} does not say where to listen. It must contain {{port}} or "
+            "{{socket}}, such as '{{python}} -m myapp --port {{port}}'.",
             command=command,
         )
     if "{python}" not in command and not has_environment:
         raise BadInput(
-            "the command {command!r} does not have {{python}}, so every runtime would be the same; "
-            "write {{python}} where the interpreter goes, or give --requirements.",
+            "The command {command!r} does not contain {{python}}, so every runtime would be "
+            "the same. Write {{python}} in place of the interpreter, or give --requirements.",
             command=command,
         )

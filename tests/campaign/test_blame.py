@@ -100,7 +100,7 @@ PLANS = {
     "30 MB": "# " + "x" * 30_000_000,
     "deep": "rows: " + "[" * 250_000,
     "deep mappings": "rows: " + "{a: " * 60_000,
-    "not UTF-8": "\udcff",
+    "not valid UTF-8": "\udcff",
 }
 
 

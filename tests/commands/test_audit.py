@@ -34,7 +34,7 @@ def test_one_that_does_not_pass_exits_with_3_and_json_has_the_reason(
 
 REFUSED = {
     "-r /": "/ names no package",
-    "--package a -r b": "--requirement and --package exclude each other",
+    "--package a -r b": "Only one of --requirement and --package can be given",
     "--package a --runtime 3.14": "whose GIL is always on",
     "--package a --runtime 3.99t": "Runtime 3.99t was not found",
     "-r none.txt": "none.txt cannot be read",

@@ -68,6 +68,6 @@ def test_of_patch_releases_each_must_be_there_and_none_twice(
     monkeypatch.setenv("PATH", f"{tmp_path / 'a'}:{tmp_path / 'b'}")
     plan = replace(load_experiment("default"), runtimes=tuple(names.split(",")))
     with pytest.raises(BadInput, match=refused) if refused else nullcontext():
-        assert [*chosen.with_present_runtimes(plan, FLAGS, Output())[0].runtimes] == names.split(",")
-    noted = "Runtime 3.14t is 3.14.7t, the newest that is installed" in capsys.readouterr().err
+        assert [*chosen.choose_runtimes(plan, FLAGS, Output())[0].runtimes] == names.split(",")
+    noted = "Runtime 3.14t is 3.14.7t, the newest installed release" in capsys.readouterr().err
     assert noted == ("3.14t" in names.split(","))

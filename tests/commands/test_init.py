@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from commands.init import main as init
-from commands.init import plan_text, requests_from, start_from
+from commands.init import parse_requests, parse_start, plan_text
 from config.load import load_plan
 from config.plan import Plan
 from config.plan_options import DEFAULT_RUNTIMES
@@ -69,7 +69,7 @@ def test_flags_alone_write_a_plan_without_asking(here: Path, capsys: pytest.Capt
 def test_a_file_that_is_there_is_only_written_over_when_asked(here: Path) -> None:
     file = here / "shop.yaml"
     file.write_text("mine\n")
-    with pytest.raises(BadInput, match=r"shop.yaml exists; .* --force"):
+    with pytest.raises(BadInput, match=r"shop.yaml exists. .* --force"):
         init(split(f"shop.yaml {FLAGS}"))
     assert file.read_text() == "mine\n"
     assert init(split(f"shop.yaml {FLAGS} --force")) == 0
@@ -118,7 +118,8 @@ def test_an_answer_that_cannot_be_meant_is_asked_for_again(
     assert init([]) == 0
     asked = capsys.readouterr().err
     assert "server is nginx" in asked
-    assert [asked.count(text) for text in ("How is it started?", "Which request,", "Which requirements")] == [4, 4, 2]
+    questions = ("How is the service started?", "Which request is sent", "Which requirements")
+    assert [asked.count(question) for question in questions] == [4, 4, 2]
     assert load_plan(here / "my-service.yaml").user_service is not None
 
 
@@ -142,8 +143,8 @@ def test_paths_are_told_from_the_folder_of_the_plan(here: Path) -> None:
 NO_ANSWER_CAN_MEND = {
     "4x.yaml": "name is 4x",
     "shop.yaml --service-port 99999": "port is 99999",
-    "shop.yaml --app app:app": "no server is given",
-    "shop.yaml --interface asgi --server waitress": "waitress does not speak asgi",
+    "shop.yaml --app app:app": "server is missing",
+    "shop.yaml --interface asgi --server waitress": "waitress does not support asgi",
     "shop.yaml --topology 2": "topology is 2",
     "shop.yaml --target ftp://x": "target target is ftp://x",
     "shop.yaml --runtime ''": "Runtime ''",
@@ -151,14 +152,14 @@ NO_ANSWER_CAN_MEND = {
     ".": "cannot be written: it is a folder",
 }
 WRONG = {
-    "": "There is no terminal to ask on",
-    "--app app:app --server gunicorn": "There is no terminal to ask on",
-    "--request 'GET /items/3'": "There is no terminal to ask on",
-    f"pool.yaml {FLAGS}": "pool is a name of gilscope's own",
+    "": "init cannot ask questions",
+    "--app app:app --server gunicorn": "init cannot ask questions",
+    "--request 'GET /items/3'": "init cannot ask questions",
+    f"pool.yaml {FLAGS}": "pool is a name that gilscope uses itself",
     f"shop.yaml {FLAGS} --runtime native": "--runtime is native",
     f"{'x' * 300}.yaml --name x {FLAGS}": "cannot be written: File name too long",
-    f"shop.yaml {FLAGS} --requirements none.txt": "none.txt cannot be read",
-    "shop.yaml --service-command '{python} app.py' --request /": r"must have \{port\} or \{socket\}",
+    f"shop.yaml {FLAGS} --requirements none.txt": "none.txt, which cannot be read",
+    "shop.yaml --service-command '{python} app.py' --request /": r"must contain \{port\} or \{socket\}",
     "shop.yaml --nope": "--nope",
 }
 
@@ -307,9 +308,9 @@ ASKED = {
 
 @pytest.mark.parametrize(("answer", "start"), ANSWERS.items())
 def test_how_it_is_started_is_an_application_or_a_command(answer: str, start: dict[str, str]) -> None:
-    assert start_from(answer) == start
+    assert parse_start(answer) == start
 
 
 @pytest.mark.parametrize(("answer", "request_"), ASKED.items())
 def test_a_request_is_followed_by_what_it_answers(answer: str, request_: dict[str, str]) -> None:
-    assert requests_from(answer) == [request_]
+    assert parse_requests(answer) == [request_]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from commands import project
-from commands.project import with_project
+from commands.project import complete_from_project
 from config import flags
 from core.errors import BadInput
 from core.messages import Arg, Message, message, verbatim
@@ -30,7 +30,7 @@ def found(*words: str) -> tuple[dict[str, Any], list[str]]:
     parser = flags.Parser("", verbatim("x"))
     flags.add_run_flags(parser)
     notes: list[Arg] = []
-    return with_project(parser.parse(words), notes.append), list(map(str, notes))
+    return complete_from_project(parser.parse(words), notes.append), list(map(str, notes))
 
 
 def with_runtimes(names: Iterable[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:

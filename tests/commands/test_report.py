@@ -36,7 +36,7 @@ def test_several_runs_are_each_reported_and_stand_side_by_side_where_out_says(
 @pytest.mark.parametrize(
     ("names", "out", "said"),
     [
-        (["a", "a"], "both.html", "name at least two runs"),
+        (["a", "a"], "both.html", "Name at least two runs"),
         (["a", "b"], "a/result.json/both.html", "cannot be written"),
     ],
 )

@@ -35,9 +35,9 @@ def test_without_a_runtime_that_has_no_gil_there_is_nothing_to_compare(names: st
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["--target", "http://127.0.0.1:1/"], "stress starts the service itself"),
+        (["--target", "http://127.0.0.1:1/"], "stress must start the service itself"),
         (["--service-command", SERVICE, "--seconds", "0"], "--seconds is 0; it must be above 0"),
-        (["--service-command", SERVICE, "--out", "{}"], "holds a stress already; name another folder"),
+        (["--service-command", SERVICE, "--out", "{}"], "already contains a stress report. Name another folder"),
     ],
 )
 def test_what_cannot_be_stressed_is_refused(arguments: list[str], why: str, tmp_path: Path) -> None:

@@ -61,8 +61,12 @@ WRONG = {
     "def f():\n    raise OSError('no')\nf()\n": "cannot be imported: line 2: OSError: no",
     SMALL.format(more=', number="a/b"'): "declares the system 'a/b'",
     SMALL.format(more="").replace("small", "all"): r"declares the system 'all' \('all'\)",
-    SMALL.format(more=', number="4"'): "declares the system '4', which is taken by 'Multi-socket pool'",
-    SMALL.format(more=', number="9"').replace("small", "pool"): "declares the system 'pool', which is taken by",
+    SMALL.format(
+        more=', number="4"'
+    ): "declares the system '4', but gilscope has a system of that name: 'Multi-socket pool'",
+    SMALL.format(more=', number="9"').replace(
+        "small", "pool"
+    ): "declares the system 'pool', but gilscope has a system of that name",
 }
 
 

@@ -52,13 +52,13 @@ def test_system_takes_a_number_a_name_several_or_all(asked: str, systems: str) -
 
 
 BAD_FLAGS = {
-    "--system 1 --num-multi-socket 5": "(NUM_MULTI_SOCKET) is not read by system 1; it is read by system 4.",
-    "--system 1,3 --selector poll": "(SELECTOR) is not read by system 1 or 3; it is read by system 2, 4",
+    "--system 1 --num-multi-socket 5": "sets NUM_MULTI_SOCKET, which system 1 does not use. It is used by system 4.",
+    "--system 1,3 --selector poll": "sets SELECTOR, which system 1 or 3 does not use. It is used by system 2, 4",
     "--system 9": "1 (fresh)",
     "--system=": "System ''",
     "--system 1,": "System ''",
     "--experiment nope": "quick",
-    "--experiment=": "Experiment ''",
+    "--experiment=": "There is no experiment ''",
     "--plan nowhere.yaml": "nowhere.yaml cannot be read",
     "--plan=": "cannot be read",
     "--plan a.yaml --experiment quick": "--plan is a.yaml and --experiment is quick",
@@ -133,7 +133,7 @@ def test_a_plan_of_ones_own_is_narrowed_and_changed_by_flags_for_the_systems_tha
     assert [(cell.params.get("NUM_MULTI_SOCKET"), cell.calc_target) for cell in changed] == [
         *[(None, 5), (None, 6), (3, 5), (3, 6)]
     ]
-    with pytest.raises(BadInput, match="--system is 2; plan mine has rows for system 1, 4"):
+    with pytest.raises(BadInput, match="--system is 2, but plan mine has no such rows"):
         planned("--plan", file, "--system", "2")
 
 

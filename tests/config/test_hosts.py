@@ -51,10 +51,10 @@ NO_HOSTS = {
     "a: {ssh: 'x; rm', address: 10.0.0.1}": "user@host",
     "a: {ssh: x, address: 10.0.0.1, cpus: 3-1}": "CPU numbers",
     "a: {ssh: x, address: 10.0.0.1, python: python3}": "absolute paths",
-    "a: {ssh: x, address: 10.0.0.1, via: asyncssh}": "Leave via out",
+    "a: {ssh: x, address: 10.0.0.1, via: asyncssh}": "Leave out via",
     "a: {ssh: x, address: 10.0.0.1, port: 3}": "unknown key 'port'",
-    "A b: {ssh: x, address: 10.0.0.1}": "not a host's name",
-    "[]": "a mapping of host names",
+    "A b: {ssh: x, address: 10.0.0.1}": "not a valid host name",
+    "[]": "a mapping with 1 to 64 host names",
 }
 
 
@@ -67,13 +67,13 @@ def test_what_is_no_host_is_refused_with_what_is_accepted(tmp_path: Path, text: 
 
 
 NOT_ACROSS_HOSTS = {
-    "--services-on x --clients-on b": "--services-on names 'x'; the hosts are a, b",
+    "--services-on x --clients-on b": "'x', which is not described. The described hosts are a, b",
     "--services-on a": "--clients-on is missing",
-    f"{HERE} --system 4 --duration 0": "give a duration",
-    f"{HERE} --system 4 --transport unix": "TRANSPORT unix",
-    f"{HERE} --system alt-grpc": "listens on this machine alone",
-    f"{HERE} --service-command '{{python}} x {{port}}'": "must say where it listens",
-    f"{HERE} --target http://127.0.0.1:8000/": "A service that already runs",
+    f"{HERE} --system 4 --duration 0": "Give a duration",
+    f"{HERE} --system 4 --transport unix": "TRANSPORT is unix",
+    f"{HERE} --system alt-grpc": "listens only on this machine",
+    f"{HERE} --service-command '{{python}} x {{port}}'": "The command must contain {host} {port}",
+    f"{HERE} --target http://127.0.0.1:8000/": "Clients call a service that already runs only from this machine",
 }
 
 

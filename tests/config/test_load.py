@@ -121,14 +121,14 @@ def test_a_row_takes_of_the_plans_values_those_that_its_system_reads_and_its_own
     ids=lambda text: repr(text[:24]),
 )
 def test_what_is_not_yaml_is_refused(file: Path, text: str) -> None:
-    assert " is not YAML: " in complaint(file, text)
+    assert " is not valid YAML: " in complaint(file, text)
 
 
 WRONG = {
     "": "the plan is",
     "- system: 1": "the plan is",
     "text": "the plan is 'text'",
-    "rows: [{system: 1}]\nblock: 2": "an unknown key 'block'; accepted are rows, service, runtimes",
+    "rows: [{system: 1}]\nblock: 2": "the unknown key 'block'. Accepted keys are rows, service, runtimes",
     "rows: [{system: 1}]\n1: 2": "unknown key '1'",
     "blocks: 2": "rows is missing or empty",
     "rows: []": "rows is missing or empty",
@@ -136,18 +136,18 @@ WRONG = {
     "rows: {system: 1}": "rows is missing or empty",
     "rows: [1]": "a row is '1'",
     "rows: [[{system: 1}]]": "a row is",
-    "rows: [{}]": "names no system",
+    "rows: [{}]": "has no system",
     "rows: [{system: 9}]": "System '9' is not known",
     "rows: [{system: }]": "System '' is not known",
     "rows: [{system: {a: b}}]": "is not known",
     "rows: [{system: [1, 9]}]": "System '9' is not known",
     "rows: [{system: []}]": "system",
-    "rows: [{system: 1, CALC: 5}]": "a row has an unknown key 'CALC'; accepted are system, title",
+    "rows: [{system: 1, CALC: 5}]": "a row has the unknown key 'CALC'. Accepted keys are system, title",
     "rows: [{system: 1, calc_target: 5}]": "unknown key 'calc_target'",
     "rows: [{system: 1, system: 2}]": "'system' is given twice",
     "rows: [{system: 1}]\nrows: [{system: 2}]": "line 2",
     "parameters: {CALC_TARGET: 1, CALC_TARGET: 2}\nrows: [{system: 1}]": "'CALC_TARGET' is given twice",
-    "rows: [{system: 1, NUM_MULTI_SOCKET: 5}]": "NUM_MULTI_SOCKET is not read by system 1; it reads NUM_API_SERVICES, ",
+    "rows: [{system: 1, NUM_MULTI_SOCKET: 5}]": "System 1 does not use NUM_MULTI_SOCKET. It uses NUM_API_SERVICES, ",
     "rows: [{system: 1, CALC_TARGET: -1}]": "CALC_TARGET is -1; it must be a whole number from 0 to 1000000000",
     "rows: [{system: 1, CALC_TARGET: true}]": "CALC_TARGET is true",
     "rows: [{system: 1, CALC_TARGET: }]": "CALC_TARGET is",
@@ -155,7 +155,7 @@ WRONG = {
     "rows: [{system: 1, CALC_TARGET: {a: 1}}]": "CALC_TARGET is",
     "rows: [{system: 1, CALC_TARGET: [[1]]}]": "CALC_TARGET is",
     "rows: [{system: 1, CALC_TARGET: [1, x]}]": "CALC_TARGET is x",
-    "parameters: {CALC: 1}\nrows: [{system: 1}]": "parameters has an unknown key 'CALC'",
+    "parameters: {CALC: 1}\nrows: [{system: 1}]": "parameters has the unknown key 'CALC'",
     "parameters: {CALC_TARGET: x}\nrows: [{system: 1}]": "CALC_TARGET is x",
     "parameters: [1]\nrows: [{system: 1}]": "parameters is",
     "parameters: {NUM_MULTI_SOCKET: 0}\nrows: [{system: 1}]": "NUM_MULTI_SOCKET is 0",
@@ -179,7 +179,7 @@ def test_what_is_wrong_is_named_with_what_is_accepted(file: Path, text: str, sai
 
 
 @pytest.mark.parametrize(
-    ("name", "why"), [("nothing.yaml", "cannot be read"), ("", "cannot be read"), ("bytes.yaml", "is not YAML")]
+    ("name", "why"), [("nothing.yaml", "cannot be read"), ("", "cannot be read"), ("bytes.yaml", "is not valid YAML")]
 )
 def test_a_file_that_is_not_there_or_a_folder_or_not_utf8_cannot_be_read(tmp_path: Path, name: str, why: str) -> None:
     (tmp_path / "bytes.yaml").write_bytes(b"rows: [\xff]")

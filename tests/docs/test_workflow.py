@@ -123,7 +123,7 @@ def test_base_and_head_are_measured_alike_and_in_turns_that_a_drift_does_not_fav
 
 def test_a_push_is_measured_once_and_its_table_is_posted(action: Mapping[str, Any], tmp_path: Path) -> None:
     summary = tmp_path / "summary"
-    run_step(script(action, "Post what it means"), tmp_path, GITHUB_STEP_SUMMARY=str(summary))
+    run_step(script(action, "Add the result to the job summary"), tmp_path, GITHUB_STEP_SUMMARY=str(summary))
     assert not summary.exists()  # nor hides it another failure that there is no run
     (tmp_path / "head").mkdir()
     (tmp_path / "head/shop.py").write_text(APP)
@@ -131,7 +131,7 @@ def test_a_push_is_measured_once_and_its_table_is_posted(action: Mapping[str, An
     runtime = f"3.{sys.version_info.minor}"
     inputs = {**INPUTS, "RUNTIMES": runtime, "FLAGS": "--server waitress --blocks 1 --duration 1"}
     run_step(script(action, "Measure base, head, head, base"), tmp_path, **inputs)
-    run_step(script(action, "Post what it means"), tmp_path, GITHUB_STEP_SUMMARY=str(summary))
+    run_step(script(action, "Add the result to the job summary"), tmp_path, GITHUB_STEP_SUMMARY=str(summary))
     assert re.search(rf"\| *{runtime} *\|", summary.read_text())
     run_step(script(action, "Compare"), tmp_path, FAIL_IF="slower 15%")
 

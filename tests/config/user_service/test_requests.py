@@ -50,14 +50,14 @@ def test_a_file_says_what_is_asked_and_what_is_right(tmp_path: Path) -> None:
 REFUSED = {
     "- request: GET items": "must be a method and a path",
     "- request: GET /a\n  weight: 0": "weight is 0;",
-    "- request: GET /a\n  colour: red": "unknown key 'colour'; accepted are request, weight",
-    "- weight: 3": "lacks the key request",
+    "- request: GET /a\n  colour: red": "unknown key 'colour'. Accepted keys are request, weight",
+    "- weight: 3": "has no key request",
     "- request: GET /a\n  expect_json: {id: 3}": "must be a text; put it in quotes",
     "- request: GET /a\n  expect_json: '{'": "it must be JSON such as",
     "- request: GET /a\n  expect_sha256: abc": "64 hex digits",
     "- request: GET /a\n  expect_status: 20": "whole number from 100 to 999",
-    "- request: GET /a\n  body_file: none.bin": "none.bin cannot be read",
-    "- request: GET /a\n  body: a\n  body_file: b": "give only one of them",
+    "- request: GET /a\n  body_file: none.bin": "none.bin, which cannot be read",
+    "- request: GET /a\n  body: a\n  body_file: b": "Give only one of them",
     "- request: GET /a\n  headers: {'A b': c}": "must be NAME: VALUE",
     "- request: GET /a\n  headers: [Accept]": "header is ...; it must be NAME: VALUE",
     "- request: GET /a\n  body_file: [a]": "body_file is ['a']; it must be a text",
@@ -66,7 +66,7 @@ REFUSED = {
     "requests: []": "must be a list such as",
     "rate: 3": "a list of requests, or a mapping",
     "requests: [GET /]\nthink_time: soon": "think_time is soon",
-    "a: {": "is not YAML",
+    "a: {": "is not valid YAML",
 }
 
 
@@ -80,7 +80,7 @@ def test_what_cannot_be_asked_is_refused_by_name(tmp_path: Path, text: str, word
 def test_a_bare_list_is_a_plan_and_a_file_that_is_not_there_is_none(tmp_path: Path) -> None:
     listed = loaded(tmp_path, "- GET /a\n- request: GET /b\n  headers: ['Accept: a: b']\n")
     assert listed.requests == (Request(path="/a"), Request(path="/b", headers={"Accept": "a: b"}))
-    with pytest.raises(BadInput, match="name a YAML file with --requests"):
+    with pytest.raises(BadInput, match="Name a YAML file with --requests"):
         load_requests(tmp_path / "none.yaml")
 
 
