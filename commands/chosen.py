@@ -14,7 +14,7 @@ from core.messages import AND, listed, message
 from core.method import ORCHESTRATOR, SAME
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT
-from lab.hosts.spread import Spread
+from lab.hosts.cluster import HostCluster
 from lab.native import programs
 from lab.python import interpreters
 from lab.run import feasible
@@ -24,7 +24,7 @@ Missing = dict[str, Any]
 
 
 @contextmanager
-def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, Spread | None]]:
+def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, HostCluster | None]]:
     """Return the plan that flags ask for, and its connected hosts. A topology uses the cores of the services' host.
 
     Raises BadInput.
@@ -34,13 +34,13 @@ def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, Spread | None]]:
         yield plan_from(given, spread.cores) if spread else plan, spread
 
 
-def opened(plan: Plan) -> AbstractContextManager[Spread | None]:
+def opened(plan: Plan) -> AbstractContextManager[HostCluster | None]:
     """Return the connected hosts of the plan; None if everything is on this machine. Raises BadInput."""
-    return Spread(plan.layout, plan.method) if plan.layout else nullcontext()
+    return HostCluster(plan.layout, plan.method) if plan.layout else nullcontext()
 
 
 def with_present_runtimes(
-    plan: Plan, flags: Mapping[str, Any], output: Output, spread: Spread | None = None
+    plan: Plan, flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
     """Return the plan with the runtimes that are present, these runtimes, and a line for each missing one.
 
@@ -101,7 +101,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
 
 
 def present_runtimes(
-    names: tuple[str, ...], flags: Mapping[str, Any], output: Output, spread: Spread | None = None
+    names: tuple[str, ...], flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
     """Return the present runtimes, and a line for each missing one. Raises BadInput if a required one is missing."""
     required = value_of(REQUIRE, flags, ())
@@ -168,7 +168,7 @@ def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
                 )
 
 
-def _on_hosts(names: tuple[str, ...], flags: Mapping[str, Any], spread: Spread) -> dict[str, AnyRuntime]:
+def _on_hosts(names: tuple[str, ...], flags: Mapping[str, Any], spread: HostCluster) -> dict[str, AnyRuntime]:
     if value_of(INTERPRETER, flags, {}):
         raise BadInput("--interpreter names a path of this machine; give each host its own: python, in its entry.")
     return spread.runtimes(names)

@@ -25,7 +25,7 @@ from core.program import PROGRAM
 from core.result import Run
 from core.saved import Until
 from core.secret import Secret, from_file, secrets_in
-from lab.hosts.spread import Spread
+from lab.hosts.cluster import HostCluster
 from lab.profile.watchers import OBSTACLES
 from lab.run.capacity import search_capacity
 from lab.run.cell_run import Bench
@@ -37,11 +37,11 @@ from lab.run.runs import (
     check_unchanged,
     expect_no_run,
     expect_ours,
-    held,
     new_run,
     note_time,
     resumed,
     run_folder,
+    run_lock,
     unmeasured,
 )
 from lab.run.sandbox import Sandbox
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str]) -> int:
         _expect_saved_plan(given, parser)
         folder = Path(given["resume"])
         resumed(folder)  # it is one of this machine, before anything is written there
-        with held(folder) as sandbox:
+        with run_lock(folder) as sandbox:
             run, plan = _saved_plan(given, parser)
             with opened(plan) as spread:
                 return _measured(_resumed(run, plan, given, output, spread), run, sandbox, given, output)
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str]) -> int:
     asked = with_project(given, output.note if not given["quiet"] else lambda text: None)
     with planned(asked) as (plan, spread):
         order, run = _ordered(plan, asked, arguments, output, spread)
-        with held(order.folder) as sandbox:
+        with run_lock(order.folder) as sandbox:
             expect_no_run(order.folder)
             expect_ours(order.folder, names_in_folder(options.VIEWS))
             return _measured(order, run, sandbox, given, output)
@@ -156,7 +156,7 @@ def _epilog(output: Output) -> str:
 
 
 def _ordered(
-    plan: Plan, given: Mapping[str, Any], arguments: Sequence[str], output: Output, spread: Spread | None
+    plan: Plan, given: Mapping[str, Any], arguments: Sequence[str], output: Output, spread: HostCluster | None
 ) -> tuple[Order, Run]:
     seed = flags.value_of(options.SEED, given)
     plan, runtimes, missing = with_present_runtimes(plan, given, output, spread)
@@ -179,7 +179,7 @@ def _ordered(
     return order, new_run(order, seed, [PROGRAM.split()[-1], *arguments], missing)
 
 
-def _profiles(given: Mapping[str, Any], output: Output, spread: Spread | None) -> tuple[str, ...]:
+def _profiles(given: Mapping[str, Any], output: Output, spread: HostCluster | None) -> tuple[str, ...]:
     """Return the wanted profiles that can be made on the services' machine, with a note on each other one."""
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
     obstacles = {kind: spread.obstacle(kind) if spread else OBSTACLES[kind]() for kind in wanted}
@@ -215,7 +215,7 @@ def _saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> tuple[Run, Pl
     return run, extended(Plan.from_json(stored), run, given["blocks"])
 
 
-def _resumed(run: Run, plan: Plan, given: Mapping[str, Any], output: Output, spread: Spread | None) -> Order:
+def _resumed(run: Run, plan: Plan, given: Mapping[str, Any], output: Output, spread: HostCluster | None) -> Order:
     plan, runtimes, _ = with_present_runtimes(plan, given, output, spread)
     folder = Path(given["resume"])
     order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder, places=spread)

@@ -43,7 +43,7 @@ class PrivateFolder:
         _end(self._reaper, self.folder)
 
 
-def empty(folder: Path) -> None:
+def remove_contents(folder: Path) -> None:
     """Remove all that is in *folder*, and not itself: it may be locked. Raises OSError."""
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():

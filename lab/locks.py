@@ -13,7 +13,7 @@ from pathlib import Path
 @contextmanager
 def locked(folder: Path) -> Iterator[int]:
     """Hold *folder*, which is made if need be, alone, as soon as it can be had; the descriptor. Raises OSError."""
-    lock = take(folder)
+    lock = acquire(folder)
     assert lock is not None, "it waits"
     try:
         yield lock
@@ -21,7 +21,7 @@ def locked(folder: Path) -> Iterator[int]:
         os.close(lock)
 
 
-def take(folder: Path, *, shared: bool = False, wait: bool = True) -> int | None:
+def acquire(folder: Path, *, shared: bool = False, wait: bool = True) -> int | None:
     """A descriptor of *folder*, which is made if need be, locked until it is closed; None if it is another's.
 
     wait: until it can be had. Children do not inherit it unless they are passed it. Raises OSError.

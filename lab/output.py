@@ -20,7 +20,7 @@ _SET_PIPE_SIZE = getattr(fcntl, "F_SETPIPE_SZ", None)
 _CUT = b"\n[...]\n"
 
 
-class Kept:
+class HeadTailBuffer:
     """The beginning and the newest part of what is added."""
 
     def __init__(self) -> None:
@@ -38,13 +38,13 @@ class Kept:
                 del self._tail[:-OUTPUT_TAIL_BYTES]
                 self._is_cut = True
 
-    def kept(self) -> bytes:
+    def content(self) -> bytes:
         """All that was written so far, or its beginning and its newest part."""
         with self._changing:
             return b"".join([self._head, _CUT if self._is_cut else b"", self._tail])
 
 
-class Output(Kept):
+class ProcessOutput(HeadTailBuffer):
     """One pipe. write_end: for a new process; close it once that has it."""
 
     def __init__(self) -> None:
@@ -84,10 +84,10 @@ class Output(Kept):
                 taken_bytes += len(data)
         return taken_bytes
 
-    def kept(self) -> bytes:
+    def content(self) -> bytes:
         """What it has written so far: all of it, or its beginning and its newest part."""
         self.drain()
-        return super().kept()
+        return super().content()
 
     def close(self) -> None:
         """Read no more."""
@@ -105,10 +105,10 @@ class OutputReader:
         self._selector = selectors.DefaultSelector()
         self._stopped, self._stopper = os.pipe()
         self._selector.register(self._stopped, selectors.EVENT_READ)
-        self._outputs: list[Output] = []
+        self._outputs: list[ProcessOutput] = []
         self._thread: threading.Thread | None = None
 
-    def watch(self, output: Output) -> None:
+    def watch(self, output: ProcessOutput) -> None:
         """Read *output*, whose process has been started."""
         output.close_write_end()
         self._outputs.append(output)
@@ -137,7 +137,7 @@ class OutputReader:
             ready = [key.fileobj for key, _ in self._selector.select()]
             if self._stopped in ready:
                 return
-            outputs = [output for output in ready if isinstance(output, Output)]
+            outputs = [output for output in ready if isinstance(output, ProcessOutput)]
             most_bytes = max((output.drain() for output in outputs), default=0)  # none if select() was interrupted
             for output in outputs:
                 if output.has_ended:

@@ -15,7 +15,7 @@ from typing import IO
 
 from core.errors import BadInput
 from core.messages import Message, message
-from lab.output import Output
+from lab.output import ProcessOutput
 
 GUARD = Path(__file__).with_name("guard.py")
 WATCH_S = 5.0
@@ -55,16 +55,19 @@ def _run(
     timeout_s: float,
     watch: Callable[[str], None] | None,
 ) -> "subprocess.CompletedProcess[str]":
-    out, err = Output(), Output()
+    out, err = ProcessOutput(), ProcessOutput()
     with closing(out), closing(err):
         with start(streams=(out.write_end, err.write_end)) as guard:
             _read((out, err), command, timeout_s, watch)
-        texts = [output.kept().decode(errors="replace") for output in (out, err)]
+        texts = [output.content().decode(errors="replace") for output in (out, err)]
     return subprocess.CompletedProcess(command, guard.status(), *texts)
 
 
 def _read(
-    outputs: Sequence[Output], command: Sequence[str | Path], timeout_s: float, watch: Callable[[str], None] | None
+    outputs: Sequence[ProcessOutput],
+    command: Sequence[str | Path],
+    timeout_s: float,
+    watch: Callable[[str], None] | None,
 ) -> None:
     """Until both have ended, as they do with the guard. Raises subprocess.TimeoutExpired."""
     until, next_look = monotonic() + timeout_s, monotonic() + WATCH_S
@@ -85,8 +88,8 @@ def _read(
                     selector.unregister(key.fileobj)
 
 
-def _newest_line(output: Output) -> str:
-    lines = output.kept().decode(errors="replace").split("\n")
+def _newest_line(output: ProcessOutput) -> str:
+    lines = output.content().decode(errors="replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
@@ -184,7 +187,7 @@ def _await_end(guard: "subprocess.Popen[str]") -> None:
             os.killpg(guard.pid, signal.SIGKILL)
 
 
-def ending(status: int) -> Message:
+def describe_exit(status: int) -> Message:
     """Of its exit status, as after its name: 'exited with status 1', 'was killed by SIGKILL'."""
     if status >= 0:
         return message("exited with status {status}", status=status)

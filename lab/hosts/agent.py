@@ -20,7 +20,7 @@ from typing import IO, Any
 from core.errors import GilscopeError
 from core.messages import message
 from core.parent import die_with_parent
-from lab.hosts.errands import Errands
+from lab.hosts.agent_calls import AgentCalls
 from lab.hosts.lease import Lease
 from lab.hosts.protocol import HELLO, BadFrame, FrameReader, frame
 from lab.machine import host
@@ -77,7 +77,7 @@ class Agent:
         self._children: dict[int, subprocess.Popen[bytes]] = {}
         self._relay = Relay()
         self._lease = Lease()
-        self._errands = Errands(sandbox)
+        self._errands = AgentCalls(sandbox)
         self._callers = ThreadPoolExecutor(CALLERS)  # they stay: what a thread has started may end with it
         self._at_once: dict[str, Callable[..., Any]] = {
             "start": self._start,

@@ -10,7 +10,7 @@ LEAST_OVERLAP = 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trip:
+class RoundTrip:
     """A question and its answer: when it was sent and came back by our clock, and what the other clock said between."""
 
     sent_ns: int
@@ -19,7 +19,7 @@ class Trip:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offset:
+class ClockOffset:
     """What to add to a time of our clock for theirs, at *at_ns* of ours; wrong by *error_ns* at most."""
 
     offset_ns: int
@@ -31,20 +31,20 @@ class Offset:
         return here_ns + self.offset_ns
 
 
-def estimate(trips: Sequence[Trip]) -> Offset:
+def estimate(trips: Sequence[RoundTrip]) -> ClockOffset:
     """By the trip with the least delay: the other clock was read in its middle, give or take half of it.
 
     Source: RFC 5905, section 8 and the clock filter of section 10.
     """
     best = min(trips, key=lambda trip: trip.back_ns - trip.sent_ns)
     middle_ns, half_ns = (best.sent_ns + best.back_ns) // 2, (best.back_ns - best.sent_ns + 1) // 2
-    return Offset(offset_ns=best.there_ns - middle_ns, error_ns=half_ns, at_ns=middle_ns)
+    return ClockOffset(offset_ns=best.there_ns - middle_ns, error_ns=half_ns, at_ns=middle_ns)
 
 
-def between(before: Offset, after: Offset) -> Offset:
+def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
     """For the time between two estimates; its error covers what the clocks have drifted apart meanwhile."""
     drift_ns = after.offset_ns - before.offset_ns
-    return Offset(
+    return ClockOffset(
         offset_ns=before.offset_ns + drift_ns // 2,
         error_ns=max(before.error_ns, after.error_ns) + (abs(drift_ns) + 1) // 2,
         at_ns=(before.at_ns + after.at_ns) // 2,

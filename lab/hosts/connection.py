@@ -17,13 +17,13 @@ from core.messages import NOTHING, Message, message
 from core.record import RuntimeFacts, Window
 from core.saved import HostFacts
 from lab.hosts import archive
-from lab.hosts.clock import Offset, Trip, estimate
-from lab.hosts.link import CONNECT_S, Link, LinkLost
+from lab.hosts.agent_stream import CONNECT_S, AgentStream, HostLost
+from lab.hosts.clock import ClockOffset, RoundTrip, estimate
 from lab.hosts.protocol import BEAT_S, HELLO, LEASE_S, FrameReader, frame
-from lab.output import Kept
+from lab.output import HeadTailBuffer
 
 
-class Built(RuntimeFacts):
+class InterpreterFacts(RuntimeFacts):
     """What an interpreter on a host must say of itself, all of it."""
 
     version: Required[str]  # type: ignore[misc]
@@ -31,15 +31,15 @@ class Built(RuntimeFacts):
     gil_disabled_build: Required[bool]  # type: ignore[misc]
 
 
-class Found(TypedDict):
+class HostInterpreter(TypedDict):
     """An interpreter on a host."""
 
     executable: str
     source: str
-    facts: Built
+    facts: InterpreterFacts
 
 
-class Facts(TypedDict):
+class HostReport(TypedDict):
     """A host's machine."""
 
     machine: HostFacts
@@ -51,8 +51,8 @@ class Facts(TypedDict):
 ANSWERS: Mapping[str, Any] = {  # what an agent may answer where result.json keeps it
     "start": int,
     "clock": int,
-    "facts": Facts,
-    "find": dict[str, Found],
+    "facts": HostReport,
+    "find": dict[str, HostInterpreter],
     "packages": dict[str, str],
     "ran": dict[str, int],
     "window": Window,
@@ -68,7 +68,7 @@ class RemoteProcess:
 
     def __init__(self, connection: "HostConnection", number: int) -> None:
         self._connection, self.number = connection, number
-        self.stderr = Kept()
+        self.stderr = HeadTailBuffer()
         self.pid = 0
         self._status: int | None = None
         self._out = bytearray()
@@ -160,14 +160,14 @@ class HostConnection:
         self._writing = threading.Lock()
         self._changing = threading.Condition()
         try:
-            self._link = Link(host, process_group)
+            self._link = AgentStream(host, process_group)
             try:
                 unread = self._boot()
             except BaseException:
                 self._link.kill()
                 raise
-        except LinkLost as error:
-            raise LinkLost("Host {host} cannot be used: {reason}.", host=host.name, reason=error.message) from None
+        except HostLost as error:
+            raise HostLost("Host {host} cannot be used: {reason}.", host=host.name, reason=error.message) from None
         threading.Thread(target=self._listen, args=(unread,), name=f"host {host.name}", daemon=True).start()
 
     def __repr__(self) -> str:
@@ -196,13 +196,13 @@ class HostConnection:
         """Return what the agent answers. Raises ChildFailed."""
         return self._ask(what, deadline_s, data, arguments)[0]
 
-    def offset(self) -> Offset:
+    def offset(self) -> ClockOffset:
         """Return the offset of its clock, by the round trip with the least delay. Raises ChildFailed."""
         trips = []
         for _ in range(PROBES):
             sent_ns = perf_counter_ns()
             there_ns, back_ns = self._ask("clock", LEASE_S, b"", {})
-            trips.append(Trip(sent_ns=sent_ns, there_ns=there_ns, back_ns=back_ns))
+            trips.append(RoundTrip(sent_ns=sent_ns, there_ns=there_ns, back_ns=back_ns))
         return estimate(trips)
 
     def tell(self, what: str, data: bytes = b"", **arguments: Any) -> None:
@@ -248,7 +248,7 @@ class HostConnection:
         try:
             with self._writing:
                 self._link.write(frame({"call": number, "what": what, "with": arguments}, data))
-        except LinkLost as error:
+        except HostLost as error:
             self._lose(self._gone(error.message))
 
     def _boot(self) -> bytes:
@@ -259,7 +259,7 @@ class HostConnection:
         self._link.write(b"%d\n" % len(files) + files)
         said, unread = self._line(unread, CALL_S)
         if "error" in said:
-            raise LinkLost("the agent cannot be put there: {error}", error=str(said["error"])[:300])
+            raise HostLost("the agent cannot be put there: {error}", error=str(said["error"])[:300])
         self.folder, self.python = str(said["folder"]), str(said["python"])
         self.usable_cpus = [*map(int, said["cpus"])]
         return unread
@@ -276,11 +276,11 @@ class HostConnection:
                 continue
             data = self._link.read(wait_s)
             if data is None:
-                raise LinkLost("nothing came for {wait_s:.0f} s", wait_s=wait_s)
+                raise HostLost("nothing came for {wait_s:.0f} s", wait_s=wait_s)
             if not data:
                 break
             unread += data
-        raise LinkLost(self._link.why_ended())
+        raise HostLost(self._link.why_ended())
 
     def _listen(self, unread: bytes) -> None:
         """Take what comes, and say that we are there now and then. A host that says nothing is lost."""
@@ -290,7 +290,7 @@ class HostConnection:
             while not self.lost:
                 data = self._link.read(BEAT_S)
                 if data == b"":
-                    raise LinkLost(self._link.why_ended())
+                    raise HostLost(self._link.why_ended())
                 for told, payload in frames.feed(data or b""):
                     self._take(told, payload)
                 now_s = perf_counter()
@@ -302,7 +302,7 @@ class HostConnection:
                     beat_s = now_s
                     if self._link.is_writable():  # or it would wait, and hear nothing
                         self.tell("clock")
-        except LinkLost as error:
+        except HostLost as error:
             self._lose(self._gone(error.message))
         except (ValueError, KeyError, TypeError) as error:  # a frame that is none, or the link was closed meanwhile
             self._lose(self._gone(message("it wrote {text}", text=str(error)[:100])))

@@ -18,11 +18,11 @@ from core.system import SERVICE, System
 from lab.digests import short
 from lab.environments.environment import EnvironmentFailed
 from lab.hosts.archive import OWN, user_files, with_bodies
-from lab.hosts.clock import Offset
+from lab.hosts.clock import ClockOffset
 from lab.hosts.connection import HostConnection, RemoteProcess
 from lab.hosts.protocol import BEAT_S
 from lab.profile.watchers import FACTS
-from lab.run.inside import MOST_BYTES, Inside
+from lab.run.instrumentation import MOST_BYTES, Instrumentation
 from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Runtime, UserServiceRuntime
 
 WATCHED_S = 300.0  # for perf, which reads its recording
@@ -40,8 +40,8 @@ class HostPlace(HostConnection):
         super().__init__(host, process_group)
         self.name = host.name
         self.runtimes: Mapping[str, Mapping[str, Any]] = {}
-        self.before: Offset | None = None
-        self.after: Offset | None = None
+        self.before: ClockOffset | None = None
+        self.after: ClockOffset | None = None
         self._commands: dict[tuple[str, str, str], list[str]] = {}
         self._files: dict[tuple[str, ...], tuple[str, list[str]]] = {}
 
@@ -72,7 +72,7 @@ class HostPlace(HostConnection):
             self._commands[key] = [str(word) for word in words]
         return self._commands[key]
 
-    def own(self, runtime: str, own: Mapping[str, Any]) -> dict[str, str]:
+    def service_config(self, runtime: str, own: Mapping[str, Any]) -> dict[str, str]:
         """Where a user's service is started there, and its interpreter; brings what it needs. Raises ChildFailed."""
         key = (own["directory"], own["requirements"], *own["packages"])
         if key not in self._files:
@@ -144,10 +144,10 @@ class HostRuntime(Runtime):
             self.pythons[" ".join(filter(None, (system.requirements, *system.wheels)))] = Path(commands[0][0])
         return commands[0]
 
-    def own(self, own: Mapping[str, Any]) -> dict[str, Any]:
+    def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
         """As on the services' host, which is brought what it needs. Raises EnvironmentFailed, which names it."""
         try:
-            there = self.places_of(SERVICE)[0].own(str(self.name), own)
+            there = self.places_of(SERVICE)[0].service_config(str(self.name), own)
         except ChildFailed as failed:
             raise EnvironmentFailed(failed.message) from None
         if own["requirements"] or own["packages"]:
@@ -156,7 +156,7 @@ class HostRuntime(Runtime):
 
     def child_config(self, system: System) -> dict[str, Any]:
         """With what the files hold that clients send: they are not on their hosts."""
-        own = system.child_config.get("own")
+        own = system.told.get("own")
         return {"own": {**own, **with_bodies(own)}} if own else super().child_config(system)
 
     def to_json(self) -> dict[str, Any]:
@@ -167,7 +167,7 @@ class HostRuntime(Runtime):
         return known | {"packages": {name: place.call("packages", python=path) for name, path in paths.items()}}
 
 
-class InsideThere(Inside):
+class RemoteInstrumentation(Instrumentation):
     """A folder on the services' host. ask: call() of the connection there; where that is lost, nothing is known."""
 
     def __init__(self, ask: Callable[..., Any], parts: Mapping[str, Mapping[str, Any]]) -> None:
@@ -197,7 +197,7 @@ class InsideThere(Inside):
                 self._ask("inside_end", folder=str(self.folder))
 
 
-class WatcherThere:
+class RemoteWatcher:
     """A watcher of that kind on the services' host. ask: call() of the connection there."""
 
     def __init__(self, ask: Callable[..., Any], kind: str, told: Mapping[str, Any]) -> None:

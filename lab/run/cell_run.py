@@ -36,17 +36,17 @@ from lab.run.contract import (
     take_client_result,
     take_service_result,
 )
-from lab.run.cores import STEAL, TimeTaken
+from lab.run.core_waits import STEAL, CumulativeTime
 from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import add_jit_states, client_faults, jit_parts, jit_states, service_faults
-from lab.run.inside import Inside, Window, opened
-from lab.run.observed import Observed, summed
-from lab.run.places import AllHere, Hosts, Places
+from lab.run.instrumentation import Instrumentation, TimeWindow, opened
+from lab.run.observed import CellMeasurement, result_fields
+from lab.run.places import CellPlaces, LocalPlaces, RemotePlaces
 from lab.run.process import LocalProcess
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
 from lab.run.slow import watched
-from lab.run.turns import PILOT, IdleWatch, added, counted_share, merged, used
+from lab.run.turns import PILOT, IdleUsage, added, counted_share, merged, used
 
 NOT_READY = "not_ready"  # code of the reason of a cell whose children did not start
 BEFORE_READY = message("before it was ready", code=NOT_READY)
@@ -69,10 +69,10 @@ class Bench:
     runtimes: Mapping[str, AnyRuntime]
     method: Method = Method()  # noqa: RUF009 - frozen
     inside: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType(pauses.DEFAULT))
-    after: Callable[[Sequence[Inside], Window], None] = lambda insides, window: None
+    after: Callable[[Sequence[Instrumentation], TimeWindow], None] = lambda insides, window: None
     listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
-    places: Hosts | None = None
+    places: RemotePlaces | None = None
     slices: dict[str, tuple[int, Slice]] = field(default_factory=dict)
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
@@ -104,14 +104,16 @@ class CellRun(ExitStack):
         self._runtimes = {role: bench.runtime(self._cell, self._system, role) for role in (SERVICE, CLIENT)}
         self._redactor = redactor_of(self._system)
         self._is_away = self._system.user_service is not None and self._system.user_service.already_runs
-        self._insides: Sequence[Inside] = [Inside(bench.sandbox.folder, {})] * self._system.services(self._cell)
+        self._insides: Sequence[Instrumentation] = [Instrumentation(bench.sandbox.folder, {})] * self._system.services(
+            self._cell
+        )
         self._services: list[Child] = []
         self._clients: list[Child] = []
         self._turns: list[Turn] = []
         self._is_warm = False
-        self._idle = IdleWatch(())
-        self._window_there = Window()
-        self._observed: Observed | None = None
+        self._idle = IdleUsage(())
+        self._window_there = TimeWindow()
+        self._observed: CellMeasurement | None = None
         if children:
             self._work_with(children)
 
@@ -119,7 +121,7 @@ class CellRun(ExitStack):
         """Make what runs inside its services."""
         bench, runtime = self._bench, self._runtimes[SERVICE]
         parts = {**bench.inside, **jit_parts(runtime)} if bench.inside else {}
-        made = bench.places.inside if bench.places else partial(Inside, bench.sandbox.folder)
+        made = bench.places.inside if bench.places else partial(Instrumentation, bench.sandbox.folder)
         self._insides = self.enter_context(opened(partial(made, parts), len(self._insides)))
         self.callback(lambda: bench.after(self._insides, self._window_there))
         return self
@@ -143,7 +145,7 @@ class CellRun(ExitStack):
         if self.failure or not self._observed:
             requests = 0 if self._bench.method.duration_s else self._cell.requests
             return CellResult(**identity, status="failed", reason=self.failure, requests=requests, overhead_ns=spent_ns)
-        figures = summed(self._observed)
+        figures = result_fields(self._observed)
         return CellResult(**identity, **figures, overhead_ns=max(0, spent_ns - figures["wall_ns"]))
 
     # ---- steps ---------------------------------------------------------------------------------------------------
@@ -206,7 +208,7 @@ class CellRun(ExitStack):
         self._marks = pauses.marks(self._insides)
         self._watching = self.enter_context(ExitStack())
         self._watching.enter_context(self._bench.watch(self._services[0].process.pid))
-        self._idle = IdleWatch([(child.place, child.process.pid) for child in (*self._services, *self._clients)])
+        self._idle = IdleUsage([(child.place, child.process.pid) for child in (*self._services, *self._clients)])
         self._places.mark()
 
     @property
@@ -238,12 +240,12 @@ class CellRun(ExitStack):
         if part:
             self._idle.rest()
 
-    def end(self, waits: Mapping[Any, TimeTaken]) -> None:
+    def end(self, waits: Mapping[Any, CumulativeTime]) -> None:
         """End its processes, check what they said, and put it together. waits: by the names of watched, and STEAL"""
         self._idle.wake()
         self._watching.close()
         places, turns = self._places, self._turns
-        whole = Window(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
+        whole = TimeWindow(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
         ended = places.end([address for of_one in self._sockets for address in of_one] if self._is_away else ())
         there = places.window(places.of(SERVICE, 0).name, whole.start_ns, whole.end_ns)
         collected = pauses.within(there, self._insides, self._marks, lambda: places.there(perf_counter_ns()))
@@ -252,9 +254,9 @@ class CellRun(ExitStack):
         by_client, by_service = ([child.result for child in some] for some in (self._clients, self._services))
         faults += places.settle(self._clients, by_client, by_service, whole.start_ns, ended)
         self._hide_wrong_answers(by_client)
-        self._window_there = Window(start_ns=there.start_ns, end_ns=places.there(windows[-1].end_ns))
+        self._window_there = TimeWindow(start_ns=there.start_ns, end_ns=places.there(windows[-1].end_ns))
         own = {key[1]: taken for key, taken in waits.items() if key[0] == self._arm}
-        self._observed = Observed(
+        self._observed = CellMeasurement(
             start_ns=self._ready_ns,
             windows=windows,
             clients=by_client,
@@ -270,7 +272,7 @@ class CellRun(ExitStack):
 
     def _work_with(self, children: Children) -> None:
         self._children = children
-        self._places: Places = self._bench.places or AllHere(children.here, self._bench.method)
+        self._places: CellPlaces = self._bench.places or LocalPlaces(children.here, self._bench.method)
 
     def _take_results(self) -> None:
         """End the services, and keep what each child said of itself, once it was checked."""
@@ -305,19 +307,19 @@ class CellRun(ExitStack):
             if first := result.get("first_wrong"):
                 result["first_wrong"] = first | self._redactor.json({key: first[key] for key in ("got", "expected")})
 
-    def _windows(self) -> list[Window]:
+    def _windows(self) -> list[TimeWindow]:
         """The times in which answers counted, on our clock."""
         parts = [turn.part for turn in self._turns if turn.part]
         if parts:
-            return [Window(start_ns=part.counts_from_ns, end_ns=part.until_ns) for part in parts]
+            return [TimeWindow(start_ns=part.counts_from_ns, end_ns=part.until_ns) for part in parts]
         released_ns = self._turns[0].released_ns
         ends_ns = [
             child.result["finished_ns"] - self._places.window(child.place.name, released_ns, 0).start_ns
             for child in self._clients
         ]
-        return [Window(start_ns=released_ns, end_ns=released_ns + max(ends_ns, default=0))]
+        return [TimeWindow(start_ns=released_ns, end_ns=released_ns + max(ends_ns, default=0))]
 
-    def _told_turns(self, whole: Window) -> dict[str, int]:
+    def _told_turns(self, whole: TimeWindow) -> dict[str, int]:
         """What result.json says of its turns; nothing where it had none."""
         part = self._turns[0].part
         if not part:

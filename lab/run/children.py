@@ -19,9 +19,9 @@ from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, SENTENCES, Message, chained, message, verbatim
 from core.secret import line_for_child
 from lab.gil.notice import notices
-from lab.output import Output, OutputReader, last_text
-from lab.processes import ending
-from lab.run.process import Here, Place, Process
+from lab.output import OutputReader, ProcessOutput, last_text
+from lab.processes import describe_exit
+from lab.run.process import LocalPlace, Place, Process
 from lab.run.sandbox import Sandbox
 
 STDERR_TAIL_BYTES = 2000
@@ -124,11 +124,11 @@ class Child:
 
     def stderr_tail(self) -> str:
         """The last lines of its stderr, without control codes."""
-        return last_text(self.process.stderr.kept(), STDERR_TAIL_BYTES)
+        return last_text(self.process.stderr.content(), STDERR_TAIL_BYTES)
 
     def notices(self) -> list[str]:
         """What its stderr says of its threads or its GIL (lab.gil.notice), of what is kept of it."""
-        return notices(self.process.stderr.kept().decode(errors="replace"))
+        return notices(self.process.stderr.content().decode(errors="replace"))
 
     def exit_report(self, when: Message) -> Message:
         """How it ended too early, and why as far as it said so. The code is that of *when*."""
@@ -136,7 +136,7 @@ class Child:
             return replace(self.process.lost, code=when.code)
         status = self.process.wait()
         assert status is not None, "it waits"
-        how = message("{child} {ending} {when}.", child=self.label, ending=ending(status), when=when)
+        how = message("{child} {ending} {when}.", child=self.label, ending=describe_exit(status), when=when)
         with suppress(ChildFailed):
             while self.line():
                 pass
@@ -171,7 +171,7 @@ class Children:
 
     def __init__(self, sandbox: Sandbox, cwd: str) -> None:
         self.folder = mkdtemp(prefix="", dir=sandbox.folder)
-        self.here: Place = Here(sandbox, cwd, self.folder)
+        self.here: Place = LocalPlace(sandbox, cwd, self.folder)
         self._children: list[Child] = []
         self._outputs = OutputReader()
 
@@ -200,7 +200,7 @@ class Children:
         """
         child = Child(name, runtime, command, place or self.here, variables)
         self._children.append(child)
-        if isinstance(child.process.stderr, Output):
+        if isinstance(child.process.stderr, ProcessOutput):
             self._outputs.watch(child.process.stderr)
         return child
 

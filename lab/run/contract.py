@@ -15,7 +15,7 @@ from core.messages import Arg, message, verbatim
 from core.record import Addresses, ClientLine, Count, Runtime, ServiceLine
 from core.system import System
 from lab.run.children import RESULT, Child, failed
-from lab.run.inside import Window
+from lab.run.instrumentation import TimeWindow
 from lab.run.runtimes import AnyRuntime
 
 CLOCK_SLACK_NS = 10_000_000  # other load generators round their seconds
@@ -100,7 +100,7 @@ def take_service_result(child: Child, line: Mapping[str, Any]) -> None:
         child.result["notices"] = notices
 
 
-def check_times(client: Child, window: Window, services: int) -> None:
+def check_times(client: Child, window: TimeWindow, services: int) -> None:
     """Raises ChildFailed for a client whose times do not lie in its window, from its release to its last line.
 
     Its slow requests and its answers by time must lie there as well, and go to one of so many services.

@@ -15,7 +15,7 @@ from core.messages import Message, listed, message
 from core.method import Method
 from core.result import NOT_TRIED, CellResult, Run, RunFile
 from lab.run.cell_run import NOT_READY, Bench
-from lab.run.fingerprints import Fingerprint, Fingerprints
+from lab.run.fingerprints import Fingerprint, Fingerprinter
 from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
 from lab.run.profiling import profiles
 from lab.run.runs import Order, note_time
@@ -47,7 +47,7 @@ def carry_out(
     file = RunFile(order.folder)
     done = {(result.arm, result.cell_id, result.block) for result in run.cells}
     total = order.plan.blocks * len(order.plan.entries())
-    fingerprints = Fingerprints(order.plan, order.runtimes, run.fingerprints)
+    fingerprints = Fingerprinter(order.plan, order.runtimes, run.fingerprints)
     file.save(run)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method, places=order.places)
     for block in range(1, order.plan.blocks + 1):
@@ -114,7 +114,7 @@ def _together(plan: Plan, method: Method, block: int, seed: int) -> list[list[En
 
 
 def _measured(
-    entries: Sequence[Entry], block: int, bench: Bench, fingerprints: Fingerprints, run: Run
+    entries: Sequence[Entry], block: int, bench: Bench, fingerprints: Fingerprinter, run: Run
 ) -> list[CellResult]:
     """Return the results of cells that are measured at the same time, or one after the other."""
 

@@ -11,7 +11,7 @@ from core.system import System
 from lab.gil.notice import switching_modules
 from lab.gil.switching import find_switching_modules
 from lab.run.children import Child
-from lab.run.inside import Inside
+from lab.run.instrumentation import Instrumentation
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
 WHEN = {"ready": message("when ready"), "end": message("at the end")}
@@ -81,7 +81,7 @@ def jit_parts(runtime: AnyRuntime) -> dict[str, dict[str, Any]]:
     return {JIT: {}} if own and own.interpreter.has_jit else {}
 
 
-def jit_states(runtime: AnyRuntime, insides: Sequence[Inside]) -> list[bool]:
+def jit_states(runtime: AnyRuntime, insides: Sequence[Instrumentation]) -> list[bool]:
     """Return whether the JIT of each of a user's services is on, as promised where it is not known.
 
     Processes of other interpreters do not count.
@@ -98,6 +98,6 @@ def add_jit_states(services: Sequence[Child], ready: Sequence[bool], end: Sequen
         service.result |= dict(zip(("jit_enabled_ready", "jit_enabled_end"), states, strict=True))
 
 
-def _jit_written(inside: Inside, version: str) -> set[bool]:
+def _jit_written(inside: Instrumentation, version: str) -> set[bool]:
     written = filter(None, map(_JIT_WRITTEN.fullmatch, inside.files(JIT, MOST_JIT_BYTES).values()))
     return {match["enabled"] == b"1" for match in written if match["version"].decode() == version}

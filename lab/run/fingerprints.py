@@ -37,7 +37,7 @@ class Fingerprint:
     environment: str = ""
 
 
-class Fingerprints:
+class Fingerprinter:
     """Takes fingerprints of a plan's cells; *table* is Run.fingerprints, where what they stand for is kept."""
 
     def __init__(self, plan: Plan, runtimes: Mapping[str, AnyRuntime], table: dict[str, Any]) -> None:

@@ -10,10 +10,10 @@ from core.result import Status
 from core.slices import Slices
 from lab.machine import doctor
 from lab.run.contract import HISTOGRAMS, SLICES, SLOW
-from lab.run.cores import TimeTaken
-from lab.run.inside import Window
-from lab.run.pauses import Pauses
-from lab.run.places import HERE, Ended
+from lab.run.core_waits import CumulativeTime
+from lab.run.instrumentation import TimeWindow
+from lab.run.pauses import ServicePauses
+from lab.run.places import HERE, HostActivity
 from lab.run.slow import slow_requests
 from lab.run.turns import merged
 
@@ -21,24 +21,24 @@ OTHERS = "others"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Observed:
+class CellMeasurement:
     """What the children of a cell sent. start_ns: spawn to all ready; ended: what each host saw meanwhile.
 
     windows: the times in which answers counted: from the release to the last answer, or the slices of the arm
     """
 
     start_ns: int
-    windows: Sequence[Window]
+    windows: Sequence[TimeWindow]
     clients: list[dict[str, Any]]
     services: list[dict[str, Any]]
-    collected: list[Pauses]
-    waits: Mapping[str, TimeTaken]
-    ended: Ended
+    collected: list[ServicePauses]
+    waits: Mapping[str, CumulativeTime]
+    ended: HostActivity
     faults: list[Message]
     turns: dict[str, int]
 
 
-def summed(observed: Observed) -> dict[str, Any]:
+def result_fields(observed: CellMeasurement) -> dict[str, Any]:
     """Counts, histograms, status and reason: fields of CellResult."""
     clients, errors = observed.clients, Counter[str]()
     for client in clients:
@@ -73,7 +73,7 @@ def summed(observed: Observed) -> dict[str, Any]:
     }
 
 
-def _machines(ended: Ended) -> dict[str, Any]:
+def _machines(ended: HostActivity) -> dict[str, Any]:
     """What happened on each machine while clients were timed, and what of it disturbed them."""
     disturbed = {name: doctor.disturbances(window) for name, window in ended.machines.items()}
     here = ended.machines.get(HERE, {})
@@ -119,7 +119,7 @@ def _judged(
     return ("invalid", chained(invalid)) if invalid else ("ok", NOTHING)
 
 
-def _sliced(said: Sequence[Mapping[str, Any] | None], window: Window) -> dict[str, Any]:
+def _sliced(said: Sequence[Mapping[str, Any] | None], window: TimeWindow) -> dict[str, Any]:
     """Answers of all clients by time, from the window's start on; empty where one does not say."""
     if not said or not all(said):
         return {}

@@ -10,7 +10,7 @@ from time import perf_counter_ns
 from typing import Any, NamedTuple, TypeAlias
 
 from core.inside.pauses import COUNTERS, GENERATIONS, HEADER_BYTES, MAGIC, RECORDS, SIZE_BYTES
-from lab.run.inside import Inside, Window
+from lab.run.instrumentation import Instrumentation, TimeWindow
 
 PART = "pauses"
 DEFAULT: Mapping[str, Mapping[str, Any]] = {PART: {}}
@@ -18,7 +18,7 @@ Counters: TypeAlias = tuple[tuple[int, ...], ...]  # of each generation: collect
 NONE: Counters = ((0,) * COUNTERS,) * GENERATIONS
 
 
-class Span(NamedTuple):
+class GcPause(NamedTuple):
     """From when to when something held a service up, on the host's monotonic clock."""
 
     start_ns: int
@@ -26,31 +26,31 @@ class Span(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pauses:
+class ServicePauses:
     """The collections of one service.
 
     summary: as result.json has it; empty where nothing is known. spans: those whose times were kept, in order
     """
 
     summary: Mapping[str, Any]
-    spans: Sequence[Span]
+    spans: Sequence[GcPause]
 
 
-UNKNOWN = Pauses(summary={}, spans=())
+UNKNOWN = ServicePauses(summary={}, spans=())
 
 
-def marks(insides: Sequence[Inside]) -> list[dict[str, Counters]]:
+def marks(insides: Sequence[Instrumentation]) -> list[dict[str, Counters]]:
     """What each service's processes have counted until now, by file: before the window."""
     heads = [inside.files(PART, HEADER_BYTES) for inside in insides]
     return [{name: counters for name, head in files.items() if (counters := _counters(head))} for files in heads]
 
 
 def within(
-    window: Window,
-    insides: Sequence[Inside],
+    window: TimeWindow,
+    insides: Sequence[Instrumentation],
     before: Sequence[Mapping[str, Counters]],
     clock: Callable[[], int] = perf_counter_ns,
-) -> list[Pauses]:
+) -> list[ServicePauses]:
     """The collections of each service in *window*, which has just ended. before: marks() when it began
 
     clock: of the services' host, in ns, as is the window
@@ -60,7 +60,9 @@ def within(
     return [_pauses(files, mark, window, now_ns) for files, mark in zip(contents, before, strict=True)]
 
 
-def _pauses(files: Mapping[str, bytes], before: Mapping[str, Counters], window: Window, now_ns: int) -> Pauses:
+def _pauses(
+    files: Mapping[str, bytes], before: Mapping[str, Counters], window: TimeWindow, now_ns: int
+) -> ServicePauses:
     counted = [
         _since(before.get(name, NONE), _counters(content), now_ns) if len(content) == SIZE_BYTES else None
         for name, content in files.items()
@@ -81,7 +83,7 @@ def _pauses(files: Mapping[str, bytes], before: Mapping[str, Counters], window: 
         "longest_ns": max((span.end_ns - span.start_ns for span in spans), default=0),
         "unkept": max(0, sum(collections) - len(spans)),
     }
-    return Pauses(summary=summary, spans=spans)
+    return ServicePauses(summary=summary, spans=spans)
 
 
 def _counters(content: bytes) -> Counters | None:
@@ -101,11 +103,11 @@ def _since(before: Counters, now: Counters | None, most: int) -> Counters | None
     return differences if all(0 <= number <= most for numbers in differences for number in numbers) else None
 
 
-def _spans(content: bytes, window: Window) -> Iterator[Span]:
+def _spans(content: bytes, window: TimeWindow) -> Iterator[GcPause]:
     """Of each collection whose times are kept and that lies in *window*, at least in part."""
     counters = _counters(content) or NONE
     for generation, (count, _, _) in enumerate(counters):
         first = HEADER_BYTES + 16 * generation * RECORDS
         for start_ns, length_ns in iter_unpack("=QQ", content[first : first + 16 * min(count, RECORDS)]):
             if start_ns < window.end_ns and start_ns + length_ns > window.start_ns:
-                yield Span(start_ns=start_ns, end_ns=start_ns + length_ns)
+                yield GcPause(start_ns=start_ns, end_ns=start_ns + length_ns)

@@ -15,7 +15,7 @@ from core.method import Method
 from lab.machine import quiet
 from lab.profile.watchers import Watcher
 from lab.run.children import Child
-from lab.run.inside import Inside, Window
+from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.process import Place
 from lab.user_service import holders
 
@@ -25,7 +25,7 @@ TELLING_NS = 100_000  # to tell one client
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ended:
+class HostActivity:
     """After the timed windows. machines: what happened on each host meanwhile, by its name (quiet.between).
 
     hosts: what result.json keeps of each
@@ -35,7 +35,7 @@ class Ended:
     hosts: dict[str, Any] = field(default_factory=dict)
 
 
-class Places(Protocol):
+class CellPlaces(Protocol):
     """The machines of a cell."""
 
     def begin(self) -> None:
@@ -62,13 +62,13 @@ class Places(Protocol):
     def there(self, here_ns: int) -> int:
         """A time of our clock since the release on that of the services' host, the latest that it can be."""
 
-    def end(self, served: Sequence[str] = ()) -> Ended:
+    def end(self, served: Sequence[str] = ()) -> HostActivity:
         """What happened on the hosts since mark(). Raises ChildFailed.
 
         served: addresses of services that ran before the run, whose processes disturb nothing
         """
 
-    def window(self, host: str, start_ns: int, end_ns: int) -> Window:
+    def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
         """A window of our clock on that of a host, after end(): no event in it lies outside."""
 
     def settle(
@@ -77,15 +77,15 @@ class Places(Protocol):
         by_client: Sequence[dict[str, Any]],
         by_service: Sequence[dict[str, Any]],
         released_ns: int,
-        ended: Ended,
+        ended: HostActivity,
     ) -> list[Message]:
         """Put times on our clock, drop what two clocks made; what makes the cell invalid."""
 
 
-class Hosts(Places, Protocol):
+class RemotePlaces(CellPlaces, Protocol):
     """Other machines, and what looks into services there."""
 
-    def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> Inside:
+    def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> Instrumentation:
         """Of one service, on its host."""
 
     def kept_awake(self, wanted: bool) -> AbstractContextManager[object]:
@@ -95,7 +95,7 @@ class Hosts(Places, Protocol):
         """Of the first service, on its host. Raises ChildFailed."""
 
 
-class AllHere:
+class LocalPlaces:
     """All on this machine."""
 
     def __init__(self, here: Place, method: Method) -> None:
@@ -138,14 +138,14 @@ class AllHere:
         """There is one clock."""
         return here_ns
 
-    def window(self, host: str, start_ns: int, end_ns: int) -> Window:
+    def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
         """There is one clock."""
-        return Window(start_ns=start_ns, end_ns=end_ns)
+        return TimeWindow(start_ns=start_ns, end_ns=end_ns)
 
-    def end(self, served: Sequence[str] = ()) -> Ended:
+    def end(self, served: Sequence[str] = ()) -> HostActivity:
         """Return what the machine did since mark(): CPU steal, swapping, other processes."""
         assert self._before, "there was a mark"
-        return Ended(
+        return HostActivity(
             machines={
                 HERE: quiet.between(
                     self._before, quiet.snapshot(), self._method.neighbours, holders.pids_serving(served)
@@ -159,7 +159,7 @@ class AllHere:
         by_client: Sequence[dict[str, Any]],
         by_service: Sequence[dict[str, Any]],
         released_ns: int,
-        ended: Ended,
+        ended: HostActivity,
     ) -> list[Message]:
         """Nothing to settle."""
         return []

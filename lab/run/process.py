@@ -10,7 +10,7 @@ from typing import Protocol
 from core.messages import NOTHING, Message
 from core.processtree import threads_ran_ns
 from core.system import System
-from lab.output import Kept, Output
+from lab.output import HeadTailBuffer, ProcessOutput
 from lab.python.interpreters import scrubbed_environment
 from lab.run.runtimes import AnyRuntime
 from lab.run.sandbox import Sandbox
@@ -30,7 +30,7 @@ class Process(Protocol):
         """Why nothing is known of it any more."""
 
     @property
-    def stderr(self) -> Kept:
+    def stderr(self) -> HeadTailBuffer:
         """What it has written there."""
 
     def fileno(self) -> int:
@@ -83,7 +83,7 @@ class LocalProcess:
     lost = NOTHING
 
     def __init__(self, command: Sequence[str], process_group: int, cwd: str, variables: Mapping[str, str]) -> None:
-        self.stderr = Output()
+        self.stderr = ProcessOutput()
         try:
             self._process = subprocess.Popen(
                 command,
@@ -140,7 +140,7 @@ class LocalProcess:
         self.stderr.close_write_end()
 
 
-class Here:
+class LocalPlace:
     """This machine."""
 
     name = ""

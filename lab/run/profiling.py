@@ -18,7 +18,7 @@ from lab.profile.lock_report import LockReport
 from lab.profile.locks import LocksFailed
 from lab.profile.watchers import WATCHERS
 from lab.run.cell_run import Bench
-from lab.run.inside import Inside, Window
+from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
 from lab.run.runs import Order
 from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
@@ -68,7 +68,7 @@ def _by_stacks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[s
     seen: list[stacks.Samples] = []
     complaints: list[str] = []
 
-    def after(insides: Sequence[Inside], window: Window) -> None:
+    def after(insides: Sequence[Instrumentation], window: TimeWindow) -> None:
         files = (content for inside in insides for content in inside.files(STACKS, MOST_STACK_BYTES).values())
         seen.append(stacks.read(files, window.start_ns, window.end_ns, str(own.get("directory") or insides[0].root)))
         complaints.extend(complaint for inside in insides for complaint in inside.complaints())
@@ -89,7 +89,7 @@ def _by_memory(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[s
     """What the memory of its first service is made of: before any client, and before, after and long after the load."""
     texts: list[list[str]] = []
 
-    def after(insides: Sequence[Inside], window: Window) -> None:
+    def after(insides: Sequence[Instrumentation], window: TimeWindow) -> None:
         files = (insides[0].files(part).values() for part in (MEMORY, MALLOCS))
         texts.extend([content.decode(errors="replace") for content in of_part] for of_part in files)
 

@@ -26,8 +26,8 @@ from lab import locks
 from lab.machine import host, quiet
 from lab.places import REPOSITORY
 from lab.processes import run as run_command
-from lab.run.fingerprints import Fingerprints
-from lab.run.places import Hosts
+from lab.run.fingerprints import Fingerprinter
+from lab.run.places import RemotePlaces
 from lab.run.runtimes import AnyRuntime
 from lab.run.sandbox import Sandbox
 from systems import built_in
@@ -51,7 +51,7 @@ class Order:
     runtimes: Mapping[str, AnyRuntime]
     folder: Path
     profiles: tuple[str, ...] = ()
-    places: Hosts | None = None
+    places: RemotePlaces | None = None
     hosts: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -160,7 +160,7 @@ def check_same_runtimes(run: Run, runtimes: Mapping[str, AnyRuntime]) -> None:
 
 def check_unchanged(run: Run, order: Order) -> None:
     """Raises BadInput, which names them, if code, packages, interpreters or programs are not as *run* had them."""
-    changes = Fingerprints(order.plan, order.runtimes, run.fingerprints).changes(run)
+    changes = Fingerprinter(order.plan, order.runtimes, run.fingerprints).changes(run)
     if changes:
         raise BadInput(
             "The cells of {folder} were measured with something else than is here now: {changes}. Put it back, start a "
@@ -180,7 +180,7 @@ def leftovers(folder: Path) -> list[Path]:
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[Sandbox]:
+def run_lock(folder: Path) -> Iterator[Sandbox]:
     """Hold *folder*, which is made if need be, so that only this process writes result.json there.
 
     The sandbox, whose reaper removes what would be left, is there before the folder is.
@@ -211,7 +211,7 @@ def expect_ours(folder: Path, names: Iterable[str]) -> None:
 
 def _taken(folder: Path) -> int:
     try:
-        lock = locks.take(folder, wait=False)
+        lock = locks.acquire(folder, wait=False)
     except OSError as error:
         raise BadInput(
             "{path} cannot be written: {error}; name another folder with --out.", path=str(folder), error=error.strerror

@@ -69,7 +69,7 @@ class Runtime:
         """What its children are told besides the cell."""
         return dict(system.child_config)
 
-    def own(self, own: Mapping[str, Any]) -> dict[str, Any]:
+    def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
         """What a user's service is told of where it runs: the interpreter, with the user's packages, and its label.
 
         Raises EnvironmentFailed if they cannot be installed.
@@ -147,8 +147,8 @@ class UserServiceRuntime:
     def child_config(self, system: System) -> dict[str, Any]:
         """What the child is told besides the cell: the service, and what it runs under."""
         promises = {"gil_enabled": self.name.gil_enabled, "variables": self.name.variables}
-        own = system.child_config["own"]
-        return {"own": {**own, **promises, **(self.runtime.own(own) if self.runtime else {})}}
+        own = system.told["own"]
+        return {"own": {**own, **promises, **(self.runtime.service_config(own) if self.runtime else {})}}
 
     def to_json(self) -> dict[str, Any]:
         """What result.json keeps of it."""
@@ -156,7 +156,7 @@ class UserServiceRuntime:
 
     def python(self, system: System) -> str:
         """As of Runtime, with the user's packages; "" for a service that already runs. Raises EnvironmentFailed."""
-        return str(self.runtime.own(system.child_config["own"])["python"]) if self.runtime else ""
+        return str(self.runtime.service_config(system.told["own"])["python"]) if self.runtime else ""
 
 
 AnyRuntime = Runtime | Native | UserServiceRuntime

@@ -7,17 +7,17 @@ from itertools import accumulate
 from typing import Any, TypeAlias
 
 from core.system import CLIENT, SERVICE
-from lab.run.cores import STEAL, TimeTaken
-from lab.run.inside import Window
-from lab.run.pauses import Pauses
+from lab.run.core_waits import STEAL, CumulativeTime
+from lab.run.instrumentation import TimeWindow
+from lab.run.pauses import ServicePauses
 
 PERCENTILES = ("p99", "p999")
 SHIFTS = 32
 _GOLDEN = 0.6180339887498949  # shifts by its multiples fall evenly, and into step with nothing that repeats
 
 
-Request: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency, service_id
-Laid: TypeAlias = tuple[int, int, TimeTaken]  # start, latency, and what it is laid over
+SlowRequest: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency, service_id
+Overlap: TypeAlias = tuple[int, int, CumulativeTime]  # start, latency, and what it is laid over
 COLLECTION = "collection"
 
 
@@ -28,10 +28,10 @@ def watched(role: str, number: int) -> str:
 
 def slow_requests(
     said: Sequence[Mapping[str, Any] | None],
-    collected: Sequence[Pauses],
-    waits: Mapping[str, TimeTaken],
+    collected: Sequence[ServicePauses],
+    waits: Mapping[str, CumulativeTime],
     latency: Mapping[str, Any],
-    windows: Sequence[Window],
+    windows: Sequence[TimeWindow],
 ) -> dict[str, dict[str, Any]]:
     """Of each percentile, the requests that took longer: how many, and what their time is made of.
 
@@ -54,17 +54,20 @@ def slow_requests(
 
 
 def _laid(
-    requests: Sequence[Request], collected: Sequence[Pauses], waits: Mapping[str, TimeTaken], windows: Sequence[Window]
+    requests: Sequence[SlowRequest],
+    collected: Sequence[ServicePauses],
+    waits: Mapping[str, CumulativeTime],
+    windows: Sequence[TimeWindow],
 ) -> dict[str, Any]:
     is_collecting_known = bool(collected) and all(pauses.summary for pauses in collected)
-    collections = [TimeTaken.of_spans(pauses.spans) for pauses in collected] if is_collecting_known else []
-    held_up: dict[str, Callable[[int, int], TimeTaken]] = {
+    collections = [CumulativeTime.of_spans(pauses.spans) for pauses in collected] if is_collecting_known else []
+    held_up: dict[str, Callable[[int, int], CumulativeTime]] = {
         COLLECTION: lambda client_id, service_id: collections[service_id],
         SERVICE: lambda client_id, service_id: waits[watched(SERVICE, service_id)],
         CLIENT: lambda client_id, service_id: waits[watched(CLIENT, client_id)],
         STEAL: lambda client_id, service_id: waits[STEAL],
     }
-    known: dict[str, list[Laid]] = {}
+    known: dict[str, list[Overlap]] = {}
     for cause, over in held_up.items():
         with suppress(LookupError):  # a cause that is not known of all requests
             known[cause] = [(start, took, over(client, service)) for client, start, took, service in requests]
@@ -75,7 +78,7 @@ def _laid(
     }
 
 
-def _shares(laid: Sequence[Laid], windows: Sequence[Window]) -> dict[str, float]:
+def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str, float]:
     """share: of the time of the requests; window: of all time, at the services or clients of these requests."""
     total_ns = sum(latency_ns for _, latency_ns, _ in laid)
     length_ns = max(1, sum(window.end_ns - window.start_ns for window in windows))
@@ -88,7 +91,7 @@ def _shares(laid: Sequence[Laid], windows: Sequence[Window]) -> dict[str, float]
     return {"share": round(min(1.0, taken_ns / total_ns), 4), "window": round(min(1.0, usual_ns / total_ns), 4)}
 
 
-def _collected(laid: Sequence[Laid], windows: Sequence[Window]) -> dict[str, Any]:
+def _collected(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str, Any]:
     """overlapping: how many of the requests overlap a collection; mostly: that spent half of their time under some
 
     by_chance: how many would overlap one, had they come at other times of the window, each as long as its time outside
@@ -103,7 +106,9 @@ def _collected(laid: Sequence[Laid], windows: Sequence[Window]) -> dict[str, Any
     }
 
 
-def _elsewhere(pairs: Sequence[tuple[Laid, float]], windows: Sequence[Window]) -> Iterator[tuple[int, int, TimeTaken]]:
+def _elsewhere(
+    pairs: Sequence[tuple[Overlap, float]], windows: Sequence[TimeWindow]
+) -> Iterator[tuple[int, int, CumulativeTime]]:
     """Each request at other times of the windows, which follow each other without the time between them."""
     ends_ns = [*accumulate(window.end_ns - window.start_ns for window in windows)]
     for number in range(1, SHIFTS + 1):

@@ -26,7 +26,7 @@ from core.stress import Round, Stress
 from core.system import System
 from lab.run.cell_run import NOT_READY, Bench, redactor_of
 from lab.run.expected import expecting
-from lab.run.inside import Inside, Window, pid_of
+from lab.run.instrumentation import Instrumentation, TimeWindow, pid_of
 from lab.run.measure import measure
 
 SWITCH_INTERVAL_S = 1e-6
@@ -73,7 +73,7 @@ def _round(entry: Entry, system: System, number: int, bench: Bench, round_s: flo
     parts: dict[str, Mapping[str, Any]] = {"stress": {"switch_interval_s": switch_interval_s}}
     traces: dict[str, tuple[str, ...]] = {}
 
-    def keep_traces(insides: Sequence[Inside], _: Window) -> None:
+    def keep_traces(insides: Sequence[Instrumentation], _: TimeWindow) -> None:
         traces.update({name: _texts(insides, name, redactor) for name in (CRASH, HANG)})
 
     watch = partial(_stacks_when_late, folder, round_s + LATE_S)
@@ -128,7 +128,7 @@ def _ask_for_stacks(folder: Path) -> None:
                 os.kill(pid, STACKS_SIGNAL)
 
 
-def _texts(insides: Sequence[Inside], name: str, redactor: Redactor) -> tuple[str, ...]:
+def _texts(insides: Sequence[Instrumentation], name: str, redactor: Redactor) -> tuple[str, ...]:
     """What processes wrote into files of that name, if anything."""
     contents = [content for inside in insides for content in inside.files(name, LONGEST_FILE).values() if content]
     texts = [grouped(content.decode(errors="replace")) for content in contents[:MOST_TRACES]]

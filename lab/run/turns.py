@@ -86,7 +86,7 @@ def merged(parts: Any) -> dict[str, Any]:
     return total.to_json() if total.count else {}
 
 
-class IdleWatch:
+class IdleUsage:
     """The CPU time that processes use while their arm is idle.
 
     roots: of each process that was started, its place and its id; what it has started is counted with it

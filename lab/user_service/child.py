@@ -27,7 +27,7 @@ from lab.user_service.command import (
     started,
 )
 from lab.user_service.pythons import Pythons, pythons_in
-from lab.user_service.workers import WorkerCount
+from lab.user_service.workers import WorkerSampler
 
 ANSWER_DEADLINE_S = 5.0
 FAILED, ASGI = "failed", "asgi"
@@ -63,7 +63,7 @@ class RunningService:
     def count(self) -> None:
         """Begin to count."""
         self._pids = self.pids()
-        self._workers = WorkerCount(self._pids, self.address, is_asgi=self.is_asgi)
+        self._workers = WorkerSampler(self._pids, self.address, is_asgi=self.is_asgi)
         self._since = usage_of(self._pids)
 
     def result(self) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
 from core.request_plan import RequestPlan
 from lab.gil.notice import notices
-from lab.output import Output, OutputReader, last_text
-from lab.processes import ending
+from lab.output import OutputReader, ProcessOutput, last_text
+from lab.processes import describe_exit
 from lab.user_service import holders, ports
 
 LOOPBACK = "127.0.0.1"
@@ -121,7 +121,7 @@ class ServiceCommand:
         self._endpoint = endpoint_for(own, cell["service_id"], cell["folder"])
         words = filled(own, self._endpoint, cell["params"])
         self.address = self._endpoint.address
-        self._output, self._reader = Output(), OutputReader()
+        self._output, self._reader = ProcessOutput(), OutputReader()
         self._line = shlex.join(words)
         adopt_orphans()
         try:
@@ -173,16 +173,16 @@ class ServiceCommand:
         """Raises CommandFailed if it has ended."""
         status = self.process.poll()
         if status is not None:
-            how, report = ending(status), self._report()
+            how, report = describe_exit(status), self._report()
             raise CommandFailed("The command {ending} {when}: {report}", ending=how, when=when, report=report)
 
     def notices(self) -> str:
         """What its output says of its threads or its GIL (lab.gil.notice), each line once, of what is kept of it."""
-        return "\n".join(notices(self._output.kept().decode(errors="replace")))
+        return "\n".join(notices(self._output.content().decode(errors="replace")))
 
     def says_foreign_loop(self) -> str:
         """The line of its output that says that what belongs to one event loop was used in another; "" without one."""
-        lines = self._output.kept().decode(errors="replace").splitlines()
+        lines = self._output.content().decode(errors="replace").splitlines()
         return next((line.strip() for line in lines if _FOREIGN_LOOP.search(line)), "")
 
     def stop(self, deadline_s: float = STOP_DEADLINE_S) -> None:
@@ -227,7 +227,7 @@ class ServiceCommand:
 
     def _report(self) -> Message:
         """The command and the end of what it wrote."""
-        output = last_text(self._output.kept(), TAIL_BYTES)
+        output = last_text(self._output.content(), TAIL_BYTES)
         if not output:
             return message("{line}. It wrote nothing.", line=self._line)
         return message("{line}. It wrote: {output}", line=self._line, output=output)

@@ -27,7 +27,7 @@ BACKLOG = 2048
 Serve = Callable[[argparse.Namespace, threading.Event], Coroutine[Any, Any, None]]
 
 
-class Handed:
+class ListenerStub:
     """What a server has in place of a listener: the connections of its loop come from the acceptor."""
 
     sockets = ()
@@ -45,9 +45,9 @@ def loop_type(base: Any) -> Any:
     class HandedLoop(base):  # type: ignore[misc]
         protocol: Any = None
 
-        async def create_server(self, protocol_factory: Any, *args: Any, **options: Any) -> Handed:
+        async def create_server(self, protocol_factory: Any, *args: Any, **options: Any) -> ListenerStub:
             self.protocol = protocol_factory
-            return Handed()
+            return ListenerStub()
 
         def accept(self, connection: socket.socket) -> None:
             self.create_task(self.connect_accepted_socket(self.protocol, connection))
@@ -101,7 +101,7 @@ async def granian(options: argparse.Namespace, stopping: threading.Event) -> Non
 SERVERS: dict[str, Serve] = {"uvicorn": uvicorn, "hypercorn": hypercorn, "granian": granian}
 
 
-class Loops:
+class EventLoopServer:
     """Event loops of this process that serve until they are told to end, or until one of them fails."""
 
     def __init__(self, serve: Serve, count: int, base: Any, options: argparse.Namespace) -> None:
@@ -186,7 +186,7 @@ def main() -> int:
     if server != "hypercorn":  # whose own default is asyncio
         with suppress(ImportError):
             base = importlib.import_module("uvloop").Loop
-    return Loops(SERVERS[server], loops, base, parsed(arguments)).run()
+    return EventLoopServer(SERVERS[server], loops, base, parsed(arguments)).run()
 
 
 def supervise(commands: list[list[str]]) -> int:

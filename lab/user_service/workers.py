@@ -24,7 +24,7 @@ BUSY = 0.1
 PAUSES_S = (0.05, 0.2, 0.8, 3.2)  # between samples while clients are timed: few, however long that is
 
 
-class WorkerCount:
+class WorkerSampler:
     """Samples of one service, from its creation to result()."""
 
     def __init__(self, pids: Sequence[int], address: str, *, is_asgi: bool) -> None:

@@ -13,7 +13,7 @@ import pytest
 from core.errors import ChildFailed
 from core.limits import OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES
 from core.messages import message, verbatim
-from lab.output import Output, OutputReader
+from lab.output import OutputReader, ProcessOutput
 from lab.processes import run
 from lab.run.children import READY, RESULT, Child, Children
 from lab.run.sandbox import Sandbox
@@ -79,14 +79,14 @@ def test_a_child_that_fills_its_stderr_fills_no_disk_and_ends(children: Children
 
 
 def test_of_output_without_end_the_beginning_and_the_newest_mebibyte_are_kept() -> None:
-    output, reader = Output(), OutputReader()
+    output, reader = ProcessOutput(), OutputReader()
     text = "import os\nos.write(1, b'first\\n')\nfor n in range(100_000): os.write(1, b'%099d\\n' % n)\n"
     with subprocess.Popen([sys.executable, "-c", text], stdout=output.write_end) as process:
         reader.watch(output)
         assert process.wait(DEADLINE_S) == 0
-    kept = output.kept()
+    kept = output.content()
     reader.close()
-    assert kept == output.kept()
+    assert kept == output.content()
     assert kept.startswith(b"first\n")
     assert kept.endswith(b"%099d\n" % 99_999)
     assert OUTPUT_TAIL_BYTES <= len(kept) <= OUTPUT_HEAD_BYTES + OUTPUT_TAIL_BYTES + 2**17

@@ -20,7 +20,7 @@ from lab.run.contract import (
     take_client_result,
     take_service_result,
 )
-from lab.run.inside import Window
+from lab.run.instrumentation import TimeWindow
 from lab.run.runtimes import Runtime
 from systems import find
 from tests.lab.scripted_children import GIL_OFF, latency
@@ -108,7 +108,7 @@ def test_a_client_with_errors_or_with_more_to_say_need_not_have_a_time_for_each_
 
 @pytest.mark.parametrize(("key", "value"), [("finished_ns", 10), ("finished_ns", 10**9), ("completion_ns", 10**9)])
 def test_a_client_ends_between_its_release_and_its_last_line(key: str, value: int) -> None:
-    result, window = {"finished_ns": 20, "completion_ns": 5}, Window(start_ns=10, end_ns=30)
+    result, window = {"finished_ns": 20, "completion_ns": 5}, TimeWindow(start_ns=10, end_ns=30)
     check_times(child(**result), window, 1)
     with pytest.raises(ChildFailed, match=f"sent {value} as {key}"):
         check_times(child(**result | {key: value}), window, 1)
@@ -179,7 +179,7 @@ def test_answers_by_time_are_those_of_the_window(start_ns: int, counts: list[int
     times = {"finished_ns": 10**9 + 1, "completion_ns": 1}
     take_client_result(CHILD, client(slices=slices, **times))
     with nullcontext() if is_right else pytest.raises(ChildFailed, match="from 950000000 to 2010000000"):
-        check_times(CHILD, Window(start_ns=10**9, end_ns=2 * 10**9), 1)
+        check_times(CHILD, TimeWindow(start_ns=10**9, end_ns=2 * 10**9), 1)
 
 
 @pytest.mark.parametrize(

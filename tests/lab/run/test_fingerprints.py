@@ -13,7 +13,7 @@ from core.result import CellResult
 from lab.digests import Digests, files_in
 from lab.run import experiment, fingerprints
 from lab.run.cell_run import NOT_READY
-from lab.run.fingerprints import Fingerprints
+from lab.run.fingerprints import Fingerprinter
 from lab.run.runs import Order, check_unchanged, unmeasured
 from reports.facts.gates import mixed
 from systems import find
@@ -75,8 +75,8 @@ def test_a_service_that_never_starts_is_not_tried_a_third_time_and_keeps_no_figu
 
     monkeypatch.setattr(experiment, "measure", dead)
     monkeypatch.setattr("core.system.System.hosted", True)
-    monkeypatch.setattr(Fingerprints, "of", lambda *_: fingerprints.Fingerprint())
-    monkeypatch.setattr(Fingerprints, "__init__", lambda *_: None)
+    monkeypatch.setattr(Fingerprinter, "of", lambda *_: fingerprints.Fingerprint())
+    monkeypatch.setattr(Fingerprinter, "__init__", lambda *_: None)
     run = begin()
     experiment.carry_out(order, run, journal.sandbox, journal)
     assert [cell.reason.code for cell in run.cells] == [NOT_READY] * 8 + ["not_tried"] * 4
@@ -101,7 +101,7 @@ def test_a_package_edited_in_place_is_another_environment(tmp_path: Path) -> Non
     system = find("3")
     runtimes = {"3.14": replace(runtime("3.14"), pythons={system.requirements: tmp_path / "bin" / "python"})}
     plan = Plan(name="p", rows=(Row(system=system, values={}),), runtimes=("3.14",))
-    taken = Fingerprints(plan, runtimes, {})
+    taken = Fingerprinter(plan, runtimes, {})
     cell = plan.entries()[0].cell
     before = taken.of(cell, system)
     assert taken.of(cell, system) == before

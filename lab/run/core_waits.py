@@ -21,14 +21,14 @@ _TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
 _BUSY, _STOLEN = (0, 1, 2, 5, 6), 7  # columns of /proc/stat: user, nice, system, irq, softirq; steal
 
 
-class TimeTaken:
+class CumulativeTime:
     """How much time something took, until each of *moments_ns*, which are in order: in between, evenly."""
 
     def __init__(self, moments_ns: Sequence[int], until_ns: Sequence[float]) -> None:
         self._moments_ns, self._until_ns = moments_ns, until_ns
 
     @classmethod
-    def of_spans(cls, spans: Iterable[tuple[int, int]]) -> "TimeTaken":
+    def of_spans(cls, spans: Iterable[tuple[int, int]]) -> "CumulativeTime":
         """The time under at least one of *spans*: (start, end)."""
         moments_ns, until_ns = [0], [0]
         for start_ns, end_ns in sorted(spans):
@@ -118,7 +118,7 @@ class _Machine:
         return since
 
 
-class CoreWatch:
+class CoreWaitSampler:
     """Watches processes from the start of the `with` block to its end, under names; STEAL is the machine's.
 
     timelines: afterwards, by name, how much of the time a thread that wanted a core had none; empty where that is not
@@ -134,9 +134,9 @@ class CoreWatch:
         self._is_whole = False
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="cores", daemon=True)
-        self.timelines: Mapping[Any, TimeTaken] = {}
+        self.timelines: Mapping[Any, CumulativeTime] = {}
 
-    def __enter__(self) -> "CoreWatch":
+    def __enter__(self) -> "CoreWaitSampler":
         self._thread.start()
         return self
 
@@ -147,7 +147,7 @@ class CoreWatch:
             threads.close()
         if self._is_whole:  # a kernel that does not count says that nothing ever ran
             known = (name for name, ran_ns in self._ran_ns.items() if ran_ns)
-            self.timelines = {name: TimeTaken(self._moments_ns, self._until_ns[name]) for name in known}
+            self.timelines = {name: CumulativeTime(self._moments_ns, self._until_ns[name]) for name in known}
 
     def _watch(self) -> None:
         if not self._threads:  # all run on other hosts

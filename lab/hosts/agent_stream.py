@@ -16,7 +16,7 @@ from core.hosts import Host
 from core.messages import Message, message, verbatim
 from core.printable import for_terminal
 from lab.hosts.protocol import KEPT_ALIVE_COUNT, KEPT_ALIVE_S, LEASE_S, SESSION
-from lab.output import Kept
+from lab.output import HeadTailBuffer
 
 BOOT = Path(__file__).with_name("boot.py")
 PYTHONS = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")
@@ -33,17 +33,17 @@ done
 exit {no_python}"""
 
 
-class LinkLost(GilscopeError):
+class HostLost(GilscopeError):
     """There is no connection to a host, or no longer; the text says why."""
 
 
-class Link:
+class AgentStream:
     """A started command whose stdin and stdout are an agent's. complaints: what it, or ssh, writes to stderr."""
 
     def __init__(self, host: Host, process_group: int) -> None:
         """Raises LinkLost if the command does not run."""
         command = _here(host) if host.via == "here" else _ssh(host)
-        self.complaints = Kept()
+        self.complaints = HeadTailBuffer()
         try:
             self._process = subprocess.Popen(
                 command,
@@ -54,7 +54,7 @@ class Link:
                 bufsize=0,
             )
         except OSError as error:
-            raise LinkLost("{program} does not run: {error}", program=command[0], error=error.strerror) from None
+            raise HostLost("{program} does not run: {error}", program=command[0], error=error.strerror) from None
         assert self._process.stdin
         assert self._process.stdout
         self._in, self._out = self._process.stdin, self._process.stdout
@@ -69,20 +69,20 @@ class Link:
         try:
             return os.read(self._out.fileno(), 1 << 20)
         except OSError as error:
-            raise LinkLost("{error}", error=error.strerror) from None
+            raise HostLost("{error}", error=error.strerror) from None
 
     def write(self, data: bytes) -> None:
         """Write all of it. Raises LinkLost, also if the other side takes nothing for its lease."""
         view = memoryview(data)
         while view:
             if not self.is_writable(LEASE_S):
-                raise LinkLost("it took nothing for {wait_s:.0f} s", wait_s=LEASE_S)
+                raise HostLost("it took nothing for {wait_s:.0f} s", wait_s=LEASE_S)
             try:
                 view = view[os.write(self._in.fileno(), view) :]
             except BlockingIOError:
                 continue
             except OSError as error:
-                raise LinkLost("{error}", error=error.strerror) from None
+                raise HostLost("{error}", error=error.strerror) from None
 
     def is_writable(self, wait_s: float = 0.0) -> bool:
         """Return whether write() would begin at once, or in time."""
@@ -103,7 +103,7 @@ class Link:
             self._complaining.join(LAST_WORDS_S)
         if self._process.returncode == NO_PYTHON:
             return message("it has no Python of at least 3.11; install one there, such as: uv python install 3.14")
-        text = for_terminal(" ".join(self.complaints.kept().decode(errors="replace").split())[-500:]).rstrip(".")
+        text = for_terminal(" ".join(self.complaints.content().decode(errors="replace").split())[-500:]).rstrip(".")
         if not text:
             return message("the connection ended")
         if self._process.returncode == SSH_FAILED:

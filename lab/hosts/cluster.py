@@ -17,15 +17,15 @@ from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE
 from lab.hosts import archive
+from lab.hosts.agent_stream import HostLost
 from lab.hosts.clock import between, overlap_faults
 from lab.hosts.connection import CALL_S, RemoteProcess
-from lab.hosts.link import LinkLost
-from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime, InsideThere, WatcherThere
+from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime, RemoteInstrumentation, RemoteWatcher
 from lab.machine import host
 from lab.python.interpreters import Interpreter
 from lab.run.children import Child
-from lab.run.inside import Window
-from lab.run.places import Ended
+from lab.run.instrumentation import TimeWindow
+from lab.run.places import HostActivity
 from lab.run.runtimes import AnyRuntime, Native
 from lab.run.sandbox import Sandbox
 
@@ -33,7 +33,7 @@ LEAD_NS = 60_000_000  # from now to the common start: every host must have heard
 Answer = TypeVar("Answer")
 
 
-class Spread:
+class HostCluster:
     """Opened for a run; every host is connected, or connected again for a cell after it was lost.
 
     method: whose duration is that of the timed windows, in which nothing is said
@@ -48,9 +48,9 @@ class Spread:
         self._closed = threading.Event()
 
     def __repr__(self) -> str:
-        return f"Spread({', '.join(self.layout.used)})"
+        return f"HostCluster({', '.join(self.layout.used)})"
 
-    def __enter__(self) -> "Spread":
+    def __enter__(self) -> "HostCluster":
         try:
             for reason in self.connect().values():
                 raise BadInput(reason)
@@ -67,10 +67,10 @@ class Spread:
         asked = {name: self._pool.submit(self._connected, host) for name, host in self.layout.used.items()}
         lost = {name: future.exception() for name, future in asked.items()}
         for error in lost.values():
-            if error and not isinstance(error, LinkLost):
+            if error and not isinstance(error, HostLost):
                 raise error
         self._places = {name: self._places[name] for name in asked if name in self._places}
-        return {name: error.message for name, error in lost.items() if isinstance(error, LinkLost)}
+        return {name: error.message for name, error in lost.items() if isinstance(error, HostLost)}
 
     @property
     def connected(self) -> Mapping[str, HostPlace]:
@@ -175,7 +175,7 @@ class Spread:
         """Connect again where that is needed. Raises ChildFailed."""
         try:
             self._each(self._ready)
-        except LinkLost as error:
+        except HostLost as error:
             raise ChildFailed(error.message) from None
 
     def of(self, role: str, number: int) -> HostPlace:
@@ -192,9 +192,9 @@ class Spread:
         """CPUs."""
         return {"cpus": self.of(CLIENT, client_id).cpus(self._pins[CLIENT])}
 
-    def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> InsideThere:
+    def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> RemoteInstrumentation:
         """Of one service."""
-        return InsideThere(self._ask_services_host, parts)
+        return RemoteInstrumentation(self._ask_services_host, parts)
 
     @contextmanager
     def kept_awake(self, wanted: bool) -> Iterator[None]:
@@ -210,10 +210,10 @@ class Spread:
             with suppress(ChildFailed):
                 self._ask_all("asleep")
 
-    def watcher(self, kind: str, told: Mapping[str, Any]) -> WatcherThere:
+    def watcher(self, kind: str, told: Mapping[str, Any]) -> RemoteWatcher:
         """Of the first service. Raises ChildFailed."""
         self.begin()
-        return WatcherThere(self._ask_services_host, kind, told)
+        return RemoteWatcher(self._ask_services_host, kind, told)
 
     def obstacle(self, kind: str) -> Message:
         """Why there can be no profile of that kind; NOTHING if it can."""
@@ -242,16 +242,16 @@ class Spread:
             place.release(at_ns, hold_ns, remote, part)
         return at_ns
 
-    def window(self, host: str, start_ns: int, end_ns: int) -> Window:
+    def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
         """On the host's clock, as it was seen before and after."""
         place = self._places[host]
         before, after = place.before, place.after
         assert before, "there was a mark"
         assert after, "it has ended"
         clock = between(before, after)
-        return Window(start_ns=before.there(start_ns), end_ns=clock.there(end_ns) + clock.error_ns)
+        return TimeWindow(start_ns=before.there(start_ns), end_ns=clock.there(end_ns) + clock.error_ns)
 
-    def end(self, served: Sequence[str] = ()) -> Ended:
+    def end(self, served: Sequence[str] = ()) -> HostActivity:
         """The hosts' clocks again, and what else their machines did."""
         hosts = {}
         machines = self._ask_all("window", neighbours=[*self._method.neighbours], served=[*served])
@@ -260,7 +260,7 @@ class Spread:
             place.after = after
             clock = between(place.before or after, after)
             hosts[name] = {"offset_ns": clock.offset_ns, "error_ns": clock.error_ns}
-        return Ended(machines=machines, hosts=hosts)
+        return HostActivity(machines=machines, hosts=hosts)
 
     def settle(
         self,
@@ -268,7 +268,7 @@ class Spread:
         by_client: Sequence[dict[str, Any]],
         by_service: Sequence[dict[str, Any]],
         released_ns: int,
-        ended: Ended,
+        ended: HostActivity,
     ) -> list[Message]:
         """Clients' times on our clock; no `waiting` or `slow`, which two hosts' clocks would make."""
         starts_ns = {name: self.window(name, released_ns, 0).start_ns for name in ended.hosts}

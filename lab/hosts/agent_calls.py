@@ -22,7 +22,7 @@ from lab.machine.wakeups import kept_awake, require_idle_class
 from lab.places import ENVIRONMENTS
 from lab.profile.watchers import OBSTACLES, WATCHERS, Watcher
 from lab.python import interpreters, uv
-from lab.run.inside import Inside
+from lab.run.instrumentation import Instrumentation
 from lab.run.runtimes import AnyRuntime, Native, Runtime
 from lab.run.sandbox import Sandbox
 from lab.user_service import holders
@@ -36,12 +36,12 @@ _CHUNK = bytes(1 << 16)
 _HOSTED = System(name="own", title="")
 
 
-class Errands:
+class AgentCalls:
     """Answers calls, each on a thread of its own. calls: by what is asked for; answers are plain JSON"""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._insides: dict[str, Inside] = {}
+        self._insides: dict[str, Instrumentation] = {}
         self._watcher: Watcher | None = None
         self._watching = ExitStack()
         self._keeping = ExitStack()
@@ -143,7 +143,7 @@ class Errands:
 
     def _inside(self, parts: dict[str, Any]) -> dict[str, str]:
         """A folder for what runs inside a service."""
-        inside = Inside(self._sandbox.folder, parts)
+        inside = Instrumentation(self._sandbox.folder, parts)
         self._insides[str(inside.folder)] = inside
         return {"folder": str(inside.folder), "root": str(inside.root)}
 

@@ -27,14 +27,14 @@ _NAME = re.compile(r"(?P<part>[a-z]+)-(?P<pid>[0-9]{1,10})(\.[0-9]{1,2})?")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Window:
+class TimeWindow:
     """The timed part of a cell, on the host's monotonic clock; empty where the cell did not come so far."""
 
     start_ns: int = 0
     end_ns: int = 0
 
 
-class Inside:
+class Instrumentation:
     """A folder of one service in one cell, in which the parts inside its Python processes write.
 
     parts: options by the part's name (core/inside); without any, nothing is started and there is no folder
@@ -88,7 +88,7 @@ class Inside:
 
 
 @contextmanager
-def opened(made: Callable[[], Inside], services: int) -> Iterator[list[Inside]]:
+def opened(made: Callable[[], Instrumentation], services: int) -> Iterator[list[Instrumentation]]:
     """One for each service of a cell, by made(); their folders are removed at the end of the block."""
     insides = [made() for _ in range(services)]
     try:
