@@ -1,4 +1,4 @@
-"""Run a command to its end, under a guard; how a process ended, and what it wrote last."""
+"""Runs commands under a guard process that ends their process trees, and describes how a process ended."""
 
 import errno
 import os
@@ -20,7 +20,7 @@ from lab.output import ProcessOutput
 GUARD = Path(__file__).with_name("guard.py")
 WATCH_S = 5.0
 _LIFELINES: set[IO[bytes]] = set()
-LAST_SECONDS_S = 5.0  # for the guard to end what it has started
+LAST_SECONDS_S = 5.0  # how long the guard may take to end the command's processes
 
 
 def run(
@@ -32,11 +32,13 @@ def run(
     pass_fds: Sequence[int] = (),
     program: str | None = None,
 ) -> "subprocess.CompletedProcess[str]":
-    """Run *command* without input. All that comes of it is gone afterwards: at its end, at the deadline, on Ctrl-C,
-    and when this process is killed. Of what it writes, the beginning and the newest mebibyte are kept (lab.output).
+    """Run *command* with empty stdin until it ends, and return its status and output.
 
-    program: what is executed under the name of command[0], where that is another path
-    Raises subprocess.TimeoutExpired, and OSError if it does not run.
+    Its whole process tree ends with it, at the deadline, on Ctrl-C, and when this process is killed. The beginning and
+    the newest mebibyte of the output are kept (lab.output).
+
+    program: the file to execute, if it differs from command[0]
+    Raises subprocess.TimeoutExpired, and OSError if the command cannot be started.
     """
     start = partial(guarded, command, environment, folder=folder, pass_fds=pass_fds, program=program)
     return _run(start, command, timeout_s, None)
@@ -45,7 +47,7 @@ def run(
 def run_watched(
     command: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str], watch: Callable[[str], None]
 ) -> "subprocess.CompletedProcess[str]":
-    """As run(); *watch* is called every WATCH_S with the newest line of its stderr."""
+    """Run *command* as run() does, and call *watch* every WATCH_S with the newest line of its stderr."""
     return _run(partial(guarded, command, environment), command, timeout_s, watch)
 
 
@@ -69,7 +71,7 @@ def _read(
     timeout_s: float,
     watch: Callable[[str], None] | None,
 ) -> None:
-    """Until both have ended, as they do with the guard. Raises subprocess.TimeoutExpired."""
+    """Read both *outputs* until they end, which happens when the guard ends. Raises subprocess.TimeoutExpired."""
     until, next_look = monotonic() + timeout_s, monotonic() + WATCH_S
     with DefaultSelector() as selector:
         for output in outputs:
@@ -94,13 +96,13 @@ def _newest_line(output: ProcessOutput) -> str:
 
 
 def end_all() -> None:
-    """End every command that runs in a thread of this process; what waits for one then sees its end."""
+    """End every command that threads of this process run. A thread that waits for its command then continues."""
     for lifeline in tuple(_LIFELINES):
         lifeline.close()
 
 
 class Guard:
-    """A command that runs under lab/guard.py. process: the guard's, whose stdout and stderr are the command's."""
+    """A command that runs under lab/guard.py. process: the guard process, which shares stdout and stderr with it"""
 
     def __init__(self, process: "subprocess.Popen[str]", program: str) -> None:
         self.process = process
@@ -108,16 +110,19 @@ class Guard:
         self._facts: dict[str, int] = {}
 
     def read_report(self, report: IO[bytes]) -> None:
-        """What the guard said before it ended."""
+        """Read the guard's report. The guard must have ended."""
         self._facts = {name: int(number) for name, number in map(str.split, report.read().decode().splitlines())}
 
     def status(self) -> int:
-        """How the command ended, after the block; as Popen.returncode. Raises OSError if it did not run."""
+        """Return the command's exit status, as Popen.returncode does. Raises OSError if it could not be started.
+
+        Call this after the guarded() block has ended.
+        """
         if "error" in self._facts:
             error = OSError(self._facts["error"], os.strerror(self._facts["error"]), self._program)
             expect_process(error)
             raise error
-        return self._facts.get("status", -signal.SIGKILL)  # without a word the guard itself was killed
+        return self._facts.get("status", -signal.SIGKILL)  # no status: the guard itself was killed
 
 
 @contextmanager
@@ -130,9 +135,9 @@ def guarded(
     program: str | None = None,
     streams: tuple[int, int | IO[str]] = (subprocess.PIPE, subprocess.PIPE),
 ) -> Iterator[Guard]:
-    """A command that is ended, with all that has come of it, when the block or this process ends.
+    """Start *command* under a guard, which ends the command's process tree when the block or this process ends.
 
-    streams: where its stdout and its stderr go
+    streams: where the command's stdout and stderr go
     """
     wanted, hold = os.pipe()
     heard, report = os.pipe()
@@ -170,7 +175,7 @@ def guarded(
 
 
 def expect_process(error: OSError) -> None:
-    """Raises BadInput if *error* says that there are too many processes, or too little memory for another one."""
+    """Raise BadInput if *error* says that the limit of processes, or of memory, is reached."""
     if error.errno in (errno.EAGAIN, errno.ENOMEM):
         raise BadInput(
             "No process can be started: {error}. End some, or raise the limit (ulimit -u).", error=error.strerror
@@ -178,8 +183,8 @@ def expect_process(error: OSError) -> None:
 
 
 def _await_end(guard: "subprocess.Popen[str]") -> None:
-    """Wait until the guard has ended all; end its group where it does not, or was killed itself."""
-    guard.send_signal(signal.SIGCONT)  # it may have been stopped
+    """Wait until the guard has ended the command's processes. If it does not, or was killed, end its process group."""
+    guard.send_signal(signal.SIGCONT)  # the guard may be stopped
     with suppress(subprocess.TimeoutExpired):
         guard.wait(LAST_SECONDS_S)
     if guard.poll() != 0:
@@ -188,7 +193,7 @@ def _await_end(guard: "subprocess.Popen[str]") -> None:
 
 
 def describe_exit(status: int) -> Message:
-    """Of its exit status, as after its name: 'exited with status 1', 'was killed by SIGKILL'."""
+    """Describe an exit status as the end of a sentence: 'exited with status 1', 'was killed by SIGKILL'."""
     if status >= 0:
         return message("exited with status {status}", status=status)
     try:
