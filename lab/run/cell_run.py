@@ -1,4 +1,4 @@
-"""One cell in one block: its processes, how they are started, told and heard, and what came of it."""
+"""Measures one cell in one block: starts its services and clients, releases the clients, and collects the results."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
@@ -48,21 +48,21 @@ from lab.run.sandbox import Sandbox
 from lab.run.slow import watched
 from lab.run.turns import PILOT, IdleUsage, added, counted_share, merged, used
 
-NOT_READY = "not_ready"  # code of the reason of a cell whose children did not start
+NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
 BEFORE_READY = message("before it was ready", code=NOT_READY)
 CALLING = message("while the clients were calling")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """What every cell of a run is measured with, and how.
+    """The set-up with which every cell of a run is measured.
 
-    inside: parts that run in the services' own processes (core/inside), with their options
-    after: after(what was inside each service, the timed window) is called when a cell has ended, also one that failed
-    listening: listening(pid of a service) is called before any client knows of it
-    watch: watch(pid of a service) is entered for the timed window
-    places: where children run; None for this machine
-    slices: of each setting how many slices an arm has, and how long each is, by the first arm's cell_id
+    inside: parts that run inside the services' own processes (core/inside), with their options
+    after: after(instruments, timed window) is called when a cell has ended, even if it failed
+    listening: listening(pid of the first service) is called when the service listens and before clients connect
+    watch: watch(pid of the first service) is a context manager that is entered for the timed window
+    places: the hosts where children run; None for this machine
+    slices: {cell_id of the first arm: (number of slices per arm, length of a slice)}
     """
 
     sandbox: Sandbox
@@ -76,13 +76,17 @@ class Bench:
     slices: dict[str, tuple[int, Slice]] = field(default_factory=dict)
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
-        """What the *role* of the cell's *system* runs under."""
+        """Return the runtime of *role* (service or client) in a cell of *system*."""
         return runtime_of(role, system, self.runtimes, cell.runtime, self.method)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """What clients said when they had sent. Times are on our clock; part: its slice, None without slices."""
+    """One turn of an arm: a time in which its clients send, and the result line of each client.
+
+    released_ns, heard_ns: start, and time of the last result line, on the orchestrator's clock
+    part: the slice; None if arms do not take turns
+    """
 
     released_ns: int
     heard_ns: int
@@ -91,9 +95,9 @@ class Turn:
 
 
 class CellRun(ExitStack):
-    """One cell in one block: how its children are started, told and heard, and why it failed.
+    """One cell in one block: its processes, the steps of its measurement, and the reason if it failed.
 
-    Its processes end with the `with` block, or where a step fails.
+    The processes end with the `with` block, or when a step fails.
     """
 
     def __init__(self, entry: Entry, block: int, bench: Bench, children: Children | None = None) -> None:
@@ -118,7 +122,7 @@ class CellRun(ExitStack):
             self._work_with(children)
 
     def __enter__(self) -> "CellRun":
-        """Make what runs inside its services."""
+        """Prepare the parts that run inside the services."""
         bench, runtime = self._bench, self._runtimes[SERVICE]
         parts = {**bench.inside, **jit_parts(runtime)} if bench.inside else {}
         made = bench.places.inside if bench.places else partial(Instrumentation, bench.sandbox.folder)
@@ -127,7 +131,7 @@ class CellRun(ExitStack):
         return self
 
     def do(self, step: Callable[..., object], *arguments: Any) -> None:
-        """Take a step, unless one before has failed. Where it fails, nothing is left of the cell but the reason."""
+        """Run *step*, unless an earlier step failed. If it fails, keep the reason and end all processes of the cell."""
         if self.failure:
             return
         try:
@@ -137,7 +141,7 @@ class CellRun(ExitStack):
             self.close()
 
     def result(self, spent_ns: int) -> CellResult:
-        """What came of it. spent_ns: on all of it, with what is timed."""
+        """Return the cell's result. spent_ns: total time spent on the cell, including the timed window"""
         identity: dict[str, Any] = {
             name: getattr(self._cell, name) for name in ("cell_id", "system", "runtime", "params")
         }
@@ -151,7 +155,7 @@ class CellRun(ExitStack):
     # ---- steps ---------------------------------------------------------------------------------------------------
 
     def launch(self) -> None:
-        """Start its processes. Raises GilscopeError, as all steps do."""
+        """Start services and clients. Raises GilscopeError, as all steps do."""
         self._work_with(self.enter_context(Children(self._bench.sandbox, str(REPOSITORY))))
         self._launched_ns = perf_counter_ns()
         self._places.begin()
@@ -159,14 +163,14 @@ class CellRun(ExitStack):
         self._clients = self._start(CLIENT, [{}] * self._cell.num_clients)
 
     def connect(self) -> None:
-        """Wait until services listen and clients have connected."""
+        """Wait until the services listen and the clients have connected."""
         self._sockets = self.ready_services()
         self._bench.listening(self._services[0].process.pid)
         runtime = self._runtimes[CLIENT]
         for client_id, client in enumerate(self._clients):
-            told = {"client_id": client_id, "addresses": self._sockets, "method": self._bench.method.to_json()}
+            own = {"client_id": client_id, "addresses": self._sockets, "method": self._bench.method.to_json()}
             place = self._places.client_line(client_id)
-            client.tell({**self._cell.to_json(), **told, **place, **runtime.child_config(self._system)})
+            client.tell({**self._cell.to_json(), **own, **place, **runtime.child_config(self._system)})
         ready = self._children.hear_all(self._clients, READY, BEFORE_READY, starting_s({}))
         check_runtime(runtime, self._clients, ready)
         self._ready_ns = perf_counter_ns() - self._launched_ns
@@ -174,13 +178,13 @@ class CellRun(ExitStack):
         self._deadline_s = calling_s(self._cell, self._system, self._bench.method)
 
     def warm_up(self) -> None:
-        """Let the clients warm up, if the method says so."""
+        """Let the clients warm up, if the method has a warm-up."""
         if self._bench.method.warmup:
-            self._do(self._clients, WARM, message("during the warm-up"), self._deadline_s)
+            self._confirm(self._clients, WARM, message("during the warm-up"), self._deadline_s)
             self._is_warm = True
 
     def try_slice(self) -> None:
-        """Take a short turn that does not count, but for its mean latency."""
+        """Run a short turn whose answers do not count. Keep only its mean latency, from which slices are sized."""
         self.take_turn(PILOT)
         self._is_warm = True
         for client, line in zip(self._clients, self._turns.pop().lines, strict=True):
@@ -197,14 +201,14 @@ class CellRun(ExitStack):
         return load_of(rate, [client.result for client in self._clients], latency)
 
     def memory_bytes(self) -> int:
-        """How much memory all its processes have now."""
+        """Return the memory that all processes of the cell use now."""
         pids = {pid for child in (*self._services, *self._clients) for pid in tree(child.process.pid)}
         return usage_of(pids).pss_bytes
 
     def begin(self) -> None:
-        """From now on, what its processes do counts."""
+        """Begin to count: reset the services' counters, and start all that watches the cell's processes."""
         if self._is_warm:
-            self._do(self._services, RESET, message("after the warm-up"), END_DEADLINE_S)
+            self._confirm(self._services, RESET, message("after the warm-up"), END_DEADLINE_S)
         self._marks = pauses.marks(self._insides)
         self._watching = self.enter_context(ExitStack())
         self._watching.enter_context(self._bench.watch(self._services[0].process.pid))
@@ -213,7 +217,10 @@ class CellRun(ExitStack):
 
     @property
     def watched(self) -> dict[tuple[str, str], list[int]]:
-        """The processes whose waits for a core are noted, by arm and name: none of a target, or of another host."""
+        """Return {(arm, child): pids} of the processes whose waits for a core are sampled.
+
+        Services that already ran, and processes on other hosts, are left out.
+        """
         services, is_tree = [] if self._is_away else self._services, self._system.hosted or self._system.forks
         pairs = [
             *((SERVICE, child) for child in enumerate(services)),
@@ -228,7 +235,7 @@ class CellRun(ExitStack):
         }
 
     def take_turn(self, part: Slice | None = None) -> None:
-        """Let the clients send: what the method says, or for a slice of time."""
+        """Release the clients, and wait for their results. part: the slice to send in; None for the method's load"""
         if part:
             self._idle.wake()
         for client in self._clients:
@@ -241,7 +248,7 @@ class CellRun(ExitStack):
             self._idle.rest()
 
     def end(self, waits: Mapping[Any, CumulativeTime]) -> None:
-        """End its processes, check what they said, and put it together. waits: by the names of watched, and STEAL"""
+        """End the processes, check their results, and combine them. waits: by the keys of `watched`, and STEAL"""
         self._idle.wake()
         self._watching.close()
         places, turns = self._places, self._turns
@@ -265,7 +272,7 @@ class CellRun(ExitStack):
             waits=own | {key: taken for key, taken in waits.items() if key == STEAL},
             ended=ended,
             faults=[self._redactor.message(fault) for fault in faults],
-            turns=self._told_turns(whole),
+            turns=self._turns_summary(whole),
         )
 
     # ---- parts of steps ------------------------------------------------------------------------------------------
@@ -275,7 +282,7 @@ class CellRun(ExitStack):
         self._places: CellPlaces = self._bench.places or LocalPlaces(children.here, self._bench.method)
 
     def _take_results(self) -> None:
-        """End the services, and keep what each child said of itself, once it was checked."""
+        """End the services, then check and keep the result line of each child."""
         in_slices = bool(self._turns[0].part)
         if in_slices:
             self._end_clients()
@@ -297,18 +304,18 @@ class CellRun(ExitStack):
                 service.result.update(used(service.result, share, idle_ns))
 
     def _faults(self) -> list[Message]:
-        """What makes the cell invalid."""
+        """Return the faults that make the cell invalid."""
         services = service_faults(self._runtimes[SERVICE], self._system, self._services)
         return [*services, *client_faults(self._runtimes[CLIENT], self._system, self._clients)]
 
     def _hide_wrong_answers(self, by_client: Sequence[dict[str, Any]]) -> None:
-        """Take secrets out of the first wrong answer; its request is a name, and no secret."""
+        """Remove secrets from the first wrong answer. Its request needs no change because it is only a name."""
         for result in by_client:
             if first := result.get("first_wrong"):
                 result["first_wrong"] = first | self._redactor.json({key: first[key] for key in ("got", "expected")})
 
     def _windows(self) -> list[TimeWindow]:
-        """The times in which answers counted, on our clock."""
+        """Return the times in which answers counted, on the orchestrator's clock."""
         parts = [turn.part for turn in self._turns if turn.part]
         if parts:
             return [TimeWindow(start_ns=part.counts_from_ns, end_ns=part.until_ns) for part in parts]
@@ -319,8 +326,8 @@ class CellRun(ExitStack):
         ]
         return [TimeWindow(start_ns=released_ns, end_ns=released_ns + max(ends_ns, default=0))]
 
-    def _told_turns(self, whole: TimeWindow) -> dict[str, int]:
-        """What result.json says of its turns; nothing where it had none."""
+    def _turns_summary(self, whole: TimeWindow) -> dict[str, int]:
+        """Return the summary of the arm's turns for result.json; empty if arms do not take turns."""
         part = self._turns[0].part
         if not part:
             return {}
@@ -335,23 +342,24 @@ class CellRun(ExitStack):
         }
 
     def _end_clients(self) -> None:
-        """End the clients: a server that ends waits for connections that are open, gunicorn two seconds."""
+        """End the clients before the services. Otherwise a server waits for open connections: gunicorn two seconds."""
         for client in self._clients:
             client.end_of_file()
         for client in self._clients:
             client.process.wait(END_DEADLINE_S)
 
     def start_services(self) -> None:
-        """Start the services, and tell them the cell and a folder for their sockets. Raises ChildFailed.
+        """Start the services, and send each its cell and a folder for its sockets. Raises ChildFailed.
 
-        What runs inside them is in their environment. Where a user's command runs, its child is told instead.
+        Environment variables start the parts that run inside a service. The child of a user's command is sent these
+        variables instead, and passes them on to the command.
         """
         inside = [inside.variables for inside in self._insides]
         self._services = self._start(SERVICE, [{} if self._system.hosted else variables for variables in inside])
-        told = {**self._places.service_line(), **self._runtimes[SERVICE].child_config(self._system)}
-        self._start_deadline_s = starting_s(told)
+        config = {**self._places.service_line(), **self._runtimes[SERVICE].child_config(self._system)}
+        self._start_deadline_s = starting_s(config)
         for service_id, (service, variables) in enumerate(zip(self._services, inside, strict=True)):
-            service.tell({**self._cell.to_json(), **told, "service_id": service_id, "inside": variables})
+            service.tell({**self._cell.to_json(), **config, "service_id": service_id, "inside": variables})
 
     def ready_services(self) -> list[list[str]]:
         """Wait until all services listen, and return the addresses of each. Raises ChildFailed."""
@@ -362,7 +370,7 @@ class CellRun(ExitStack):
         return sockets
 
     def _start(self, role: str, variables: Sequence[Mapping[str, str]]) -> list[Child]:
-        """Start one child for each of *variables*, which are added to its environment."""
+        """Start one child for each item of *variables*, the variables that are added to its environment."""
         runtime, started = self._runtimes[role], []
         for number, more in enumerate(variables):
             place = self._places.of(role, number)
@@ -371,25 +379,25 @@ class CellRun(ExitStack):
             started.append(self._children.start(name, str(runtime.name), command, {**runtime.variables, **more}, place))
         return started
 
-    def _do(self, doers: Sequence[Child], word: str, when: Message, deadline_s: float) -> None:
-        """Send *doers* a word, and wait until each has done it."""
-        for child in doers:
+    def _confirm(self, children: Sequence[Child], word: str, when: Message, deadline_s: float) -> None:
+        """Send *word* to the children, and wait until each confirms it."""
+        for child in children:
             child.tell(word)
-        check_done(self._children.hear_all(doers, word, when, deadline_s), doers, word)
+        check_done(self._children.hear_all(children, word, when, deadline_s), children, word)
 
     def _ended(self, services: Sequence[Child]) -> list[dict[str, Any]]:
-        """Tell the services to end, and return their last lines."""
+        """Close the services' stdin, which ends them, and return their result lines."""
         for service in services:
             service.end_of_file()
         lines = self._children.hear_all(services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
-        if self._system.hosted:  # or the time of a user's processes would count as that of others
+        if self._system.hosted:  # otherwise a user's ending processes would count as load from other processes
             for service in services:
                 service.process.wait(END_DEADLINE_S)
         return lines
 
 
 def start_services(cell: Cell, system: System, children: Children, bench: Bench) -> list[list[str]]:
-    """Start the services of *cell* and no clients; of each, its addresses. Raises ChildFailed."""
+    """Start the services of *cell* without clients, and return the addresses of each. Raises ChildFailed."""
     run = CellRun(Entry(arm="", cell=cell, system=system), 0, bench, children)
     try:
         run.start_services()
@@ -405,8 +413,8 @@ def _name(role: str, number: int, total: int) -> Message:
 
 
 def redactor_of(system: System) -> Redactor:
-    """Takes what children of *system* are told in secret out of what they say."""
-    own = system.child_config.get("own")
+    """Return a redactor that removes *system*'s secrets from what its children write."""
+    own = system.told.get("own")
     files = (request.body_file for request in RequestPlan.from_json(own["requests"]).requests) if own else ()
     bodies = (Path(file).read_bytes().decode(errors="replace") for file in files if Path(file).is_file())
     return Redactor([*(secret.reveal() for secret in secrets_in(own)), *bodies])

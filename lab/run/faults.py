@@ -1,4 +1,4 @@
-"""What makes a cell invalid: the Python of a child, its GIL or its JIT is not what the runtime promises."""
+"""Finds the faults that make a cell invalid: a child's Python, GIL or JIT differs from what its runtime promises."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,13 +21,16 @@ PARTS = {"gil_enabled": "GIL", "jit_enabled": "JIT"}
 
 
 def client_faults(runtime: AnyRuntime, system: System, clients: Sequence[Child]) -> list[Message]:
-    """Return a fault for each client whose GIL or JIT was another way than its runtime and system promise."""
+    """Return a fault for each client whose GIL or JIT state differs from what its runtime and system promise."""
     gil = {"gil_enabled": True} if system.turns_gil_on and not runtime.name.native else {}
     return _state_faults({**runtime.name.promises, **gil}, clients)
 
 
 def service_faults(runtime: AnyRuntime, system: System, services: Sequence[Child]) -> list[Message]:
-    """Return the same for services. A user's own may run another Python; one that already runs has promised nothing."""
+    """Return a fault for each service whose GIL, JIT or Python differs from what its runtime promises.
+
+    Only a user's service can run another Python. A service that already runs has no promises.
+    """
     if not isinstance(runtime, UserServiceRuntime):
         return _state_faults(runtime.name.promises, services)
     if runtime.runtime is None:
@@ -38,7 +41,7 @@ def service_faults(runtime: AnyRuntime, system: System, services: Sequence[Child
     expected = runtime.runtime.interpreter.label
     others = [
         message(
-            "{child} runs under {pythons}; {expected} was expected",
+            "{child} runs under {pythons}, but {expected} was expected",
             child=child.label,
             pythons=listed(pythons, last=AND),
             expected=expected,
@@ -50,7 +53,7 @@ def service_faults(runtime: AnyRuntime, system: System, services: Sequence[Child
 
 
 def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> list[Message]:
-    """Children whose GIL or JIT was another way than promised, with the module that did it if CPython named one."""
+    """Return a fault for each child with an unexpected GIL or JIT state, with the module that caused it if known."""
     faults = []
     for child in children:
         for state, promised in promises.items():
@@ -68,7 +71,7 @@ def _fault(state: str, promised: bool, child: Child, when: Message) -> Message:
     modules = _named(child) if state == "gil_enabled" else []
     if not modules:
         return fault
-    return message("{fault}: it was enabled to load module {module}", fault=fault, module=repr(modules[0]))
+    return message("{fault}: CPython enabled it to load module {module}", fault=fault, module=repr(modules[0]))
 
 
 def _named(child: Child) -> list[str]:
@@ -76,13 +79,13 @@ def _named(child: Child) -> list[str]:
 
 
 def jit_parts(runtime: AnyRuntime) -> dict[str, dict[str, Any]]:
-    """Return the part inside a user's service that says whether its JIT is on (core/inside/jit.py), if it has one."""
+    """Return the part that reports a user's service's JIT state (core/inside/jit.py); {} if its Python has no JIT."""
     own = runtime.runtime if isinstance(runtime, UserServiceRuntime) else None
     return {JIT: {}} if own and own.interpreter.has_jit else {}
 
 
 def jit_states(runtime: AnyRuntime, insides: Sequence[Instrumentation]) -> list[bool]:
-    """Return whether the JIT of each of a user's services is on, as promised where it is not known.
+    """Return whether the JIT of each of a user's services is on. An unknown state counts as the promised one.
 
     Processes of other interpreters do not count.
     """
@@ -93,7 +96,7 @@ def jit_states(runtime: AnyRuntime, insides: Sequence[Instrumentation]) -> list[
 
 
 def add_jit_states(services: Sequence[Child], ready: Sequence[bool], end: Sequence[bool]) -> None:
-    """Put what jit_states() said at both times into the results of services."""
+    """Add the results of jit_states(), when ready and at the end, to the results of the services."""
     for service, *states in zip(services, ready, end, strict=False):
         service.result |= dict(zip(("jit_enabled_ready", "jit_enabled_end"), states, strict=True))
 

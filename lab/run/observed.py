@@ -1,4 +1,4 @@
-"""What the children of a cell sent, summed up as the cell's result has it."""
+"""Combines what the children of a cell sent into the fields of the cell's result."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,9 +22,14 @@ OTHERS = "others"
 
 @dataclass(frozen=True, kw_only=True)
 class CellMeasurement:
-    """What the children of a cell sent. start_ns: spawn to all ready; ended: what each host saw meanwhile.
+    """Everything that was measured for one cell.
 
+    start_ns: time from the start of the first process until all children were ready
     windows: the times in which answers counted: from the release to the last answer, or the slices of the arm
+    clients, services: the checked results of the children
+    collected: the garbage collections of each service
+    waits: waits for a core by service or client, and stolen time (lab.run.core_waits)
+    ended: what happened on each host meanwhile
     """
 
     start_ns: int
@@ -39,7 +44,7 @@ class CellMeasurement:
 
 
 def result_fields(observed: CellMeasurement) -> dict[str, Any]:
-    """Counts, histograms, status and reason: fields of CellResult."""
+    """Return the fields of CellResult: counts, histograms, status and reason."""
     clients, errors = observed.clients, Counter[str]()
     for client in clients:
         errors.update(client["errors"])
@@ -74,7 +79,7 @@ def result_fields(observed: CellMeasurement) -> dict[str, Any]:
 
 
 def _machines(ended: HostActivity) -> dict[str, Any]:
-    """What happened on each machine while clients were timed, and what of it disturbed them."""
+    """Return the fields on each machine's activity while clients were timed, and on what disturbed the measurement."""
     disturbed = {name: doctor.disturbances(window) for name, window in ended.machines.items()}
     here = ended.machines.get(HERE, {})
     return {
@@ -113,14 +118,14 @@ def _judged(
         errors = listed(f"{number} x {code}" for code, number in sorted(counts["errors"].items()))
         faults.append(message("errors: {errors}", errors=errors))
     if first_wrong:
-        faults.append(message("first wrong answer, to {request}: {got}; expected {expected}", **first_wrong))
+        faults.append(message("the first wrong answer to {request} was {got}, expected {expected}", **first_wrong))
     if faults:
         return "failed", chained(faults)
     return ("invalid", chained(invalid)) if invalid else ("ok", NOTHING)
 
 
 def _sliced(said: Sequence[Mapping[str, Any] | None], window: TimeWindow) -> dict[str, Any]:
-    """Answers of all clients by time, from the window's start on; empty where one does not say."""
+    """Return all clients' answers by time since the window's start; empty if a client does not report them."""
     if not said or not all(said):
         return {}
     total = Slices()
@@ -131,5 +136,5 @@ def _sliced(said: Sequence[Mapping[str, Any] | None], window: TimeWindow) -> dic
 
 
 def _without_bulk(client: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what the cell has together."""
+    """Return a client's result without the parts that the cell's result has for all clients together."""
     return {name: value for name, value in client.items() if name not in (*HISTOGRAMS, SLOW, SLICES)}

@@ -1,6 +1,7 @@
-"""The garbage collections of a service's Python processes within the timed window: core/inside/pauses.py wrote them.
+"""Reads the garbage collections of services within the timed window, from files that core/inside/pauses.py writes.
 
-The files are a user's processes': whatever does not add up is not known, and fails nothing.
+Processes of a user write these files. If their numbers are inconsistent, the collections count as unknown, and the
+cell does not fail.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,12 +15,12 @@ from lab.run.instrumentation import Instrumentation, TimeWindow
 
 PART = "pauses"
 DEFAULT: Mapping[str, Mapping[str, Any]] = {PART: {}}
-Counters: TypeAlias = tuple[tuple[int, ...], ...]  # of each generation: collections, total ns, reported ns
+Counters: TypeAlias = tuple[tuple[int, ...], ...]  # per generation: collections, total ns, reported ns
 NONE: Counters = ((0,) * COUNTERS,) * GENERATIONS
 
 
 class GcPause(NamedTuple):
-    """From when to when something held a service up, on the host's monotonic clock."""
+    """Start and end of one garbage collection, on the host's monotonic clock."""
 
     start_ns: int
     end_ns: int
@@ -27,9 +28,10 @@ class GcPause(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ServicePauses:
-    """The collections of one service.
+    """The garbage collections of one service.
 
-    summary: as result.json has it; empty where nothing is known. spans: those whose times were kept, in order
+    summary: counts and times as in result.json; empty if they are unknown
+    spans: the collections whose times were recorded, sorted
     """
 
     summary: Mapping[str, Any]
@@ -40,7 +42,7 @@ UNKNOWN = ServicePauses(summary={}, spans=())
 
 
 def marks(insides: Sequence[Instrumentation]) -> list[dict[str, Counters]]:
-    """What each service's processes have counted until now, by file: before the window."""
+    """Return each service's counters by file, as they are now. Call this before the window begins."""
     heads = [inside.files(PART, HEADER_BYTES) for inside in insides]
     return [{name: counters for name, head in files.items() if (counters := _counters(head))} for files in heads]
 
@@ -51,9 +53,10 @@ def within(
     before: Sequence[Mapping[str, Counters]],
     clock: Callable[[], int] = perf_counter_ns,
 ) -> list[ServicePauses]:
-    """The collections of each service in *window*, which has just ended. before: marks() when it began
+    """Return the collections of each service in *window*, which has just ended.
 
-    clock: of the services' host, in ns, as is the window
+    before: the result of marks() at the window's start
+    clock: the clock of the services' host, in ns; *window* is on the same clock
     """
     contents = [inside.files(PART, SIZE_BYTES) for inside in insides]
     now_ns = clock()
@@ -87,14 +90,14 @@ def _pauses(
 
 
 def _counters(content: bytes) -> Counters | None:
-    """None where this is no file of ours; one that a process has only just made is empty."""
+    """Return the counters in a file, or None if it is not of our format. A file that was just made has zeros."""
     if len(content) < HEADER_BYTES or unpack_from("=Q", content)[0] not in (0, MAGIC):
         return None
     return tuple(iter_unpack(f"={COUNTERS}Q", content[8:HEADER_BYTES]))
 
 
 def _since(before: Counters, now: Counters | None, most: int) -> Counters | None:
-    """What was counted since; None where that cannot be: less than nothing, or more than there was time for."""
+    """Return the increase of the counters, or None if a difference is impossible: negative, or above *most*."""
     if now is None:
         return None
     differences = tuple(
@@ -104,7 +107,7 @@ def _since(before: Counters, now: Counters | None, most: int) -> Counters | None
 
 
 def _spans(content: bytes, window: TimeWindow) -> Iterator[GcPause]:
-    """Of each collection whose times are kept and that lies in *window*, at least in part."""
+    """Yield each recorded collection that overlaps *window*."""
     counters = _counters(content) or NONE
     for generation, (count, _, _) in enumerate(counters):
         first = HEADER_BYTES + 16 * generation * RECORDS

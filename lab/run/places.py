@@ -1,6 +1,6 @@
-"""Where the children of a cell run, how clients are released there, and what their clocks are to ours.
+"""The machines of a cell: where its children run, how clients are released, and how clocks are converted.
 
-Times of different hosts are never subtracted: each client's window is on its own host's clock.
+Times of different hosts are never subtracted from each other. Each client's window is on its own host's clock.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,16 +19,17 @@ from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.process import Place
 from lab.user_service import holders
 
-HERE = ""  # the name of this machine, where no others take part
-SLICE_AHEAD_NS = 3_000_000  # from now to the start of a slice: every client must have made its threads by then
-TELLING_NS = 100_000  # to tell one client
+HERE = ""  # the name of this machine in a run without other hosts
+SLICE_AHEAD_NS = 3_000_000  # time until a slice starts, in which every client must start its threads
+TELLING_NS = 100_000  # time to write the release line to one client
 
 
 @dataclass(frozen=True, kw_only=True)
 class HostActivity:
-    """After the timed windows. machines: what happened on each host meanwhile, by its name (quiet.between).
+    """What happened on the hosts during the timed windows.
 
-    hosts: what result.json keeps of each
+    machines: by host name, the activity of the machine (quiet.between)
+    hosts: by host name, the facts that result.json keeps
     """
 
     machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -36,40 +37,40 @@ class HostActivity:
 
 
 class CellPlaces(Protocol):
-    """The machines of a cell."""
+    """The machines on which the children of a cell run."""
 
     def begin(self) -> None:
-        """Before children are started. Raises ChildFailed where a host cannot be used."""
+        """Prepare the hosts before children are started. Raises ChildFailed if a host cannot be used."""
 
     def of(self, role: str, number: int) -> Place:
-        """Where a child runs."""
+        """Return the place where a child runs."""
 
     def service_line(self) -> dict[str, Any]:
-        """What services are told of their place."""
+        """Return the keys of a service's first line that depend on its place."""
 
     def client_line(self, client_id: int) -> dict[str, Any]:
-        """What a client is told of its place."""
+        """Return the keys of a client's first line that depend on its place."""
 
     def mark(self) -> None:
-        """Before the first release: look at each clock and machine. Raises ChildFailed."""
+        """Read each host's clock and activity counters before the first release. Raises ChildFailed."""
 
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
-        """Let all clients go; when, on our clock. Raises ChildFailed.
+        """Release all clients, and return the time of release on the orchestrator's clock. Raises ChildFailed.
 
-        part: how long they send; None for what the method says
+        part: the slice in which they send; None to send as the method says
         """
 
     def there(self, here_ns: int) -> int:
-        """A time of our clock since the release on that of the services' host, the latest that it can be."""
+        """Convert a time of the orchestrator's clock to that of the services' host: the latest possible value."""
 
     def end(self, served: Sequence[str] = ()) -> HostActivity:
-        """What happened on the hosts since mark(). Raises ChildFailed.
+        """Return what happened on the hosts since mark(). Raises ChildFailed.
 
-        served: addresses of services that ran before the run, whose processes disturb nothing
+        served: addresses of services that already ran; their processes do not count as a disturbance
         """
 
     def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
-        """A window of our clock on that of a host, after end(): no event in it lies outside."""
+        """Convert a window to a host's clock, widened by the clock error so that no event is lost. Call after end()."""
 
     def settle(
         self,
@@ -79,24 +80,24 @@ class CellPlaces(Protocol):
         released_ns: int,
         ended: HostActivity,
     ) -> list[Message]:
-        """Put times on our clock, drop what two clocks made; what makes the cell invalid."""
+        """Convert times to the orchestrator's clock, and drop values that mix two clocks. Return faults of the cell."""
 
 
 class RemotePlaces(CellPlaces, Protocol):
-    """Other machines, and what looks into services there."""
+    """Remote machines on which children run, with access to the services' processes there."""
 
     def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> Instrumentation:
-        """Of one service, on its host."""
+        """Return the instrumentation of one service on its host."""
 
     def kept_awake(self, wanted: bool) -> AbstractContextManager[object]:
-        """Hold the cores of all hosts awake for the block, if *wanted*. Raises ChildFailed."""
+        """Keep idle cores of all hosts from sleeping for the block, if *wanted*. Raises ChildFailed."""
 
     def watcher(self, kind: str, told: Mapping[str, Any]) -> Watcher:
-        """Of the first service, on its host. Raises ChildFailed."""
+        """Return a watcher of the first service on its host. Raises ChildFailed."""
 
 
 class LocalPlaces:
-    """All on this machine."""
+    """The machines of a cell whose children all run on this machine."""
 
     def __init__(self, here: Place, method: Method) -> None:
         self._here, self._method = here, method
@@ -106,26 +107,26 @@ class LocalPlaces:
         return f"AllHere({self._here!r})"
 
     def begin(self) -> None:
-        """Nothing to do."""
+        """Do nothing: this machine needs no preparation."""
 
     def of(self, role: str, number: int) -> Place:
-        """This machine."""
+        """Return this machine."""
         return self._here
 
     def service_line(self) -> dict[str, Any]:
-        """A folder for sockets, and CPUs."""
+        """Return the folder for sockets, and the CPUs that services are pinned to."""
         return {"folder": self._here.folder, "cpus": self._method.pin_services}
 
     def client_line(self, client_id: int) -> dict[str, Any]:
-        """CPUs."""
+        """Return the CPUs that clients are pinned to."""
         return {"cpus": self._method.pin_clients}
 
     def mark(self) -> None:
-        """Look at this machine."""
+        """Read the activity counters of this machine."""
         self._before = quiet.snapshot()
 
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
-        """One after the other, as fast as they can be told; all at one time, for a slice."""
+        """Release the clients one after another without a pause; for a slice, all at a common start time."""
         released_ns, word = perf_counter_ns(), "go"
         if part:
             released_ns += SLICE_AHEAD_NS + len(clients) * TELLING_NS
@@ -135,16 +136,16 @@ class LocalPlaces:
         return released_ns
 
     def there(self, here_ns: int) -> int:
-        """There is one clock."""
+        """Return *here_ns*, because one machine has one clock."""
         return here_ns
 
     def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
-        """There is one clock."""
+        """Return the window unchanged, because one machine has one clock."""
         return TimeWindow(start_ns=start_ns, end_ns=end_ns)
 
     def end(self, served: Sequence[str] = ()) -> HostActivity:
         """Return what the machine did since mark(): CPU steal, swapping, other processes."""
-        assert self._before, "there was a mark"
+        assert self._before, "mark() was called"
         return HostActivity(
             machines={
                 HERE: quiet.between(
@@ -161,5 +162,5 @@ class LocalPlaces:
         released_ns: int,
         ended: HostActivity,
     ) -> list[Message]:
-        """Nothing to settle."""
+        """Return no fault, because one machine has one clock."""
         return []

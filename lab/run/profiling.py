@@ -1,4 +1,4 @@
-"""Profiles of a run: one more cell of each setting and runtime, in no figure, watched from inside or outside."""
+"""Profiles a run: measures one extra cell per setting and runtime under a profiler. No figure includes such a cell."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -23,18 +23,18 @@ from lab.run.measure import measure
 from lab.run.runs import Order
 from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
 
-STACKS, MEMORY, MALLOCS = "stacks", "memory", "mallocs"  # parts of core/inside, and what they name their files
-OURS_BEFORE_A_COMMAND = 2  # lab.user_service.child, and the process that outlives it
+STACKS, MEMORY, MALLOCS = "stacks", "memory", "mallocs"  # parts of core/inside, and prefixes of their files' names
+OURS_BEFORE_A_COMMAND = 2  # the two processes of lab.user_service.child above a user's command
 RATE_HZ = 100
 MOST_STACK_BYTES = 16 << 20
 
 
 class NotProfiled(GilscopeError):
-    """Why there is no profile of a cell."""
+    """There is no profile of a cell; the message says why."""
 
 
 def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
-    """What the profiles that *order* wants say of each of its cells: `profiles` of result.json."""
+    """Take every kind of profile that *order* asks for, of each cell. Return `profiles` of result.json."""
     return [
         {
             "kind": kind,
@@ -57,13 +57,13 @@ def _profile(kind: str, cell: Cell, system: System, bench: Bench, folder: Path) 
 
 
 def _by_perf(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:
-    """The hottest functions and locks of its first service, in C."""
+    """Profile the hottest C functions and locks of the cell's first service with perf."""
     _, profile = _watched("perf", cell, system, bench)
     return dict(profile.to_json())
 
 
 def _by_stacks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:
-    """What its threads do and wait for, by the lines of Python that they are at. Their stacks go to *folder*, too."""
+    """Profile by Python line what the services' threads run and wait for. Their stacks are also written to *folder*."""
     own: Mapping[str, Any] = bench.runtime(cell, system, SERVICE).child_config(system).get("own", {})
     seen: list[stacks.Samples] = []
     complaints: list[str] = []
@@ -86,26 +86,26 @@ def _by_stacks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[s
 
 
 def _by_memory(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:
-    """What the memory of its first service is made of: before any client, and before, after and long after the load."""
+    """Profile the memory of the cell's first service before clients connect, and before, after and long after load."""
     texts: list[list[str]] = []
 
     def after(insides: Sequence[Instrumentation], window: TimeWindow) -> None:
         files = (insides[0].files(part).values() for part in (MEMORY, MALLOCS))
         texts.extend([content.decode(errors="replace") for content in of_part] for of_part in files)
 
-    cold = replace(bench.method, warmup=Warmup())  # or connections that are idle would have been used
+    cold = replace(bench.method, warmup=Warmup())  # a warm-up would use the connections that are measured as idle
     bench = replace(bench, method=cold, inside={MEMORY: {}}, after=after)
     _, sizes = _watched("memory", cell, system, bench, skipped=OURS_BEFORE_A_COMMAND if system.hosted else 0)
     total = sum(sizes["after"][kind] for kind in memory.KINDS)
     if not total:
-        raise NotProfiled("the system does not say what its processes have mapped")
+        raise NotProfiled("the operating system does not report the memory maps of processes")
     taken = message("{size:.1f} MiB after the load", size=total / 2**20)
     started, answers = texts
     return {"moments": memory.merge_moments(sizes, started, memory.sum_heaps(answers)), "sentence": taken.to_json()}
 
 
 def _by_locks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:
-    """Whose locks the threads of its first service wait for, and which lines stop all threads."""
+    """Profile which locks the first service's threads wait for, and which lines cause stop-the-world pauses."""
     executable = _known_interpreter(bench.runtime(cell, system, SERVICE))
     result, facts = _watched("locks", cell, system, bench, executable=executable)
     part = min(1.0, facts.watched_ns / max(1, result.wall_ns)) / system.services(cell)
@@ -114,19 +114,27 @@ def _by_locks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[st
 
 
 def _known_interpreter(runtime: AnyRuntime) -> str:
-    """The path of a free-threaded one; "" of another. Raises NotProfiled if it is none whose memory is known."""
+    """Return the path of a free-threaded interpreter, or "" for one with a GIL.
+
+    Raises NotProfiled if the interpreter's memory layout is unknown.
+    """
     python = runtime.runtime if isinstance(runtime, UserServiceRuntime) else runtime
     if not isinstance(python, Runtime):
-        raise NotProfiled("locks are known of CPython {known}, started by gilscope, alone", known=listed(KNOWN))
+        raise NotProfiled("locks can be profiled only in CPython {known} that gilscope starts", known=listed(KNOWN))
     if not python.version.startswith(tuple(f"{version}." for version in KNOWN)):
         raise NotProfiled(
-            "locks are known of CPython {known}; this is {version}", known=listed(KNOWN), version=python.version
+            "locks can be profiled only in CPython {known}, but this is {version}",
+            known=listed(KNOWN),
+            version=python.version,
         )
     return str(python.interpreter.executable) if python.interpreter.facts["gil_disabled_build"] else ""
 
 
 def _watched(kind: str, cell: Cell, system: System, bench: Bench, **told: Any) -> tuple[CellResult, Any]:
-    """The cell, and what the watcher of that kind saw of its first service. Raises NotProfiled."""
+    """Measure the cell while a watcher of *kind* watches its first service. Return the result and the watcher's facts.
+
+    Raises NotProfiled.
+    """
     try:
         watcher = bench.places.watcher(kind, told) if bench.places else WATCHERS[kind](bench.sandbox, **told)
     except (ChildFailed, LocksFailed) as error:
@@ -136,7 +144,7 @@ def _watched(kind: str, cell: Cell, system: System, bench: Bench, **told: Any) -
 
 
 def _measured(cell: Cell, system: System, bench: Bench) -> CellResult:
-    """The cell. Raises NotProfiled where it is not ok."""
+    """Measure the cell, and return its result. Raises NotProfiled if the result is not ok."""
     result = measure(cell, system, 0, bench)
     if result.status != "ok":
         raise NotProfiled(result.reason)
@@ -144,7 +152,7 @@ def _measured(cell: Cell, system: System, bench: Bench) -> CellResult:
 
 
 def _write(samples: stacks.Samples, cell: Cell, folder: Path) -> None:
-    """The stacks in the formats of other tools. Raises BadInput if they cannot be written."""
+    """Write the stacks in the formats of other tools. Raises BadInput if they cannot be written."""
     name = re.sub(r"[^\w.+-]", "_", cell.cell_id)
     try:
         folder.mkdir(exist_ok=True)
@@ -152,7 +160,7 @@ def _write(samples: stacks.Samples, cell: Cell, folder: Path) -> None:
         (folder / f"{name}.speedscope.json").write_text(stack_files.speedscope(samples, cell.cell_id), "utf-8")
     except OSError as error:
         raise BadInput(
-            "{folder} cannot be written: {error}; make room or give write access.",
+            "{folder} cannot be written: {error}. Free some space, or give write access.",
             folder=str(folder),
             error=error.strerror or str(error),
         ) from error

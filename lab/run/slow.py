@@ -1,4 +1,4 @@
-"""Slow requests laid over what held them up: collections of their services, waits for a core, what the host stole."""
+"""Explains slow requests: their overlap with garbage collections, waits for a core, and stolen CPU time."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,16 +13,16 @@ from lab.run.pauses import ServicePauses
 
 PERCENTILES = ("p99", "p999")
 SHIFTS = 32
-_GOLDEN = 0.6180339887498949  # shifts by its multiples fall evenly, and into step with nothing that repeats
+_GOLDEN = 0.6180339887498949  # multiples modulo 1 are evenly spread, and in step with no periodic event
 
 
 SlowRequest: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency, service_id
-Overlap: TypeAlias = tuple[int, int, CumulativeTime]  # start, latency, and what it is laid over
+Overlap: TypeAlias = tuple[int, int, CumulativeTime]  # start, latency, and the time taken by the cause
 COLLECTION = "collection"
 
 
 def watched(role: str, number: int) -> str:
-    """The name of the timeline of a service's or client's waits for a core."""
+    """Return the name of a service's or client's timeline of waits for a core."""
     return f"{role} {number}"
 
 
@@ -33,10 +33,11 @@ def slow_requests(
     latency: Mapping[str, Any],
     windows: Sequence[TimeWindow],
 ) -> dict[str, dict[str, Any]]:
-    """Of each percentile, the requests that took longer: how many, and what their time is made of.
+    """Return for each percentile the number of slower requests, and the shares of their time by cause.
 
-    said: what each client sent as `slow`. A percentile is left out where a client did not keep all that were slower;
-    all are where one keeps none. waits: by watched(), and STEAL; what is not known has no share
+    said: the `slow` key of each client. A percentile is left out if a client did not record all slower requests; the
+        result is empty if a client recorded none.
+    waits: timelines by the names of watched(), and STEAL; an unknown timeline has no share
     """
     if not said or not all(said):
         return {}
@@ -69,7 +70,7 @@ def _laid(
     }
     known: dict[str, list[Overlap]] = {}
     for cause, over in held_up.items():
-        with suppress(LookupError):  # a cause that is not known of all requests
+        with suppress(LookupError):  # the cause is unknown for some of the requests
             known[cause] = [(start, took, over(client, service)) for client, start, took, service in requests]
     return {
         "requests": len(requests),
@@ -79,7 +80,7 @@ def _laid(
 
 
 def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str, float]:
-    """share: of the time of the requests; window: of all time, at the services or clients of these requests."""
+    """Return the cause's share of the requests' time, and of all time at the same services or clients (`window`)."""
     total_ns = sum(latency_ns for _, latency_ns, _ in laid)
     length_ns = max(1, sum(window.end_ns - window.start_ns for window in windows))
     whole = {
@@ -92,10 +93,12 @@ def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str,
 
 
 def _collected(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str, Any]:
-    """overlapping: how many of the requests overlap a collection; mostly: that spent half of their time under some
+    """Count the requests that overlap garbage collections.
 
-    by_chance: how many would overlap one, had they come at other times of the window, each as long as its time outside
-        of collections was; the mean over SHIFTS of them
+    overlapping: requests that overlap a collection
+    by_chance: requests that would overlap a collection by chance: each is moved to SHIFTS other times of the window,
+        with its length reduced by its time in collections; the mean count
+    mostly: requests that spent at least half of their time in collections
     """
     overlaps_ns = [over.within_ns(start_ns, start_ns + latency_ns) for start_ns, latency_ns, over in laid]
     pairs = list(zip(laid, overlaps_ns, strict=True))
@@ -109,7 +112,7 @@ def _collected(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[s
 def _elsewhere(
     pairs: Sequence[tuple[Overlap, float]], windows: Sequence[TimeWindow]
 ) -> Iterator[tuple[int, int, CumulativeTime]]:
-    """Each request at other times of the windows, which follow each other without the time between them."""
+    """Yield each request moved to other times of the windows, which are joined without the gaps between them."""
     ends_ns = [*accumulate(window.end_ns - window.start_ns for window in windows)]
     for number in range(1, SHIFTS + 1):
         shift_ns = int(number * _GOLDEN % 1 * ends_ns[-1])

@@ -1,6 +1,6 @@
-"""Rounds of stress: a service started afresh under each arm in turn, and called by bursts until the time is up.
+"""Runs stress rounds: starts a service anew under each arm in turn, and calls it in bursts until the time is over.
 
-What runs inside the service is core/inside/stress.py; clients, sandbox and contract are those of every cell.
+core/inside/stress.py runs inside the service. Clients, sandbox and child contract are those of every cell.
 """
 
 import os
@@ -31,17 +31,17 @@ from lab.run.measure import measure
 
 SWITCH_INTERVAL_S = 1e-6
 LONGEST_ROUND_S = 3.0
-ROUNDS = 6  # at least, of all arms together, if starting a service takes no time
-LATE_S = 5.0  # after a round an answer is late; as long again, and it is not waited for
+ROUNDS = 6  # the least number of rounds of all arms together, if services start at once
+LATE_S = 5.0  # an answer is late this long after its round, and given up after twice this time
 TIMEOUT = "timeout"
 _THREAD = re.compile("(Current thread|Thread) 0x")
 MOST_TRACES = 4
-LONGEST_FILE = 1 << 20  # a thousand threads
+LONGEST_FILE = 1 << 20  # enough for the stacks of a thousand threads
 LONGEST_TRACE = 16_384
 
 
 def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Callable[[], None]) -> None:
-    """Rounds of *entries*, arm by arm, for as long as *stress* is to last; each at least once. keep() after each."""
+    """Run rounds of *entries* in turn for the time of *stress*, each at least once. Call keep() after each round."""
     start_s, round_s = monotonic(), min(LONGEST_ROUND_S, stress.seconds / ROUNDS)
     systems = _systems(entries, bench, stress, round_s + 2 * LATE_S)
     for number, entry in enumerate(cycle(entries)):
@@ -53,9 +53,9 @@ def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Call
 
 
 def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s: float) -> dict[str, System]:
-    """Return each system as it is to be called.
+    """Return the systems as the stress rounds call them.
 
-    A user's service is called in bursts, by clients that wait for each answer until *deadline_s*.
+    Clients call a user's service in bursts, and wait for each answer until *deadline_s*.
     """
     how = {"bursts": True, "answer_deadline_s": deadline_s}
     systems = {entry.system.key: entry.system for entry in entries}
@@ -107,7 +107,7 @@ def _summed(result: CellResult, crashes: tuple[str, ...], stacks: tuple[str, ...
 
 @contextmanager
 def _stacks_when_late(folder: Path, late_s: float, _: int) -> Iterator[None]:
-    """Have every Python process of a service write its stacks if this lasts longer than *late_s*."""
+    """Make every Python process of a service write its stacks if the block lasts longer than *late_s*."""
     timer = threading.Timer(late_s, _ask_for_stacks, [folder])
     timer.daemon = True
     timer.start()
@@ -119,7 +119,10 @@ def _stacks_when_late(folder: Path, late_s: float, _: int) -> Iterator[None]:
 
 
 def _ask_for_stacks(folder: Path) -> None:
-    """Only of our own descendants, for the number of one that has ended may be somebody else's by now."""
+    """Signal the services' Python processes to write their stacks.
+
+    Only descendants of this process are signalled, because the pid of an ended process may belong to another by now.
+    """
     ours = {*descendants(os.getpid())}
     for path in folder.glob(f"*/{HANG}-*"):
         pid = pid_of(path.name)
@@ -129,14 +132,14 @@ def _ask_for_stacks(folder: Path) -> None:
 
 
 def _texts(insides: Sequence[Instrumentation], name: str, redactor: Redactor) -> tuple[str, ...]:
-    """What processes wrote into files of that name, if anything."""
+    """Return the texts that processes wrote into files of the part *name*, without secrets and shortened."""
     contents = [content for inside in insides for content in inside.files(name, LONGEST_FILE).values() if content]
     texts = [grouped(content.decode(errors="replace")) for content in contents[:MOST_TRACES]]
     return tuple(redactor.text(text[:LONGEST_TRACE]) for text in texts)
 
 
 def grouped(trace: str) -> str:
-    """faulthandler's trace with each stack once, under the number of threads that have it, the most frequent first."""
+    """Group a trace of faulthandler: each stack once with its number of threads, the most frequent first."""
     blocks = [block.partition("\n") for block in trace.strip().split("\n\n")]
     stacks = Counter(frames for head, _, frames in blocks if _THREAD.match(head))
     others = ["\n".join(filter(None, (head, rest))) for head, _, rest in blocks if not _THREAD.match(head)]
