@@ -1,4 +1,4 @@
-"""The hosts of a run: their connections, what is there, and the cells' places on them (lab.run.places)."""
+"""The hosts of a run: connects them, finds what is installed there, and places the cells' children on them."""
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,14 +29,15 @@ from lab.run.places import HostActivity
 from lab.run.runtimes import AnyRuntime, Native
 from lab.run.sandbox import Sandbox
 
-LEAD_NS = 60_000_000  # from now to the common start: every host must have heard of it by then
+LEAD_NS = 60_000_000  # time until the common start, in which every host must get its message
 Answer = TypeVar("Answer")
 
 
 class HostCluster:
-    """Opened for a run; every host is connected, or connected again for a cell after it was lost.
+    """The connected hosts of a run; implements lab.run.places.RemotePlaces.
 
-    method: whose duration is that of the timed windows, in which nothing is said
+    A lost host is connected again for the next cell.
+    method: its duration is the length of the timed windows, in which the connections are silent
     """
 
     def __init__(self, layout: Layout, method: Method) -> None:
@@ -63,7 +64,7 @@ class HostCluster:
         return self
 
     def connect(self) -> dict[str, Message]:
-        """Connect all at once; of each host that cannot be used, why."""
+        """Connect all hosts concurrently. Return {host: reason} of those that cannot be used."""
         asked = {name: self._pool.submit(self._connected, host) for name, host in self.layout.used.items()}
         lost = {name: future.exception() for name, future in asked.items()}
         for error in lost.values():
@@ -74,14 +75,14 @@ class HostCluster:
 
     @property
     def connected(self) -> Mapping[str, HostPlace]:
-        """The hosts that could be connected."""
+        """Return the connected hosts by name."""
         return self._places
 
     @property
     def cores(self) -> int:
-        """Those that services may run on."""
+        """Return the number of CPUs on which services may run."""
         (place,) = self.places_of(SERVICE)
-        return len(place.own_cpus)
+        return len(place.cpus_for_children)
 
     @property
     def _pins(self) -> dict[str, tuple[int, ...]]:
@@ -91,7 +92,7 @@ class HostCluster:
         self.close()
 
     def close(self) -> None:
-        """End all agents, and with them what runs there."""
+        """End all agents and their children."""
         self._closed.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
         with ThreadPoolExecutor(max_workers=8) as closers:
@@ -100,12 +101,12 @@ class HostCluster:
         self._sandbox.__exit__(None, None, None)
 
     def places_of(self, role: str) -> list[HostPlace]:
-        """The hosts of services, or of clients."""
+        """Return the hosts of *role* (service or client)."""
         names = (self.layout.services_on,) if role == SERVICE else self.layout.clients_on
         return [self._places[name] for name in names]
 
     def runtimes(self, names: Sequence[str]) -> dict[str, AnyRuntime]:
-        """Those of *names* that are on all hosts."""
+        """Return the runtimes of *names* that are installed on all hosts."""
         self._names = tuple(name for name in names if name != NATIVE)
         there = self._each(self._find)
         native = all(place.machine == archive.machine() for place in self._places.values())
@@ -117,10 +118,11 @@ class HostCluster:
         }
 
     def missing(self, name: str) -> Message:
-        """That a runtime is not on all hosts, with the command that installs it there."""
+        """Return the message that a runtime is not on all hosts, with the command that installs it."""
         if name == NATIVE:
             return message(
-                "Native programs are made for {machine} here, and a host is something else; leave native out.",
+                "The native programs here are built for {machine}, but a host has another architecture. "
+                "Leave the runtime native out.",
                 machine=archive.machine(),
             )
         hosts = [host for host, place in self._places.items() if name not in place.runtimes]
@@ -133,7 +135,7 @@ class HostCluster:
         )
 
     def facts(self) -> dict[str, Any]:
-        """Of each host, for result.json: machine, what it is, runtimes there; the links between them."""
+        """Return each host's facts for result.json: machine, runtimes, clock error, and its network to the services."""
         facts = self._ask_all("facts")
         links = {name: self.link(name) for name in self._places}
         return {
@@ -151,7 +153,7 @@ class HostCluster:
         }
 
     def link(self, name: str) -> dict[str, Any]:
-        """Round trip and bandwidth from that host to the services'; nothing for that one itself."""
+        """Measure round trip and bandwidth from the host *name* to the services' host; {} for that host itself."""
         services, there = self._places.get(self.layout.services_on), self._places[name]
         if services is None or services is there:
             return {}
@@ -160,7 +162,7 @@ class HostCluster:
         return reached
 
     def install(self, names: Sequence[str]) -> list[Message]:
-        """Install runtimes with uv where they are missing; a message for each that failed."""
+        """Install missing runtimes on all hosts with uv. Return a message for each failure."""
         missing = {name: [one for one in names if one not in place.runtimes] for name, place in self._places.items()}
         told = self._each(lambda place: place.call("install", COMMAND_S, names=missing[place.name]))
         return [
@@ -172,33 +174,33 @@ class HostCluster:
     # ---- lab.run.places.Places -----------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Connect again where that is needed. Raises ChildFailed."""
+        """Connect lost hosts again. Raises ChildFailed."""
         try:
             self._each(self._ready)
         except HostLost as error:
             raise ChildFailed(error.message) from None
 
     def of(self, role: str, number: int) -> HostPlace:
-        """Clients take turns among their hosts."""
+        """Return the place of a child. Clients are distributed over their hosts in turn."""
         return self._places[self.layout.services_on if role == SERVICE else self.layout.client_host(number)]
 
     def service_line(self) -> dict[str, Any]:
-        """Where to listen, and for whom."""
+        """Return the folder, CPUs and address of a service, and the addresses of its clients."""
         (place,) = self.places_of(SERVICE)
         cpus, folder = place.cpus(self._pins[SERVICE]), place.folder
         return {"folder": folder, "cpus": cpus, "address": place.host.address, "peers": self.layout.client_addresses}
 
     def client_line(self, client_id: int) -> dict[str, Any]:
-        """CPUs."""
+        """Return the CPUs that a client is pinned to."""
         return {"cpus": self.of(CLIENT, client_id).cpus(self._pins[CLIENT])}
 
     def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> RemoteInstrumentation:
-        """Of one service."""
+        """Return the instrumentation of one service."""
         return RemoteInstrumentation(self._ask_services_host, parts)
 
     @contextmanager
     def kept_awake(self, wanted: bool) -> Iterator[None]:
-        """Hold the cores of all hosts awake for the block, if *wanted*. Raises ChildFailed."""
+        """Keep idle cores of all hosts from sleeping for the block, if *wanted*. Raises ChildFailed."""
         if not wanted:
             yield
             return
@@ -211,29 +213,29 @@ class HostCluster:
                 self._ask_all("asleep")
 
     def watcher(self, kind: str, told: Mapping[str, Any]) -> RemoteWatcher:
-        """Of the first service. Raises ChildFailed."""
+        """Return a watcher of the first service. Raises ChildFailed."""
         self.begin()
         return RemoteWatcher(self._ask_services_host, kind, told)
 
     def obstacle(self, kind: str) -> Message:
-        """Why there can be no profile of that kind; NOTHING if it can."""
+        """Return why no profile of *kind* can be taken; NOTHING if it can."""
         why = Message.from_json(self._ask_services_host("obstacle", kind=kind))
         return message("Host {host}: {reason}", host=self.layout.services_on, reason=why) if why else NOTHING
 
     def there(self, here_ns: int) -> int:
-        """By the estimate from before the release."""
+        """Convert a local time to the services' host's clock, by the offset from before the release."""
         clock = self._places[self.layout.services_on].before
-        assert clock, "there was a release"
+        assert clock, "release() was called"
         return clock.there(here_ns) + clock.error_ns
 
     def mark(self) -> None:
-        """Look at each clock and machine."""
+        """Read each host's clock and activity counters."""
         self._ask_all("mark")
         for name, offset in self._each(lambda place: place.offset()).items():
             self._places[name].before = offset
 
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
-        """All at one time, each by its host's clock; nothing is said until the window is over."""
+        """Release all clients at a common time on each host's clock. Connections are silent during the window."""
         at_ns = perf_counter_ns() + LEAD_NS
         hold_ns = part.until_ns if part else round(self._method.duration_s * 1e9)
         for place in self._places.values():
@@ -243,16 +245,16 @@ class HostCluster:
         return at_ns
 
     def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
-        """On the host's clock, as it was seen before and after."""
+        """Convert a window to the host's clock, by the offsets from before and after the window."""
         place = self._places[host]
         before, after = place.before, place.after
-        assert before, "there was a mark"
-        assert after, "it has ended"
+        assert before, "mark() was called"
+        assert after, "end() was called"
         clock = between(before, after)
         return TimeWindow(start_ns=before.there(start_ns), end_ns=clock.there(end_ns) + clock.error_ns)
 
     def end(self, served: Sequence[str] = ()) -> HostActivity:
-        """The hosts' clocks again, and what else their machines did."""
+        """Read the hosts' clocks again, and return their activity since mark()."""
         hosts = {}
         machines = self._ask_all("window", neighbours=[*self._method.neighbours], served=[*served])
         for name, after in self._each(lambda place: place.offset()).items():
@@ -270,7 +272,7 @@ class HostCluster:
         released_ns: int,
         ended: HostActivity,
     ) -> list[Message]:
-        """Clients' times on our clock; no `waiting` or `slow`, which two hosts' clocks would make."""
+        """Convert clients' times to the orchestrator's clock. Drop `slow` and `waiting` if they mix two hosts' clocks."""
         starts_ns = {name: self.window(name, released_ns, 0).start_ns for name in ended.hosts}
         for name, known in ended.hosts.items():
             known["released_ns"] = max(0, starts_ns[name] - known["offset_ns"])
@@ -281,7 +283,7 @@ class HostCluster:
             result["host"] = host
             result.pop("slow", None)
             known = ended.hosts[host]
-            if "uncounted" not in result:  # the slices of a client have several beginnings
+            if "uncounted" not in result:  # a client that sends in slices has several start times
                 begun_ns = result["finished_ns"] - result["completion_ns"]
                 known["late_ns"] = max(known.get("late_ns", 0), begun_ns - starts_ns[host])
             if slices := result.get("slices"):
@@ -303,13 +305,13 @@ class HostCluster:
         return self._each(lambda place: place.call(what, **arguments))
 
     def _each(self, ask: Callable[[HostPlace], Answer]) -> dict[str, Answer]:
-        """Ask all hosts at once. Raises the first error."""
+        """Call *ask* for all hosts concurrently. Raises the first error."""
         asked = {name: self._pool.submit(ask, place) for name, place in self._places.items()}
         return {name: future.result() for name, future in asked.items()}
 
     def _connected(self, host: Host) -> None:
         place = self._places[host.name] = HostPlace(host, self._sandbox.process_group)
-        if self._closed.is_set():  # meanwhile
+        if self._closed.is_set():  # close() was called while this connected
             place.close()
 
     def _ready(self, place: HostPlace) -> None:

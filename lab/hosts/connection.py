@@ -1,4 +1,4 @@
-"""One host of a run, while its agent runs: calls, children, its clock, and whether it is still there."""
+"""The connection to one host's agent: sends calls, starts children, reads the clock, and detects a lost host."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from lab.output import HeadTailBuffer
 
 
 class InterpreterFacts(RuntimeFacts):
-    """What an interpreter on a host must say of itself, all of it."""
+    """The facts that an interpreter on a host must report."""
 
     version: Required[str]  # type: ignore[misc]
     build: Required[str]  # type: ignore[misc]
@@ -32,7 +32,7 @@ class InterpreterFacts(RuntimeFacts):
 
 
 class HostInterpreter(TypedDict):
-    """An interpreter on a host."""
+    """An interpreter on a host, with its facts."""
 
     executable: str
     source: str
@@ -40,7 +40,7 @@ class HostInterpreter(TypedDict):
 
 
 class HostReport(TypedDict):
-    """A host's machine."""
+    """The facts about a host's machine."""
 
     machine: HostFacts
     quiet: dict[str, Any]
@@ -48,7 +48,7 @@ class HostReport(TypedDict):
     boot_id: str
 
 
-ANSWERS: Mapping[str, Any] = {  # what an agent may answer where result.json keeps it
+ANSWERS: Mapping[str, Any] = {  # types of the answers that are kept in result.json
     "start": int,
     "clock": int,
     "facts": HostReport,
@@ -64,7 +64,7 @@ MOST_HELLO_BYTES = 1 << 16
 
 
 class RemoteProcess:
-    """A child on a host, behind the seam of lab.run.process."""
+    """A child on another host; implements lab.run.process.Process."""
 
     def __init__(self, connection: "HostConnection", number: int) -> None:
         self._connection, self.number = connection, number
@@ -81,15 +81,15 @@ class RemoteProcess:
 
     @property
     def lost(self) -> Message:
-        """Why nothing is known of it any more."""
+        """Return why the child's host cannot be reached any more; NOTHING if it can."""
         return self._connection.lost if self._status is None else NOTHING
 
     def fileno(self) -> int:
-        """Readable when there is something to read, or the end."""
+        """Return a descriptor that is readable when read() has data or stdout has ended."""
         return self._ready
 
     def read(self) -> bytes:
-        """Return what has come from its stdout; nothing at its end."""
+        """Return new data from the child's stdout; b"" when stdout has ended."""
         with self._changing:
             data = bytes(self._out)
             self._out.clear()
@@ -98,26 +98,26 @@ class RemoteProcess:
             return data
 
     def write(self, data: bytes) -> None:
-        """Write to its stdin."""
+        """Write to the child's stdin."""
         self._connection.tell("write", data, child=self.number)
 
     def close_stdin(self) -> None:
-        """Say that this is the end of its stdin."""
+        """Close the child's stdin."""
         self._connection.tell("close", child=self.number)
 
     def wait(self, deadline_s: float | None = None) -> int | None:
-        """Return its exit status, negative for a signal; None if it has not ended in time, or its host is lost."""
+        """Return the exit status, negative for a signal; None if it did not come in time, or the host is lost."""
         with self._changing:
             self._changing.wait_for(lambda: self._status is not None or bool(self._connection.lost), deadline_s)
             return self._status
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the child if it still runs."""
         if self._status is None:
             self._connection.tell("kill", child=self.number)
 
     def close(self) -> None:
-        """Forget it, once it has ended, or its host has not said so in time."""
+        """Wait for the child's end, up to LEASE_S, and release its resources."""
         self.wait(LEASE_S)
         self._connection.forget(self.number)
         with self._changing:
@@ -127,14 +127,14 @@ class RemoteProcess:
                 os.close(self._waker)
 
     def take(self, told: Mapping[str, Any], data: bytes) -> None:
-        """Take what its agent says of it, or that nothing more is known; for the connection's own thread."""
+        """Handle a frame about this child, or the loss of its host. Only the connection's thread may call this."""
         if told.get("stream") == "err":
             self.stderr.add(data)
             return
         with self._changing:
             if "status" in told:
                 self._status = int(told["status"])
-            elif len(self._out) <= MAX_LINE_BYTES:  # more is not kept: the cell fails by it
+            elif len(self._out) <= MAX_LINE_BYTES:  # more is dropped, because a longer line fails the cell
                 if not (self._out or self._has_ended or self._is_closed):
                     os.write(self._waker, b".")
                 self._out += data
@@ -143,14 +143,16 @@ class RemoteProcess:
 
 
 class HostConnection:
-    """A host whose agent runs. lost: why it does not any more; then it is of no more use.
+    """A connection to a host's running agent.
 
-    folder: on that host, for what lives as long as this. usable_cpus: those that the agent may run on
-    silent_until_s: no word is expected from there, and none is said, until then
+    lost: why the connection ended; it cannot be used again then
+    folder: a folder on that host, which is removed with the agent
+    usable_cpus: the CPUs on which the agent may run
+    silent_until_s: until this time nothing is sent to the host, and nothing is expected from it
     """
 
     def __init__(self, host: Host, process_group: int) -> None:
-        """Raises LinkLost with the reason."""
+        """Connect to *host*. Raises HostLost with the reason."""
         self.host = host
         self.lost: Message = NOTHING
         self.silent_until_s = 0.0
@@ -160,11 +162,11 @@ class HostConnection:
         self._writing = threading.Lock()
         self._changing = threading.Condition()
         try:
-            self._link = AgentStream(host, process_group)
+            self._stream = AgentStream(host, process_group)
             try:
                 unread = self._boot()
             except BaseException:
-                self._link.kill()
+                self._stream.kill()
                 raise
         except HostLost as error:
             raise HostLost("Host {host} cannot be used: {reason}.", host=host.name, reason=error.message) from None
@@ -174,11 +176,11 @@ class HostConnection:
         return f"HostConnection({self.host.name}, {len(self._children)} children)"
 
     def close(self) -> None:
-        """End the agent, and with it all that runs there."""
+        """Close the connection, which ends the agent and all its children."""
         self._lose(message("The connection to host {host} was closed.", host=self.host.name))
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> RemoteProcess:
-        """Return a new child. Raises ChildFailed if it cannot be started."""
+        """Start a child on the host, and return it. Raises ChildFailed if it cannot be started."""
         number = next(self._numbers)
         child = self._children[number] = RemoteProcess(self, number)
         try:
@@ -193,11 +195,11 @@ class HostConnection:
         self._children.pop(number, None)
 
     def call(self, what: str, deadline_s: float = CALL_S, data: bytes = b"", **arguments: Any) -> Any:
-        """Return what the agent answers. Raises ChildFailed."""
+        """Call the agent, and return its answer. Raises ChildFailed."""
         return self._ask(what, deadline_s, data, arguments)[0]
 
     def offset(self) -> ClockOffset:
-        """Return the offset of its clock, by the round trip with the least delay. Raises ChildFailed."""
+        """Measure the offset of the host's clock, from the shortest of PROBES round trips. Raises ChildFailed."""
         trips = []
         for _ in range(PROBES):
             sent_ns = perf_counter_ns()
@@ -206,11 +208,11 @@ class HostConnection:
         return estimate(trips)
 
     def tell(self, what: str, data: bytes = b"", **arguments: Any) -> None:
-        """Call, and await no answer; nothing if the host is lost."""
+        """Call the agent without waiting for its answer. If the host is lost, do nothing."""
         self._send(next(self._numbers), what, data, arguments)
 
     def _ask(self, what: str, deadline_s: float, data: bytes, arguments: Mapping[str, Any]) -> tuple[Any, int]:
-        """Return the answer, and when it came."""
+        """Call the agent. Return its answer, and the time when the answer came."""
         number = next(self._numbers)
         self._replies[number] = None
         self.silent_until_s = 0.0
@@ -233,7 +235,7 @@ class HostConnection:
                 decoded(told["answer"], form)
         except Misfit as misfit:
             raise ChildFailed(
-                "Host {host} answered {value} as {key} to {what}; it must be {accepted}.",
+                "Host {host} answered the call {what} with {value} as {key}, but it must be {accepted}.",
                 host=self.host.name,
                 value=misfit.value,
                 key=misfit.place or "-",
@@ -247,50 +249,53 @@ class HostConnection:
             return
         try:
             with self._writing:
-                self._link.write(frame({"call": number, "what": what, "with": arguments}, data))
+                self._stream.write(frame({"call": number, "what": what, "with": arguments}, data))
         except HostLost as error:
             self._lose(self._gone(error.message))
 
     def _boot(self) -> bytes:
-        """Send the agent's files; what came after its first line. Raises LinkLost."""
+        """Send the agent's files, and read its first line. Return the bytes after that line. Raises HostLost."""
         said, unread = self._line(b"", CONNECT_S)
         self.machine = str(said.get("machine"))
         files = archive.agent(native=self.machine == archive.machine())
-        self._link.write(b"%d\n" % len(files) + files)
+        self._stream.write(b"%d\n" % len(files) + files)
         said, unread = self._line(unread, CALL_S)
         if "error" in said:
-            raise HostLost("the agent cannot be put there: {error}", error=str(said["error"])[:300])
+            raise HostLost("the agent's files cannot be copied to it: {error}", error=str(said["error"])[:300])
         self.folder, self.python = str(said["folder"]), str(said["python"])
         self.usable_cpus = [*map(int, said["cpus"])]
         return unread
 
     def _line(self, unread: bytes, wait_s: float) -> tuple[dict[str, Any], bytes]:
-        """Return the next line of ours, and what came after it; a login may write others first. Raises LinkLost."""
+        """Return the next line with our prefix, and the bytes after it. Raises HostLost.
+
+        Other lines are output of a login shell, and are kept for error messages.
+        """
         while len(unread) < MOST_HELLO_BYTES:
             line, end, rest = unread.partition(b"\n")
             if end and line.startswith(HELLO):
                 return json.loads(line.removeprefix(HELLO)), rest
             if end:
-                self._link.complaints.add(line + end)
+                self._stream.complaints.add(line + end)
                 unread = rest
                 continue
-            data = self._link.read(wait_s)
+            data = self._stream.read(wait_s)
             if data is None:
-                raise HostLost("nothing came for {wait_s:.0f} s", wait_s=wait_s)
+                raise HostLost("it sent nothing for {wait_s:.0f} s", wait_s=wait_s)
             if not data:
                 break
             unread += data
-        raise HostLost(self._link.why_ended())
+        raise HostLost(self._stream.why_ended())
 
     def _listen(self, unread: bytes) -> None:
-        """Take what comes, and say that we are there now and then. A host that says nothing is lost."""
+        """Handle incoming frames, and send a heartbeat every BEAT_S. A host that sends nothing for LEASE_S is lost."""
         frames = FrameReader(unread)
         heard_s = beat_s = perf_counter()
         try:
             while not self.lost:
-                data = self._link.read(BEAT_S)
+                data = self._stream.read(BEAT_S)
                 if data == b"":
-                    raise HostLost(self._link.why_ended())
+                    raise HostLost(self._stream.why_ended())
                 for told, payload in frames.feed(data or b""):
                     self._take(told, payload)
                 now_s = perf_counter()
@@ -300,12 +305,12 @@ class HostConnection:
                     self._lose(self._silent(LEASE_S))
                 if now_s - beat_s >= BEAT_S and now_s >= self.silent_until_s and not self._writing.locked():
                     beat_s = now_s
-                    if self._link.is_writable():  # or it would wait, and hear nothing
+                    if self._stream.is_writable():  # a blocked write would stop this thread from reading
                         self.tell("clock")
         except HostLost as error:
             self._lose(self._gone(error.message))
-        except (ValueError, KeyError, TypeError) as error:  # a frame that is none, or the link was closed meanwhile
-            self._lose(self._gone(message("it wrote {text}", text=str(error)[:100])))
+        except (ValueError, KeyError, TypeError) as error:  # a malformed frame, or a closed stream
+            self._lose(self._gone(message("it sent bytes that are no frame: {text}", text=str(error)[:100])))
 
     def _take(self, told: Mapping[str, Any], data: bytes) -> None:
         if "reply" not in told:
@@ -313,7 +318,7 @@ class HostConnection:
                 child.take(told, data)
             return
         with self._changing:
-            if told["reply"] in self._replies:  # or nobody waits for it
+            if told["reply"] in self._replies:  # no caller waits for other replies
                 self._replies[told["reply"]] = told, perf_counter_ns()
                 self._changing.notify_all()
 
@@ -323,12 +328,12 @@ class HostConnection:
                 return
             self.lost = why
             self._changing.notify_all()
-        self._link.kill()
+        self._stream.kill()
         for child in list(self._children.values()):
             child.take({}, b"")
 
     def _gone(self, why: Message) -> Message:
-        return message("The connection to host {host} is gone: {reason}.", host=self.host.name, reason=why)
+        return message("The connection to host {host} was lost: {reason}.", host=self.host.name, reason=why)
 
     def _silent(self, wait_s: float) -> Message:
         return message("Host {host} has not answered for {wait_s:.0f} s.", host=self.host.name, wait_s=wait_s)

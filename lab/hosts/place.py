@@ -1,4 +1,4 @@
-"""A host as a place of children, a runtime that is on hosts, and what looks into services there."""
+"""A remote host as a place for children, runtimes on remote hosts, and instruments for services there."""
 
 import zlib
 from base64 import b64decode
@@ -25,18 +25,19 @@ from lab.profile.watchers import FACTS
 from lab.run.instrumentation import MOST_BYTES, Instrumentation
 from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Runtime, UserServiceRuntime
 
-WATCHED_S = 300.0  # for perf, which reads its recording
-COMMAND_S = 900.0  # an environment may have to be made
+WATCHED_S = 300.0  # long enough for perf to read its recording
+COMMAND_S = 900.0  # long enough to make an environment
 
 
 class HostPlace(HostConnection):
-    """A connected host as a place of children (lab.run.process.Place).
+    """A connected host on which children run; implements lab.run.process.Place.
 
-    before, after: its clock before and after a cell's windows
+    runtimes: the interpreters that were found on the host, by runtime
+    before, after: the offset of the host's clock before and after a cell's windows
     """
 
     def __init__(self, host: Host, process_group: int) -> None:
-        """Raises LinkLost with the reason."""
+        """Connect to *host*. Raises HostLost with the reason."""
         super().__init__(host, process_group)
         self.name = host.name
         self.runtimes: Mapping[str, Mapping[str, Any]] = {}
@@ -46,23 +47,26 @@ class HostPlace(HostConnection):
         self._files: dict[tuple[str, ...], tuple[str, list[str]]] = {}
 
     @property
-    def own_cpus(self) -> Sequence[int]:
-        """Those that its children may run on."""
+    def cpus_for_children(self) -> Sequence[int]:
+        """Return the CPUs on which children may run."""
         return self.host.cpus or self.usable_cpus
 
     def cpus(self, numbers: Sequence[int]) -> list[int]:
-        """Of the CPUs of its children, those with these *numbers*, from 0; all without any. Raises BadInput."""
-        if numbers and max(numbers) >= len(self.own_cpus):
+        """Return the CPUs to pin children to. Raises BadInput.
+
+        numbers: indexes into the CPUs for children, from 0; if empty, all CPUs that the host's entry names
+        """
+        if numbers and max(numbers) >= len(self.cpus_for_children):
             raise BadInput(
-                "pin names CPU {number}, but host {host} has {count} for its children, which are counted from 0.",
+                "pin names CPU {number}, but host {host} has {count} CPUs for children. CPUs are counted from 0.",
                 number=max(numbers),
                 host=self.name,
-                count=len(self.own_cpus),
+                count=len(self.cpus_for_children),
             )
-        return [self.own_cpus[number] for number in numbers] or [*self.host.cpus]
+        return [self.cpus_for_children[number] for number in numbers] or [*self.host.cpus]
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
-        """The command line of a child there; makes its environment. Raises ChildFailed."""
+        """Return a child's command line on the host, and make its environment there. Raises ChildFailed."""
         if isinstance(runtime, UserServiceRuntime):
             return [self.python, *USER_SERVICE_CHILD]
         key = (str(runtime.name), "" if system.hosted else system.key, role)
@@ -73,7 +77,7 @@ class HostPlace(HostConnection):
         return self._commands[key]
 
     def service_config(self, runtime: str, own: Mapping[str, Any]) -> dict[str, str]:
-        """Where a user's service is started there, and its interpreter; brings what it needs. Raises ChildFailed."""
+        """Copy a user's service to the host, and return its folder and interpreter there. Raises ChildFailed."""
         key = (own["directory"], own["requirements"], *own["packages"])
         if key not in self._files:
             content, requirements = user_files(own)
@@ -85,13 +89,14 @@ class HostPlace(HostConnection):
             if self.lost:
                 raise
             raise ChildFailed(
-                "{reason} Where the host reaches no package index, put wheels into the folder (docs/hosts.md).",
+                "{reason} If the host cannot reach a package index, put wheels into the service's folder "
+                "(docs/hosts.md).",
                 reason=failed.message,
             ) from None
         return {"directory": f"{folder}/{OWN}", "python": python}
 
     def builds(self) -> dict[str, dict[str, Any]]:
-        """Facts of each runtime there, with the packages of the environments that were made. Raises ChildFailed."""
+        """Return the facts of each runtime on the host, with its environments' packages. Raises ChildFailed."""
         pythons: dict[str, set[str]] = {}
         for (name, _, _), words in self._commands.items():
             pythons.setdefault(name, set()).add(words[0])
@@ -107,18 +112,18 @@ class HostPlace(HostConnection):
         }
 
     def version(self, runtime: AnyRuntime) -> str:
-        """What children must say they run under; "" where nothing is promised."""
+        """Return the version that children must report; "" if any version is accepted."""
         there = None if isinstance(runtime, UserServiceRuntime) else self.runtimes.get(str(runtime.name))
         return str(there["facts"]["version"]) if there else ""
 
     def ran_ns(self, pid: int) -> Mapping[int, int]:
-        """Return the CPU time in ns of each thread of a child and its descendants, by thread id. Raises ChildFailed."""
+        """Return {thread id: CPU time in ns} of a child and its descendants. Raises ChildFailed."""
         return {int(thread): ran_ns for thread, ran_ns in self.call("ran", pid=pid).items()}
 
     def release(self, at_ns: int, hold_ns: int, children: Sequence[RemoteProcess], part: Slice | None = None) -> None:
-        """Release *children* at a time of our clock; nothing is said or heard until their window is over.
+        """Release *children* at the local time *at_ns*. The connection is silent until their window is over.
 
-        part: how long they send; None for all that they have to send
+        part: the slice in which they send; None to send as the method says
         """
         before = self.before = self.before or self.offset()
         numbers = [child.number for child in children]
@@ -130,12 +135,16 @@ class HostPlace(HostConnection):
 
 @dataclass(frozen=True, kw_only=True)
 class HostRuntime(Runtime):
-    """A runtime that is on the hosts. interpreter: that of the services' host; places_of: the hosts of a role"""
+    """A runtime that is installed on the hosts of a run.
+
+    interpreter: the interpreter on the services' host
+    places_of: returns the hosts of a role
+    """
 
     places_of: Callable[[str], Sequence[HostPlace]] = field(repr=False, compare=False)
 
     def command(self, system: System, role: str) -> list[str]:
-        """As on the first host of that role. Raises EnvironmentFailed, which names the host."""
+        """Return a child's command line on the first host of *role*. Raises EnvironmentFailed, which names the host."""
         try:
             commands = [place.command(self, system, role) for place in self.places_of(role)]
         except ChildFailed as failed:
@@ -145,7 +154,10 @@ class HostRuntime(Runtime):
         return commands[0]
 
     def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """As on the services' host, which is brought what it needs. Raises EnvironmentFailed, which names it."""
+        """Return the keys of a user's service as they are on the services' host. Raises EnvironmentFailed.
+
+        This copies the service's files to that host. The error names the host.
+        """
         try:
             there = self.places_of(SERVICE)[0].service_config(str(self.name), own)
         except ChildFailed as failed:
@@ -155,12 +167,15 @@ class HostRuntime(Runtime):
         return {"expected_python": self.interpreter.label, **there, **with_bodies(own)}
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """With what the files hold that clients send: they are not on their hosts."""
+        """Return the system's own keys of a child's first line, with the contents of body files.
+
+        Clients get contents instead of paths, because the files are not on their hosts.
+        """
         own = system.told.get("own")
         return {"own": {**own, **with_bodies(own)}} if own else super().child_config(system)
 
     def to_json(self) -> dict[str, Any]:
-        """With the packages as they are on the services' host."""
+        """Return the facts that result.json keeps, with the packages of the services' host."""
         place = self.places_of(SERVICE)[0]
         paths = {name: str(path) for name, path in self.pythons.items() if isinstance(path, Path)}
         known = Runtime(name=self.name, interpreter=self.interpreter).to_json()
@@ -168,7 +183,10 @@ class HostRuntime(Runtime):
 
 
 class RemoteInstrumentation(Instrumentation):
-    """A folder on the services' host. ask: call() of the connection there; where that is lost, nothing is known."""
+    """The parts that run inside one service on the services' host.
+
+    ask: calls the agent of that host; if the host is lost, all files are unknown
+    """
 
     def __init__(self, ask: Callable[..., Any], parts: Mapping[str, Mapping[str, Any]]) -> None:
         self._ask, self._parts = ask, parts
@@ -176,14 +194,17 @@ class RemoteInstrumentation(Instrumentation):
 
     @property
     def variables(self) -> dict[str, str]:
-        """The folder is made when these are first asked for: the host is connected then. Raises ChildFailed."""
+        """Return the environment variables that start the parts. Raises ChildFailed.
+
+        The first call makes the folder, because by then the host is connected.
+        """
         if self._parts and not self.folder:
             told = self._ask("inside", parts={name: dict(options) for name, options in self._parts.items()})
             self.folder, self.root = Path(told["folder"]), Path(told["root"])
         return super().variables
 
     def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
-        """As the agent reads them."""
+        """Return {file name: content} of *part*, as the agent reads it."""
         with suppress(ChildFailed, ValueError, zlib.error):
             folder = str(self.folder or "")
             packed = self._ask("inside_files", folder=folder, part=part, most_bytes=most_bytes) if folder else {}
@@ -191,28 +212,28 @@ class RemoteInstrumentation(Instrumentation):
         return {}
 
     def remove(self) -> None:
-        """Have the agent remove the folder."""
+        """Tell the agent to remove the folder."""
         if self.folder:
             with suppress(ChildFailed):
                 self._ask("inside_end", folder=str(self.folder))
 
 
 class RemoteWatcher:
-    """A watcher of that kind on the services' host. ask: call() of the connection there."""
+    """A watcher of *kind* on the services' host. ask: calls the agent of that host"""
 
     def __init__(self, ask: Callable[..., Any], kind: str, told: Mapping[str, Any]) -> None:
-        """Raises ChildFailed."""
+        """Create the watcher on the host. Raises ChildFailed."""
         self._ask, self._kind = ask, kind
         self.facts: Any = None
         ask("watcher", WATCHED_S, kind=kind, told=dict(told))
 
     def listening(self, pid: int) -> None:
-        """A service listens, and no client knows of it."""
+        """Tell the watcher that the service listens and no client has connected."""
         self._ask("listening", pid=pid)
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
-        """While clients call."""
+        """Watch the process *pid* for the block, in which clients send. Raises ChildFailed."""
         self._ask("watch", pid=pid)
         try:
             yield
@@ -224,4 +245,6 @@ class RemoteWatcher:
         try:
             self.facts = msgspec.convert(facts, FACTS[self._kind])
         except msgspec.ValidationError as error:
-            raise ChildFailed(message("The services' host answered {error}", error=str(error)[:200])) from None
+            raise ChildFailed(
+                message("The services' host sent a bad answer: {error}", error=f"{error}"[:200])
+            ) from None

@@ -1,4 +1,4 @@
-"""Three hosts for all tests of this folder, and a Spread over them."""
+"""Three hosts for all tests of this folder, and a HostCluster over them."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
