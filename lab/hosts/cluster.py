@@ -272,7 +272,7 @@ class HostCluster:
         released_ns: int,
         ended: HostActivity,
     ) -> list[Message]:
-        """Convert clients' times to the orchestrator's clock. Drop `slow` and `waiting` if they mix two hosts' clocks."""
+        """Convert times to the orchestrator's clock. Drop `slow` and `waiting` if they mix two hosts' clocks."""
         starts_ns = {name: self.window(name, released_ns, 0).start_ns for name in ended.hosts}
         for name, known in ended.hosts.items():
             known["released_ns"] = max(0, starts_ns[name] - known["offset_ns"])

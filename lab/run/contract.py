@@ -153,7 +153,7 @@ def _check_latencies(clients: Sequence[Child], workers: int) -> None:
         spent_ns = Histogram.from_json(client.result["latency"]).total_ns
         had_ns = workers * (client.result["completion_ns"] + CLOCK_SLACK_NS)
         if spent_ns > had_ns and "said" not in client.result:
-            accepted = message("at most {high}, the time that its workers had", high=had_ns)
+            accepted = message("at most {high} ns, which is the time that its workers had", high=had_ns)
             raise _unlike(client, "latency.histogram.total_ns", spent_ns, accepted)
 
 

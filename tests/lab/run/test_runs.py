@@ -72,7 +72,7 @@ def test_an_empty_folder_that_another_command_has_taken_is_not_removed(tmp_path:
 def test_files_of_somebody_else_named_like_ours_are_refused_where_there_is_no_run(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("mine")
     expect_ours(tmp_path, ["cells.csv"])
-    with pytest.raises(BadInput, match=r"table\.csv is not a run's"):
+    with pytest.raises(BadInput, match=r"table\.csv would be overwritten"):
         expect_ours(tmp_path, ["cells.csv", "table.csv"])
     (tmp_path / "result.json").touch()
     expect_ours(tmp_path, ["table.csv"])

@@ -61,7 +61,7 @@ def test_arms_take_turns_unless_something_is_against_it_which_is_named() -> None
     assert (ordered.method.slices, str(ordered.arm_order_reason)) == (True, "")
     for given, words in (
         (plan(duration_s=0.0), "number of requests"),
-        (replace(plan(), runtimes=("3.14",)), "nothing to compare"),
+        (replace(plan(), runtimes=("3.14",)), "only one arm"),
         (replace(plan(), arm_order="sequential"), "--order sequential"),
     ):
         ordered = in_order(given)
