@@ -238,5 +238,5 @@ def test_http_clients_that_would_leave_services_idle_are_refused(plan: Plan) -> 
         preflight(replace(plan, rows=(Row(system=find("http-stdlib"), values=values),)))
 
     prepare(4)
-    with pytest.raises(BadInput, match="is 3 and NUM_API_SERVICES is 4"):
+    with pytest.raises(BadInput, match="is 3, but NUM_API_SERVICES is 4"):
         prepare(3, 4)
