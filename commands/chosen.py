@@ -87,7 +87,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
 
     Raises BadInput if nothing is left.
     """
-    possible = feasible.without_absent(plan, runtimes)
+    possible = feasible.drop_absent(plan, runtimes)
     for reason in dict.fromkeys(possible.absent.values()):
         pairs = [
             message("{system} under {runtime}", system=system, runtime=runtime)

@@ -30,19 +30,19 @@ from lab.profile.watchers import OBSTACLES
 from lab.run.capacity import search_capacity
 from lab.run.cell_run import Bench
 from lab.run.experiment import carry_out
-from lab.run.feasible import in_order, preflight
+from lab.run.feasible import choose_arm_order, preflight
 from lab.run.runs import (
     Order,
     check_same_runtimes,
     check_unchanged,
+    count_unmeasured,
+    expect_no_foreign_files,
     expect_no_run,
-    expect_ours,
+    load_to_resume,
     new_run,
     note_time,
-    resumed,
     run_folder,
     run_lock,
-    unmeasured,
 )
 from lab.run.sandbox import Sandbox
 from reports.names import names_in_folder
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str]) -> int:
     if given["resume"] is not None:
         _expect_saved_plan(given, parser)
         folder = Path(given["resume"])
-        resumed(folder)  # it is one of this machine, before anything is written there
+        load_to_resume(folder)  # it is one of this machine, before anything is written there
         with run_lock(folder) as sandbox:
             run, plan = _saved_plan(given, parser)
             with opened(plan) as spread:
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str]) -> int:
         order, run = _ordered(plan, asked, arguments, output, spread)
         with run_lock(order.folder) as sandbox:
             expect_no_run(order.folder)
-            expect_ours(order.folder, names_in_folder(options.VIEWS))
+            expect_no_foreign_files(order.folder, names_in_folder(options.VIEWS))
             return _measured(order, run, sandbox, given, output)
 
 
@@ -90,7 +90,7 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any]
     note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
     show(written, as_json=given["json"], quiet=given["quiet"])
     found = _stressed(order, sandbox, given, output) if given["stress"] else 0
-    missing = 0 if order.plan.objectives else unmeasured(run)
+    missing = count_unmeasured(run)
     if missing:
         output.note(
             plural("{count} planned cell was not measured.", "{count} planned cells were not measured.", count=missing)
@@ -160,7 +160,7 @@ def _ordered(
 ) -> tuple[Order, Run]:
     seed = flags.value_of(options.SEED, given)
     plan, runtimes, missing = with_present_runtimes(plan, given, output, spread)
-    plan = in_order(without_absent(plan, runtimes, output))
+    plan = choose_arm_order(without_absent(plan, runtimes, output))
     if plan.arm_order_reason and not plan.arm_order and plan.sides > 1:
         output.note(message("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason))
     _expect_an_end(plan)
@@ -208,7 +208,7 @@ def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
 
 
 def _saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> tuple[Run, Plan]:
-    run = resumed(Path(given["resume"]))
+    run = load_to_resume(Path(given["resume"]))
     stored = service_flags.plan_with_secrets(
         run.plan, service_flags.secrets_of(given), _remembered(run, given["plan"], parser)
     )

@@ -52,10 +52,10 @@ class Digests:
 
     def of_tree(self, folder: Path) -> str:
         """Return a digest of the names and contents of all files in *folder*, without build output."""
-        return short(sorted(self.of_files(files_in(folder), str(folder)).items()))
+        return short_digest(sorted(self.of_files(files_in(folder), str(folder)).items()))
 
 
-def short(value: object) -> str:
+def short_digest(value: object) -> str:
     """Return a digest of *value*'s repr: 12 hexadecimal digits. Equal values must have equal reprs."""
     return hashlib.sha256(repr(value).encode()).hexdigest()[:DIGITS]
 

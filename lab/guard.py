@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def say(report: int, line: str) -> None:
-    """Write one line to the parent's report pipe. Ignore errors, because the parent may have ended."""
+    """Write one line to the report pipe. Ignore errors, because its reader, the parent, may have ended."""
     with suppress(OSError):
         os.write(report, f"{line}\n".encode())
 

@@ -110,7 +110,7 @@ class Guard:
         self._facts: dict[str, int] = {}
 
     def read_report(self, report: IO[bytes]) -> None:
-        """Read the guard's report. The guard must have ended."""
+        """Read the guard process's report. The guard process must have ended."""
         self._facts = {name: int(number) for name, number in map(str.split, report.read().decode().splitlines())}
 
     def status(self) -> int:

@@ -52,7 +52,7 @@ class AgentCalls:
             "find": self._find,
             "install": lambda names: [failure.to_json() for failure in interpreters.install(names)],
             "command": self._command,
-            "files": unpacked,
+            "files": unpack,
             "own": self._own,
             "packages": lambda python: installed_packages(Path(python)),
             "mark": self._mark,
@@ -152,7 +152,7 @@ class AgentCalls:
         return {name: b64encode(zlib.compress(content, 1)).decode() for name, content in files.items()}
 
 
-def unpacked(name: str, data: bytes) -> str:
+def unpack(name: str, data: bytes) -> str:
     """Unpack a user's files into a new folder, and return its path. Raises OSError."""
     folder = own_folder(f"files-{name}")
     extract(data, folder)

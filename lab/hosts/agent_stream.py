@@ -139,13 +139,13 @@ def _ssh(host: Host) -> list[str]:
         **({"IdentityFile": host.identity_file, "IdentitiesOnly": "yes"} if host.identity_file else {}),
         **({"UserKnownHostsFile": host.known_hosts} if host.known_hosts else {}),
     }
-    user, name, port = parts(host.ssh)
+    user, name, port = split_ssh_address(host.ssh)
     place = [*(["-p", port] if port else []), *(["-l", user] if user else []), "--", name]
     flags = [word for key, value in options.items() for word in ("-o", f"{key}={value}")]
     return ["ssh", "-T", *flags, *place, _start_command((*host.python, *PYTHONS))]
 
 
-def parts(text: str) -> tuple[str, str, str]:
+def split_ssh_address(text: str) -> tuple[str, str, str]:
     """Split user@host:port into user, host and port, "" for missing parts. An IPv6 address stands in brackets."""
     user, _, place = text.rpartition("@")
     name, _, port = place[1:].partition("]") if place.startswith("[") else place.partition(":")

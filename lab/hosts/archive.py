@@ -72,7 +72,7 @@ class _Roots:
     def __init__(self, folder: Path) -> None:
         self.by_name = {OWN: folder.resolve()}
 
-    def there(self, path: Path) -> str:
+    def host_path(self, path: Path) -> str:
         """Return the path of *path* on the host. Add *path* to the files to copy unless it is part of them already."""
         path = path.resolve()
         for name, root in self.by_name.items():
@@ -92,7 +92,7 @@ def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
     roots = _Roots(Path(own["directory"]))
     file = requirements_file(own["requirements"], own["packages"], ENVIRONMENTS)
     wanted = read(Path(file)) if file else Requirements()
-    lines = [relocate_paths(line, roots.there) for line in (*wanted.options, *wanted.entries)]
+    lines = [moved(line, roots.host_path) for line in (*wanted.options, *wanted.entries)]
     try:
         files = [file for root in roots.by_name.items() for file in _files(*root)]
         content = _packed((name, path.read_bytes(), os.access(path, os.X_OK)) for name, path in files)

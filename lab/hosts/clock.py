@@ -26,7 +26,7 @@ class ClockOffset:
     error_ns: int
     at_ns: int
 
-    def there(self, here_ns: int) -> int:
+    def to_host_clock(self, here_ns: int) -> int:
         """Convert a local time to the other host's clock."""
         return here_ns + self.offset_ns
 

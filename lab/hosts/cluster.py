@@ -222,11 +222,11 @@ class HostCluster:
         why = Message.from_json(self._ask_services_host("obstacle", kind=kind))
         return message("Host {host}: {reason}", host=self.layout.services_on, reason=why) if why else NOTHING
 
-    def there(self, here_ns: int) -> int:
+    def to_service_clock(self, here_ns: int) -> int:
         """Convert a local time to the services' host's clock, by the offset from before the release."""
         clock = self._places[self.layout.services_on].before
         assert clock, "release() was called"
-        return clock.there(here_ns) + clock.error_ns
+        return clock.to_host_clock(here_ns) + clock.error_ns
 
     def mark(self) -> None:
         """Read each host's clock and activity counters."""
@@ -251,7 +251,7 @@ class HostCluster:
         assert before, "mark() was called"
         assert after, "end() was called"
         clock = between(before, after)
-        return TimeWindow(start_ns=before.there(start_ns), end_ns=clock.there(end_ns) + clock.error_ns)
+        return TimeWindow(start_ns=before.to_host_clock(start_ns), end_ns=clock.to_host_clock(end_ns) + clock.error_ns)
 
     def end(self, served: Sequence[str] = ()) -> HostActivity:
         """Read the hosts' clocks again, and return their activity since mark()."""
@@ -264,7 +264,7 @@ class HostCluster:
             hosts[name] = {"offset_ns": clock.offset_ns, "error_ns": clock.error_ns}
         return HostActivity(machines=machines, hosts=hosts)
 
-    def settle(
+    def convert_times(
         self,
         clients: Sequence[Child],
         by_client: Sequence[dict[str, Any]],

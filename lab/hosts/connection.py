@@ -40,7 +40,7 @@ class HostInterpreter(TypedDict):
 
 
 class HostReport(TypedDict):
-    """The facts about a host's machine."""
+    """The facts about a host: its machine, how quiet it is, uv, and its boot id."""
 
     machine: HostFacts
     quiet: dict[str, Any]
@@ -126,7 +126,7 @@ class RemoteProcess:
                 os.close(self._ready)
                 os.close(self._waker)
 
-    def take(self, told: Mapping[str, Any], data: bytes) -> None:
+    def handle(self, told: Mapping[str, Any], data: bytes) -> None:
         """Handle a frame about this child, or the loss of its host. Only the connection's thread may call this."""
         if told.get("stream") == "err":
             self.stderr.add(data)
@@ -315,7 +315,7 @@ class HostConnection:
     def _take(self, told: Mapping[str, Any], data: bytes) -> None:
         if "reply" not in told:
             if child := self._children.get(told["child"]):
-                child.take(told, data)
+                child.handle(told, data)
             return
         with self._changing:
             if told["reply"] in self._replies:  # no caller waits for other replies
@@ -330,7 +330,7 @@ class HostConnection:
             self._changing.notify_all()
         self._stream.kill()
         for child in list(self._children.values()):
-            child.take({}, b"")
+            child.handle({}, b"")
 
     def _gone(self, why: Message) -> Message:
         return message("The connection to host {host} was lost: {reason}.", host=self.host.name, reason=why)

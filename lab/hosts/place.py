@@ -15,7 +15,7 @@ from core.errors import BadInput, ChildFailed
 from core.hosts import Host
 from core.messages import message
 from core.system import SERVICE, System
-from lab.digests import short
+from lab.digests import short_digest
 from lab.environments.environment import EnvironmentFailed
 from lab.hosts.archive import OWN, user_files, with_bodies
 from lab.hosts.clock import ClockOffset
@@ -81,7 +81,7 @@ class HostPlace(HostConnection):
         key = (own["directory"], own["requirements"], *own["packages"])
         if key not in self._files:
             content, requirements = user_files(own)
-            self._files[key] = self.call("files", COMMAND_S, content, name=short(own["directory"])), requirements
+            self._files[key] = self.call("files", COMMAND_S, content, name=short_digest(own["directory"])), requirements
         folder, requirements = self._files[key]
         try:
             python = self.call("own", COMMAND_S, runtime=runtime, requirements=requirements, folder=folder)
@@ -112,7 +112,7 @@ class HostPlace(HostConnection):
         }
 
     def version(self, runtime: AnyRuntime) -> str:
-        """Return the version that children must report; "" if any version is accepted."""
+        """Return the Python version that children must report; "" if any version is accepted."""
         there = None if isinstance(runtime, UserServiceRuntime) else self.runtimes.get(str(runtime.name))
         return str(there["facts"]["version"]) if there else ""
 
@@ -128,7 +128,7 @@ class HostPlace(HostConnection):
         before = self.before = self.before or self.offset()
         numbers = [child.number for child in children]
         self.silent_until_s = (at_ns + hold_ns) / 1e9 + BEAT_S
-        there_ns = before.there(at_ns)
+        there_ns = before.to_host_clock(at_ns)
         words = f"go {there_ns}" if part is None else str(replace(part, at_ns=there_ns))
         self.tell("release", at_ns=there_ns, hold_ns=hold_ns, words=words, children=numbers)
 
@@ -154,7 +154,7 @@ class HostRuntime(Runtime):
         return commands[0]
 
     def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the keys of a user's service as they are on the services' host. Raises EnvironmentFailed.
+        """Return a user's service's settings as they are on the services' host. Raises EnvironmentFailed.
 
         This copies the service's files to that host. The error names the host.
         """
@@ -167,7 +167,7 @@ class HostRuntime(Runtime):
         return {"expected_python": self.interpreter.label, **there, **with_bodies(own)}
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """Return the system's own keys of a child's first line, with the contents of body files.
+        """Return the settings of *system* that a child gets at its start, with the contents of body files.
 
         Clients get contents instead of paths, because the files are not on their hosts.
         """
@@ -175,7 +175,7 @@ class HostRuntime(Runtime):
         return {"own": {**own, **with_bodies(own)}} if own else super().child_config(system)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts that result.json keeps, with the packages of the services' host."""
+        """Return the runtime's facts for result.json, with the packages of the services' host."""
         place = self.places_of(SERVICE)[0]
         paths = {name: str(path) for name, path in self.pythons.items() if isinstance(path, Path)}
         known = Runtime(name=self.name, interpreter=self.interpreter).to_json()
@@ -183,7 +183,7 @@ class HostRuntime(Runtime):
 
 
 class RemoteInstrumentation(Instrumentation):
-    """The parts that run inside one service on the services' host.
+    """The instrumentation that runs inside one service on the services' host.
 
     ask: calls the agent of that host; if the host is lost, all files are unknown
     """
@@ -194,7 +194,7 @@ class RemoteInstrumentation(Instrumentation):
 
     @property
     def variables(self) -> dict[str, str]:
-        """Return the environment variables that start the parts. Raises ChildFailed.
+        """Return the environment variables that start the instrumentation in a Python process. Raises ChildFailed.
 
         The first call makes the folder, because by then the host is connected.
         """
@@ -204,7 +204,7 @@ class RemoteInstrumentation(Instrumentation):
         return super().variables
 
     def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
-        """Return {file name: content} of *part*, as the agent reads it."""
+        """Return {file name: content} of the files of one part of the instrumentation, as the agent reads them."""
         with suppress(ChildFailed, ValueError, zlib.error):
             folder = str(self.folder or "")
             packed = self._ask("inside_files", folder=folder, part=part, most_bytes=most_bytes) if folder else {}
@@ -212,7 +212,7 @@ class RemoteInstrumentation(Instrumentation):
         return {}
 
     def remove(self) -> None:
-        """Tell the agent to remove the folder."""
+        """Tell the agent to remove the instrumentation's folder."""
         if self.folder:
             with suppress(ChildFailed):
                 self._ask("inside_end", folder=str(self.folder))

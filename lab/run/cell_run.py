@@ -39,14 +39,14 @@ from lab.run.contract import (
 from lab.run.core_waits import STEAL, CumulativeTime
 from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import add_jit_states, client_faults, jit_parts, jit_states, service_faults
-from lab.run.instrumentation import Instrumentation, TimeWindow, opened
+from lab.run.instrumentation import Instrumentation, TimeWindow, instrumented
 from lab.run.observed import CellMeasurement, result_fields
 from lab.run.places import CellPlaces, LocalPlaces, RemotePlaces
 from lab.run.process import LocalProcess
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
-from lab.run.slow import watched
-from lab.run.turns import PILOT, IdleUsage, added, counted_share, merged, used
+from lab.run.slow import timeline_name
+from lab.run.turns import PILOT, IdleUsage, add_slices, counted_share, counted_usage, merge_histograms
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
 BEFORE_READY = message("before it was ready", code=NOT_READY)
@@ -122,16 +122,19 @@ class CellRun(ExitStack):
             self._work_with(children)
 
     def __enter__(self) -> "CellRun":
-        """Prepare the parts that run inside the services."""
+        """Prepare the instrumentation that runs inside the services."""
         bench, runtime = self._bench, self._runtimes[SERVICE]
         parts = {**bench.inside, **jit_parts(runtime)} if bench.inside else {}
         made = bench.places.inside if bench.places else partial(Instrumentation, bench.sandbox.folder)
-        self._insides = self.enter_context(opened(partial(made, parts), len(self._insides)))
+        self._insides = self.enter_context(instrumented(partial(made, parts), len(self._insides)))
         self.callback(lambda: bench.after(self._insides, self._window_there))
         return self
 
     def do(self, step: Callable[..., object], *arguments: Any) -> None:
-        """Run *step*, unless an earlier step failed. If it fails, keep the reason and end all processes of the cell."""
+        """Run a step of the measurement, unless an earlier step failed.
+
+        If the step fails, keep the reason, and end all processes of the cell.
+        """
         if self.failure:
             return
         try:
@@ -171,7 +174,7 @@ class CellRun(ExitStack):
             own = {"client_id": client_id, "addresses": self._sockets, "method": self._bench.method.to_json()}
             place = self._places.client_line(client_id)
             client.tell({**self._cell.to_json(), **own, **place, **runtime.child_config(self._system)})
-        ready = self._children.hear_all(self._clients, READY, BEFORE_READY, starting_s({}))
+        ready = self._children.await_lines(self._clients, READY, BEFORE_READY, starting_s({}))
         check_runtime(runtime, self._clients, ready)
         self._ready_ns = perf_counter_ns() - self._launched_ns
         self._jit_ready = jit_states(self._runtimes[SERVICE], self._insides)
@@ -189,7 +192,7 @@ class CellRun(ExitStack):
         self._is_warm = True
         for client, line in zip(self._clients, self._turns.pop().lines, strict=True):
             take_client_result(client, line)
-        self.latency_ns = merged(client.result["latency"] for client in self._clients).get("mean_ns", 0)
+        self.latency_ns = merge_histograms(client.result["latency"] for client in self._clients).get("mean_ns", 0)
 
     def load(self) -> Load:
         """Return what the clients have sent in the last turn."""
@@ -206,17 +209,17 @@ class CellRun(ExitStack):
         return usage_of(pids).pss_bytes
 
     def begin(self) -> None:
-        """Begin to count: reset the services' counters, and start all that watches the cell's processes."""
+        """Begin the counted part: reset the services' counters, and start to watch the cell's processes."""
         if self._is_warm:
             self._confirm(self._services, RESET, message("after the warm-up"), END_DEADLINE_S)
-        self._marks = pauses.marks(self._insides)
+        self._marks = pauses.read_counters(self._insides)
         self._watching = self.enter_context(ExitStack())
         self._watching.enter_context(self._bench.watch(self._services[0].process.pid))
         self._idle = IdleUsage([(child.place, child.process.pid) for child in (*self._services, *self._clients)])
         self._places.mark()
 
     @property
-    def watched(self) -> dict[tuple[str, str], list[int]]:
+    def waiting_pids(self) -> dict[tuple[str, str], list[int]]:
         """Return {(arm, child): pids} of the processes whose waits for a core are sampled.
 
         Services that already ran, and processes on other hosts, are left out.
@@ -227,7 +230,7 @@ class CellRun(ExitStack):
             *((CLIENT, child) for child in enumerate(self._clients)),
         ]
         return {
-            (self._arm, watched(role, number)): tree(child.process.pid)
+            (self._arm, timeline_name(role, number)): tree(child.process.pid)
             if is_tree and role == SERVICE
             else [child.process.pid]
             for role, (number, child) in pairs
@@ -235,33 +238,35 @@ class CellRun(ExitStack):
         }
 
     def take_turn(self, part: Slice | None = None) -> None:
-        """Release the clients, and wait for their results. part: the slice to send in; None for the method's load"""
+        """Let the clients send, and wait for their results. part: the slice to send in; None for the method's load"""
         if part:
             self._idle.wake()
         for client in self._clients:
             client.finished = False
         released_ns = self._places.release(self._clients, part)
-        lines = self._children.hear_all(self._clients, RESULT, CALLING, self._deadline_s)
+        lines = self._children.await_lines(self._clients, RESULT, CALLING, self._deadline_s)
         part = replace(part, at_ns=released_ns) if part else None
         self._turns.append(Turn(released_ns=released_ns, heard_ns=perf_counter_ns(), part=part, lines=lines))
         if part:
             self._idle.rest()
 
     def end(self, waits: Mapping[Any, CumulativeTime]) -> None:
-        """End the processes, check their results, and combine them. waits: by the keys of `watched`, and STEAL"""
+        """End the processes, check their results, and combine them. waits: by the keys of waiting_pids, and STEAL"""
         self._idle.wake()
         self._watching.close()
         places, turns = self._places, self._turns
         whole = TimeWindow(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
         ended = places.end([address for of_one in self._sockets for address in of_one] if self._is_away else ())
         there = places.window(places.of(SERVICE, 0).name, whole.start_ns, whole.end_ns)
-        collected = pauses.within(there, self._insides, self._marks, lambda: places.there(perf_counter_ns()))
+        collected = pauses.collections_within(
+            there, self._insides, self._marks, lambda: places.to_service_clock(perf_counter_ns())
+        )
         self._take_results()
         faults, windows = self._faults(), self._windows()
         by_client, by_service = ([child.result for child in some] for some in (self._clients, self._services))
-        faults += places.settle(self._clients, by_client, by_service, whole.start_ns, ended)
+        faults += places.convert_times(self._clients, by_client, by_service, whole.start_ns, ended)
         self._hide_wrong_answers(by_client)
-        self._window_there = TimeWindow(start_ns=there.start_ns, end_ns=places.there(windows[-1].end_ns))
+        self._window_there = TimeWindow(start_ns=there.start_ns, end_ns=places.to_service_clock(windows[-1].end_ns))
         own = {key[1]: taken for key, taken in waits.items() if key[0] == self._arm}
         self._observed = CellMeasurement(
             start_ns=self._ready_ns,
@@ -295,13 +300,13 @@ class CellRun(ExitStack):
                 heard = self._places.window(client.place.name, turn.released_ns, turn.heard_ns)
                 check_times(client, heard, len(self._services))
                 results.append(client.result)
-            client.result = added(results) if in_slices else client.result
+            client.result = add_slices(results) if in_slices else client.result
         check_load(self._cell, self._system, self._clients, self._services)
         add_jit_states(self._services, self._jit_ready, jit_states(self._runtimes[SERVICE], self._insides))
         if in_slices:
             share = counted_share([client.result for client in self._clients])
             for service, idle_ns in zip(self._services, self._idle.cpu_ns, strict=False):
-                service.result.update(used(service.result, share, idle_ns))
+                service.result.update(counted_usage(service.result, share, idle_ns))
 
     def _faults(self) -> list[Message]:
         """Return the faults that make the cell invalid."""
@@ -315,7 +320,7 @@ class CellRun(ExitStack):
                 result["first_wrong"] = first | self._redactor.json({key: first[key] for key in ("got", "expected")})
 
     def _windows(self) -> list[TimeWindow]:
-        """Return the times in which answers counted, on the orchestrator's clock."""
+        """Return the time windows in which answers counted, on the orchestrator's clock."""
         parts = [turn.part for turn in self._turns if turn.part]
         if parts:
             return [TimeWindow(start_ns=part.counts_from_ns, end_ns=part.until_ns) for part in parts]
@@ -363,14 +368,14 @@ class CellRun(ExitStack):
 
     def ready_services(self) -> list[list[str]]:
         """Wait until all services listen, and return the addresses of each. Raises ChildFailed."""
-        lines = self._children.hear_all(self._services, READY, BEFORE_READY, self._start_deadline_s)
+        lines = self._children.await_lines(self._services, READY, BEFORE_READY, self._start_deadline_s)
         check_runtime(self._runtimes[SERVICE], self._services, lines)
         sockets = [addresses(line, service) for line, service in zip(lines, self._services, strict=True)]
         expect_distinct(self._services, sockets)
         return sockets
 
     def _start(self, role: str, variables: Sequence[Mapping[str, str]]) -> list[Child]:
-        """Start one child for each item of *variables*, the variables that are added to its environment."""
+        """Start one child for each item of *variables*, which are added to the child's environment."""
         runtime, started = self._runtimes[role], []
         for number, more in enumerate(variables):
             place = self._places.of(role, number)
@@ -383,13 +388,13 @@ class CellRun(ExitStack):
         """Send *word* to the children, and wait until each confirms it."""
         for child in children:
             child.tell(word)
-        check_done(self._children.hear_all(children, word, when, deadline_s), children, word)
+        check_done(self._children.await_lines(children, word, when, deadline_s), children, word)
 
     def _ended(self, services: Sequence[Child]) -> list[dict[str, Any]]:
         """Close the services' stdin, which ends them, and return their result lines."""
         for service in services:
             service.end_of_file()
-        lines = self._children.hear_all(services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
+        lines = self._children.await_lines(services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
         if self._system.hosted:  # otherwise a user's ending processes would count as load from other processes
             for service in services:
                 service.process.wait(END_DEADLINE_S)

@@ -90,7 +90,7 @@ class Child:
         """Close the child's stdin, which tells the child to stop."""
         self.process.close_stdin()
 
-    def hear(self) -> None:
+    def read(self) -> None:
         """Read what the child has written. Call this when a selector reports the child as readable."""
         data = self.process.read()
         self._unread += data
@@ -132,7 +132,7 @@ class Child:
         return notices(self.process.stderr.content().decode(errors="replace"))
 
     def exit_report(self, when: Message) -> Message:
-        """Describe how the child ended too early, and why if it said so. The message has the code of *when*."""
+        """Describe how the child ended too early, and the reason if it wrote one, with the code of *when*."""
         if self.process.lost:
             return replace(self.process.lost, code=when.code)
         status = self.process.wait()
@@ -206,7 +206,9 @@ class Children:
             self._outputs.watch(child.process.stderr)
         return child
 
-    def hear_all(self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float) -> list[dict[str, Any]]:
+    def await_lines(
+        self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float
+    ) -> list[dict[str, Any]]:
         """Wait for one line from each of *speakers*, and return the lines. Each line must have *key*.
 
         Raises ChildFailed, with the code of *when*, if any child of the cell ends, a line lacks *key*, or the deadline
@@ -255,7 +257,7 @@ class Children:
             if not isinstance(child, Child):
                 has_ended = not os.read(key.fd, _READ_BYTES)
                 continue
-            child.hear()
+            child.read()
             if child.at_end:
                 selector.unregister(child)
         return has_ended

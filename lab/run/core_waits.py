@@ -23,7 +23,7 @@ _BUSY, _STOLEN = (0, 1, 2, 5, 6), 7  # columns of /proc/stat: user, nice, system
 
 
 class CumulativeTime:
-    """A cumulative time, known at sorted moments and interpolated linearly between them.
+    """A total time as a function of the clock, known at sorted moments and interpolated linearly between them.
 
     until_ns: the total up to each of *moments_ns*
     """
@@ -42,7 +42,7 @@ class CumulativeTime:
         return cls(moments_ns, until_ns)
 
     def within_ns(self, start_ns: int, end_ns: int) -> float:
-        """Return the increase from *start_ns* to *end_ns*, in ns."""
+        """Return how much the total grew from *start_ns* to *end_ns*, in ns."""
         return self._at(end_ns) - self._at(start_ns)
 
     def _at(self, moment_ns: int) -> float:
@@ -63,7 +63,7 @@ class _Threads:
         self._is_new = True
 
     def look(self) -> tuple[int, int]:
-        """Return (ran, waited) in ns since the previous call. Without ended threads. Raises OSError if too many."""
+        """Return how long the threads ran and waited since the previous call, in ns. Raises OSError if too many."""
         self._follow()
         ran_ns = waited_ns = 0
         for tid, file in list(self._files.items()):
@@ -113,7 +113,7 @@ class _Machine:
         self._last = (0, 0)
 
     def look(self) -> tuple[int, int]:
-        """Return (busy, stolen) in ns since the previous call."""
+        """Return how long the cores were busy and stolen since the previous call, in ns."""
         with open("/proc/stat", "rb") as file:
             ticks = [int(word) for word in file.readline().split()[1:]]
         now = sum(ticks[column] for column in _BUSY) * _TICK_NS, ticks[_STOLEN] * _TICK_NS
@@ -123,7 +123,7 @@ class _Machine:
 
 
 class CoreWaitSampler:
-    """Samples the waits of processes, under names, for the `with` block. The name STEAL is that of the whole machine.
+    """Samples how long processes wait for a CPU core, by name, during the `with` block. STEAL is the whole machine.
 
     timelines: after the block, by name, the time in which a ready thread had no core; empty if that is unknown
     This time is the smaller of two: the sum of all waits; and the elapsed time multiplied by waited / (ran + waited).
@@ -165,7 +165,7 @@ class CoreWaitSampler:
             self._is_whole = True
 
     def _pause_s(self, spent_ns: int) -> float:
-        """Return the pause before the next sample. It keeps the cost below COST, and the samples of a long run few."""
+        """Return the pause before the next sample, in s. It keeps the sampling cost below COST of one core."""
         elapsed_ns = perf_counter_ns() - self._moments_ns[0]
         return max(SHORTEST_S, (spent_ns / COST - elapsed_ns) / 1e9, elapsed_ns / LOOKS / 1e9)
 

@@ -23,7 +23,7 @@ _CHANGES = object()
 Answer = tuple[int, bytes]
 
 
-def expecting(
+def learn_expected_answers(
     own: Mapping[str, Any], entries: Sequence[Entry], bench: Bench, deadline_s: float
 ) -> tuple[dict[str, Any], Mapping[str, Check]]:
     """Return the service *own* with expected answers in its requests, and {request: how its answer is checked}.
@@ -33,7 +33,7 @@ def expecting(
     plan = RequestPlan.from_json(own["requests"])
     starts = [_answers(entry, bench, deadline_s) for entry in entries]
     pairs = [
-        learned(request, [answer for start in starts if start for answer in start[number]])
+        learn_check(request, [answer for start in starts if start for answer in start[number]])
         for number, request in enumerate(plan.requests)
     ]
     requests = replace(plan, requests=tuple(request for request, _ in pairs), think_time_s=0.0, rate=0)
@@ -48,12 +48,12 @@ def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]
     try:
         with Children(bench.sandbox, str(REPOSITORY)) as children:
             addresses = start_services(entry.cell, entry.system, children, bench)
-            return asked(entry.system.child_config["own"], addresses[0][0], deadline_s)
+            return ask_service(entry.system.told["own"], addresses[0][0], deadline_s)
     except GilscopeError:
         return []
 
 
-def asked(own: Mapping[str, Any], address: str, deadline_s: float) -> list[list[Answer]]:
+def ask_service(own: Mapping[str, Any], address: str, deadline_s: float) -> list[list[Answer]]:
     """Send each request of the service *own* TIMES times, and return its answers: fewer if the service fails."""
     connect, message_of = PROTOCOLS[own["protocol"]]
     answers = []
@@ -79,7 +79,7 @@ def _answer(connect: Any, address: str, sent: bytes, request: Request, deadline_
         connection.close()
 
 
-def learned(request: Request, answers: Sequence[Answer]) -> tuple[Request, Check]:
+def learn_check(request: Request, answers: Sequence[Answer]) -> tuple[Request, Check]:
     """Return *request* with what all *answers* have in common as its expected answer, and the kind of the check.
 
     "declared": the user has declared the expected answer, which stays. "body": all answers are equal. "common": the
@@ -90,16 +90,16 @@ def learned(request: Request, answers: Sequence[Answer]) -> tuple[Request, Check
     statuses = {status for status, _ in answers}
     if len(statuses) != 1:
         return request, "status"
-    expecting, bodies = replace(request, expect_status=statuses.pop()), {body for _, body in answers}
+    with_status, bodies = replace(request, expect_status=statuses.pop()), {body for _, body in answers}
     if len(bodies) == 1:
         body = bodies.pop()
         return replace(
-            expecting, expect_sha256=hashlib.sha256(body).hexdigest(), expect_json=_parsed(body, ANY)
+            with_status, expect_sha256=hashlib.sha256(body).hexdigest(), expect_json=_parsed(body, ANY)
         ), "body"
     common = reduce(_common, (_parsed(body, _CHANGES) for body in bodies))
     if not isinstance(common, dict) or not common:
-        return expecting, "status"
-    return replace(expecting, expect_json=common), "common"
+        return with_status, "status"
+    return replace(with_status, expect_json=common), "common"
 
 
 def _parsed(body: bytes, otherwise: Any) -> Any:

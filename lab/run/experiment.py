@@ -27,7 +27,7 @@ Enough = Callable[[Run, int], bool]
 
 
 class Progress(Protocol):
-    """A display of a run's progress."""
+    """A display that shows how many cells of a run are measured."""
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
         """Show that *cell* is being measured. *done* of *total* cells are finished."""
@@ -81,7 +81,7 @@ def carry_out(
 
 
 def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
-    """Return the result "not tried" if a user's service has never started in at least MOST_STARTS blocks, else None."""
+    """Return the result "not tried" if a user's service failed to start in MOST_STARTS or more blocks, else None."""
     cell = entry.cell
     if not entry.system.hosted:
         return None

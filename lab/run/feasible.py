@@ -26,7 +26,7 @@ SPARE_FILES = 32
 HTTP_CLIENTS = "http-clients"
 
 
-def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
+def drop_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
     """Return the plan without the cells that cannot be measured here, and with the reason of each.
 
     This makes the environments that systems need. Reasons are packages that cannot be installed, and programs that are
@@ -65,8 +65,8 @@ def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[Message]:
     return failures
 
 
-def in_order(plan: Plan) -> Plan:
-    """Return the plan with the order of its arms decided: slices of time if possible, else sequential with the reason.
+def choose_arm_order(plan: Plan) -> Plan:
+    """Return the plan with its arms' order: interleaved in slices of time if possible, else sequential with the reason.
 
     Raises BadInput if the plan asks for slices, but they are not possible.
     """
@@ -77,7 +77,7 @@ def in_order(plan: Plan) -> Plan:
 
 
 def _against_slices(plan: Plan) -> Message:
-    """Return why the arms cannot take turns in slices of time; NOTHING if they can."""
+    """Return why the plan's arms cannot take turns in slices of time; NOTHING if they can."""
     own, is_native = plan.user_service, plan.method.client_runtime == NATIVE
     obstacles = {
         message("each client sends a fixed number of requests, because --duration is not set"): (

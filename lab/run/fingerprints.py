@@ -17,7 +17,7 @@ from core.system import CLIENT, SERVICE, System
 from core.system_file import file_of
 from core.user_service import Command
 from experiments import is_topic
-from lab.digests import MADE_FOLDERS, MOST_FILES, Digests, files_in, short
+from lab.digests import MADE_FOLDERS, MOST_FILES, Digests, files_in, short_digest
 from lab.environments.environment import installed_packages
 from lab.environments.requirements import local_path, read
 from lab.native.programs import SOURCE_KINDS
@@ -108,12 +108,12 @@ class Fingerprinter:
         folders = sorted(python.parent.parent.glob("lib/python3.*/site-packages"))
         files = (path for folder in folders for path in files_in(folder) if ".dist-info/" not in path)
         installed = self._digests.of_files(files, str(python.parent.parent))
-        return {"packages": installed_packages(python), "installed": short(sorted(installed.items()))}
+        return {"packages": installed_packages(python), "installed": short_digest(sorted(installed.items()))}
 
 
 def _kept(table: dict[str, Any], value: Any) -> str:
-    """Add *value* to the table, and return its id."""
-    key = short(value)
+    """Add *value* to the table of fingerprints, and return its id."""
+    key = short_digest(value)
     table.setdefault(key, value)
     return key
 
@@ -150,14 +150,14 @@ def _files_of(command: Command) -> Iterator[str]:
 
 
 def _name(path: str) -> str:
-    """Return the path relative to the repository if the file is part of it, else the path itself."""
+    """Return *path* relative to the repository if the file is part of it, else *path*."""
     return path.removeprefix(f"{REPOSITORY}/")
 
 
 def _interpreter(interpreter: Interpreter) -> dict[str, Any]:
     try:
         state = os.stat(interpreter.executable)
-        digest = short((state.st_size, state.st_mtime_ns))
+        digest = short_digest((state.st_size, state.st_mtime_ns))
     except OSError:
         digest = ""
     facts = {name: interpreter.facts.get(name, "") for name in ("version", "build")}

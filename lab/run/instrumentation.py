@@ -36,7 +36,7 @@ class TimeWindow:
 
 
 class Instrumentation:
-    """The parts that run inside one service's Python processes, and the folder into which they write.
+    """The instrumentation of one service: parts that run inside its Python processes, and the folder of their output.
 
     parts: options by the part's name (core/inside); if empty, nothing is started and no folder is made
     root: the folder of gilscope's files on the service's host
@@ -51,23 +51,23 @@ class Instrumentation:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Return the environment variables that make a Python process start the parts."""
+        """Return the environment variables that make a Python process start the instrumentation."""
         source = self.root / SOURCE.relative_to(REPOSITORY)
         return {FOLDER: str(self.folder), "PYTHONPATH": str(source)} if self.folder else {}
 
     def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
-        """Return {file name: content} of *part*: at most MOST_FILES files, and *most_bytes* of each."""
+        """Return {file name: content} of the files that *part* wrote: at most MOST_FILES, and *most_bytes* of each."""
         names = sorted(name for name in self._names() if (match := _NAME.fullmatch(name)) and match["part"] == part)
         contents = {name: self._content(name, most_bytes) for name in names[:MOST_FILES]}
         return {name: content for name, content in contents.items() if content is not None}
 
     def complaints(self) -> list[str]:
-        """Return the last line of each process's report on parts that failed in that process."""
+        """Return one line for each process in which a part of the instrumentation failed, with the reason."""
         texts = self.files(FAILED, MOST_COMPLAINT_BYTES).values()
         return [text.decode(errors="replace").strip().rpartition("\n")[2] for text in texts]
 
     def remove(self) -> None:
-        """Remove the folder."""
+        """Remove the instrumentation's folder."""
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -89,8 +89,8 @@ class Instrumentation:
 
 
 @contextmanager
-def opened(made: Callable[[], Instrumentation], services: int) -> Iterator[list[Instrumentation]]:
-    """Make one for each service of a cell with made(), and remove their folders at the end of the block."""
+def instrumented(made: Callable[[], Instrumentation], services: int) -> Iterator[list[Instrumentation]]:
+    """Make the instrumentation of each service with made(), and remove its folder at the end of the block."""
     insides = [made() for _ in range(services)]
     try:
         yield insides
@@ -100,7 +100,7 @@ def opened(made: Callable[[], Instrumentation], services: int) -> Iterator[list[
 
 
 def pid_of(name: str) -> int:
-    """Return the pid of the process that wrote the file *name*."""
+    """Return the pid in the file name *name*: the process that wrote the file."""
     match = _NAME.fullmatch(name)
     assert match
     return int(match["pid"])

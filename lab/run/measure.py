@@ -14,7 +14,7 @@ from lab.machine.host import memory_available_bytes
 from lab.machine.wakeups import kept_awake
 from lab.run.cell_run import Bench, CellRun
 from lab.run.core_waits import CoreWaitSampler
-from lab.run.turns import slices
+from lab.run.turns import size_slices
 
 MEMORY_SPARE = 1.25  # because services use more memory under load
 
@@ -33,7 +33,7 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
         alone.do(lambda: alone.enter_context(_awake(cell, bench)))
         for step in (alone.launch, alone.connect, alone.warm_up, alone.begin):
             alone.do(step)
-        with CoreWaitSampler(alone.watched) as cores:
+        with CoreWaitSampler(alone.waiting_pids) as cores:
             alone.do(alone.take_turn)
         alone.do(alone.end, cores.timelines)
     return alone.result(perf_counter_ns() - start_ns)
@@ -58,13 +58,13 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
                 _expect_memory(first.memory_bytes() * len(others), len(arms))
             _each(others, CellRun.launch, CellRun.connect)
             _each(warmed, CellRun.warm_up, CellRun.try_slice)
-            bench.slices[key] = slices(max(arm.latency_ns for arm in arms), bench.method.duration_s)
+            bench.slices[key] = size_slices(max(arm.latency_ns for arm in arms), bench.method.duration_s)
         else:
             _each([first, *others], CellRun.launch, CellRun.connect)
             _each(warmed, CellRun.warm_up)
         _each(arms, CellRun.begin)
         count, part = bench.slices[key]
-        with CoreWaitSampler({name: pids for arm in arms for name, pids in arm.watched.items()}) as cores:
+        with CoreWaitSampler({name: pids for arm in arms for name, pids in arm.waiting_pids.items()}) as cores:
             for turn in range(count):
                 for place in block_order(len(arms), turn + 1, seed + block):
                     arms[place].do(arms[place].take_turn, part)

@@ -15,7 +15,7 @@ from lab.run.instrumentation import TimeWindow
 from lab.run.pauses import ServicePauses
 from lab.run.places import HERE, HostActivity
 from lab.run.slow import slow_requests
-from lab.run.turns import merged
+from lab.run.turns import merge_histograms
 
 OTHERS = "others"
 
@@ -56,7 +56,7 @@ def result_fields(observed: CellMeasurement) -> dict[str, Any]:
     }
     first_wrong: dict[str, str] = next((client["first_wrong"] for client in clients if client.get("first_wrong")), {})
     status, reason = _judged(counts, observed.faults, first_wrong, idle=not clients)
-    histograms = {name: merged(client[name] for client in clients if name in client) for name in HISTOGRAMS}
+    histograms = {name: merge_histograms(client[name] for client in clients if name in client) for name in HISTOGRAMS}
     slow = [client.get(SLOW) for client in clients]
     return {
         **counts,
@@ -79,7 +79,7 @@ def result_fields(observed: CellMeasurement) -> dict[str, Any]:
 
 
 def _machines(ended: HostActivity) -> dict[str, Any]:
-    """Return the fields on each machine's activity while clients were timed, and on what disturbed the measurement."""
+    """Return the fields on each machine's activity in the timed window, and on disturbances of the measurement."""
     disturbed = {name: doctor.disturbances(window) for name, window in ended.machines.items()}
     here = ended.machines.get(HERE, {})
     return {
@@ -125,7 +125,7 @@ def _judged(
 
 
 def _sliced(said: Sequence[Mapping[str, Any] | None], window: TimeWindow) -> dict[str, Any]:
-    """Return all clients' answers by time since the window's start; empty if a client does not report them."""
+    """Return the number of answers by time since the window's start; {} if a client does not report it."""
     if not said or not all(said):
         return {}
     total = Slices()
@@ -136,5 +136,5 @@ def _sliced(said: Sequence[Mapping[str, Any] | None], window: TimeWindow) -> dic
 
 
 def _without_bulk(client: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a client's result without the parts that the cell's result has for all clients together."""
+    """Return a client's result without histograms, slow requests and slices, which are stored per cell."""
     return {name: value for name, value in client.items() if name not in (*HISTOGRAMS, SLOW, SLICES)}

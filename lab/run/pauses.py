@@ -41,21 +41,21 @@ class ServicePauses:
 UNKNOWN = ServicePauses(summary={}, spans=())
 
 
-def marks(insides: Sequence[Instrumentation]) -> list[dict[str, Counters]]:
-    """Return each service's counters by file, as they are now. Call this before the window begins."""
+def read_counters(insides: Sequence[Instrumentation]) -> list[dict[str, Counters]]:
+    """Return the present garbage collection counters of each service's processes. Call this before the timed window."""
     heads = [inside.files(PART, HEADER_BYTES) for inside in insides]
     return [{name: counters for name, head in files.items() if (counters := _counters(head))} for files in heads]
 
 
-def within(
+def collections_within(
     window: TimeWindow,
     insides: Sequence[Instrumentation],
     before: Sequence[Mapping[str, Counters]],
     clock: Callable[[], int] = perf_counter_ns,
 ) -> list[ServicePauses]:
-    """Return the collections of each service in *window*, which has just ended.
+    """Return the garbage collections of each service in *window*, which has just ended.
 
-    before: the result of marks() at the window's start
+    before: the result of read_counters() at the window's start
     clock: the clock of the services' host, in ns; *window* is on the same clock
     """
     contents = [inside.files(PART, SIZE_BYTES) for inside in insides]
@@ -90,7 +90,10 @@ def _pauses(
 
 
 def _counters(content: bytes) -> Counters | None:
-    """Return the counters in a file, or None if it is not of our format. A file that was just made has zeros."""
+    """Parse the counters of a file of core/inside/pauses.py. Return None if the format is another one.
+
+    A file that was just made has zeros.
+    """
     if len(content) < HEADER_BYTES or unpack_from("=Q", content)[0] not in (0, MAGIC):
         return None
     return tuple(iter_unpack(f"={COUNTERS}Q", content[8:HEADER_BYTES]))
@@ -107,7 +110,7 @@ def _since(before: Counters, now: Counters | None, most: int) -> Counters | None
 
 
 def _spans(content: bytes, window: TimeWindow) -> Iterator[GcPause]:
-    """Yield each recorded collection that overlaps *window*."""
+    """Yield each recorded garbage collection that overlaps *window*."""
     counters = _counters(content) or NONE
     for generation, (count, _, _) in enumerate(counters):
         first = HEADER_BYTES + 16 * generation * RECORDS

@@ -43,13 +43,13 @@ class CellPlaces(Protocol):
         """Prepare the hosts before children are started. Raises ChildFailed if a host cannot be used."""
 
     def of(self, role: str, number: int) -> Place:
-        """Return the place where a child runs."""
+        """Return the machine on which a service or client runs."""
 
     def service_line(self) -> dict[str, Any]:
-        """Return the keys of a service's first line that depend on its place."""
+        """Return the settings of a service that depend on its machine, such as folder and CPUs."""
 
     def client_line(self, client_id: int) -> dict[str, Any]:
-        """Return the keys of a client's first line that depend on its place."""
+        """Return the settings of a client that depend on its machine, such as CPUs."""
 
     def mark(self) -> None:
         """Read each host's clock and activity counters before the first release. Raises ChildFailed."""
@@ -60,8 +60,8 @@ class CellPlaces(Protocol):
         part: the slice in which they send; None to send as the method says
         """
 
-    def there(self, here_ns: int) -> int:
-        """Convert a time of the orchestrator's clock to that of the services' host: the latest possible value."""
+    def to_service_clock(self, here_ns: int) -> int:
+        """Convert a time of the orchestrator's clock to the services' host's clock: the latest possible value."""
 
     def end(self, served: Sequence[str] = ()) -> HostActivity:
         """Return what happened on the hosts since mark(). Raises ChildFailed.
@@ -70,9 +70,9 @@ class CellPlaces(Protocol):
         """
 
     def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
-        """Convert a window to a host's clock, widened by the clock error so that no event is lost. Call after end()."""
+        """Convert a time window to a host's clock, and widen it by the clock error. Call after end()."""
 
-    def settle(
+    def convert_times(
         self,
         clients: Sequence[Child],
         by_client: Sequence[dict[str, Any]],
@@ -80,7 +80,7 @@ class CellPlaces(Protocol):
         released_ns: int,
         ended: HostActivity,
     ) -> list[Message]:
-        """Convert times to the orchestrator's clock, and drop values that mix two clocks. Return faults of the cell."""
+        """Convert clients' times to the orchestrator's clock, drop values that mix two clocks, and return faults."""
 
 
 class RemotePlaces(CellPlaces, Protocol):
@@ -135,12 +135,12 @@ class LocalPlaces:
             client.tell(word)
         return released_ns
 
-    def there(self, here_ns: int) -> int:
+    def to_service_clock(self, here_ns: int) -> int:
         """Return *here_ns*, because one machine has one clock."""
         return here_ns
 
     def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
-        """Return the window unchanged, because one machine has one clock."""
+        """Return the time window unchanged, because one machine has one clock."""
         return TimeWindow(start_ns=start_ns, end_ns=end_ns)
 
     def end(self, served: Sequence[str] = ()) -> HostActivity:
@@ -154,7 +154,7 @@ class LocalPlaces:
             },
         )
 
-    def settle(
+    def convert_times(
         self,
         clients: Sequence[Child],
         by_client: Sequence[dict[str, Any]],
@@ -162,5 +162,5 @@ class LocalPlaces:
         released_ns: int,
         ended: HostActivity,
     ) -> list[Message]:
-        """Return no fault, because one machine has one clock."""
+        """Return no faults, because one machine has one clock."""
         return []

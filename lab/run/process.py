@@ -31,7 +31,7 @@ class Process(Protocol):
 
     @property
     def stderr(self) -> HeadTailBuffer:
-        """Return the buffer with the child's stderr."""
+        """Return the buffer that holds the child's stderr."""
 
     def fileno(self) -> int:
         """Return a descriptor that is readable when read() has data or stdout has ended."""
@@ -56,7 +56,7 @@ class Process(Protocol):
 
 
 class Place(Protocol):
-    """A machine on which children run. name: the host's name, "" for this machine; folder: the folder for sockets"""
+    """A machine on which services and clients run. name: the host's name, "" for this machine; folder: for sockets"""
 
     @property
     def name(self) -> str: ...
@@ -71,7 +71,7 @@ class Place(Protocol):
         """Return the command line of a child on this machine."""
 
     def version(self, runtime: AnyRuntime) -> str:
-        """Return the version that children under *runtime* must report."""
+        """Return the Python version that children under *runtime* must report."""
 
     def ran_ns(self, pid: int) -> Mapping[int, int]:
         """Return {thread id: CPU time in ns} of a child and its descendants."""
@@ -157,7 +157,7 @@ class LocalPlace:
         return runtime.command(system, role)
 
     def version(self, runtime: AnyRuntime) -> str:
-        """Return the version that children under *runtime* must report."""
+        """Return the Python version that children under *runtime* must report."""
         return runtime.version
 
     def ran_ns(self, pid: int) -> Mapping[int, int]:

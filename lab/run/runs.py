@@ -118,8 +118,8 @@ def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:
     (folder / COMPARISONS).unlink(missing_ok=True)  # a report may have written them from the incomplete run
 
 
-def unmeasured(run: Run) -> int:
-    """Return how many planned cells *run* lacks. A run that ended early by `until` is held to its own blocks."""
+def count_unmeasured(run: Run) -> int:
+    """Return how many planned cells *run* lacks. If `until` ended the run early, only its own blocks count."""
     saved = SavedPlan.from_json(run.plan)
     absent = {(one.system, one.runtime): one.reason for one in saved.absent}
     entries = replace(Plan.from_json(run.plan), absent=absent).entries()
@@ -128,7 +128,7 @@ def unmeasured(run: Run) -> int:
     return len(planned - {(cell.arm, cell.cell_id, cell.block) for cell in run.cells})
 
 
-def resumed(folder: Path) -> Run:
+def load_to_resume(folder: Path) -> Run:
     """Load the run in *folder* to continue it. Raises BadInput if it was measured on another machine."""
     run = load(folder)
     here = host.facts()
@@ -198,7 +198,7 @@ def run_lock(folder: Path) -> Iterator[Sandbox]:
                 os.close(lock)
 
 
-def expect_ours(folder: Path, names: Iterable[str]) -> None:
+def expect_no_foreign_files(folder: Path, names: Iterable[str]) -> None:
     """Raise BadInput if *folder* holds no run, but has a file with one of *names*, which a run would overwrite."""
     if is_there(folder / FILE_NAME):
         return

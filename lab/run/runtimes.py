@@ -39,7 +39,7 @@ class Runtime:
 
     @property
     def version(self) -> str:
-        """Return the version that children must report."""
+        """Return the Python version that children under this runtime must report."""
         return str(self.interpreter.facts["version"])
 
     @property
@@ -69,11 +69,11 @@ class Runtime:
         return python
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """Return the system's own keys of a child's first line."""
+        """Return the settings of *system* that a child gets at its start, besides the cell's parameters."""
         return dict(system.told)
 
     def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the interpreter, with the user's packages, and its label, for the first line of a user's service.
+        """Return the settings of a user's service that depend on its runtime: interpreter, with packages, and label.
 
         Raises EnvironmentFailed if the packages cannot be installed.
         """
@@ -81,7 +81,7 @@ class Runtime:
         return {"python": str(self.python(file)), "expected_python": self.interpreter.label}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts that result.json keeps."""
+        """Return the runtime's facts for result.json."""
         paths = {name: path for name, path in self.pythons.items() if isinstance(path, Path)}
         return {
             "executable": str(self.interpreter.executable),
@@ -108,11 +108,11 @@ class Native:
         return programs.command(program)
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """Return the system's own keys of a child's first line."""
+        """Return the settings of *system* that a child gets at its start, besides the cell's parameters."""
         return dict(system.told)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts that result.json keeps."""
+        """Return the runtime's facts for result.json."""
         return {
             "executable": "native/bin",
             "implementation": NATIVE,
@@ -149,13 +149,13 @@ class UserServiceRuntime:
         return [sys.executable, *USER_SERVICE_CHILD]
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """Return the keys of the child's first line that describe the service and its runtime."""
+        """Return the settings that the child of a user's service gets at its start: the command and its runtime."""
         promises = {"gil_enabled": self.name.gil_enabled, "variables": self.name.variables}
         own = system.told["own"]
         return {"own": {**own, **promises, **(self.runtime.service_config(own) if self.runtime else {})}}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts that result.json keeps."""
+        """Return the runtime's facts for result.json."""
         return (self.runtime or Native()).to_json()
 
     def python(self, system: System) -> str:

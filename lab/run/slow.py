@@ -21,7 +21,7 @@ Overlap: TypeAlias = tuple[int, int, CumulativeTime]  # start, latency, and the 
 COLLECTION = "collection"
 
 
-def watched(role: str, number: int) -> str:
+def timeline_name(role: str, number: int) -> str:
     """Return the name of a service's or client's timeline of waits for a core."""
     return f"{role} {number}"
 
@@ -33,11 +33,11 @@ def slow_requests(
     latency: Mapping[str, Any],
     windows: Sequence[TimeWindow],
 ) -> dict[str, dict[str, Any]]:
-    """Return for each percentile the number of slower requests, and the shares of their time by cause.
+    """Return for p99 and p99.9 the number of slower requests, and the shares of their time by cause.
 
     said: the `slow` key of each client. A percentile is left out if a client did not record all slower requests; the
         result is empty if a client recorded none.
-    waits: timelines by the names of watched(), and STEAL; an unknown timeline has no share
+    waits: timelines by the names of timeline_name(), and STEAL; an unknown timeline has no share
     """
     if not said or not all(said):
         return {}
@@ -64,8 +64,8 @@ def _laid(
     collections = [CumulativeTime.of_spans(pauses.spans) for pauses in collected] if is_collecting_known else []
     held_up: dict[str, Callable[[int, int], CumulativeTime]] = {
         COLLECTION: lambda client_id, service_id: collections[service_id],
-        SERVICE: lambda client_id, service_id: waits[watched(SERVICE, service_id)],
-        CLIENT: lambda client_id, service_id: waits[watched(CLIENT, client_id)],
+        SERVICE: lambda client_id, service_id: waits[timeline_name(SERVICE, service_id)],
+        CLIENT: lambda client_id, service_id: waits[timeline_name(CLIENT, client_id)],
         STEAL: lambda client_id, service_id: waits[STEAL],
     }
     known: dict[str, list[Overlap]] = {}
@@ -80,7 +80,10 @@ def _laid(
 
 
 def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str, float]:
-    """Return the cause's share of the requests' time, and of all time at the same services or clients (`window`)."""
+    """Return the share of a cause in the slow requests' time (`share`) and in all time (`window`).
+
+    "All time" is the timed window at the services or clients of these requests.
+    """
     total_ns = sum(latency_ns for _, latency_ns, _ in laid)
     length_ns = max(1, sum(window.end_ns - window.start_ns for window in windows))
     whole = {
@@ -112,7 +115,7 @@ def _collected(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[s
 def _elsewhere(
     pairs: Sequence[tuple[Overlap, float]], windows: Sequence[TimeWindow]
 ) -> Iterator[tuple[int, int, CumulativeTime]]:
-    """Yield each request moved to other times of the windows, which are joined without the gaps between them."""
+    """Yield each slow request moved to SHIFTS other times. The windows are joined without the gaps between them."""
     ends_ns = [*accumulate(window.end_ns - window.start_ns for window in windows)]
     for number in range(1, SHIFTS + 1):
         shift_ns = int(number * _GOLDEN % 1 * ends_ns[-1])

@@ -25,7 +25,7 @@ from core.result import CellResult
 from core.stress import Round, Stress
 from core.system import System
 from lab.run.cell_run import NOT_READY, Bench, redactor_of
-from lab.run.expected import expecting
+from lab.run.expected import learn_expected_answers
 from lab.run.instrumentation import Instrumentation, TimeWindow, pid_of
 from lab.run.measure import measure
 
@@ -62,8 +62,8 @@ def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s:
     for key, system in systems.items():
         if system.hosted:
             first = {entry.arm: entry for entry in reversed(entries) if entry.system.key == key}
-            told, stress.checks = expecting(system.child_config["own"], list(first.values()), bench, deadline_s)
-            systems[key] = replace(system, child_config={**system.child_config, "own": {**told, **how}})
+            told, stress.checks = learn_expected_answers(system.told["own"], list(first.values()), bench, deadline_s)
+            systems[key] = replace(system, told={**system.told, "own": {**told, **how}})
     return systems
 
 
@@ -132,13 +132,13 @@ def _ask_for_stacks(folder: Path) -> None:
 
 
 def _texts(insides: Sequence[Instrumentation], name: str, redactor: Redactor) -> tuple[str, ...]:
-    """Return the texts that processes wrote into files of the part *name*, without secrets and shortened."""
+    """Return the traces that processes wrote into files of the part *name*, shortened and without secrets."""
     contents = [content for inside in insides for content in inside.files(name, LONGEST_FILE).values() if content]
-    texts = [grouped(content.decode(errors="replace")) for content in contents[:MOST_TRACES]]
+    texts = [group_stacks(content.decode(errors="replace")) for content in contents[:MOST_TRACES]]
     return tuple(redactor.text(text[:LONGEST_TRACE]) for text in texts)
 
 
-def grouped(trace: str) -> str:
+def group_stacks(trace: str) -> str:
     """Group a trace of faulthandler: each stack once with its number of threads, the most frequent first."""
     blocks = [block.partition("\n") for block in trace.strip().split("\n\n")]
     stacks = Counter(frames for head, _, frames in blocks if _THREAD.match(head))

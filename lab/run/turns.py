@@ -28,7 +28,7 @@ CPU = USED[:2]
 FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong")  # taken from the first slice with them
 
 
-def slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
+def size_slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
     """Return the number of slices of an arm in a block, which is even, and the length of a slice.
 
     latency_ns: the mean latency of the slowest arm
@@ -40,7 +40,7 @@ def slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
     return count, Slice(lead_ns=round(lead_ns), length_ns=length_ns)
 
 
-def added(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def add_slices(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Add up the results of a client's slices.
 
     CPU time and context switches are multiplied by the share of answers that count.
@@ -48,7 +48,9 @@ def added(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     total: dict[str, Any] = dict(ChainMap(*reversed([dict(result) for result in results])))
     total |= {key: sum(result.get(key, 0) for result in results) for key in SUMS if key in total}
     total["errors"] = dict(sum((Counter(result["errors"]) for result in results), Counter()))
-    total |= {key: merged(result[key] for result in results if key in result) for key in HISTOGRAMS if key in total}
+    total |= {
+        key: merge_histograms(result[key] for result in results if key in result) for key in HISTOGRAMS if key in total
+    }
     total |= {key: next(result[key] for result in results if key in result) for key in FIRST if key in total}
     if "offered_rate" in total:
         total["offered_rate"] = mean(result["offered_rate"] for result in results)
@@ -62,23 +64,23 @@ def added(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
             if SLICES in result:
                 by_time.merge(Slices.from_json(result[SLICES]))
         total[SLICES] = by_time.to_json()
-    return total | used(total, counted_share([total]))
+    return total | counted_usage(total, counted_share([total]))
 
 
 def counted_share(clients: Sequence[Mapping[str, Any]]) -> float:
-    """Return the share of all answers that came in counted time, 0..1."""
+    """Return the share of all answers that came in the counted part of a slice, 0..1."""
     answered, uncounted = (sum(client.get(key, 0) for client in clients) for key in ("answered", "uncounted"))
     return answered / (answered + uncounted) if answered else 1.0
 
 
-def used(result: Mapping[str, Any], share: float, idle_cpu_ns: int = 0) -> dict[str, int]:
-    """Return a child's CPU time, without *idle_cpu_ns*, and its context switches, all multiplied by *share*."""
+def counted_usage(result: Mapping[str, Any], share: float, idle_cpu_ns: int = 0) -> dict[str, int]:
+    """Return a child's CPU time and context switches multiplied by *share*, the CPU time without *idle_cpu_ns*."""
     cpu_ns = sum(result.get(key, 0) for key in CPU)
     busy = max(0.0, 1 - idle_cpu_ns / cpu_ns) if cpu_ns else 1.0
     return {key: round(result[key] * share * (busy if key in CPU else 1)) for key in USED if key in result}
 
 
-def merged(parts: Any) -> dict[str, Any]:
+def merge_histograms(parts: Any) -> dict[str, Any]:
     """Add up histograms, and return the sum; {} if all are empty."""
     total = Histogram()
     for part in parts:
@@ -98,11 +100,11 @@ class IdleUsage:
         self.cpu_ns = [0] * len(roots)
 
     def rest(self) -> None:
-        """Note that the arm's slice has ended."""
+        """Begin the idle time of an arm whose slice has ended."""
         self._ran = [place.ran_ns(pid) for place, pid in self._roots]
 
     def wake(self) -> None:
-        """Note that the arm's slice begins, and count the CPU time that its threads have used since rest()."""
+        """End the idle time of an arm, and add the CPU time that its threads have used since rest()."""
         for number, (before, (place, pid)) in enumerate(zip(self._ran, self._roots, strict=False)):
             now = place.ran_ns(pid)
             self.cpu_ns[number] += sum(max(0, ran_ns - before.get(thread, 0)) for thread, ran_ns in now.items())

@@ -24,8 +24,8 @@ from lab.user_service.command import (
     CommandFailed,
     check_requests,
     end_descendants,
-    lacking,
-    started,
+    probe,
+    start_command,
 )
 from lab.user_service.pythons import Pythons, pythons_in
 from lab.user_service.workers import WorkerSampler
@@ -48,7 +48,7 @@ class RunningService:
         """Raise CommandFailed if the service does not answer."""
         self.address = own["address"]
         check_requests(own)
-        state = lacking(own, self.address, ANSWER_DEADLINE_S)
+        state = probe(own, self.address, ANSWER_DEADLINE_S)
         if state:
             raise CommandFailed(
                 "The service at {url} does not {state}. Start the service first.", url=own["url"], state=state
@@ -98,7 +98,7 @@ class StartedService(RunningService):
         self._own = {**cell["own"], **({"host": cell["address"]} if "address" in cell else {})}
         self.promised, self.is_asgi = self._own["gil_enabled"], self._own.get("interface") == ASGI
         check_requests(self._own)
-        self.command = started(self._own, cell)
+        self.command = start_command(self._own, cell)
         self._has_loops = "{loops}" in self._own["command"] and cell["params"]["NUM_WORKERS_PER_API_SERVICE"] > 1
         self.address = self.command.address
         self._check_place()

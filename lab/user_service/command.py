@@ -61,7 +61,7 @@ class Endpoint:
         return f"{self.host}:{self.port}" if self.port else self.socket
 
 
-def endpoint_for(own: Mapping[str, Any], service_id: int, folder: str) -> Endpoint:
+def choose_endpoint(own: Mapping[str, Any], service_id: int, folder: str) -> Endpoint:
     """Return a free endpoint. Raises CommandFailed if the port that the user chose is taken."""
     path, host = os.path.join(folder, f"{service_id}.0"), own.get("host", LOOPBACK)
     if "{port}" not in own["command"]:
@@ -82,7 +82,7 @@ def endpoint_for(own: Mapping[str, Any], service_id: int, folder: str) -> Endpoi
     return Endpoint(host=host, port=lease.port, socket=path, lease=lease)
 
 
-def filled(own: Mapping[str, Any], endpoint: Endpoint, params: Mapping[str, Any]) -> list[str]:
+def fill_placeholders(own: Mapping[str, Any], endpoint: Endpoint, params: Mapping[str, Any]) -> list[str]:
     """Return the command's words with all placeholders filled in. Raises CommandFailed if a quote is not closed."""
     values = {
         "python": own["python"],
@@ -103,7 +103,7 @@ def filled(own: Mapping[str, Any], endpoint: Endpoint, params: Mapping[str, Any]
     return [pattern.sub(lambda match: str(values[match[0][1:-1]]), word) for word in words]
 
 
-def environment(own: Mapping[str, Any], inside: Mapping[str, str]) -> dict[str, str]:
+def command_environment(own: Mapping[str, Any], inside: Mapping[str, str]) -> dict[str, str]:
     """Return the environment variables of the command. The measured interpreter's folder is first on PATH.
 
     own: has the variables that the user added
@@ -120,8 +120,8 @@ class ServiceCommand:
     """A running command. It ends, with all its descendants, when this process ends."""
 
     def __init__(self, own: Mapping[str, Any], cell: Mapping[str, Any]) -> None:
-        self._endpoint = endpoint_for(own, cell["service_id"], cell["folder"])
-        words = filled(own, self._endpoint, cell["params"])
+        self._endpoint = choose_endpoint(own, cell["service_id"], cell["folder"])
+        words = fill_placeholders(own, self._endpoint, cell["params"])
         self.address = self._endpoint.address
         self._output, self._reader = ProcessOutput(), OutputReader()
         self._line = shlex.join(words)
@@ -130,7 +130,7 @@ class ServiceCommand:
             self.process = subprocess.Popen(
                 words,
                 cwd=own["directory"],
-                env=environment(own, cell.get("inside", {})),
+                env=command_environment(own, cell.get("inside", {})),
                 stdin=subprocess.DEVNULL,
                 stdout=self._output.write_end,
                 stderr=subprocess.STDOUT,
@@ -152,7 +152,7 @@ class ServiceCommand:
         until, state, patience_s = began + deadline_s, NOTHING, min(ASK_DEADLINE_S, deadline_s)
         while monotonic() < until:
             self.expect_alive(message("before it accepted connections"))
-            state = lacking(own, self.address, min(ASK_DEADLINE_S, deadline_s))
+            state = probe(own, self.address, min(ASK_DEADLINE_S, deadline_s))
             if not state:
                 return
             if state.code != DEAF:
@@ -237,7 +237,7 @@ class ServiceCommand:
         return message("{line}. It wrote: {output}", line=self._line, output=output)
 
 
-def started(own: Mapping[str, Any], cell: Mapping[str, Any]) -> ServiceCommand:
+def start_command(own: Mapping[str, Any], cell: Mapping[str, Any]) -> ServiceCommand:
     """Start the command, wait until it answers, and return it. Raises CommandFailed.
 
     If another process has taken the chosen port, the command is started again with another port, up to STARTS times.
@@ -279,8 +279,8 @@ def check_requests(own: Mapping[str, Any]) -> None:
             ) from None
 
 
-def lacking(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
-    """Send the plan's first request. Return what the service fails to do, or NOTHING if it answers."""
+def probe(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
+    """Send the plan's first request to the service. Return what the service fails to do, or NOTHING if it answers."""
     connect, message_of = PROTOCOLS[own["protocol"]]
     request = RequestPlan.from_json(own["requests"]).requests[0]
     try:

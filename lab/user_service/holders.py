@@ -70,7 +70,7 @@ def connections(address: str) -> set[str]:
 
 
 def loops(pid: int, files: AbstractSet[str]) -> tuple[list[int], int]:
-    """Return how many of *files* each epoll instance of *pid* watches, most first, and how many *pid* has open."""
+    """Return how many of *files* each epoll instance of a process watches, most first, and how many are open there."""
     names = _links(pid) if files else {}
     watched = {
         frozenset(number for number in _TARGET.findall(_text(info)) if names.get(number) in files)

@@ -40,7 +40,7 @@ class ListenerStub:
         """Return at once, because nothing is open."""
 
 
-def loop_type(base: Any) -> Any:
+def make_loop_type(base: Any) -> Any:
     """Return a subclass of the event loop *base* that does not listen: accept() gives it connections."""
 
     class HandedLoop(base):  # type: ignore[misc]
@@ -56,7 +56,7 @@ def loop_type(base: Any) -> Any:
     return HandedLoop
 
 
-async def until(stopping: threading.Event) -> None:
+async def wait_for_stop(stopping: threading.Event) -> None:
     """Wait until the main thread has been asked to stop."""
     while not stopping.is_set():
         await asyncio.sleep(TURN_S)
@@ -70,7 +70,7 @@ async def uvicorn(options: argparse.Namespace, stopping: threading.Event) -> Non
     )
 
     async def stop() -> None:
-        await until(stopping)
+        await wait_for_stop(stopping)
         server.should_exit = True
 
     stopped = asyncio.ensure_future(stop())
@@ -84,7 +84,7 @@ async def hypercorn(options: argparse.Namespace, stopping: threading.Event) -> N
     config.bind, config.loglevel = [f"fd://{socket.socket().detach()}"], options.log_level
     app = importlib.import_module("hypercorn.utils").load_application(options.app, config.wsgi_max_body_size)
     worker = importlib.import_module("hypercorn.asyncio.run").worker_serve
-    await worker(app, config, shutdown_trigger=lambda: until(stopping))
+    await worker(app, config, shutdown_trigger=lambda: wait_for_stop(stopping))
 
 
 async def granian(options: argparse.Namespace, stopping: threading.Event) -> None:
@@ -97,7 +97,7 @@ async def granian(options: argparse.Namespace, stopping: threading.Event) -> Non
     names = {"address": options.host, "port": options.port, "interface": "asgi", "log_level": options.log_level}
     server = embed.Server(app, **names, websockets=False)
     serving = asyncio.ensure_future(server.serve())
-    await asyncio.wait({serving, asyncio.ensure_future(until(stopping))}, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait({serving, asyncio.ensure_future(wait_for_stop(stopping))}, return_when=asyncio.FIRST_COMPLETED)
     server.stop()
     await serving
 
@@ -111,7 +111,7 @@ class EventLoopServer:
     def __init__(self, serve: Serve, count: int, base: Any, options: argparse.Namespace) -> None:
         self._serve, self._options, self._failure = serve, options, ""
         self._stopping = threading.Event()
-        self._loops = [loop_type(base)() for _ in range(count)]
+        self._loops = [make_loop_type(base)() for _ in range(count)]
         self._listener = socket.socket(socket.AF_INET6 if ":" in options.host else socket.AF_INET)
         for option in (socket.SO_REUSEADDR, socket.SO_REUSEPORT):
             self._listener.setsockopt(socket.SOL_SOCKET, option, 1)
@@ -161,7 +161,7 @@ class EventLoopServer:
             loop.call_soon_threadsafe(loop.accept, connection)
 
 
-def parsed(arguments: list[str]) -> argparse.Namespace:
+def parse_options(arguments: list[str]) -> argparse.Namespace:
     """Parse those of the server's options that this program needs."""
     parser = argparse.ArgumentParser()
     for flag in ("--host", "--log-level", "--bind"):
@@ -190,7 +190,7 @@ def main() -> int:
     if server != "hypercorn":  # hypercorn's own default is asyncio
         with suppress(ImportError):
             base = importlib.import_module("uvloop").Loop
-    return EventLoopServer(SERVERS[server], loops, base, parsed(arguments)).run()
+    return EventLoopServer(SERVERS[server], loops, base, parse_options(arguments)).run()
 
 
 def supervise(commands: list[list[str]]) -> int:

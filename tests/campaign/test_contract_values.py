@@ -182,7 +182,9 @@ class Speakers:
         self.started.append(Speaker(name, iter(lines), place))
         return self.started[-1]
 
-    def hear_all(self, speakers: Sequence[Speaker], key: str, when: Message, deadline_s: float) -> list[dict[str, Any]]:
+    def await_lines(
+        self, speakers: Sequence[Speaker], key: str, when: Message, deadline_s: float
+    ) -> list[dict[str, Any]]:
         heard = []
         for child in speakers:
             said = next(child.lines).replace(str(NOW).encode(), str(perf_counter_ns()).encode())

@@ -58,8 +58,8 @@ def test_a_child_that_writes_without_end_is_a_failed_cell(children: Children, mo
     base, began = _resident_bytes(), monotonic()
 
     def hear() -> None:
-        children.hear_all([silent, *([loud] if before else [])], READY, WHILE, DEADLINE_S)
-        children.hear_all([silent], RESULT, WHILE, DEADLINE_S)
+        children.await_lines([silent, *([loud] if before else [])], READY, WHILE, DEADLINE_S)
+        children.await_lines([silent], RESULT, WHILE, DEADLINE_S)
 
     with pytest.raises(ChildFailed) as caught:
         hear()
@@ -72,7 +72,7 @@ def test_a_child_that_fills_its_stderr_fills_no_disk_and_ends(children: Children
     flood = "import sys\nfor number in range(300): sys.stderr.write('y' * 10**6)\nsys.stderr.write('the end\\n')\n"
     base = _resident_bytes()
     child = start(children, flood + READY_LINE + "sys.stdin.read()")
-    children.hear_all([child], READY, WHILE, DEADLINE_S)
+    children.await_lines([child], READY, WHILE, DEADLINE_S)
     assert child.stderr_tail().endswith("the end")
     assert _resident_bytes() - base < MORE_BYTES
     assert sum(path.stat().st_size for path in Path(sandbox.folder).rglob("*") if path.is_file()) < 2**20

@@ -11,7 +11,7 @@ import pytest
 from commands import hosts
 from core.errors import ChildFailed
 from core.hosts import Host
-from lab.hosts.agent_stream import parts
+from lab.hosts.agent_stream import split_ssh_address
 from lab.hosts.clock import ClockOffset, RoundTrip, between, estimate, overlap_faults
 from lab.hosts.connection import HostConnection
 from lab.hosts.protocol import MOST_BYTES, BadFrame, FrameReader, frame
@@ -61,7 +61,7 @@ def test_windows_that_hardly_overlap_make_a_cell_invalid() -> None:
     [("h", ("", "h", "")), ("me@[fe80::1]:22", ("me", "fe80::1", "22"))],
 )
 def test_a_place_is_a_user_a_host_and_a_port(text: str, expected: tuple[str, str, str]) -> None:
-    assert parts(text) == expected
+    assert split_ssh_address(text) == expected
 
 
 def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:

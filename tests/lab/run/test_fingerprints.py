@@ -14,7 +14,7 @@ from lab.digests import Digests, files_in
 from lab.run import experiment, fingerprints
 from lab.run.cell_run import NOT_READY
 from lab.run.fingerprints import Fingerprinter
-from lab.run.runs import Order, check_unchanged, unmeasured
+from lab.run.runs import Order, check_unchanged, count_unmeasured
 from reports.facts.gates import mixed
 from systems import find
 from tests.lab.run.test_experiment import Begin, Journal, begin, journal, order, plan, quiet_machine, runtime
@@ -49,7 +49,7 @@ def test_going_on_with_edited_code_is_refused_with_the_file(
     assert len(run.fingerprints[CODE]) == 2
     assert "2 states of the code" in str(mixed(run.cells))
     check_unchanged(run, order)
-    assert unmeasured(run) == 0
+    assert count_unmeasured(run) == 0
 
 
 def test_code_that_changes_while_a_cell_is_measured_makes_it_invalid(

@@ -10,7 +10,7 @@ import pytest
 from core.inside.pauses import HEADER_BYTES, MAGIC, RECORDS, SIZE_BYTES
 from lab.run import pauses
 from lab.run.instrumentation import Instrumentation, TimeWindow
-from lab.run.pauses import DEFAULT, UNKNOWN, GcPause, marks, within
+from lab.run.pauses import DEFAULT, UNKNOWN, GcPause, collections_within, read_counters
 from lab.run.runtimes import Runtime
 from tests.started import started
 
@@ -39,11 +39,11 @@ def test_collections_of_a_process_and_its_children_are_counted_also_when_it_is_k
     inside = Instrumentation(tmp_path, DEFAULT)
     environment = {"PATH": os.environ["PATH"], **runtime.variables, **inside.variables}
     with started(runtime.interpreter.executable, "-W", "ignore", "-c", COLLECTS, env=environment) as process:
-        before = marks([inside])
+        before = read_counters([inside])
         process.say("")
         began_ns, ended_ns = json.loads(process.hear())
         assert process.hear() == "\n"
-    (collected,) = within(EVER, [inside], before)
+    (collected,) = collections_within(EVER, [inside], before)
     assert (collected.summary["processes"], collected.summary["collections"]) == (2, [2, 1, 4])
     own = [span for span in collected.spans if began_ns <= span.start_ns and span.end_ns <= ended_ns]
     assert len(own) == 6
@@ -63,10 +63,10 @@ def collected(tmp_path: Path, *contents: bytes, window: TimeWindow = EVER, befor
     inside = Instrumentation(tmp_path, DEFAULT)
     assert inside.folder
     (inside.folder / "pauses-1.0").write_bytes(before)
-    mark = marks([inside]) if before else [{}]
+    mark = read_counters([inside]) if before else [{}]
     for pid, content in enumerate(contents, 1):
         (inside.folder / f"pauses-{pid}.0").write_bytes(content)
-    (pauses_of_service,) = within(window, [inside], mark)
+    (pauses_of_service,) = collections_within(window, [inside], mark)
     return pauses_of_service
 
 
@@ -114,4 +114,4 @@ def test_a_file_that_cannot_be_true_leaves_the_service_unknown(tmp_path: Path, c
 
 def test_of_fewer_collections_than_before_or_of_no_file_nothing_is_known(tmp_path: Path) -> None:
     assert collected(tmp_path, file((5, 5)), before=file((5, 5), (20, 5))) == UNKNOWN
-    assert within(EVER, [Instrumentation(tmp_path, DEFAULT)], [{}]) == [UNKNOWN]
+    assert collections_within(EVER, [Instrumentation(tmp_path, DEFAULT)], [{}]) == [UNKNOWN]

@@ -13,7 +13,7 @@ from core.errors import BadInput
 from core.result import CellResult, Run, RunFile, keep_comparisons, load
 from lab import locks
 from lab.places import REPOSITORY
-from lab.run.runs import commit, expect_ours, run_lock
+from lab.run.runs import commit, expect_no_foreign_files, run_lock
 from lab.run.sandbox import Sandbox
 from tests.contract.runs import wait_for_ends
 from tests.started import Started, started
@@ -71,11 +71,11 @@ def test_an_empty_folder_that_another_command_has_taken_is_not_removed(tmp_path:
 
 def test_files_of_somebody_else_named_like_ours_are_refused_where_there_is_no_run(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("mine")
-    expect_ours(tmp_path, ["cells.csv"])
+    expect_no_foreign_files(tmp_path, ["cells.csv"])
     with pytest.raises(BadInput, match=r"table\.csv would be overwritten"):
-        expect_ours(tmp_path, ["cells.csv", "table.csv"])
+        expect_no_foreign_files(tmp_path, ["cells.csv", "table.csv"])
     (tmp_path / "result.json").touch()
-    expect_ours(tmp_path, ["table.csv"])
+    expect_no_foreign_files(tmp_path, ["table.csv"])
 
 
 SAVE = """
