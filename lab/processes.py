@@ -142,7 +142,7 @@ def guarded(
     wanted, hold = os.pipe()
     heard, report = os.pipe()
     words = [sys.executable, "-I", "-S", str(GUARD), str(report), program or str(command[0]), *map(str, command)]
-    with os.fdopen(hold, "wb", 0) as lifeline, os.fdopen(heard, "rb") as told, ExitStack() as ended:
+    with os.fdopen(hold, "wb", 0) as lifeline, os.fdopen(heard, "rb") as report_file, ExitStack() as ended:
         _LIFELINES.add(lifeline)
         ended.callback(_LIFELINES.discard, lifeline)
         try:
@@ -171,7 +171,7 @@ def guarded(
             finally:
                 lifeline.close()
                 _await_end(process)
-                guard.read_report(told)
+                guard.read_report(report_file)
 
 
 def expect_process(error: OSError) -> None:

@@ -41,10 +41,10 @@ class Relay:
         self._held = bytearray()
         self._held_until_ns = 0
 
-    def send(self, told: Mapping[str, Any], data: bytes = b"") -> None:
+    def send(self, header: Mapping[str, Any], data: bytes = b"") -> None:
         """Send a frame at once, or when the timed window is over."""
         with self._writing:
-            self._held += frame(told, data)
+            self._held += frame(header, data)
             if not time.perf_counter_ns() < self._held_until_ns or len(self._held) > MOST_HELD_BYTES:
                 self._write()
 
@@ -77,7 +77,7 @@ class Agent:
         self._children: dict[int, subprocess.Popen[bytes]] = {}
         self._relay = Relay()
         self._lease = Lease()
-        self._errands = AgentCalls(sandbox)
+        self._calls = AgentCalls(sandbox)
         self._callers = ThreadPoolExecutor(CALLERS)  # lasting threads, because a process can end with its parent thread
         self._at_once: dict[str, Callable[..., Any]] = {
             "start": self._start,
@@ -97,12 +97,12 @@ class Agent:
         while data := os.read(0, 1 << 20):
             self._lease.renew()
             self._relay.release()  # the runner sends nothing during a window unless the cell has failed
-            for told, payload in frames.feed(data):
-                given = {**told["with"], **({"data": payload} if payload else {})}
-                if do := self._at_once.get(told["what"]):
-                    self._answer(told["call"], do, given)
+            for header, payload in frames.feed(data):
+                given = {**header["with"], **({"data": payload} if payload else {})}
+                if do := self._at_once.get(header["what"]):
+                    self._answer(header["call"], do, given)
                 else:
-                    self._callers.submit(self._answer, told["call"], self._errands.calls[told["what"]], given)
+                    self._callers.submit(self._answer, header["call"], self._calls.calls[header["what"]], given)
 
     def _answer(self, number: int, do: Callable[..., Any], given: Mapping[str, Any]) -> None:
         try:

@@ -123,8 +123,8 @@ class AgentCalls:
         """Return this host's activity since the last call of _mark()."""
         return quiet.between(self._snapshot, quiet.snapshot(), neighbours, holders.pids_serving(served))
 
-    def _make_watcher(self, kind: str, told: dict[str, Any]) -> None:
-        self._watcher = WATCHERS[kind](self._sandbox, **told)
+    def _make_watcher(self, kind: str, options: dict[str, Any]) -> None:
+        self._watcher = WATCHERS[kind](self._sandbox, **options)
 
     def _watch(self, pid: int) -> None:
         assert self._watcher

@@ -143,7 +143,7 @@ class HostCluster:
                 **facts[name]["machine"],
                 "quiet": facts[name]["quiet"],
                 "uv": bool(facts[name]["uv"]),
-                "runtimes": {runtime: told["facts"]["version"] for runtime, told in place.runtimes.items()},
+                "runtimes": {runtime: found["facts"]["version"] for runtime, found in place.runtimes.items()},
                 "builds": place.builds(),
                 **({"link": links[name]} if links[name] else {}),
                 "with_runner": facts[name]["boot_id"] == host.boot_id() != "",
@@ -164,10 +164,10 @@ class HostCluster:
     def install(self, names: Sequence[str]) -> list[Message]:
         """Install missing runtimes on all hosts with uv. Return a message for each failure."""
         missing = {name: [one for one in names if one not in place.runtimes] for name, place in self._places.items()}
-        told = self._each(lambda place: place.call("install", COMMAND_S, names=missing[place.name]))
+        failed = self._each(lambda place: place.call("install", COMMAND_S, names=missing[place.name]))
         return [
             message("Host {host}: {reason}", host=name, reason=Message.from_json(failure))
-            for name, failures in told.items()
+            for name, failures in failed.items()
             for failure in failures
         ]
 
@@ -212,10 +212,10 @@ class HostCluster:
             with suppress(ChildFailed):
                 self._ask_all("asleep")
 
-    def watcher(self, kind: str, told: Mapping[str, Any]) -> RemoteWatcher:
+    def watcher(self, kind: str, options: Mapping[str, Any]) -> RemoteWatcher:
         """Return a watcher of the first service. Raises ChildFailed."""
         self.begin()
-        return RemoteWatcher(self._ask_services_host, kind, told)
+        return RemoteWatcher(self._ask_services_host, kind, options)
 
     def obstacle(self, kind: str) -> Message:
         """Return why no profile of *kind* can be taken; NOTHING if it can."""
@@ -324,7 +324,9 @@ class HostCluster:
         place.runtimes = found
         return found
 
-    def _runtime(self, name: str, told: Mapping[str, Any]) -> HostRuntime:
-        executable, parsed = Path(told["executable"]), RuntimeName.parse(name)
-        interpreter = Interpreter(name=parsed.series, executable=executable, source=told["source"], facts=told["facts"])
+    def _runtime(self, name: str, found: Mapping[str, Any]) -> HostRuntime:
+        executable, parsed = Path(found["executable"]), RuntimeName.parse(name)
+        interpreter = Interpreter(
+            name=parsed.series, executable=executable, source=found["source"], facts=found["facts"]
+        )
         return HostRuntime(name=parsed, interpreter=interpreter, places_of=self.places_of)

@@ -126,14 +126,14 @@ class RemoteProcess:
                 os.close(self._ready)
                 os.close(self._waker)
 
-    def handle(self, told: Mapping[str, Any], data: bytes) -> None:
+    def handle(self, header: Mapping[str, Any], data: bytes) -> None:
         """Handle a frame about this child, or the loss of its host. Only the connection's thread may call this."""
-        if told.get("stream") == "err":
+        if header.get("stream") == "err":
             self.stderr.add(data)
             return
         with self._changing:
-            if "status" in told:
-                self._status = int(told["status"])
+            if "status" in header:
+                self._status = int(header["status"])
             elif len(self._out) <= MAX_LINE_BYTES:  # more is dropped, because a longer line fails the cell
                 if not (self._out or self._has_ended or self._is_closed):
                     os.write(self._waker, b".")
@@ -222,17 +222,17 @@ class HostConnection:
             reply = self._replies.pop(number)
         if reply is None:
             raise ChildFailed(self.lost or self._silent(deadline_s))
-        told, back_ns = reply
-        if "error" in told:
-            raise ChildFailed("Host {host}: {reason}", host=self.host.name, reason=self._checked(Message, told, what))
-        return self._checked(ANSWERS.get(what, Any), told, what), back_ns
+        header, back_ns = reply
+        if "error" in header:
+            raise ChildFailed("Host {host}: {reason}", host=self.host.name, reason=self._checked(Message, header, what))
+        return self._checked(ANSWERS.get(what, Any), header, what), back_ns
 
-    def _checked(self, form: Any, told: Mapping[str, Any], what: str) -> Any:
+    def _checked(self, form: Any, header: Mapping[str, Any], what: str) -> Any:
         try:
-            if "error" in told:
-                return decode_message(told["error"])
+            if "error" in header:
+                return sentence(header["error"])
             if form is not Any:
-                decoded(told["answer"], form)
+                decoded(header["answer"], form)
         except Misfit as misfit:
             raise ChildFailed(
                 "Host {host} answered the call {what} with {value} as {key}, but it must be {accepted}.",
@@ -242,7 +242,7 @@ class HostConnection:
                 what=what,
                 accepted=misfit.wanted,
             ) from None
-        return told["answer"]
+        return header["answer"]
 
     def _send(self, number: int, what: str, data: bytes, arguments: Mapping[str, Any]) -> None:
         if self.lost:
@@ -296,8 +296,8 @@ class HostConnection:
                 data = self._stream.read(BEAT_S)
                 if data == b"":
                     raise HostLost(self._stream.why_ended())
-                for told, payload in frames.feed(data or b""):
-                    self._take(told, payload)
+                for header, payload in frames.feed(data or b""):
+                    self._take(header, payload)
                 now_s = perf_counter()
                 if data or now_s < self.silent_until_s:
                     heard_s = now_s
@@ -312,14 +312,14 @@ class HostConnection:
         except (ValueError, KeyError, TypeError) as error:  # a malformed frame, or a closed stream
             self._lose(self._gone(message("it sent bytes that are no frame: {text}", text=str(error)[:100])))
 
-    def _take(self, told: Mapping[str, Any], data: bytes) -> None:
-        if "reply" not in told:
-            if child := self._children.get(told["child"]):
-                child.handle(told, data)
+    def _take(self, header: Mapping[str, Any], data: bytes) -> None:
+        if "reply" not in header:
+            if child := self._children.get(header["child"]):
+                child.handle(header, data)
             return
         with self._changing:
-            if told["reply"] in self._replies:  # no caller waits for other replies
-                self._replies[told["reply"]] = told, perf_counter_ns()
+            if header["reply"] in self._replies:  # no caller waits for other replies
+                self._replies[header["reply"]] = header, perf_counter_ns()
                 self._changing.notify_all()
 
     def _lose(self, why: Message) -> None:

@@ -102,13 +102,13 @@ class HostPlace(HostConnection):
             pythons.setdefault(name, set()).add(words[0])
         return {
             name: {
-                **told["facts"],
+                **found["facts"],
                 "packages": {
                     path: self.call("packages", python=path)
-                    for path in sorted(pythons.get(name, set()) - {told["executable"]})
+                    for path in sorted(pythons.get(name, set()) - {found["executable"]})
                 },
             }
-            for name, told in self.runtimes.items()
+            for name, found in self.runtimes.items()
         }
 
     def version(self, runtime: AnyRuntime) -> str:
@@ -199,8 +199,8 @@ class RemoteInstrumentation(Instrumentation):
         The first call makes the folder, because by then the host is connected.
         """
         if self._parts and not self.folder:
-            told = self._ask("inside", parts={name: dict(options) for name, options in self._parts.items()})
-            self.folder, self.root = Path(told["folder"]), Path(told["root"])
+            made = self._ask("inside", parts={name: dict(options) for name, options in self._parts.items()})
+            self.folder, self.root = Path(made["folder"]), Path(made["root"])
         return super().variables
 
     def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
@@ -221,11 +221,11 @@ class RemoteInstrumentation(Instrumentation):
 class RemoteWatcher:
     """A watcher of *kind* on the services' host. ask: calls the agent of that host"""
 
-    def __init__(self, ask: Callable[..., Any], kind: str, told: Mapping[str, Any]) -> None:
+    def __init__(self, ask: Callable[..., Any], kind: str, options: Mapping[str, Any]) -> None:
         """Create the watcher on the host. Raises ChildFailed."""
         self._ask, self._kind = ask, kind
         self.facts: Any = None
-        ask("watcher", WATCHED_S, kind=kind, told=dict(told))
+        ask("watcher", WATCHED_S, kind=kind, options=dict(options))
 
     def listening(self, pid: int) -> None:
         """Tell the watcher that the service listens and no client has connected."""

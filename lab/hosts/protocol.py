@@ -24,9 +24,9 @@ class BadFrame(ValueError):
     """The other side sent bytes that are no frame."""
 
 
-def frame(told: Mapping[str, Any], data: bytes = b"") -> bytes:
-    """Return a frame of the JSON object *told* and *data*."""
-    words = json.dumps(told).encode()
+def frame(header: Mapping[str, Any], data: bytes = b"") -> bytes:
+    """Return a frame of the JSON object *header* and *data*."""
+    words = json.dumps(header).encode()
     return SIZES.pack(len(words), len(data)) + words + data
 
 
@@ -46,6 +46,6 @@ class FrameReader:
             start, end = SIZES.size + words, SIZES.size + words + size
             if len(self._unread) < end:
                 return
-            told, payload = json.loads(self._unread[SIZES.size : start]), bytes(self._unread[start:end])
+            header, payload = json.loads(self._unread[SIZES.size : start]), bytes(self._unread[start:end])
             del self._unread[:end]
-            yield told, payload
+            yield header, payload

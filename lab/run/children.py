@@ -155,11 +155,11 @@ class Child:
         self.process.close()
 
 
-def _failure(told: Any, size_bytes: int) -> Message:
+def _failure(reason: Any, size_bytes: int) -> Message:
     """Return the reason in a child's `failed` line. Raises Misfit if it is no message, or too long."""
     if size_bytes > LONGEST_FAILURE_BYTES:
         raise Misfit("failed", size_bytes, f"at most {LONGEST_FAILURE_BYTES} bytes")
-    return verbatim(told) if isinstance(told, str) else decode_message(told)
+    return verbatim(reason) if isinstance(reason, str) else sentence(reason)
 
 
 def failed(child: Child, fault: Message) -> ChildFailed:

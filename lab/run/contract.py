@@ -202,11 +202,11 @@ def _result(line: Mapping[str, Any], child: Child, kind: type[Any], must: Sequen
     if not isinstance(said, dict):
         raise _unlike(child, RESULT, said, message("an object"))
     _expect(child, said, must)
-    told: dict[str, Any] = _decoded(child, "", {key: said[key] for key in said if key not in OURS}, kind)
+    result: dict[str, Any] = _decoded(child, "", {key: said[key] for key in said if key not in OURS}, kind)
     for key in GIL:
-        if told[key] is None:
+        if result[key] is None:
             raise _unlike(child, key, None, message("true or false"))
-    return {**told, "program": child.program} if child.program else told
+    return {**result, "program": child.program} if child.program else result
 
 
 def _expect(child: Child, line: Mapping[str, Any], must: Sequence[str]) -> None:

@@ -92,7 +92,7 @@ class RemotePlaces(CellPlaces, Protocol):
     def kept_awake(self, wanted: bool) -> AbstractContextManager[object]:
         """Keep idle cores of all hosts from sleeping for the block, if *wanted*. Raises ChildFailed."""
 
-    def watcher(self, kind: str, told: Mapping[str, Any]) -> Watcher:
+    def watcher(self, kind: str, options: Mapping[str, Any]) -> Watcher:
         """Return a watcher of the first service on its host. Raises ChildFailed."""
 
 

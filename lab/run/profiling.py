@@ -130,13 +130,13 @@ def _known_interpreter(runtime: AnyRuntime) -> str:
     return str(python.interpreter.executable) if python.interpreter.facts["gil_disabled_build"] else ""
 
 
-def _watched(kind: str, cell: Cell, system: System, bench: Bench, **told: Any) -> tuple[CellResult, Any]:
+def _watched(kind: str, cell: Cell, system: System, bench: Bench, **options: Any) -> tuple[CellResult, Any]:
     """Measure the cell while a watcher of *kind* watches its first service. Return the result and the watcher's facts.
 
     Raises NotProfiled.
     """
     try:
-        watcher = bench.places.watcher(kind, told) if bench.places else WATCHERS[kind](bench.sandbox, **told)
+        watcher = bench.places.watcher(kind, options) if bench.places else WATCHERS[kind](bench.sandbox, **options)
     except (ChildFailed, LocksFailed) as error:
         raise NotProfiled(error.message) from error
     result = _measured(cell, system, replace(bench, listening=watcher.listening, watch=watcher.watch))

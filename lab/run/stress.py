@@ -62,8 +62,8 @@ def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s:
     for key, system in systems.items():
         if system.hosted:
             first = {entry.arm: entry for entry in reversed(entries) if entry.system.key == key}
-            told, stress.checks = learn_expected_answers(system.told["own"], list(first.values()), bench, deadline_s)
-            systems[key] = replace(system, told={**system.told, "own": {**told, **how}})
+            own, stress.checks = learn_expected_answers(system.told["own"], list(first.values()), bench, deadline_s)
+            systems[key] = replace(system, told={**system.told, "own": {**own, **how}})
     return systems
 
 

@@ -106,7 +106,7 @@ SERVERS: dict[str, Serve] = {"uvicorn": uvicorn, "hypercorn": hypercorn, "grania
 
 
 class EventLoopServer:
-    """Event loops of this process that serve until they are told to end, or until one of them fails."""
+    """Event loops of this process that serve until a signal asks them to end, or one of them fails."""
 
     def __init__(self, serve: Serve, count: int, base: Any, options: argparse.Namespace) -> None:
         self._serve, self._options, self._failure = serve, options, ""
