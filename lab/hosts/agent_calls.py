@@ -41,7 +41,7 @@ class AgentCalls:
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._insides: dict[str, Instrumentation] = {}
+        self._instruments: dict[str, Instrumentation] = {}
         self._watcher: Watcher | None = None
         self._watching = ExitStack()
         self._keeping = ExitStack()
@@ -66,7 +66,7 @@ class AgentCalls:
             "watched": self._watched,
             "inside": self._inside,
             "inside_files": self._inside_files,
-            "inside_end": lambda folder: self._insides.pop(folder).remove(),
+            "inside_end": lambda folder: self._instruments.pop(folder).remove(),
             "ran": threads_ran_ns,
             "listen": listen,
             "reach": reach,
@@ -144,11 +144,11 @@ class AgentCalls:
     def _inside(self, parts: dict[str, Any]) -> dict[str, str]:
         """Prepare the parts that run inside one service, and return their folder and gilscope's."""
         inside = Instrumentation(self._sandbox.folder, parts)
-        self._insides[str(inside.folder)] = inside
+        self._instruments[str(inside.folder)] = inside
         return {"folder": str(inside.folder), "root": str(inside.root)}
 
     def _inside_files(self, folder: str, part: str, most_bytes: int) -> dict[str, str]:
-        files = self._insides[folder].files(part, most_bytes)
+        files = self._instruments[folder].files(part, most_bytes)
         return {name: b64encode(zlib.compress(content, 1)).decode() for name, content in files.items()}
 
 

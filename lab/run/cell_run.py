@@ -69,7 +69,7 @@ class Bench:
     runtimes: Mapping[str, AnyRuntime]
     method: Method = Method()  # noqa: RUF009 - frozen
     inside: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType(pauses.DEFAULT))
-    after: Callable[[Sequence[Instrumentation], TimeWindow], None] = lambda insides, window: None
+    after: Callable[[Sequence[Instrumentation], TimeWindow], None] = lambda instruments, window: None
     listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
     places: RemotePlaces | None = None
@@ -107,16 +107,16 @@ class CellRun(ExitStack):
         self._block, self._bench = block, bench
         self._runtimes = {role: bench.runtime(self._cell, self._system, role) for role in (SERVICE, CLIENT)}
         self._redactor = redactor_of(self._system)
-        self._is_away = self._system.user_service is not None and self._system.user_service.already_runs
-        self._insides: Sequence[Instrumentation] = [Instrumentation(bench.sandbox.folder, {})] * self._system.services(
-            self._cell
-        )
+        self._already_runs = self._system.user_service is not None and self._system.user_service.already_runs
+        self._instruments: Sequence[Instrumentation] = [
+            Instrumentation(bench.sandbox.folder, {})
+        ] * self._system.services(self._cell)
         self._services: list[Child] = []
         self._clients: list[Child] = []
         self._turns: list[Turn] = []
         self._is_warm = False
         self._idle = IdleUsage(())
-        self._window_there = TimeWindow()
+        self._service_window = TimeWindow()
         self._observed: CellMeasurement | None = None
         if children:
             self._work_with(children)
@@ -126,8 +126,8 @@ class CellRun(ExitStack):
         bench, runtime = self._bench, self._runtimes[SERVICE]
         parts = {**bench.inside, **jit_parts(runtime)} if bench.inside else {}
         made = bench.places.inside if bench.places else partial(Instrumentation, bench.sandbox.folder)
-        self._insides = self.enter_context(instrumented(partial(made, parts), len(self._insides)))
-        self.callback(lambda: bench.after(self._insides, self._window_there))
+        self._instruments = self.enter_context(instrumented(partial(made, parts), len(self._instruments)))
+        self.callback(lambda: bench.after(self._instruments, self._service_window))
         return self
 
     def do(self, step: Callable[..., object], *arguments: Any) -> None:
@@ -177,7 +177,7 @@ class CellRun(ExitStack):
         ready = self._children.await_lines(self._clients, READY, BEFORE_READY, starting_s({}))
         check_runtime(runtime, self._clients, ready)
         self._ready_ns = perf_counter_ns() - self._launched_ns
-        self._jit_ready = jit_states(self._runtimes[SERVICE], self._insides)
+        self._jit_ready = jit_states(self._runtimes[SERVICE], self._instruments)
         self._deadline_s = calling_s(self._cell, self._system, self._bench.method)
 
     def warm_up(self) -> None:
@@ -212,7 +212,7 @@ class CellRun(ExitStack):
         """Begin the counted part: reset the services' counters, and start to watch the cell's processes."""
         if self._is_warm:
             self._confirm(self._services, RESET, message("after the warm-up"), END_DEADLINE_S)
-        self._marks = pauses.read_counters(self._insides)
+        self._marks = pauses.read_counters(self._instruments)
         self._watching = self.enter_context(ExitStack())
         self._watching.enter_context(self._bench.watch(self._services[0].process.pid))
         self._idle = IdleUsage([(child.place, child.process.pid) for child in (*self._services, *self._clients)])
@@ -224,7 +224,7 @@ class CellRun(ExitStack):
 
         Services that already ran, and processes on other hosts, are left out.
         """
-        services, is_tree = [] if self._is_away else self._services, self._system.hosted or self._system.forks
+        services, is_tree = [] if self._already_runs else self._services, self._system.hosted or self._system.forks
         pairs = [
             *((SERVICE, child) for child in enumerate(services)),
             *((CLIENT, child) for child in enumerate(self._clients)),
@@ -256,17 +256,17 @@ class CellRun(ExitStack):
         self._watching.close()
         places, turns = self._places, self._turns
         whole = TimeWindow(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
-        ended = places.end([address for of_one in self._sockets for address in of_one] if self._is_away else ())
+        ended = places.end([address for of_one in self._sockets for address in of_one] if self._already_runs else ())
         there = places.window(places.of(SERVICE, 0).name, whole.start_ns, whole.end_ns)
         collected = pauses.collections_within(
-            there, self._insides, self._marks, lambda: places.to_service_clock(perf_counter_ns())
+            there, self._instruments, self._marks, lambda: places.to_service_clock(perf_counter_ns())
         )
         self._take_results()
         faults, windows = self._faults(), self._windows()
         by_client, by_service = ([child.result for child in some] for some in (self._clients, self._services))
         faults += places.convert_times(self._clients, by_client, by_service, whole.start_ns, ended)
         self._hide_wrong_answers(by_client)
-        self._window_there = TimeWindow(start_ns=there.start_ns, end_ns=places.to_service_clock(windows[-1].end_ns))
+        self._service_window = TimeWindow(start_ns=there.start_ns, end_ns=places.to_service_clock(windows[-1].end_ns))
         own = {key[1]: taken for key, taken in waits.items() if key[0] == self._arm}
         self._observed = CellMeasurement(
             start_ns=self._ready_ns,
@@ -302,7 +302,7 @@ class CellRun(ExitStack):
                 results.append(client.result)
             client.result = add_slices(results) if in_slices else client.result
         check_load(self._cell, self._system, self._clients, self._services)
-        add_jit_states(self._services, self._jit_ready, jit_states(self._runtimes[SERVICE], self._insides))
+        add_jit_states(self._services, self._jit_ready, jit_states(self._runtimes[SERVICE], self._instruments))
         if in_slices:
             share = counted_share([client.result for client in self._clients])
             for service, idle_ns in zip(self._services, self._idle.cpu_ns, strict=False):
@@ -359,7 +359,7 @@ class CellRun(ExitStack):
         Environment variables start the parts that run inside a service. The child of a user's command is sent these
         variables instead, and passes them on to the command.
         """
-        inside = [inside.variables for inside in self._insides]
+        inside = [inside.variables for inside in self._instruments]
         self._services = self._start(SERVICE, [{} if self._system.hosted else variables for variables in inside])
         config = {**self._places.service_line(), **self._runtimes[SERVICE].child_config(self._system)}
         self._start_deadline_s = starting_s(config)

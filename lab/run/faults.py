@@ -84,7 +84,7 @@ def jit_parts(runtime: AnyRuntime) -> dict[str, dict[str, Any]]:
     return {JIT: {}} if own and own.interpreter.has_jit else {}
 
 
-def jit_states(runtime: AnyRuntime, insides: Sequence[Instrumentation]) -> list[bool]:
+def jit_states(runtime: AnyRuntime, instruments: Sequence[Instrumentation]) -> list[bool]:
     """Return whether the JIT of each of a user's services is on. An unknown state counts as the promised one.
 
     Processes of other interpreters do not count.
@@ -92,7 +92,7 @@ def jit_states(runtime: AnyRuntime, insides: Sequence[Instrumentation]) -> list[
     if not isinstance(runtime, UserServiceRuntime) or runtime.runtime is None:
         return []
     promised, version = runtime.name.jit_enabled, runtime.runtime.version
-    return [promised if _jit_written(inside, version) <= {promised} else not promised for inside in insides]
+    return [promised if _jit_written(inside, version) <= {promised} else not promised for inside in instruments]
 
 
 def add_jit_states(services: Sequence[Child], ready: Sequence[bool], end: Sequence[bool]) -> None:

@@ -91,11 +91,11 @@ class Instrumentation:
 @contextmanager
 def instrumented(made: Callable[[], Instrumentation], services: int) -> Iterator[list[Instrumentation]]:
     """Make the instrumentation of each service with made(), and remove its folder at the end of the block."""
-    insides = [made() for _ in range(services)]
+    instruments = [made() for _ in range(services)]
     try:
-        yield insides
+        yield instruments
     finally:
-        for inside in insides:
+        for inside in instruments:
             inside.remove()
 
 

@@ -41,15 +41,15 @@ class ServicePauses:
 UNKNOWN = ServicePauses(summary={}, spans=())
 
 
-def read_counters(insides: Sequence[Instrumentation]) -> list[dict[str, Counters]]:
+def read_counters(instruments: Sequence[Instrumentation]) -> list[dict[str, Counters]]:
     """Return the present garbage collection counters of each service's processes. Call this before the timed window."""
-    heads = [inside.files(PART, HEADER_BYTES) for inside in insides]
+    heads = [inside.files(PART, HEADER_BYTES) for inside in instruments]
     return [{name: counters for name, head in files.items() if (counters := _counters(head))} for files in heads]
 
 
 def collections_within(
     window: TimeWindow,
-    insides: Sequence[Instrumentation],
+    instruments: Sequence[Instrumentation],
     before: Sequence[Mapping[str, Counters]],
     clock: Callable[[], int] = perf_counter_ns,
 ) -> list[ServicePauses]:
@@ -58,7 +58,7 @@ def collections_within(
     before: the result of read_counters() at the window's start
     clock: the clock of the services' host, in ns; *window* is on the same clock
     """
-    contents = [inside.files(PART, SIZE_BYTES) for inside in insides]
+    contents = [inside.files(PART, SIZE_BYTES) for inside in instruments]
     now_ns = clock()
     return [_pauses(files, mark, window, now_ns) for files, mark in zip(contents, before, strict=True)]
 

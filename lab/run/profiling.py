@@ -68,10 +68,12 @@ def _by_stacks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[s
     seen: list[stacks.Samples] = []
     complaints: list[str] = []
 
-    def after(insides: Sequence[Instrumentation], window: TimeWindow) -> None:
-        files = (content for inside in insides for content in inside.files(STACKS, MOST_STACK_BYTES).values())
-        seen.append(stacks.read(files, window.start_ns, window.end_ns, str(own.get("directory") or insides[0].root)))
-        complaints.extend(complaint for inside in insides for complaint in inside.complaints())
+    def after(instruments: Sequence[Instrumentation], window: TimeWindow) -> None:
+        files = (content for inside in instruments for content in inside.files(STACKS, MOST_STACK_BYTES).values())
+        seen.append(
+            stacks.read(files, window.start_ns, window.end_ns, str(own.get("directory") or instruments[0].root))
+        )
+        complaints.extend(complaint for inside in instruments for complaint in inside.complaints())
 
     _measured(cell, system, replace(bench, inside={STACKS: {"rate_hz": RATE_HZ}}, after=after))
     if not seen[0].at_work:
@@ -89,8 +91,8 @@ def _by_memory(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[s
     """Profile the memory of the cell's first service before clients connect, and before, after and long after load."""
     texts: list[list[str]] = []
 
-    def after(insides: Sequence[Instrumentation], window: TimeWindow) -> None:
-        files = (insides[0].files(part).values() for part in (MEMORY, MALLOCS))
+    def after(instruments: Sequence[Instrumentation], window: TimeWindow) -> None:
+        files = (instruments[0].files(part).values() for part in (MEMORY, MALLOCS))
         texts.extend([content.decode(errors="replace") for content in of_part] for of_part in files)
 
     cold = replace(bench.method, warmup=Warmup())  # a warm-up would use the connections that are measured as idle

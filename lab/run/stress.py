@@ -73,8 +73,8 @@ def _round(entry: Entry, system: System, number: int, bench: Bench, round_s: flo
     parts: dict[str, Mapping[str, Any]] = {"stress": {"switch_interval_s": switch_interval_s}}
     traces: dict[str, tuple[str, ...]] = {}
 
-    def keep_traces(insides: Sequence[Instrumentation], _: TimeWindow) -> None:
-        traces.update({name: _texts(insides, name, redactor) for name in (CRASH, HANG)})
+    def keep_traces(instruments: Sequence[Instrumentation], _: TimeWindow) -> None:
+        traces.update({name: _texts(instruments, name, redactor) for name in (CRASH, HANG)})
 
     watch = partial(_stacks_when_late, folder, round_s + LATE_S)
     bench = replace(bench, method=method, inside=parts, after=keep_traces, watch=watch)
@@ -131,9 +131,9 @@ def _ask_for_stacks(folder: Path) -> None:
                 os.kill(pid, STACKS_SIGNAL)
 
 
-def _texts(insides: Sequence[Instrumentation], name: str, redactor: Redactor) -> tuple[str, ...]:
+def _texts(instruments: Sequence[Instrumentation], name: str, redactor: Redactor) -> tuple[str, ...]:
     """Return the traces that processes wrote into files of the part *name*, shortened and without secrets."""
-    contents = [content for inside in insides for content in inside.files(name, LONGEST_FILE).values() if content]
+    contents = [content for inside in instruments for content in inside.files(name, LONGEST_FILE).values() if content]
     texts = [group_stacks(content.decode(errors="replace")) for content in contents[:MOST_TRACES]]
     return tuple(redactor.text(text[:LONGEST_TRACE]) for text in texts)
 

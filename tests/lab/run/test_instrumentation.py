@@ -53,8 +53,8 @@ def test_a_part_that_failed_is_quoted_by_its_last_line(written: Instrumentation)
 
 
 def test_folders_are_gone_at_the_end_and_without_parts_there_are_none(tmp_path: Path) -> None:
-    with instrumented(lambda: Instrumentation(tmp_path, {"pauses": {}}), 2) as insides:
-        assert [Path(one.variables[FOLDER]).parent for one in insides] == [tmp_path, tmp_path]
+    with instrumented(lambda: Instrumentation(tmp_path, {"pauses": {}}), 2) as instruments:
+        assert [Path(one.variables[FOLDER]).parent for one in instruments] == [tmp_path, tmp_path]
     assert list(tmp_path.iterdir()) == []
     with instrumented(lambda: Instrumentation(tmp_path, {}), 1) as (one,):
         assert (one.variables, one.files("pauses"), list(tmp_path.iterdir())) == ({}, {}, [])
