@@ -107,24 +107,12 @@ def _end_all(adopts: bool) -> None:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return
-        for pid in _descendants():
+        from core.processtree import descendants  # most commands leave none, and start sooner without this import
+
+        for pid in descendants(os.getpid()):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         select.select([], [], [], 0.002)
-
-
-def _descendants() -> list[int]:
-    """Return the pids of all descendants of this process, from /proc. Source: proc_pid_stat(5)."""
-    children: dict[int, list[int]] = {}
-    for name in filter(str.isdecimal, os.listdir("/proc")):
-        with suppress(OSError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-            if fields[0] not in (b"Z", b"X"):
-                children.setdefault(int(fields[1]), []).append(int(name))
-    tree = children.get(os.getpid(), [])
-    for pid in tree:
-        tree += children.get(pid, [])
-    return tree
 
 
 if __name__ == "__main__":

@@ -6,12 +6,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
-from functools import partial
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
-from typing import IO
+from typing import IO, Any
 
 from core.errors import BadInput
 from core.messages import Message, message
@@ -28,38 +27,22 @@ def run(
     timeout_s: float,
     environment: Mapping[str, str] | None = None,
     *,
-    folder: Path | None = None,
-    pass_fds: Sequence[int] = (),
-    program: str | None = None,
+    watch: Callable[[str], None] | None = None,
+    **options: Any,
 ) -> "subprocess.CompletedProcess[str]":
     """Run *command* with empty stdin until it ends, and return its status and output.
 
     Its whole process tree ends with it, at the deadline, on Ctrl-C, and when this process is killed. The beginning and
     the newest mebibyte of the output are kept (lab.output).
 
-    program: the file to execute, if it differs from command[0]
+    watch: called every WATCH_S with the newest line of the command's stderr
+    options: folder, pass_fds and program, as for guarded()
     Raises subprocess.TimeoutExpired, and OSError if the command cannot be started.
     """
-    start = partial(guarded, command, environment, folder=folder, pass_fds=pass_fds, program=program)
-    return _run(start, command, timeout_s, None)
-
-
-def run_watched(
-    command: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str], watch: Callable[[str], None]
-) -> "subprocess.CompletedProcess[str]":
-    """Run *command* as run() does, and call *watch* every WATCH_S with the newest line of its stderr."""
-    return _run(partial(guarded, command, environment), command, timeout_s, watch)
-
-
-def _run(
-    start: "Callable[..., AbstractContextManager[Guard]]",
-    command: Sequence[str | Path],
-    timeout_s: float,
-    watch: Callable[[str], None] | None,
-) -> "subprocess.CompletedProcess[str]":
     out, err = ProcessOutput(), ProcessOutput()
+    streams = out.write_end, err.write_end
     with closing(out), closing(err):
-        with start(streams=(out.write_end, err.write_end)) as guard:
+        with guarded(command, environment, streams=streams, **options) as guard:
             _read((out, err), command, timeout_s, watch)
         texts = [output.content().decode(errors="replace") for output in (out, err)]
     return subprocess.CompletedProcess(command, guard.status(), *texts)
@@ -137,6 +120,8 @@ def guarded(
 ) -> Iterator[Guard]:
     """Start *command* under a guard, which ends the command's process tree when the block or this process ends.
 
+    folder: the command's working directory
+    program: the file to execute, if it differs from command[0]
     streams: where the command's stdout and stderr go
     """
     wanted, hold = os.pipe()
