@@ -25,7 +25,7 @@ from lab.machine import host
 from lab.python.interpreters import Interpreter
 from lab.run.children import Child
 from lab.run.instrumentation import TimeWindow
-from lab.run.places import HostActivity
+from lab.run.places import CellPlaces, HostActivity
 from lab.run.runtimes import AnyRuntime, Native
 from lab.run.sandbox import Sandbox
 
@@ -33,8 +33,8 @@ LEAD_NS = 60_000_000  # time until the common start, in which every host must ge
 Answer = TypeVar("Answer")
 
 
-class HostCluster:
-    """The connected hosts of a run; implements lab.run.places.RemotePlaces.
+class HostCluster(CellPlaces):
+    """The connected hosts of a run, as the machines of its cells.
 
     A lost host is connected again for the next cell.
     method: its duration is the length of the timed windows, in which the connections are silent
@@ -171,7 +171,7 @@ class HostCluster:
             for failure in failures
         ]
 
-    # ---- lab.run.places.Places -----------------------------------------------------------------------------------
+    # ---- lab.run.places.CellPlaces -------------------------------------------------------------------------------
 
     def begin(self) -> None:
         """Connect lost hosts again. Raises ChildFailed."""

@@ -41,7 +41,7 @@ from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import add_jit_states, client_faults, jit_parts, jit_states, service_faults
 from lab.run.instrumentation import Instrumentation, TimeWindow, instrumented
 from lab.run.observed import CellMeasurement, result_fields
-from lab.run.places import CellPlaces, LocalPlaces, RemotePlaces
+from lab.run.places import CellPlaces
 from lab.run.process import LocalProcess
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
@@ -72,12 +72,16 @@ class Bench:
     after: Callable[[Sequence[Instrumentation], TimeWindow], None] = lambda instruments, window: None
     listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
-    places: RemotePlaces | None = None
+    places: CellPlaces | None = None
     slices: dict[str, tuple[int, Slice]] = field(default_factory=dict)
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
         """Return the runtime of *role* (service or client) in a cell of *system*."""
         return runtime_of(role, system, self.runtimes, cell.runtime, self.method)
+
+    def cell_places(self) -> CellPlaces:
+        """Return the machines on which a cell's children run."""
+        return self.places or CellPlaces(self.sandbox, self.method)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,15 +122,16 @@ class CellRun(ExitStack):
         self._idle = IdleUsage(())
         self._service_window = TimeWindow()
         self._observed: CellMeasurement | None = None
+        self.places = bench.cell_places()
         if children:
-            self._work_with(children)
+            self._children = children
 
     def __enter__(self) -> "CellRun":
         """Prepare the instrumentation that runs inside the services."""
         bench, runtime = self._bench, self._runtimes[SERVICE]
         parts = {**bench.inside, **jit_parts(runtime)} if bench.inside else {}
-        made = bench.places.inside if bench.places else partial(Instrumentation, bench.sandbox.folder)
-        self._instruments = self.enter_context(instrumented(partial(made, parts), len(self._instruments)))
+        made = partial(self.places.inside, parts)
+        self._instruments = self.enter_context(instrumented(made, len(self._instruments)))
         self.callback(lambda: bench.after(self._instruments, self._service_window))
         return self
 
@@ -159,9 +164,9 @@ class CellRun(ExitStack):
 
     def launch(self) -> None:
         """Start services and clients. Raises GilscopeError, as all steps do."""
-        self._work_with(self.enter_context(Children(self._bench.sandbox, str(REPOSITORY))))
+        self._children = self.enter_context(Children(self._bench.sandbox, str(REPOSITORY)))
         self._launched_ns = perf_counter_ns()
-        self._places.begin()
+        self.places.begin()
         self.start_services()
         self._clients = self._start(CLIENT, [{}] * self._cell.num_clients)
 
@@ -172,7 +177,7 @@ class CellRun(ExitStack):
         runtime = self._runtimes[CLIENT]
         for client_id, client in enumerate(self._clients):
             own = {"client_id": client_id, "addresses": self._sockets, "method": self._bench.method.to_json()}
-            place = self._places.client_line(client_id)
+            place = self.places.client_line(client_id)
             client.tell({**self._cell.to_json(), **own, **place, **runtime.child_config(self._system)})
         ready = self._children.await_lines(self._clients, READY, BEFORE_READY, starting_s({}))
         check_runtime(runtime, self._clients, ready)
@@ -216,7 +221,7 @@ class CellRun(ExitStack):
         self._watching = self.enter_context(ExitStack())
         self._watching.enter_context(self._bench.watch(self._services[0].process.pid))
         self._idle = IdleUsage([(child.place, child.process.pid) for child in (*self._services, *self._clients)])
-        self._places.mark()
+        self.places.mark()
 
     @property
     def waiting_pids(self) -> dict[tuple[str, str], list[int]]:
@@ -243,7 +248,7 @@ class CellRun(ExitStack):
             self._idle.wake()
         for client in self._clients:
             client.finished = False
-        released_ns = self._places.release(self._clients, part)
+        released_ns = self.places.release(self._clients, part)
         lines = self._children.await_lines(self._clients, RESULT, CALLING, self._deadline_s)
         part = replace(part, at_ns=released_ns) if part else None
         self._turns.append(Turn(released_ns=released_ns, heard_ns=perf_counter_ns(), part=part, lines=lines))
@@ -254,10 +259,10 @@ class CellRun(ExitStack):
         """End the processes, check their results, and combine them. waits: by the keys of waiting_pids, and STEAL"""
         self._idle.wake()
         self._watching.close()
-        places, turns = self._places, self._turns
+        places, turns = self.places, self._turns
         whole = TimeWindow(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
         ended = places.end([address for of_one in self._sockets for address in of_one] if self._already_runs else ())
-        there = places.window(places.of(SERVICE, 0).name, whole.start_ns, whole.end_ns)
+        there = places.window(self._services[0].place.name, whole.start_ns, whole.end_ns)
         collected = pauses.collections_within(
             there, self._instruments, self._marks, lambda: places.to_service_clock(perf_counter_ns())
         )
@@ -282,10 +287,6 @@ class CellRun(ExitStack):
 
     # ---- parts of steps ------------------------------------------------------------------------------------------
 
-    def _work_with(self, children: Children) -> None:
-        self._children = children
-        self._places: CellPlaces = self._bench.places or LocalPlaces(children.here, self._bench.method)
-
     def _take_results(self) -> None:
         """End the services, then check and keep the result line of each child."""
         in_slices = bool(self._turns[0].part)
@@ -297,7 +298,7 @@ class CellRun(ExitStack):
             results = []
             for turn in self._turns:
                 take_client_result(client, turn.lines[number])
-                heard = self._places.window(client.place.name, turn.released_ns, turn.heard_ns)
+                heard = self.places.window(client.place.name, turn.released_ns, turn.heard_ns)
                 check_times(client, heard, len(self._services))
                 results.append(client.result)
             client.result = add_slices(results) if in_slices else client.result
@@ -326,7 +327,7 @@ class CellRun(ExitStack):
             return [TimeWindow(start_ns=part.counts_from_ns, end_ns=part.until_ns) for part in parts]
         released_ns = self._turns[0].released_ns
         ends_ns = [
-            child.result["finished_ns"] - self._places.window(child.place.name, released_ns, 0).start_ns
+            child.result["finished_ns"] - self.places.window(child.place.name, released_ns, 0).start_ns
             for child in self._clients
         ]
         return [TimeWindow(start_ns=released_ns, end_ns=released_ns + max(ends_ns, default=0))]
@@ -361,7 +362,8 @@ class CellRun(ExitStack):
         """
         inside = [inside.variables for inside in self._instruments]
         self._services = self._start(SERVICE, [{} if self._system.hosted else variables for variables in inside])
-        config = {**self._places.service_line(), **self._runtimes[SERVICE].child_config(self._system)}
+        folder = {"folder": self._children.folder}
+        config = {**folder, **self.places.service_line(), **self._runtimes[SERVICE].child_config(self._system)}
         self._start_deadline_s = starting_s(config)
         for service_id, (service, variables) in enumerate(zip(self._services, inside, strict=True)):
             service.tell({**self._cell.to_json(), **config, "service_id": service_id, "inside": variables})
@@ -378,7 +380,7 @@ class CellRun(ExitStack):
         """Start one child for each item of *variables*, which are added to the child's environment."""
         runtime, started = self._runtimes[role], []
         for number, more in enumerate(variables):
-            place = self._places.of(role, number)
+            place = self.places.of(role, number) or self._children.here
             command = place.command(runtime, self._system, role)
             name = _name(role, number + 1, len(variables))
             started.append(self._children.start(name, str(runtime.name), command, {**runtime.variables, **more}, place))

@@ -1,7 +1,7 @@
 """Measures the cells of a block: one cell alone, or the arms of a setting, which take turns in slices of time."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from time import perf_counter_ns
 
 from config.orders import block_order
@@ -11,7 +11,6 @@ from core.errors import GilscopeError
 from core.result import CellResult
 from core.system import System
 from lab.machine.host import memory_available_bytes
-from lab.machine.wakeups import kept_awake
 from lab.run.cell_run import Bench, CellRun
 from lab.run.core_waits import CoreWaitSampler
 from lab.run.turns import size_slices
@@ -30,7 +29,7 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
     """
     start_ns = perf_counter_ns()
     with CellRun(Entry(arm=arm or cell.runtime, cell=cell, system=system), block, bench) as alone:
-        alone.do(lambda: alone.enter_context(_awake(cell, bench)))
+        alone.do(lambda: alone.enter_context(alone.places.kept_awake(cell.keep_awake)))
         for step in (alone.launch, alone.connect, alone.warm_up, alone.begin):
             alone.do(step)
         with CoreWaitSampler(alone.waiting_pids) as cores:
@@ -51,7 +50,7 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
         first, *others = [arms[place] for place in block_order(len(arms), block, seed)]
         # The arm that has the first slice warms up last.
         warmed = [arms[place] for place in block_order(len(arms), 1, seed + block)[::-1]]
-        first.do(lambda: stack.enter_context(_awake(entries[0].cell, bench)))
+        first.do(lambda: stack.enter_context(first.places.kept_awake(entries[0].cell.keep_awake)))
         if key not in bench.slices:
             _each([first], CellRun.launch, CellRun.connect)
             if not bench.places:
@@ -79,13 +78,6 @@ def _each(arms: Sequence[CellRun], *steps: Callable[[CellRun], None]) -> None:
     for step in steps:
         for arm in arms:
             arm.do(step, arm)
-
-
-def _awake(cell: Cell, bench: Bench) -> AbstractContextManager[object]:
-    """Keep idle cores from sleeping for the block, if the cell asks for that."""
-    if bench.places:
-        return bench.places.kept_awake(cell.keep_awake)
-    return kept_awake(cell.keep_awake, bench.sandbox.process_group)
 
 
 def _expect_memory(needed_bytes: int, arms: int) -> None:

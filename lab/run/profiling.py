@@ -16,7 +16,6 @@ from lab.gil.memory import KNOWN
 from lab.profile import memory, stack_files, stacks
 from lab.profile.lock_report import LockReport
 from lab.profile.locks import LocksFailed
-from lab.profile.watchers import WATCHERS
 from lab.run.cell_run import Bench
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
@@ -138,7 +137,7 @@ def _watched(kind: str, cell: Cell, system: System, bench: Bench, **options: Any
     Raises NotProfiled.
     """
     try:
-        watcher = bench.places.watcher(kind, options) if bench.places else WATCHERS[kind](bench.sandbox, **options)
+        watcher = bench.cell_places().watcher(kind, options)
     except (ChildFailed, LocksFailed) as error:
         raise NotProfiled(error.message) from error
     result = _measured(cell, system, replace(bench, listening=watcher.listening, watch=watcher.watch))

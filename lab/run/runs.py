@@ -27,7 +27,7 @@ from lab.machine import host, quiet
 from lab.places import REPOSITORY
 from lab.processes import run as run_command
 from lab.run.fingerprints import Fingerprinter
-from lab.run.places import RemotePlaces
+from lab.run.places import CellPlaces
 from lab.run.runtimes import AnyRuntime
 from lab.run.sandbox import Sandbox
 from systems import built_in
@@ -54,7 +54,7 @@ class Order:
     runtimes: Mapping[str, AnyRuntime]
     folder: Path
     profiles: tuple[str, ...] = ()
-    places: RemotePlaces | None = None
+    places: CellPlaces | None = None
     hosts: Mapping[str, Any] = field(default_factory=dict)
 
 
