@@ -229,16 +229,14 @@ class CellRun(ExitStack):
 
         Services that already ran, and processes on other hosts, are left out.
         """
-        services, is_tree = [] if self._already_runs else self._services, self._system.hosted or self._system.forks
-        pairs = [
-            *((SERVICE, child) for child in enumerate(services)),
-            *((CLIENT, child) for child in enumerate(self._clients)),
-        ]
+        is_tree = self._system.hosted or self._system.forks
+        by_role = {SERVICE: [] if self._already_runs else self._services, CLIENT: self._clients}
         return {
             (self._arm, timeline_name(role, number)): tree(child.process.pid)
             if is_tree and role == SERVICE
             else [child.process.pid]
-            for role, (number, child) in pairs
+            for role, children in by_role.items()
+            for number, child in enumerate(children)
             if isinstance(child.process, LocalProcess)
         }
 
@@ -267,10 +265,11 @@ class CellRun(ExitStack):
             there, self._instruments, self._marks, lambda: places.to_service_clock(perf_counter_ns())
         )
         self._take_results()
-        faults, windows = self._faults(), self._windows()
+        windows = self._windows()
+        faults = service_faults(self._runtimes[SERVICE], self._system, self._services)
+        faults += client_faults(self._runtimes[CLIENT], self._system, self._clients)
         by_client, by_service = ([child.result for child in some] for some in (self._clients, self._services))
         faults += places.convert_times(self._clients, by_client, by_service, whole.start_ns, ended)
-        self._hide_wrong_answers(by_client)
         self._service_window = TimeWindow(start_ns=there.start_ns, end_ns=places.to_service_clock(windows[-1].end_ns))
         own = {key[1]: taken for key, taken in waits.items() if key[0] == self._arm}
         self._observed = CellMeasurement(
@@ -290,9 +289,7 @@ class CellRun(ExitStack):
     def _take_results(self) -> None:
         """End the services, then check and keep the result line of each child."""
         in_slices = bool(self._turns[0].part)
-        if in_slices:
-            self._end_clients()
-        for service, line in zip(self._services, self._ended(self._services), strict=True):
+        for service, line in zip(self._services, self._end_children(in_slices=in_slices), strict=True):
             take_service_result(service, line)
         for number, client in enumerate(self._clients):
             results = []
@@ -301,7 +298,9 @@ class CellRun(ExitStack):
                 heard = self.places.window(client.place.name, turn.released_ns, turn.heard_ns)
                 check_times(client, heard, len(self._services))
                 results.append(client.result)
-            client.result = add_slices(results) if in_slices else client.result
+            client.result = result = add_slices(results) if in_slices else client.result
+            if first := result.get("first_wrong"):  # its request is only a name, and has no secrets
+                result["first_wrong"] = first | self._redactor.json({key: first[key] for key in ("got", "expected")})
         check_load(self._cell, self._system, self._clients, self._services)
         add_jit_states(self._services, self._jit_ready, jit_states(self._runtimes[SERVICE], self._instruments))
         if in_slices:
@@ -309,16 +308,20 @@ class CellRun(ExitStack):
             for service, idle_ns in zip(self._services, self._idle.cpu_ns, strict=False):
                 service.result.update(counted_usage(service.result, share, idle_ns))
 
-    def _faults(self) -> list[Message]:
-        """Return the faults that make the cell invalid."""
-        services = service_faults(self._runtimes[SERVICE], self._system, self._services)
-        return [*services, *client_faults(self._runtimes[CLIENT], self._system, self._clients)]
-
-    def _hide_wrong_answers(self, by_client: Sequence[dict[str, Any]]) -> None:
-        """Remove secrets from the first wrong answer. Its request needs no change because it is only a name."""
-        for result in by_client:
-            if first := result.get("first_wrong"):
-                result["first_wrong"] = first | self._redactor.json({key: first[key] for key in ("got", "expected")})
+    def _end_children(self, *, in_slices: bool) -> list[dict[str, Any]]:
+        """End the services, and before them clients that send in slices. Return the services' last lines."""
+        if in_slices:  # because an ending server waits for open connections, gunicorn for two seconds
+            for client in self._clients:
+                client.end_of_file()
+            for client in self._clients:
+                client.process.wait(END_DEADLINE_S)
+        for service in self._services:
+            service.end_of_file()
+        lines = self._children.await_lines(self._services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
+        if self._system.hosted:  # otherwise a user's ending processes would count as load from other processes
+            for service in self._services:
+                service.process.wait(END_DEADLINE_S)
+        return lines
 
     def _windows(self) -> list[TimeWindow]:
         """Return the time windows in which answers counted, on the orchestrator's clock."""
@@ -346,13 +349,6 @@ class CellRun(ExitStack):
             ),
             "idle_cpu_ns": sum(self._idle.cpu_ns),
         }
-
-    def _end_clients(self) -> None:
-        """End the clients before the services. Otherwise a server waits for open connections: gunicorn two seconds."""
-        for client in self._clients:
-            client.end_of_file()
-        for client in self._clients:
-            client.process.wait(END_DEADLINE_S)
 
     def start_services(self) -> None:
         """Start the services, and send each its cell and a folder for its sockets. Raises ChildFailed.
@@ -391,16 +387,6 @@ class CellRun(ExitStack):
         for child in children:
             child.tell(word)
         check_done(self._children.await_lines(children, word, when, deadline_s), children, word)
-
-    def _ended(self, services: Sequence[Child]) -> list[dict[str, Any]]:
-        """Close the services' stdin, which ends them, and return their result lines."""
-        for service in services:
-            service.end_of_file()
-        lines = self._children.await_lines(services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
-        if self._system.hosted:  # otherwise a user's ending processes would count as load from other processes
-            for service in services:
-                service.process.wait(END_DEADLINE_S)
-        return lines
 
 
 def start_services(cell: Cell, system: System, children: Children, bench: Bench) -> list[list[str]]:

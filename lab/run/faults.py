@@ -1,6 +1,5 @@
 """Finds the faults that make a cell invalid: a child's Python, GIL or JIT differs from what its runtime promises."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,6 @@ from lab.run.instrumentation import Instrumentation
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
 WHEN = {"ready": message("when ready"), "end": message("at the end")}
-_JIT_WRITTEN = re.compile(rb"(?P<version>[0-9a-z.+]{1,40}) (?P<enabled>[01])")
 MOST_JIT_BYTES = 64
 PARTS = {"gil_enabled": "GIL", "jit_enabled": "JIT"}
 
@@ -91,16 +89,12 @@ def jit_states(runtime: AnyRuntime, instruments: Sequence[Instrumentation]) -> l
     """
     if not isinstance(runtime, UserServiceRuntime) or runtime.runtime is None:
         return []
-    promised, version = runtime.name.jit_enabled, runtime.runtime.version
-    return [promised if _jit_written(inside, version) <= {promised} else not promised for inside in instruments]
+    promised, version = runtime.name.jit_enabled, runtime.runtime.version.encode()
+    unexpected = b"%s %d" % (version, not promised)
+    return [promised ^ (unexpected in inside.files(JIT, MOST_JIT_BYTES).values()) for inside in instruments]
 
 
 def add_jit_states(services: Sequence[Child], ready: Sequence[bool], end: Sequence[bool]) -> None:
     """Add the results of jit_states(), when ready and at the end, to the results of the services."""
-    for service, *states in zip(services, ready, end, strict=False):
-        service.result |= dict(zip(("jit_enabled_ready", "jit_enabled_end"), states, strict=True))
-
-
-def _jit_written(inside: Instrumentation, version: str) -> set[bool]:
-    written = filter(None, map(_JIT_WRITTEN.fullmatch, inside.files(JIT, MOST_JIT_BYTES).values()))
-    return {match["enabled"] == b"1" for match in written if match["version"].decode() == version}
+    for service, is_on_ready, is_on_end in zip(services, ready, end, strict=False):
+        service.result |= {"jit_enabled_ready": is_on_ready, "jit_enabled_end": is_on_end}

@@ -61,7 +61,7 @@ class Order:
 def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Mapping[str, Message]) -> Run:
     """Return a new run without cells. Raises BadInput if its folder already holds a run."""
     expect_no_run(order.folder)
-    now = datetime.now(UTC)
+    now, hosts = datetime.now(UTC), {"hosts": dict(order.hosts)} if order.hosts else {}
     return Run(
         run_id=order.folder.name,
         started_at=now.isoformat(timespec="seconds"),
@@ -70,14 +70,10 @@ def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Map
             command, OPTIONS, Redactor(one.reveal() for one in secrets_in(order.plan.user_service))
         ),
         plan=order.plan.to_json(),
-        machine={**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S), **_hosts(order)},
+        machine={**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S), **hosts},
         runtimes={name: runtime.to_json() for name, runtime in order.runtimes.items()},
         missing=dict(missing),
     )
-
-
-def _hosts(order: Order) -> dict[str, Any]:
-    return {"hosts": dict(order.hosts)} if order.hosts else {}
 
 
 def expect_no_run(folder: Path) -> None:

@@ -21,7 +21,6 @@ from core.inside.stress import CRASH, HANG, STACKS_SIGNAL
 from core.method import Warmup
 from core.processtree import descendants
 from core.redact import Redactor
-from core.result import CellResult
 from core.stress import Round, Stress
 from core.system import System
 from lab.run.cell_run import NOT_READY, Bench, redactor_of
@@ -68,7 +67,7 @@ def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s:
 
 
 def _round(entry: Entry, system: System, number: int, bench: Bench, round_s: float, switch_interval_s: float) -> Round:
-    folder, redactor = bench.sandbox.folder, redactor_of(system)
+    redactor = redactor_of(system)
     method = replace(bench.method, warmup=Warmup(), duration_s=round_s)
     parts: dict[str, Mapping[str, Any]] = {"stress": {"switch_interval_s": switch_interval_s}}
     traces: dict[str, tuple[str, ...]] = {}
@@ -76,31 +75,26 @@ def _round(entry: Entry, system: System, number: int, bench: Bench, round_s: flo
     def keep_traces(instruments: Sequence[Instrumentation], _: TimeWindow) -> None:
         traces.update({name: _texts(instruments, name, redactor) for name in (CRASH, HANG)})
 
-    watch = partial(_stacks_when_late, folder, round_s + LATE_S)
+    watch = partial(_stacks_when_late, bench.sandbox.folder, round_s + LATE_S)
     bench = replace(bench, method=method, inside=parts, after=keep_traces, watch=watch)
     result = measure(entry.cell, system, number, bench)
-    crashes, stacks = traces[CRASH], traces[HANG]
-    hung = TIMEOUT in result.errors or (not result.clients and not crashes and result.reason.code != NOT_READY)
-    gil_enabled = bench.runtimes[result.runtime].name.gil_enabled
-    return _summed(result, crashes, stacks if hung else (), gil_enabled=gil_enabled)
-
-
-def _summed(result: CellResult, crashes: tuple[str, ...], stacks: tuple[str, ...], *, gil_enabled: bool) -> Round:
+    crashes, is_ready = traces[CRASH], result.reason.code != NOT_READY
+    is_hung = TIMEOUT in result.errors or (not result.clients and not crashes and is_ready)
     statuses = {code: count for code, count in result.errors.items() if code.isdigit()}
     return Round(
         runtime=result.runtime,
         system=result.system,
         params=result.params,
-        gil_enabled=gil_enabled,
+        gil_enabled=bench.runtimes[result.runtime].name.gil_enabled,
         answered=result.answered,
         wrong=result.wrong + sum(statuses.values()),
         failures={code: count for code, count in result.errors.items() if code not in statuses},
         first_wrong=next((client["first_wrong"] for client in result.clients if "first_wrong" in client), {}),
-        ready=result.reason.code != NOT_READY,
+        ready=is_ready,
         valid=result.status != "invalid",
         reason=result.reason,
         crashes=crashes,
-        stacks=stacks,
+        stacks=traces[HANG] if is_hung else (),
         notices=tuple(dict.fromkeys(line for service in result.services for line in service.get("notices", ()))),
     )
 
