@@ -30,9 +30,6 @@ class Digests:
     def __init__(self) -> None:
         self._known: dict[str, tuple[tuple[int, ...], str]] = {}
 
-    def __repr__(self) -> str:
-        return f"Digests({len(self._known)} files)"
-
     def of_file(self, path: str | os.PathLike[str]) -> str:
         """Return the digest of a file's content: 12 hexadecimal digits. Raises OSError."""
         state = os.stat(path)

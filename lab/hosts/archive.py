@@ -5,7 +5,6 @@ A user's files are the service's working directory, and the paths in its require
 
 import io
 import os
-import platform
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -34,11 +33,6 @@ FILES = "{files}"  # in a line of requirements: the folder of the files on the h
 LEFT_OUT = {".git", ".hg", ".svn", ".venv", ".tox", ".nox", "__pycache__", "node_modules", "gilscope-runs"} | {
     f".{tool}_cache" for tool in ("mypy", "pytest", "ruff")
 }
-
-
-def machine() -> str:
-    """Return the architecture of this machine, for which its native programs are built."""
-    return platform.machine()
 
 
 @cache

@@ -1,5 +1,6 @@
 """The hosts of a run: connects them, finds what is installed there, and places the cells' children on them."""
 
+import platform
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,6 @@ from core.method import Method
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE
-from lab.hosts import archive
 from lab.hosts.agent_stream import HostLost
 from lab.hosts.clock import between, overlap_faults
 from lab.hosts.connection import CALL_S, RemoteProcess
@@ -37,19 +37,18 @@ class HostCluster(CellPlaces):
     """The connected hosts of a run, as the machines of its cells.
 
     A lost host is connected again for the next cell.
+    connected: the connected hosts by name
     method: its duration is the length of the timed windows, in which the connections are silent
     """
 
     def __init__(self, layout: Layout, method: Method) -> None:
         self.layout, self._method = layout, method
+        self._pins = {SERVICE: method.pin_services, CLIENT: method.pin_clients}
         self._sandbox = Sandbox()
         self._pool = ThreadPoolExecutor(max_workers=max(4, len(layout.used)), thread_name_prefix="hosts")
-        self._places: dict[str, HostPlace] = {}
+        self.connected: dict[str, HostPlace] = {}
         self._names: tuple[str, ...] = ()
         self._closed = threading.Event()
-
-    def __repr__(self) -> str:
-        return f"HostCluster({', '.join(self.layout.used)})"
 
     def __enter__(self) -> "HostCluster":
         try:
@@ -70,23 +69,13 @@ class HostCluster(CellPlaces):
         for error in lost.values():
             if error and not isinstance(error, HostLost):
                 raise error
-        self._places = {name: self._places[name] for name in asked if name in self._places}
+        self.connected = {name: self.connected[name] for name in asked if name in self.connected}
         return {name: error.message for name, error in lost.items() if isinstance(error, HostLost)}
-
-    @property
-    def connected(self) -> Mapping[str, HostPlace]:
-        """Return the connected hosts by name."""
-        return self._places
 
     @property
     def cores(self) -> int:
         """Return the number of CPUs on which services may run."""
-        (place,) = self.places_of(SERVICE)
-        return len(place.cpus_for_children)
-
-    @property
-    def _pins(self) -> dict[str, tuple[int, ...]]:
-        return {SERVICE: self._method.pin_services, CLIENT: self._method.pin_clients}
+        return len(self.places_of(SERVICE)[0].cpus_for_children)
 
     def __exit__(self, *error: object) -> None:
         self.close()
@@ -96,20 +85,20 @@ class HostCluster(CellPlaces):
         self._closed.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
         with ThreadPoolExecutor(max_workers=8) as closers:
-            for place in self._places.values():
+            for place in self.connected.values():
                 closers.submit(place.close)
         self._sandbox.__exit__(None, None, None)
 
     def places_of(self, role: str) -> list[HostPlace]:
         """Return the hosts of *role* (service or client)."""
         names = (self.layout.services_on,) if role == SERVICE else self.layout.clients_on
-        return [self._places[name] for name in names]
+        return [self.connected[name] for name in names]
 
     def runtimes(self, names: Sequence[str]) -> dict[str, AnyRuntime]:
         """Return the runtimes of *names* that are installed on all hosts."""
         self._names = tuple(name for name in names if name != NATIVE)
         there = self._each(self._find)
-        native = all(place.machine == archive.machine() for place in self._places.values())
+        native = all(place.machine == platform.machine() for place in self.connected.values())
         first = there.get(self.layout.services_on) or next(iter(there.values()), {})
         return {
             name: Native() if name == NATIVE else self._runtime(name, first[name])
@@ -123,9 +112,9 @@ class HostCluster(CellPlaces):
             return message(
                 "The native programs here are built for {machine}, but a host has another architecture. "
                 "Leave the runtime native out.",
-                machine=archive.machine(),
+                machine=platform.machine(),
             )
-        hosts = [host for host, place in self._places.items() if name not in place.runtimes]
+        hosts = [host for host, place in self.connected.items() if name not in place.runtimes]
         return message(
             "Runtime {name} was not found on host {hosts}. Install it there with: "
             "{program} hosts --hosts FILE --runtime {name} --install",
@@ -137,7 +126,7 @@ class HostCluster(CellPlaces):
     def facts(self) -> dict[str, Any]:
         """Return each host's facts for result.json: machine, runtimes, clock error, and its network to the services."""
         facts = self._ask_all("facts")
-        links = {name: self.link(name) for name in self._places}
+        links = {name: self.link(name) for name in self.connected}
         return {
             name: {
                 **facts[name]["machine"],
@@ -149,12 +138,12 @@ class HostCluster(CellPlaces):
                 "with_runner": facts[name]["boot_id"] == host.boot_id() != "",
                 "clock_error_ns": place.offset().error_ns,
             }
-            for name, place in self._places.items()
+            for name, place in self.connected.items()
         }
 
     def link(self, name: str) -> dict[str, Any]:
         """Measure round trip and bandwidth from the host *name* to the services' host; {} for that host itself."""
-        services, there = self._places.get(self.layout.services_on), self._places[name]
+        services, there = self.connected.get(self.layout.services_on), self.connected[name]
         if services is None or services is there:
             return {}
         address = services.call("listen", address=services.host.address, peer=there.host.address)
@@ -163,7 +152,7 @@ class HostCluster(CellPlaces):
 
     def install(self, names: Sequence[str]) -> list[Message]:
         """Install missing runtimes on all hosts with uv. Return a message for each failure."""
-        missing = {name: [one for one in names if one not in place.runtimes] for name, place in self._places.items()}
+        missing = {name: [one for one in names if one not in place.runtimes] for name, place in self.connected.items()}
         failed = self._each(lambda place: place.call("install", COMMAND_S, names=missing[place.name]))
         return [
             message("Host {host}: {reason}", host=name, reason=Message.from_json(failure))
@@ -182,7 +171,7 @@ class HostCluster(CellPlaces):
 
     def of(self, role: str, number: int) -> HostPlace:
         """Return the place of a child. Clients are distributed over their hosts in turn."""
-        return self._places[self.layout.services_on if role == SERVICE else self.layout.client_host(number)]
+        return self.connected[self.layout.services_on if role == SERVICE else self.layout.client_host(number)]
 
     def service_line(self) -> dict[str, Any]:
         """Return the folder, CPUs and address of a service, and the addresses of its clients."""
@@ -224,7 +213,7 @@ class HostCluster(CellPlaces):
 
     def to_service_clock(self, here_ns: int) -> int:
         """Convert a local time to the services' host's clock, by the offset from before the release."""
-        clock = self._places[self.layout.services_on].before
+        clock = self.connected[self.layout.services_on].before
         assert clock, "release() was called"
         return clock.to_host_clock(here_ns) + clock.error_ns
 
@@ -232,13 +221,13 @@ class HostCluster(CellPlaces):
         """Read each host's clock and activity counters."""
         self._ask_all("mark")
         for name, offset in self._each(lambda place: place.offset()).items():
-            self._places[name].before = offset
+            self.connected[name].before = offset
 
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
         """Release all clients at a common time on each host's clock. Connections are silent during the window."""
         at_ns = perf_counter_ns() + LEAD_NS
         hold_ns = part.until_ns if part else round(self._method.duration_s * 1e9)
-        for place in self._places.values():
+        for place in self.connected.values():
             own = [client.process for client in clients if client.place.name == place.name]
             remote = [process for process in own if isinstance(process, RemoteProcess)]
             place.release(at_ns, hold_ns, remote, part)
@@ -246,7 +235,7 @@ class HostCluster(CellPlaces):
 
     def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
         """Convert a window to the host's clock, by the offsets from before and after the window."""
-        place = self._places[host]
+        place = self.connected[host]
         before, after = place.before, place.after
         assert before, "mark() was called"
         assert after, "end() was called"
@@ -258,7 +247,7 @@ class HostCluster(CellPlaces):
         hosts = {}
         machines = self._ask_all("window", neighbours=[*self._method.neighbours], served=[*served])
         for name, after in self._each(lambda place: place.offset()).items():
-            place = self._places[name]
+            place = self.connected[name]
             place.after = after
             clock = between(place.before or after, after)
             hosts[name] = {"offset_ns": clock.offset_ns, "error_ns": clock.error_ns}
@@ -299,25 +288,25 @@ class HostCluster(CellPlaces):
     # ---- connections ---------------------------------------------------------------------------------------------
 
     def _ask_services_host(self, what: str, deadline_s: float = CALL_S, **arguments: Any) -> Any:
-        return self._places[self.layout.services_on].call(what, deadline_s, **arguments)
+        return self.connected[self.layout.services_on].call(what, deadline_s, **arguments)
 
     def _ask_all(self, what: str, **arguments: Any) -> dict[str, Any]:
         return self._each(lambda place: place.call(what, **arguments))
 
     def _each(self, ask: Callable[[HostPlace], Answer]) -> dict[str, Answer]:
         """Call *ask* for all hosts concurrently. Raises the first error."""
-        asked = {name: self._pool.submit(ask, place) for name, place in self._places.items()}
+        asked = {name: self._pool.submit(ask, place) for name, place in self.connected.items()}
         return {name: future.result() for name, future in asked.items()}
 
     def _connected(self, host: Host) -> None:
-        place = self._places[host.name] = HostPlace(host, self._sandbox.process_group)
+        place = self.connected[host.name] = HostPlace(host, self._sandbox.process_group)
         if self._closed.is_set():  # close() was called while this connected
             place.close()
 
     def _ready(self, place: HostPlace) -> None:
         if place.lost:
             self._connected(place.host)
-            self._find(self._places[place.name])
+            self._find(self.connected[place.name])
 
     def _find(self, place: HostPlace) -> dict[str, Any]:
         found: dict[str, Any] = place.call("find", names=[*self._names], chosen=[*place.host.python])

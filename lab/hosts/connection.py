@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import threading
 from collections.abc import Mapping, Sequence
 from itertools import count
@@ -75,9 +76,6 @@ class RemoteProcess:
         self._has_ended = self._is_closed = False
         self._changing = threading.Condition()
         self._ready, self._waker = os.pipe()
-
-    def __repr__(self) -> str:
-        return f"RemoteProcess(pid {self.pid} on {self._connection.host.name})"
 
     @property
     def lost(self) -> Message:
@@ -172,9 +170,6 @@ class HostConnection:
             raise HostLost("Host {host} cannot be used: {reason}.", host=host.name, reason=error.message) from None
         threading.Thread(target=self._listen, args=(unread,), name=f"host {host.name}", daemon=True).start()
 
-    def __repr__(self) -> str:
-        return f"HostConnection({self.host.name}, {len(self._children)} children)"
-
     def close(self) -> None:
         """Close the connection, which ends the agent and all its children."""
         self._lose(message("The connection to host {host} was closed.", host=self.host.name))
@@ -257,7 +252,7 @@ class HostConnection:
         """Send the agent's files, and read its first line. Return the bytes after that line. Raises HostLost."""
         said, unread = self._line(b"", CONNECT_S)
         self.machine = str(said.get("machine"))
-        files = archive.agent(native=self.machine == archive.machine())
+        files = archive.agent(native=self.machine == platform.machine())
         self._stream.write(b"%d\n" % len(files) + files)
         said, unread = self._line(unread, CALL_S)
         if "error" in said:

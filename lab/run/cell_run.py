@@ -46,7 +46,7 @@ from lab.run.process import LocalProcess
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
 from lab.run.slow import timeline_name
-from lab.run.turns import PILOT, IdleUsage, add_slices, counted_share, counted_usage, merge_histograms
+from lab.run.turns import PILOT, IdleUsage, add_slices, counted_share, counted_usage, merge
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
 BEFORE_READY = message("before it was ready", code=NOT_READY)
@@ -197,7 +197,7 @@ class CellRun(ExitStack):
         self._is_warm = True
         for client, line in zip(self._clients, self._turns.pop().lines, strict=True):
             take_client_result(client, line)
-        self.latency_ns = merge_histograms(client.result["latency"] for client in self._clients).get("mean_ns", 0)
+        self.latency_ns = merge(Histogram, (client.result["latency"] for client in self._clients)).get("mean_ns", 0)
 
     def load(self) -> Load:
         """Return what the clients have sent in the last turn."""

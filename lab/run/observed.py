@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from core.histogram import Histogram
 from core.messages import NOTHING, Message, chained, listed, message, plural
 from core.result import Status
 from core.slices import Slices
@@ -15,9 +16,10 @@ from lab.run.instrumentation import TimeWindow
 from lab.run.pauses import ServicePauses
 from lab.run.places import HERE, HostActivity
 from lab.run.slow import slow_requests
-from lab.run.turns import merge_histograms
+from lab.run.turns import merge
 
 OTHERS = "others"
+PER_CELL = (*HISTOGRAMS, SLOW, SLICES)  # keys of clients that are stored once per cell
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +58,7 @@ def result_fields(observed: CellMeasurement) -> dict[str, Any]:
     }
     first_wrong: dict[str, str] = next((client["first_wrong"] for client in clients if client.get("first_wrong")), {})
     status, reason = _judged(counts, observed.faults, first_wrong, idle=not clients)
-    histograms = {name: merge_histograms(client[name] for client in clients if name in client) for name in HISTOGRAMS}
+    histograms = {name: merge(Histogram, (client[name] for client in clients if name in client)) for name in HISTOGRAMS}
     slow = [client.get(SLOW) for client in clients]
     return {
         **counts,
@@ -70,7 +72,10 @@ def result_fields(observed: CellMeasurement) -> dict[str, Any]:
         "turns": observed.turns,
         "wall_ns": sum(window.end_ns - window.start_ns for window in observed.windows),
         "calc_ns": sum(client.get("calc_ns", 0) for client in clients),
-        "clients": [{"client_id": number, **_without_bulk(client)} for number, client in enumerate(clients)],
+        "clients": [
+            {"client_id": number, **{name: client[name] for name in client if name not in PER_CELL}}
+            for number, client in enumerate(clients)
+        ],
         "services": [
             {"service_id": number, **service, **({"pauses": dict(collected.summary)} if collected.summary else {})}
             for number, (service, collected) in enumerate(zip(observed.services, observed.collected, strict=True))
@@ -128,13 +133,5 @@ def _sliced(said: Sequence[Mapping[str, Any] | None], window: TimeWindow) -> dic
     """Return the number of answers by time since the window's start; {} if a client does not report it."""
     if not said or not all(said):
         return {}
-    total = Slices()
-    for slices in said:
-        total.merge(Slices.from_json(slices or {}))
-    sliced = total.to_json()
+    sliced = merge(Slices, said)
     return {**sliced, "start_ns": sliced["start_ns"] - window.start_ns}
-
-
-def _without_bulk(client: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a client's result without histograms, slow requests and slices, which are stored per cell."""
-    return {name: value for name, value in client.items() if name not in (*HISTOGRAMS, SLOW, SLICES)}

@@ -1,7 +1,6 @@
 """The interface to a child process on any machine, and its implementation for this machine."""
 
 import os
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -128,8 +127,7 @@ class LocalProcess:
 
     def kill(self) -> None:
         """Kill the child if it still runs."""
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGKILL)
+        self._process.kill()
 
     def close(self) -> None:
         """Wait until the child has ended, and close its streams."""

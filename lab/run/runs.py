@@ -186,7 +186,21 @@ def run_lock(folder: Path) -> Iterator[Sandbox]:
     Raises BadInput if the folder cannot be written, or if another process has locked it, with that process's pid.
     """
     with Sandbox(leftovers(folder)) as sandbox:
-        lock = _taken(folder)
+        try:
+            lock = locks.acquire(folder, wait=False)
+        except OSError as error:
+            raise BadInput(
+                "{path} cannot be written: {error}. Name another folder with --out.",
+                path=str(folder),
+                error=error.strerror,
+            ) from error
+        if lock is None:
+            raise BadInput(
+                "Another process is writing to {folder}: {holder}. Wait until it ends, or name another folder with "
+                "--out.",
+                folder=str(folder),
+                holder=_holder(folder),
+            )
         try:
             yield sandbox
         finally:
@@ -206,22 +220,6 @@ def expect_no_foreign_files(folder: Path, names: Iterable[str]) -> None:
                 folder=str(folder),
                 result=FILE_NAME,
             )
-
-
-def _taken(folder: Path) -> int:
-    try:
-        lock = locks.acquire(folder, wait=False)
-    except OSError as error:
-        raise BadInput(
-            "{path} cannot be written: {error}. Name another folder with --out.", path=str(folder), error=error.strerror
-        ) from error
-    if lock is None:
-        raise BadInput(
-            "Another process is writing to {folder}: {holder}. Wait until it ends, or name another folder with --out.",
-            folder=str(folder),
-            holder=_holder(folder),
-        )
-    return lock
 
 
 def _holder(folder: Path) -> Message:

@@ -4,7 +4,7 @@ The idea is from duet benchmarking (Bulej et al., ICPE 2020): interleaved arms m
 """
 
 from collections import ChainMap, Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean
 from typing import Any
 
@@ -49,7 +49,9 @@ def add_slices(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     total |= {key: sum(result.get(key, 0) for result in results) for key in SUMS if key in total}
     total["errors"] = dict(sum((Counter(result["errors"]) for result in results), Counter()))
     total |= {
-        key: merge_histograms(result[key] for result in results if key in result) for key in HISTOGRAMS if key in total
+        key: merge(Histogram, (result[key] for result in results if key in result))
+        for key in HISTOGRAMS
+        if key in total
     }
     total |= {key: next(result[key] for result in results if key in result) for key in FIRST if key in total}
     if "offered_rate" in total:
@@ -59,11 +61,7 @@ def add_slices(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         requests = [request for one in slow for request in one["requests"]]
         total[SLOW] = {"above_ns": max(one["above_ns"] for one in slow), "requests": requests}
     if SLICES in total:
-        by_time = Slices()
-        for result in results:
-            if SLICES in result:
-                by_time.merge(Slices.from_json(result[SLICES]))
-        total[SLICES] = by_time.to_json()
+        total[SLICES] = merge(Slices, (result[SLICES] for result in results if SLICES in result))
     return total | counted_usage(total, counted_share([total]))
 
 
@@ -80,12 +78,13 @@ def counted_usage(result: Mapping[str, Any], share: float, idle_cpu_ns: int = 0)
     return {key: round(result[key] * share * (busy if key in CPU else 1)) for key in USED if key in result}
 
 
-def merge_histograms(parts: Any) -> dict[str, Any]:
-    """Add up histograms, and return the sum; {} if all are empty."""
-    total = Histogram()
+def merge(kind: type[Any], parts: Iterable[Any]) -> dict[str, Any]:
+    """Add up Histograms or Slices, given as JSON, and return the sum as JSON; {} if all are empty."""
+    total = kind()
     for part in parts:
-        total.merge(Histogram.from_json(part))
-    return total.to_json() if total.count else {}
+        total.merge(kind.from_json(part))
+    summary: dict[str, Any] = total.to_json()
+    return summary if summary.get("count", True) else {}  # only histograms have a count
 
 
 class IdleUsage:

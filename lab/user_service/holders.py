@@ -7,7 +7,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
@@ -58,9 +58,7 @@ def listening_everywhere(pids: Iterable[int]) -> list[str]:
 def connections(address: str) -> set[str]:
     """Return the sockets ("socket:[inode]") of the connections that clients have to *address* now."""
     if address.startswith("/"):
-        path = os.path.realpath(address)
-        unix = (fields for fields in _lines(PROC / "net" / "unix", 7) if len(fields) > 7 and fields[5] == _CONNECTED)
-        return {f"socket:[{fields[6]}]" for fields in unix if os.path.realpath(fields[7]) == path}
+        return _unix_sockets(address, lambda fields: fields[5] == _CONNECTED)
     port = f":{int(address.rpartition(':')[2]):04X}"
     for name in ("tcp", "tcp6"):  # an IPv6 listener has its IPv4 connections in the table tcp6
         lines = [fields for fields in _lines(PROC / "net" / name) if fields[1].endswith(port)]
@@ -82,12 +80,7 @@ def loops(pid: int, files: AbstractSet[str]) -> tuple[list[int], int]:
 def _sockets(address: str) -> set[str]:
     """Return the sockets ("socket:[inode]") that listen at *address*, which is a path or host:port."""
     if address.startswith("/"):
-        path = os.path.realpath(address)
-        return {
-            f"socket:[{fields[6]}]"
-            for fields in _lines(PROC / "net" / "unix", 7)
-            if len(fields) > 7 and int(fields[3], 16) & _ACCEPTS and os.path.realpath(fields[7]) == path
-        }
+        return _unix_sockets(address, lambda fields: bool(int(fields[3], 16) & _ACCEPTS))
     host, _, port = address.rpartition(":")
     by_ip: dict[str, set[str]] = {}
     for ip, its_port, link in _listening():
@@ -96,6 +89,16 @@ def _sockets(address: str) -> set[str]:
     ips = _local_ips(host.strip("[]"), int(port))
     everywhere = {link for ip in EVERYWHERE for link in by_ip.get(ip, ())}
     return next((by_ip[ip] for ip in ips if ip in by_ip), everywhere if ips else set())
+
+
+def _unix_sockets(path: str, is_wanted: Callable[[list[str]], bool]) -> set[str]:
+    """Return the Unix sockets ("socket:[inode]") at *path* for whose fields is_wanted() is true."""
+    path = os.path.realpath(path)
+    return {
+        f"socket:[{fields[6]}]"
+        for fields in _lines(PROC / "net" / "unix", 7)
+        if len(fields) > 7 and is_wanted(fields) and os.path.realpath(fields[7]) == path
+    }
 
 
 def _local_ips(host: str, port: int) -> list[str]:
