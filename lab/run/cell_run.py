@@ -27,6 +27,7 @@ from lab.places import REPOSITORY
 from lab.run import pauses
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
+    SLOW,
     addresses,
     check_done,
     check_load,
@@ -40,12 +41,12 @@ from lab.run.core_waits import STEAL, CumulativeTime
 from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import add_jit_states, client_faults, jit_parts, jit_states, service_faults
 from lab.run.instrumentation import Instrumentation, TimeWindow, instrumented
-from lab.run.observed import CellMeasurement, result_fields
+from lab.run.observed import client_fields, machine_fields
 from lab.run.places import CellPlaces
 from lab.run.process import LocalProcess
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.sandbox import Sandbox
-from lab.run.slow import timeline_name
+from lab.run.slow import slow_requests, timeline_name
 from lab.run.turns import PILOT, IdleUsage, add_slices, counted_share, counted_usage, merge
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
@@ -121,7 +122,7 @@ class CellRun(ExitStack):
         self._is_warm = False
         self._idle = IdleUsage(())
         self._service_window = TimeWindow()
-        self._observed: CellMeasurement | None = None
+        self._figures: dict[str, Any] = {}
         self.places = bench.cell_places()
         if children:
             self._children = children
@@ -154,10 +155,10 @@ class CellRun(ExitStack):
             name: getattr(self._cell, name) for name in ("cell_id", "system", "runtime", "params")
         }
         identity |= {"arm": self._arm, "block": self._block, "client_runtime": str(self._runtimes[CLIENT].name)}
-        if self.failure or not self._observed:
+        figures = self._figures
+        if self.failure or not figures:
             requests = 0 if self._bench.method.duration_s else self._cell.requests
             return CellResult(**identity, status="failed", reason=self.failure, requests=requests, overhead_ns=spent_ns)
-        figures = result_fields(self._observed)
         return CellResult(**identity, **figures, overhead_ns=max(0, spent_ns - figures["wall_ns"]))
 
     # ---- steps ---------------------------------------------------------------------------------------------------
@@ -272,17 +273,21 @@ class CellRun(ExitStack):
         faults += places.convert_times(self._clients, by_client, by_service, whole.start_ns, ended)
         self._service_window = TimeWindow(start_ns=there.start_ns, end_ns=places.to_service_clock(windows[-1].end_ns))
         own = {key[1]: taken for key, taken in waits.items() if key[0] == self._arm}
-        self._observed = CellMeasurement(
-            start_ns=self._ready_ns,
-            windows=windows,
-            clients=by_client,
-            services=[self._redactor.json(service) for service in by_service],
-            collected=collected,
-            waits=own | {key: taken for key, taken in waits.items() if key == STEAL},
-            ended=ended,
-            faults=[self._redactor.message(fault) for fault in faults],
-            turns=self._turns_summary(whole),
-        )
+        own |= {key: taken for key, taken in waits.items() if key == STEAL}
+        figures = client_fields(by_client, [self._redactor.message(fault) for fault in faults], windows)
+        slow = [client.get(SLOW) for client in by_client]
+        summaries = [{"pauses": dict(of_one.summary)} if of_one.summary else {} for of_one in collected]
+        self._figures = {
+            **figures,
+            **machine_fields(ended),
+            "start_ns": self._ready_ns,
+            "slow": slow_requests(slow, collected, own, figures["latency"], windows),
+            "turns": self._turns_summary(whole),
+            "services": [
+                {"service_id": number, **self._redactor.json(service), **gc_summary}
+                for number, (service, gc_summary) in enumerate(zip(by_service, summaries, strict=True))
+            ],
+        }
 
     # ---- parts of steps ------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -67,16 +68,11 @@ def ask_service(own: Mapping[str, Any], address: str, deadline_s: float) -> list
 
 def _answer(connect: Any, address: str, sent: bytes, request: Request, deadline_s: float) -> Answer | None:
     try:
-        connection = connect(address, deadline_s)
+        with closing(connect(address, deadline_s)) as connection:
+            answer: Answer = connection.ask(sent, request.method)
+            return answer
     except CallFailed:
         return None
-    try:
-        answer: Answer = connection.ask(sent, request.method)
-        return answer
-    except CallFailed:
-        return None
-    finally:
-        connection.close()
 
 
 def learn_check(request: Request, answers: Sequence[Answer]) -> tuple[Request, Check]:

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from core.histogram import Histogram
@@ -11,80 +10,44 @@ from core.result import Status
 from core.slices import Slices
 from lab.machine import doctor
 from lab.run.contract import HISTOGRAMS, SLICES, SLOW
-from lab.run.core_waits import CumulativeTime
 from lab.run.instrumentation import TimeWindow
-from lab.run.pauses import ServicePauses
 from lab.run.places import HERE, HostActivity
-from lab.run.slow import slow_requests
 from lab.run.turns import merge
 
 OTHERS = "others"
 PER_CELL = (*HISTOGRAMS, SLOW, SLICES)  # keys of clients that are stored once per cell
 
 
-@dataclass(frozen=True, kw_only=True)
-class CellMeasurement:
-    """Everything that was measured for one cell.
+def client_fields(
+    clients: Sequence[Mapping[str, Any]], faults: list[Message], windows: Sequence[TimeWindow]
+) -> dict[str, Any]:
+    """Return the fields of CellResult that come from the clients: counts, histograms, status and reason.
 
-    start_ns: time from the start of the first process until all children were ready
+    clients: the checked results of the clients
     windows: the times in which answers counted: from the release to the last answer, or the slices of the arm
-    clients, services: the checked results of the children
-    collected: the garbage collections of each service
-    waits: waits for a core by service or client, and stolen time (lab.run.core_waits)
-    ended: what happened on each host meanwhile
     """
-
-    start_ns: int
-    windows: Sequence[TimeWindow]
-    clients: list[dict[str, Any]]
-    services: list[dict[str, Any]]
-    collected: list[ServicePauses]
-    waits: Mapping[str, CumulativeTime]
-    ended: HostActivity
-    faults: list[Message]
-    turns: dict[str, int]
-
-
-def result_fields(observed: CellMeasurement) -> dict[str, Any]:
-    """Return the fields of CellResult: counts, histograms, status and reason."""
-    clients, errors = observed.clients, Counter[str]()
-    for client in clients:
-        errors.update(client["errors"])
-    counts = {
-        "requests": sum(client["requests"] for client in clients),
-        "answered": sum(client["answered"] for client in clients),
-        "wrong": sum(client["wrong"] for client in clients),
-        "errors": dict(errors),
-    }
+    counts = {key: sum(client[key] for client in clients) for key in ("requests", "answered", "wrong")}
+    counts["errors"] = dict(sum((Counter(client["errors"]) for client in clients), Counter()))
     first_wrong: dict[str, str] = next((client["first_wrong"] for client in clients if client.get("first_wrong")), {})
-    status, reason = _judged(counts, observed.faults, first_wrong, idle=not clients)
+    status, reason = _judged(counts, faults, first_wrong, idle=not clients)
     histograms = {name: merge(Histogram, (client[name] for client in clients if name in client)) for name in HISTOGRAMS}
-    slow = [client.get(SLOW) for client in clients]
     return {
         **counts,
-        "start_ns": observed.start_ns,
-        **_machines(observed.ended),
         "status": status,
         "reason": reason,
         **histograms,
-        "slow": slow_requests(slow, observed.collected, observed.waits, histograms["latency"], observed.windows),
-        "slices": _sliced([client.get(SLICES) for client in clients], observed.windows[0]),
-        "turns": observed.turns,
-        "wall_ns": sum(window.end_ns - window.start_ns for window in observed.windows),
+        "slices": _sliced([client.get(SLICES) for client in clients], windows[0]),
+        "wall_ns": sum(window.end_ns - window.start_ns for window in windows),
         "calc_ns": sum(client.get("calc_ns", 0) for client in clients),
         "clients": [
             {"client_id": number, **{name: client[name] for name in client if name not in PER_CELL}}
             for number, client in enumerate(clients)
         ],
-        "services": [
-            {"service_id": number, **service, **({"pauses": dict(collected.summary)} if collected.summary else {})}
-            for number, (service, collected) in enumerate(zip(observed.services, observed.collected, strict=True))
-        ],
     }
 
 
-def _machines(ended: HostActivity) -> dict[str, Any]:
-    """Return the fields on each machine's activity in the timed window, and on disturbances of the measurement."""
+def machine_fields(ended: HostActivity) -> dict[str, Any]:
+    """Return the fields of CellResult on the machines' activity in the timed window, and on disturbances."""
     disturbed = {name: doctor.disturbances(window) for name, window in ended.machines.items()}
     here = ended.machines.get(HERE, {})
     return {
