@@ -235,11 +235,9 @@ class HostCluster(CellPlaces):
 
     def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
         """Convert a window to the host's clock, by the offsets from before and after the window."""
-        place = self.connected[host]
-        before, after = place.before, place.after
+        before, clock = self.connected[host].before, self.connected[host].clock
         assert before, "mark() was called"
-        assert after, "end() was called"
-        clock = between(before, after)
+        assert clock, "end() was called"
         return TimeWindow(start_ns=before.to_host_clock(start_ns), end_ns=clock.to_host_clock(end_ns) + clock.error_ns)
 
     def end(self, served: Sequence[str] = ()) -> HostActivity:
@@ -248,27 +246,21 @@ class HostCluster(CellPlaces):
         machines = self._ask_all("window", neighbours=[*self._method.neighbours], served=[*served])
         for name, after in self._each(lambda place: place.offset()).items():
             place = self.connected[name]
-            place.after = after
-            clock = between(place.before or after, after)
+            clock = place.clock = between(place.before or after, after)
             hosts[name] = {"offset_ns": clock.offset_ns, "error_ns": clock.error_ns}
         return HostActivity(machines=machines, hosts=hosts)
 
     def convert_times(
-        self,
-        clients: Sequence[Child],
-        by_client: Sequence[dict[str, Any]],
-        by_service: Sequence[dict[str, Any]],
-        released_ns: int,
-        ended: HostActivity,
+        self, clients: Sequence[Child], services: Sequence[Child], released_ns: int, ended: HostActivity
     ) -> list[Message]:
         """Convert times to the orchestrator's clock. Drop `slow` and `waiting` if they mix two hosts' clocks."""
         starts_ns = {name: self.window(name, released_ns, 0).start_ns for name in ended.hosts}
         for name, known in ended.hosts.items():
             known["released_ns"] = max(0, starts_ns[name] - known["offset_ns"])
-        for result in by_service:
-            result["host"] = self.layout.services_on
-        for child, result in zip(clients, by_client, strict=True):
-            host = child.place.name
+        for service in services:
+            service.result["host"] = self.layout.services_on
+        for child in clients:
+            host, result = child.place.name, child.result
             result["host"] = host
             result.pop("slow", None)
             known = ended.hosts[host]
@@ -283,7 +275,8 @@ class HostCluster(CellPlaces):
                     result[key] = max(0, result[key] - known["offset_ns"])
             if host != self.layout.services_on:
                 result.pop("waiting", None)
-        return overlap_faults(by_client, max((one["error_ns"] for one in ended.hosts.values()), default=0))
+        error_ns = max((one["error_ns"] for one in ended.hosts.values()), default=0)
+        return overlap_faults([child.result for child in clients], error_ns)
 
     # ---- connections ---------------------------------------------------------------------------------------------
 

@@ -218,16 +218,11 @@ class HostConnection:
         if reply is None:
             raise ChildFailed(self.lost or self._silent(deadline_s))
         header, back_ns = reply
-        if "error" in header:
-            raise ChildFailed("Host {host}: {reason}", host=self.host.name, reason=self._checked(Message, header, what))
-        return self._checked(ANSWERS.get(what, Any), header, what), back_ns
-
-    def _checked(self, form: Any, header: Mapping[str, Any], what: str) -> Any:
         try:
             if "error" in header:
-                return sentence(header["error"])
-            if form is not Any:
-                decoded(header["answer"], form)
+                raise ChildFailed("Host {host}: {reason}", host=self.host.name, reason=sentence(header["error"]))
+            if what in ANSWERS:
+                decoded(header["answer"], ANSWERS[what])
         except Misfit as misfit:
             raise ChildFailed(
                 "Host {host} answered the call {what} with {value} as {key}, but it must be {accepted}.",
@@ -237,7 +232,7 @@ class HostConnection:
                 what=what,
                 accepted=misfit.wanted,
             ) from None
-        return header["answer"]
+        return header["answer"], back_ns
 
     def _send(self, number: int, what: str, data: bytes, arguments: Mapping[str, Any]) -> None:
         if self.lost:

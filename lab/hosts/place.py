@@ -33,7 +33,8 @@ class HostPlace(HostConnection):
     """A connected host on which children run; implements lab.run.process.Place.
 
     runtimes: the interpreters that were found on the host, by runtime
-    before, after: the offset of the host's clock before and after a cell's windows
+    before: the offset of the host's clock before a cell's windows
+    clock: the mean offset of the host's clock during the windows
     """
 
     def __init__(self, host: Host, process_group: int) -> None:
@@ -42,7 +43,7 @@ class HostPlace(HostConnection):
         self.name = host.name
         self.runtimes: Mapping[str, Mapping[str, Any]] = {}
         self.before: ClockOffset | None = None
-        self.after: ClockOffset | None = None
+        self.clock: ClockOffset | None = None
         self._commands: dict[tuple[str, str, str], list[str]] = {}
         self._files: dict[tuple[str, ...], tuple[str, list[str]]] = {}
 

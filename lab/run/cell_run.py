@@ -269,8 +269,8 @@ class CellRun(ExitStack):
         windows = self._windows()
         faults = service_faults(self._runtimes[SERVICE], self._system, self._services)
         faults += client_faults(self._runtimes[CLIENT], self._system, self._clients)
-        by_client, by_service = ([child.result for child in some] for some in (self._clients, self._services))
-        faults += places.convert_times(self._clients, by_client, by_service, whole.start_ns, ended)
+        faults += places.convert_times(self._clients, self._services, whole.start_ns, ended)
+        by_client = [client.result for client in self._clients]
         self._service_window = TimeWindow(start_ns=there.start_ns, end_ns=places.to_service_clock(windows[-1].end_ns))
         own = {key[1]: taken for key, taken in waits.items() if key[0] == self._arm}
         own |= {key: taken for key, taken in waits.items() if key == STEAL}
@@ -284,8 +284,8 @@ class CellRun(ExitStack):
             "slow": slow_requests(slow, collected, own, figures["latency"], windows),
             "turns": self._turns_summary(whole),
             "services": [
-                {"service_id": number, **self._redactor.json(service), **gc_summary}
-                for number, (service, gc_summary) in enumerate(zip(by_service, summaries, strict=True))
+                {"service_id": number, **self._redactor.json(service.result), **gc_summary}
+                for number, (service, gc_summary) in enumerate(zip(self._services, summaries, strict=True))
             ],
         }
 

@@ -113,12 +113,7 @@ class CellPlaces:
         return TimeWindow(start_ns=start_ns, end_ns=end_ns)
 
     def convert_times(
-        self,
-        clients: Sequence[Child],
-        by_client: Sequence[dict[str, Any]],
-        by_service: Sequence[dict[str, Any]],
-        released_ns: int,
-        ended: HostActivity,
+        self, clients: Sequence[Child], services: Sequence[Child], released_ns: int, ended: HostActivity
     ) -> list[Message]:
         """Convert clients' times to the orchestrator's clock, drop values that mix two clocks, and return faults."""
         return []

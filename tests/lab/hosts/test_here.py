@@ -22,7 +22,7 @@ from lab.profile.watchers import OBSTACLES
 from lab.run import pauses
 from lab.run.cell_run import Bench
 from lab.run.measure import measure
-from lab.run.profiling import PROFILERS
+from lab.run.profiling import PROFILERS, CellProfiler
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from systems import find
@@ -74,7 +74,7 @@ def test_what_a_service_wrote_comes_whole_however_long_it_is(spread: HostCluster
 def test_a_service_is_profiled_on_its_host(cell: Cell, bench: Bench, tmp_path: Path, kind: str, key: str) -> None:
     if obstacle := OBSTACLES[kind]():
         pytest.skip(str(obstacle))
-    profile = PROFILERS[kind](cell, find("4"), replace(bench, inside={}), tmp_path)
+    profile = PROFILERS[kind](CellProfiler(cell, find("4"), replace(bench, inside={}), tmp_path))
     assert profile[key]
 
 
