@@ -105,7 +105,7 @@ class CellRun(ExitStack):
     The processes end with the `with` block, or when a step fails.
     """
 
-    def __init__(self, entry: Entry, block: int, bench: Bench, children: Children | None = None) -> None:
+    def __init__(self, entry: Entry, block: int, bench: Bench) -> None:
         super().__init__()
         self.failure, self.latency_ns = NOTHING, 0
         self._arm, self._cell, self._system = entry.arm, entry.cell, entry.system
@@ -113,9 +113,6 @@ class CellRun(ExitStack):
         self._runtimes = {role: bench.runtime(self._cell, self._system, role) for role in (SERVICE, CLIENT)}
         self._redactor = redactor_of(self._system)
         self._already_runs = self._system.user_service is not None and self._system.user_service.already_runs
-        self._instruments: Sequence[Instrumentation] = [
-            Instrumentation(bench.sandbox.folder, {})
-        ] * self._system.services(self._cell)
         self._services: list[Child] = []
         self._clients: list[Child] = []
         self._turns: list[Turn] = []
@@ -124,15 +121,13 @@ class CellRun(ExitStack):
         self._service_window = TimeWindow()
         self._figures: dict[str, Any] = {}
         self.places = bench.cell_places()
-        if children:
-            self._children = children
 
     def __enter__(self) -> "CellRun":
         """Prepare the instrumentation that runs inside the services."""
         bench, runtime = self._bench, self._runtimes[SERVICE]
         parts = {**bench.inside, **jit_parts(runtime)} if bench.inside else {}
         made = partial(self.places.inside, parts)
-        self._instruments = self.enter_context(instrumented(made, len(self._instruments)))
+        self._instruments = self.enter_context(instrumented(made, self._system.services(self._cell)))
         self.callback(lambda: bench.after(self._instruments, self._service_window))
         return self
 
@@ -161,26 +156,35 @@ class CellRun(ExitStack):
             return CellResult(**identity, status="failed", reason=self.failure, requests=requests, overhead_ns=spent_ns)
         return CellResult(**identity, **figures, overhead_ns=max(0, spent_ns - figures["wall_ns"]))
 
+    def serve(self) -> list[list[str]]:
+        """Start the services without clients, and return the addresses of each. Raises ChildFailed."""
+        self.children = self.enter_context(Children(self._bench.sandbox, str(REPOSITORY)))
+        try:
+            self._start_services()
+            return self._ready_services()
+        except ChildFailed as failed:
+            raise ChildFailed(self._redactor.message(failed.message)) from None
+
     # ---- steps ---------------------------------------------------------------------------------------------------
 
     def launch(self) -> None:
         """Start services and clients. Raises GilscopeError, as all steps do."""
-        self._children = self.enter_context(Children(self._bench.sandbox, str(REPOSITORY)))
+        self.children = self.enter_context(Children(self._bench.sandbox, str(REPOSITORY)))
         self._launched_ns = perf_counter_ns()
         self.places.begin()
-        self.start_services()
+        self._start_services()
         self._clients = self._start(CLIENT, [{}] * self._cell.num_clients)
 
     def connect(self) -> None:
         """Wait until the services listen and the clients have connected."""
-        self._sockets = self.ready_services()
+        self._sockets = self._ready_services()
         self._bench.listening(self._services[0].process.pid)
         runtime = self._runtimes[CLIENT]
         for client_id, client in enumerate(self._clients):
             own = {"client_id": client_id, "addresses": self._sockets, "method": self._bench.method.to_json()}
             place = self.places.client_line(client_id)
             client.tell({**self._cell.to_json(), **own, **place, **runtime.child_config(self._system)})
-        ready = self._children.await_lines(self._clients, READY, BEFORE_READY, starting_s({}))
+        ready = self.children.await_lines(self._clients, READY, BEFORE_READY, starting_s({}))
         check_runtime(runtime, self._clients, ready)
         self._ready_ns = perf_counter_ns() - self._launched_ns
         self._jit_ready = jit_states(self._runtimes[SERVICE], self._instruments)
@@ -248,7 +252,7 @@ class CellRun(ExitStack):
         for client in self._clients:
             client.finished = False
         released_ns = self.places.release(self._clients, part)
-        lines = self._children.await_lines(self._clients, RESULT, CALLING, self._deadline_s)
+        lines = self.children.await_lines(self._clients, RESULT, CALLING, self._deadline_s)
         part = replace(part, at_ns=released_ns) if part else None
         self._turns.append(Turn(released_ns=released_ns, heard_ns=perf_counter_ns(), part=part, lines=lines))
         if part:
@@ -322,7 +326,7 @@ class CellRun(ExitStack):
                 client.process.wait(END_DEADLINE_S)
         for service in self._services:
             service.end_of_file()
-        lines = self._children.await_lines(self._services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
+        lines = self.children.await_lines(self._services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
         if self._system.hosted:  # otherwise a user's ending processes would count as load from other processes
             for service in self._services:
                 service.process.wait(END_DEADLINE_S)
@@ -355,7 +359,7 @@ class CellRun(ExitStack):
             "idle_cpu_ns": sum(self._idle.cpu_ns),
         }
 
-    def start_services(self) -> None:
+    def _start_services(self) -> None:
         """Start the services, and send each its cell and a folder for its sockets. Raises ChildFailed.
 
         Environment variables start the parts that run inside a service. The child of a user's command is sent these
@@ -363,15 +367,15 @@ class CellRun(ExitStack):
         """
         inside = [inside.variables for inside in self._instruments]
         self._services = self._start(SERVICE, [{} if self._system.hosted else variables for variables in inside])
-        folder = {"folder": self._children.folder}
+        folder = {"folder": self.children.folder}
         config = {**folder, **self.places.service_line(), **self._runtimes[SERVICE].child_config(self._system)}
         self._start_deadline_s = starting_s(config)
         for service_id, (service, variables) in enumerate(zip(self._services, inside, strict=True)):
             service.tell({**self._cell.to_json(), **config, "service_id": service_id, "inside": variables})
 
-    def ready_services(self) -> list[list[str]]:
+    def _ready_services(self) -> list[list[str]]:
         """Wait until all services listen, and return the addresses of each. Raises ChildFailed."""
-        lines = self._children.await_lines(self._services, READY, BEFORE_READY, self._start_deadline_s)
+        lines = self.children.await_lines(self._services, READY, BEFORE_READY, self._start_deadline_s)
         check_runtime(self._runtimes[SERVICE], self._services, lines)
         sockets = [addresses(line, service) for line, service in zip(lines, self._services, strict=True)]
         expect_distinct(self._services, sockets)
@@ -381,27 +385,17 @@ class CellRun(ExitStack):
         """Start one child for each item of *variables*, which are added to the child's environment."""
         runtime, started = self._runtimes[role], []
         for number, more in enumerate(variables):
-            place = self.places.of(role, number) or self._children.here
+            place = self.places.of(role, number) or self.children.here
             command = place.command(runtime, self._system, role)
             name = _name(role, number + 1, len(variables))
-            started.append(self._children.start(name, str(runtime.name), command, {**runtime.variables, **more}, place))
+            started.append(self.children.start(name, str(runtime.name), command, {**runtime.variables, **more}, place))
         return started
 
     def _confirm(self, children: Sequence[Child], word: str, when: Message, deadline_s: float) -> None:
         """Send *word* to the children, and wait until each confirms it."""
         for child in children:
             child.tell(word)
-        check_done(self._children.await_lines(children, word, when, deadline_s), children, word)
-
-
-def start_services(cell: Cell, system: System, children: Children, bench: Bench) -> list[list[str]]:
-    """Start the services of *cell* without clients, and return the addresses of each. Raises ChildFailed."""
-    run = CellRun(Entry(arm="", cell=cell, system=system), 0, bench, children)
-    try:
-        run.start_services()
-        return run.ready_services()
-    except ChildFailed as failed:
-        raise ChildFailed(redactor_of(system).message(failed.message)) from None
+        check_done(self.children.await_lines(children, word, when, deadline_s), children, word)
 
 
 def _name(role: str, number: int, total: int) -> Message:

@@ -14,9 +14,7 @@ from config.plan import Entry
 from core.errors import GilscopeError
 from core.request_plan import ANY, Request, RequestPlan
 from core.stress import Check
-from lab.places import REPOSITORY
-from lab.run.cell_run import Bench, start_services
-from lab.run.children import Children
+from lab.run.cell_run import Bench, CellRun
 
 TIMES = 3  # how often each request is sent to one started service
 _CHANGES = object()
@@ -47,9 +45,8 @@ def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]
     The first round under that arm then reports that the service does not start.
     """
     try:
-        with Children(bench.sandbox, str(REPOSITORY)) as children:
-            addresses = start_services(entry.cell, entry.system, children, bench)
-            return ask_service(entry.system.told["own"], addresses[0][0], deadline_s)
+        with CellRun(entry, 0, replace(bench, inside={})) as run:
+            return ask_service(entry.system.told["own"], run.serve()[0][0], deadline_s)
     except GilscopeError:
         return []
 
