@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
@@ -84,28 +85,28 @@ def end_all() -> None:
         lifeline.close()
 
 
+@dataclass
 class Guard:
-    """A command that runs under lab/guard.py. process: the guard process, which shares stdout and stderr with it"""
+    """A command that runs under lab/guard.py.
 
-    def __init__(self, process: "subprocess.Popen[str]", program: str) -> None:
-        self.process = process
-        self._program = program
-        self._facts: dict[str, int] = {}
+    process: the guard process, which shares stdout and stderr with the command
+    report: what the guard process has reported, after its end: started, status, error
+    """
 
-    def read_report(self, report: IO[bytes]) -> None:
-        """Read the guard process's report. The guard process must have ended."""
-        self._facts = {name: int(number) for name, number in map(str.split, report.read().decode().splitlines())}
+    process: "subprocess.Popen[str]"
+    program: str
+    report: dict[str, int] = field(default_factory=dict)
 
     def status(self) -> int:
         """Return the command's exit status, as Popen.returncode does. Raises OSError if it could not be started.
 
         Call this after the guarded() block has ended.
         """
-        if "error" in self._facts:
-            error = OSError(self._facts["error"], os.strerror(self._facts["error"]), self._program)
+        if number := self.report.get("error"):
+            error = OSError(number, os.strerror(number), self.program)
             expect_process(error)
             raise error
-        return self._facts.get("status", -signal.SIGKILL)  # no status: the guard itself was killed
+        return self.report.get("status", -signal.SIGKILL)  # no status: the guard itself was killed
 
 
 @contextmanager
@@ -156,7 +157,8 @@ def guarded(
             finally:
                 lifeline.close()
                 _await_end(process)
-                guard.read_report(report_file)
+                lines = report_file.read().decode().splitlines()
+                guard.report |= {name: int(number) for name, number in map(str.split, lines)}
 
 
 def expect_process(error: OSError) -> None:

@@ -20,6 +20,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 FIRST_PORT = 10_000
 LAST_PORT = 65_535
@@ -28,17 +29,15 @@ DEFAULT_RANGE = (32_768, 60_999)
 _RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
-class PortLease:
+class PortLease(NamedTuple):
     """A port that this process has leased. Its service may bind to the port, and no other lease has the port."""
 
-    def __init__(self, port: int, lock: socket.socket | None) -> None:
-        self.port = port
-        self._lock = lock
+    port: int
+    lock: socket.socket
 
     def give_back(self) -> None:
         """End the lease, so that other services may have the port."""
-        if self._lock is not None:
-            self._lock.close()
+        self.lock.close()
 
 
 def lease(host: str, asked: int = 0) -> PortLease:
@@ -85,12 +84,11 @@ def _ephemeral() -> tuple[int, int]:
 
 def _lock(port: int) -> PortLease | None:
     """Lease *port*; return None if another process has leased it. Only Linux really locks it."""
-    if sys.platform != "linux":
-        return PortLease(port, None)
-    lock = socket.socket(socket.AF_UNIX)
+    lease = PortLease(port, socket.socket(socket.AF_UNIX))
     try:
-        lock.bind(f"\0gilscope-port-{port}")
+        if sys.platform == "linux":
+            lease.lock.bind(f"\0gilscope-port-{port}")
     except OSError:
-        lock.close()
+        lease.give_back()
         return None
-    return PortLease(port, lock)
+    return lease

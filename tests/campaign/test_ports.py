@@ -118,7 +118,7 @@ ports.check_free = check_and_lose
 descendants = command.descendants
 command.descendants = lambda pid: [other for other in descendants(pid) if other not in thieves]
 try:
-    service = command.started(own, {"service_id": 0, "folder": folder, "params": {}})
+    service = command.start_command(own, {"service_id": 0, "folder": folder, "params": {}})
     print(json.dumps({"lost": len(taken), "other": service.address.endswith(str(taken[-1])) is False}))
     service.stop()
 except command.CommandFailed as failed:
