@@ -65,8 +65,8 @@ def temporary_folder() -> Path:
 
 def _unusable(folder: str, reason: Arg) -> BadInput:
     return BadInput(
-        "No file can be made in the temporary folder {folder}: {reason}. "
-        "Make room there, or set TMPDIR to another one.",
+        "No file can be created in the temporary folder {folder}: {reason}. "
+        "Free some space there, or set TMPDIR to another folder.",
         folder=folder,
         reason=reason,
     )

@@ -165,7 +165,8 @@ def expect_process(error: OSError) -> None:
     """Raise BadInput if *error* says that the limit of processes, or of memory, is reached."""
     if error.errno in (errno.EAGAIN, errno.ENOMEM):
         raise BadInput(
-            "No process can be started: {error}. End some, or raise the limit (ulimit -u).", error=error.strerror
+            "No process can be started: {error}. End some processes, or raise the limit (ulimit -u).",
+            error=error.strerror,
         ) from error
 
 

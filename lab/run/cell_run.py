@@ -51,7 +51,7 @@ from lab.run.turns import PILOT, IdleUsage, add_slices, counted_share, counted_u
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
 BEFORE_READY = message("before it was ready", code=NOT_READY)
-CALLING = message("while the clients were calling")
+CALLING = message("while the clients were sending requests")
 
 
 @dataclass(frozen=True, kw_only=True)

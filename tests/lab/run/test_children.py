@@ -147,7 +147,7 @@ def test_a_child_that_ends_while_another_is_awaited_fails_at_once(children: Chil
 def test_a_child_that_has_said_its_result_may_end(children: Children) -> None:
     client = start(children, says({"result": 1}, then=""), name="Client 1 of 1")
     service = start(children, "import sys; sys.stdin.read(); print('{\"result\": 2}')")
-    assert children.await_lines([client], RESULT, message("while the clients were calling"), DEADLINE_S) == [
+    assert children.await_lines([client], RESULT, message("while the clients were sending requests"), DEADLINE_S) == [
         {"result": 1}
     ]
     service.end_of_file()
