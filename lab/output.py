@@ -29,7 +29,7 @@ class HeadTailBuffer:
         self._changing = threading.Lock()
 
     def add(self, data: bytes) -> None:
-        """Append *data*."""
+        """Append bytes to the buffer."""
         with self._changing:
             room = OUTPUT_HEAD_BYTES - len(self._head)
             self._head += data[:room]

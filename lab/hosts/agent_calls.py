@@ -120,7 +120,7 @@ class AgentCalls:
         self._snapshot = quiet.snapshot()
 
     def _window(self, neighbours: list[str], served: list[str]) -> dict[str, Any]:
-        """Return this host's activity since the last call of _mark()."""
+        """Return what happened on this host since the last call of _mark(): other processes, swapping, CPU steal."""
         return quiet.between(self._snapshot, quiet.snapshot(), neighbours, holders.pids_serving(served))
 
     def _make_watcher(self, kind: str, options: dict[str, Any]) -> None:
@@ -131,7 +131,7 @@ class AgentCalls:
         self._watching.enter_context(self._watcher.watch(pid))
 
     def _watched(self) -> dict[str, Any] | None:
-        """End the watching, and return what the watcher saw."""
+        """End a profile of the first service, and return what the profiler saw."""
         assert self._watcher
         self._watching.close()
         facts = self._watcher.facts
@@ -142,7 +142,7 @@ class AgentCalls:
         self._keeping.enter_context(kept_awake(process_group=self._sandbox.process_group))
 
     def _inside(self, parts: dict[str, Any]) -> dict[str, str]:
-        """Prepare the parts that run inside one service, and return their folder and gilscope's."""
+        """Prepare the instrumentation of one service, and return its folder and gilscope's folder."""
         inside = Instrumentation(self._sandbox.folder, parts)
         self._instruments[str(inside.folder)] = inside
         return {"folder": str(inside.folder), "root": str(inside.root)}

@@ -186,7 +186,7 @@ class HostConnection:
         return child
 
     def forget(self, number: int) -> None:
-        """Forget a child that has ended."""
+        """Drop a child that has ended: frames about it are ignored from now on."""
         self._children.pop(number, None)
 
     def call(self, what: str, deadline_s: float = CALL_S, data: bytes = b"", **arguments: Any) -> Any:

@@ -220,16 +220,16 @@ class RemoteInstrumentation(Instrumentation):
 
 
 class RemoteWatcher:
-    """A watcher of *kind* on the services' host. ask: calls the agent of that host"""
+    """A profiler that watches a service on the services' host. ask: calls the agent of that host"""
 
     def __init__(self, ask: Callable[..., Any], kind: str, options: Mapping[str, Any]) -> None:
-        """Create the watcher on the host. Raises ChildFailed."""
+        """Create the profiler on the host. Raises ChildFailed."""
         self._ask, self._kind = ask, kind
         self.facts: Any = None
         ask("watcher", WATCHED_S, kind=kind, options=dict(options))
 
     def listening(self, pid: int) -> None:
-        """Tell the watcher that the service listens and no client has connected."""
+        """Tell the profiler that the service listens and no client has connected."""
         self._ask("listening", pid=pid)
 
     @contextmanager

@@ -37,7 +37,7 @@ class FrameReader:
         self._unread = bytearray(unread)
 
     def feed(self, data: bytes) -> Iterator[tuple[dict[str, Any], bytes]]:
-        """Add *data*, and yield the frames that are complete. Raises BadFrame."""
+        """Add bytes of the stream, and yield the frames that are complete. Raises BadFrame."""
         self._unread += data
         while len(self._unread) >= SIZES.size:
             words, size = SIZES.unpack_from(self._unread)

@@ -392,7 +392,7 @@ class CellRun(ExitStack):
         return started
 
     def _confirm(self, children: Sequence[Child], word: str, when: Message, deadline_s: float) -> None:
-        """Send *word* to the children, and wait until each confirms it."""
+        """Send a command such as `reset` to the children, and wait until each child confirms it."""
         for child in children:
             child.tell(word)
         check_done(self.children.await_lines(children, word, when, deadline_s), children, word)

@@ -156,7 +156,7 @@ class Child:
 
 
 def _failure(reason: Any, size_bytes: int) -> Message:
-    """Return the reason in a child's `failed` line. Raises Misfit if it is no message, or too long."""
+    """Parse the reason that a child gave for its failure. Raises Misfit if the reason is no message, or too long."""
     if size_bytes > LONGEST_FAILURE_BYTES:
         raise Misfit("failed", size_bytes, f"at most {LONGEST_FAILURE_BYTES} bytes")
     return verbatim(reason) if isinstance(reason, str) else sentence(reason)

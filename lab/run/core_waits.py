@@ -80,11 +80,11 @@ class _Threads:
 
     @property
     def count(self) -> int:
-        """Return the number of threads."""
+        """Return the number of threads that are watched."""
         return len(self._files)
 
     def close(self) -> None:
-        """Close all files."""
+        """Close the schedstat files of all threads."""
         for tid in list(self._files):
             self._forget(tid)
 

@@ -72,7 +72,7 @@ class CellPlaces:
         return kept_awake(wanted, self._sandbox.process_group)
 
     def watcher(self, kind: str, options: Mapping[str, Any]) -> Watcher:
-        """Return a watcher of the first service on its host. Raises ChildFailed."""
+        """Return a profiler (watcher) of the first service on its host. Raises ChildFailed."""
         return WATCHERS[kind](self._sandbox, **options)
 
     def mark(self) -> None:

@@ -123,7 +123,7 @@ class CellProfiler(NamedTuple):
         return LockReport(facts=facts, requests=result.answered * part, in_flight_ns=in_flight_ns * part).to_json()
 
     def _watch(self, kind: str, bench: Bench, **options: Any) -> tuple[CellResult, Any]:
-        """Measure the cell while a watcher of *kind* watches its first service. Return the result and what it saw.
+        """Measure the cell while a profiler watches its first service. Return the result and what the profiler saw.
 
         Raises NotProfiled.
         """

@@ -41,7 +41,7 @@ def size_slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
 
 
 def add_slices(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Add up the results of a client's slices.
+    """Add up the results that a client sent for its slices of time.
 
     CPU time and context switches are multiplied by the share of answers that count.
     """

@@ -57,7 +57,7 @@ class RunningService:
         self.count()
 
     def reset(self) -> None:
-        """Set all counters to zero."""
+        """Set all counters of the service to zero."""
         self._workers.stop()
         self.count()
 
@@ -68,7 +68,7 @@ class RunningService:
         self._since = usage_of(self._pids)
 
     def result(self) -> dict[str, Any]:
-        """Return the content of the last line. Raises CommandFailed.
+        """Return what the child reports of the service at its end. Raises CommandFailed.
 
         Only the clients count the answers. CPU time and memory are included if the processes are known, and at least
         one of them has run since the start.
@@ -79,14 +79,14 @@ class RunningService:
         return {**used, "requests": 0, "counted": False, "workers": workers, **states}
 
     def stop(self) -> None:
-        """Do nothing, because gilscope did not start this service."""
+        """Leave the service running, because gilscope did not start it."""
 
     def pids(self) -> list[int]:
         """Return the pids of the service's processes that run now."""
         return holders.serving(self.address)
 
     def pythons(self) -> Pythons:
-        """Return the Pythons that the service's processes run."""
+        """Return the Python versions that the service's processes run."""
         return pythons_in(self.pids(), may_ask=False)
 
 
@@ -109,7 +109,7 @@ class StartedService(RunningService):
         self._watch.start()
 
     def result(self) -> dict[str, Any]:
-        """Check that the service gave all answers itself, and return its last line. Raises CommandFailed."""
+        """Check that the service gave all answers itself, and return what the child reports. Raises CommandFailed."""
         try:
             if line := self.command.says_foreign_loop():
                 raise CommandFailed("The service wrote: {line}. {cause}", line=line, cause=FOREIGN_LOOP)
@@ -135,7 +135,7 @@ class StartedService(RunningService):
         return descendants(os.getpid())
 
     def pythons(self) -> Pythons:
-        """Return the Pythons that the command's processes run."""
+        """Return the Python versions that the command's processes run."""
         return pythons_in(descendants(os.getpid()), self._own["expected_python"])
 
     def _check_place(self) -> None:
@@ -156,7 +156,7 @@ class StartedService(RunningService):
 
 
 def _states(ready: Pythons, end: Pythons, promised: bool) -> dict[str, Any]:
-    """Return the keys of the last line on the GIL and the Pythons. An unknown GIL state counts as promised."""
+    """Return what the child reports on the GIL and the Python versions. An unknown GIL state counts as promised."""
     return {
         "gil_enabled_ready": promised if ready.gil_enabled is None else ready.gil_enabled,
         "gil_enabled_end": promised if end.gil_enabled is None else end.gil_enabled,

@@ -37,7 +37,7 @@ class ListenerStub:
         """Do nothing, because the accepting thread ends with the process."""
 
     async def wait_closed(self) -> None:
-        """Return at once, because nothing is open."""
+        """Return at once, because this stand-in has no open socket."""
 
 
 def make_loop_type(base: Any) -> Any:
@@ -142,7 +142,7 @@ class EventLoopServer:
         self._guarded(serve)
 
     def _guarded(self, call: Callable[[], object]) -> None:
-        """Run *call*. When it returns or fails, stop all loops."""
+        """Run *call*, and stop all event loops when it returns or fails."""
         try:
             call()
         except BaseException as error:  # includes SystemExit after a failed lifespan

@@ -1,4 +1,4 @@
-"""Finds the Pythons that a service's processes run, and whether the GIL of the measured Python is on."""
+"""Finds the Python versions that a service's processes run, and whether the GIL of the measured Python is on."""
 
 import sys
 from collections.abc import Iterable
@@ -26,14 +26,14 @@ def expect_proc() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Pythons:
-    """The Pythons of some processes. labels: name of each Python (lab.gil.probe). gil_enabled: None if unknown"""
+    """The Python versions of some processes, by label (lab.gil.probe). gil_enabled: None if it is unknown"""
 
     labels: tuple[str, ...] = ()
     gil_enabled: bool | None = None
 
 
 def pythons_in(pids: Iterable[int], expected: str = "", *, may_ask: bool = True) -> Pythons:
-    """Return the Pythons of these processes.
+    """Return the Python versions that these processes run, and whether the GIL is on.
 
     expected: label of the measured Python; if some processes run this Python, only their GIL counts
     may_ask: whether a line of Python may be run in a process (lab.gil.probe)
