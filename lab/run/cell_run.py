@@ -367,7 +367,7 @@ class CellRun(ExitStack):
         """
         inside = [inside.variables for inside in self._instruments]
         self._services = self._start(SERVICE, [{} if self._system.hosted else variables for variables in inside])
-        folder = {"folder": self.children.folder}
+        folder = {"folder": self.children.here.folder}
         config = {**folder, **self.places.service_line(), **self._runtimes[SERVICE].child_config(self._system)}
         self._start_deadline_s = starting_s(config)
         for service_id, (service, variables) in enumerate(zip(self._services, inside, strict=True)):
