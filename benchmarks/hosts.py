@@ -21,7 +21,7 @@ from typing import Any
 
 from core.hosts import Host, Layout
 from core.method import Method
-from core.processtree import tree
+from core.processtree import descendants, usage_of
 from lab.hosts.cluster import HostCluster
 from lab.hosts.connection import RemoteProcess
 from lab.machine.host import raise_open_files

@@ -15,7 +15,7 @@ from core.messages import Arg, Message, listed, message
 from core.method import Method
 from core.runtime import NATIVE
 from lab.hosts.cluster import HostCluster
-from lab.machine.doctor import findings
+from lab.machine.doctor import judge_machine
 
 INSTALL = Option("--install", message("install runtimes that are missing there, with uv"))
 

@@ -90,7 +90,7 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any]
     note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
     show(written, as_json=given["json"], quiet=given["quiet"])
     found = _stressed(order, sandbox, given, output) if given["stress"] else 0
-    missing = count_unmeasured(run)
+    missing = 0 if order.plan.objectives else count_unmeasured(run)
     if missing:
         output.note(
             plural("{count} planned cell was not measured.", "{count} planned cells were not measured.", count=missing)

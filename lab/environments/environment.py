@@ -24,7 +24,7 @@ from core.files import put
 from core.messages import AND, Message, listed
 from lab import locks, processes
 from lab.digests import Digests
-from lab.environments.requirements import Requirements, constraint_files, content, local_path, name_of, read
+from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
 from lab.folders import remove_contents
 from lab.places import REPOSITORY
 from lab.python import uv
@@ -161,7 +161,7 @@ def _acquire(interpreter: Interpreter, contents: Contents, place: Path, stamp: s
     if held is not None:
         os.close(held)  # the environment was in use, but it is no longer complete
     try:
-        for _ in range(MOST_TURNS):
+        for _ in range(MOST_ATTEMPTS):
             lock = locks.acquire(place, shared=True)
             assert lock is not None, "it waits"
             if _is_ready(place, stamp):

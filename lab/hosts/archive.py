@@ -86,7 +86,7 @@ def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
     roots = _Roots(Path(own["directory"]))
     file = requirements_file(own["requirements"], own["packages"], ENVIRONMENTS)
     wanted = read(Path(file)) if file else Requirements()
-    lines = [moved(line, roots.host_path) for line in (*wanted.options, *wanted.entries)]
+    lines = [relocate_paths(line, roots.host_path) for line in (*wanted.options, *wanted.entries)]
     try:
         files = [file for root in roots.by_name.items() for file in _files(*root)]
         content = _packed((name, path.read_bytes(), os.access(path, os.X_OK)) for name, path in files)

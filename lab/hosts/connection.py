@@ -220,7 +220,7 @@ class HostConnection:
         header, back_ns = reply
         try:
             if "error" in header:
-                raise ChildFailed("Host {host}: {reason}", host=self.host.name, reason=sentence(header["error"]))
+                raise ChildFailed("Host {host}: {reason}", host=self.host.name, reason=decode_message(header["error"]))
             if what in ANSWERS:
                 decoded(header["answer"], ANSWERS[what])
         except Misfit as misfit:

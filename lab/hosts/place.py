@@ -172,7 +172,7 @@ class HostRuntime(Runtime):
 
         Clients get contents instead of paths, because the files are not on their hosts.
         """
-        own = system.told.get("own")
+        own = system.child_config.get("own")
         return {"own": {**own, **with_bodies(own)}} if own else super().child_config(system)
 
     def to_json(self) -> dict[str, Any]:

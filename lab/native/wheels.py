@@ -134,7 +134,7 @@ def _build_if_outdated(extension: Extension, interpreter: Interpreter) -> Messag
 
 
 def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: str, lock: int) -> Message:
-    """The stamp is written last: what has one is whole."""
+    """Build a wheel and return why this failed, or NOTHING. The stamp is written last: it marks a complete wheel."""
     remove_contents(place)
     copy_sources()
     try:

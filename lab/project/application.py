@@ -84,7 +84,7 @@ def inspect_application(name: str, python: Path, folder: Path, variables: Mappin
     if seen is None:
         tail = last_text((done.stderr or done.stdout).encode(), TAIL_BYTES)
         how = describe_exit(done.returncode)
-        raise _unusable(name, message("the process {ending}; it wrote: {output}", ending=how, output=tail))
+        raise _unusable(name, message("the process {ending}; the end of its output: {output}", ending=how, output=tail))
     if seen.error:
         raise _unusable(name, verbatim(seen.error[:TAIL_BYTES]))
     return seen

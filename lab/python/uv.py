@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from core.messages import NOTHING, Message, message, verbatim
@@ -30,7 +29,7 @@ def run(
     environment: Mapping[str, str],
     watch: Callable[[str], None] | None = None,
 ) -> Message:
-    """Run *command* to its end; why it failed, NOTHING if it did not. watch: as processes.run()"""
+    """Run a command of uv, and return why it failed, or NOTHING if it succeeded. watch: as processes.run()"""
     plain = {**environment, "NO_COLOR": "1"}
     return output_of(lambda: processes.run(command, timeout_s, plain, watch=watch))[1]
 

@@ -406,7 +406,7 @@ def _name(role: str, number: int, total: int) -> Message:
 
 def redactor_of(system: System) -> Redactor:
     """Return a redactor that removes *system*'s secrets from what its children write."""
-    own = system.told.get("own")
+    own = system.child_config.get("own")
     files = (request.body_file for request in RequestPlan.from_json(own["requests"]).requests) if own else ()
     bodies = (Path(file).read_bytes().decode(errors="replace") for file in files if Path(file).is_file())
     return Redactor([*(secret.reveal() for secret in secrets_in(own)), *bodies])

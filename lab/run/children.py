@@ -159,7 +159,7 @@ def _failure(reason: Any, size_bytes: int) -> Message:
     """Parse the reason that a child gave for its failure. Raises Misfit if the reason is no message, or too long."""
     if size_bytes > LONGEST_FAILURE_BYTES:
         raise Misfit("failed", size_bytes, f"at most {LONGEST_FAILURE_BYTES} bytes")
-    return verbatim(reason) if isinstance(reason, str) else sentence(reason)
+    return verbatim(reason) if isinstance(reason, str) else decode_message(reason)
 
 
 def failed(child: Child, fault: Message) -> ChildFailed:

@@ -21,7 +21,7 @@ from lab.run.runtimes import AnyRuntime
 CLOCK_SLACK_NS = 10_000_000  # because other load generators round their seconds
 ENOUGH_REQUESTS = 2  # requests per worker after which every service has been called
 OURS = ("client_id", "service_id", "program", "notices", "pauses")  # keys that the orchestrator adds to a child's keys
-HISTOGRAMS = ("latency", "connect", "waiting")
+HISTOGRAMS = ("latency", "connect", "waiting", "lag")
 SLOW, SLICES = "slow", "slices"
 GIL = ("gil_enabled_ready", "gil_enabled_end")
 CLIENT_MUST = ("finished_ns", "requests", "answered", "wrong", "completion_ns", "errors", "latency", *GIL)

@@ -46,7 +46,7 @@ def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]
     """
     try:
         with CellRun(entry, 0, replace(bench, inside={})) as run:
-            return ask_service(entry.system.told["own"], run.serve()[0][0], deadline_s)
+            return ask_service(entry.system.child_config["own"], run.serve()[0][0], deadline_s)
     except GilscopeError:
         return []
 

@@ -116,7 +116,20 @@ def _together(plan: Plan, method: Method, block: int, seed: int) -> list[list[En
 def _measured(
     entries: Sequence[Entry], block: int, bench: Bench, fingerprints: Fingerprinter, run: Run
 ) -> list[CellResult]:
-    """Measure the cells of *entries*, and return their results with fingerprints of code and environment.
+    """Measure the cells of *entries* at the same time or one after another, and return their results."""
+
+    def results() -> list[CellResult]:
+        if bench.method.slices and entries and entries[0].cell.num_clients:
+            return measure_in_slices(entries, block, bench, run.seed)
+        return [measure(entry.cell, entry.system, block, bench, entry.arm) for entry in entries]
+
+    return judged(entries, results, fingerprints, run)
+
+
+def judged(
+    entries: Sequence[Entry], measured: Callable[[], list[CellResult]], fingerprints: Fingerprinter, run: Run
+) -> list[CellResult]:
+    """Call measured(), and return its results with fingerprints of code and environment.
 
     A result is invalid if its fingerprint changed during the measurement.
     """

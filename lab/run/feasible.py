@@ -90,6 +90,7 @@ def _against_slices(plan: Plan) -> Message:
         message("the client of a system cannot send in slices"): not all(
             system.takes_slices(native_client=is_native) for system in plan.systems.values()
         ),
+        message("a search measures each rate separately"): bool(plan.objectives),
         message("the plan has only one arm"): len({entry.arm for entry in plan.entries()}) < 2,
     }
     return next((obstacle for obstacle, is_there in obstacles.items() if is_there), NOTHING)

@@ -102,9 +102,8 @@ class CellProfiler(NamedTuple):
             files = (instruments[0].files(part).values() for part in (MEMORY, MALLOCS))
             texts.extend([content.decode(errors="replace") for content in of_part] for of_part in files)
 
-        cold = replace(
-            self.bench.method, warmup=Warmup()
-        )  # a warm-up would use the connections that are measured as idle
+        # A warm-up would use the connections that are measured as idle.
+        cold = replace(self.bench.method, warmup=Warmup())
         bench = replace(self.bench, method=cold, inside={MEMORY: {}}, after=after)
         _, sizes = self._watch("memory", bench, skipped=OURS_BEFORE_A_COMMAND if self.system.hosted else 0)
         total = sum(sizes["after"][kind] for kind in memory.KINDS)
@@ -112,7 +111,7 @@ class CellProfiler(NamedTuple):
             raise NotProfiled("the operating system does not report the memory maps of processes")
         taken = message("{size:.1f} MiB after the load", size=total / 2**20)
         started, answers = texts
-        return {"moments": memory.together(sizes, started, memory.heaps(answers)), "sentence": taken.to_json()}
+        return {"moments": memory.merge_moments(sizes, started, memory.sum_heaps(answers)), "sentence": taken.to_json()}
 
     def locks(self) -> dict[str, Any]:
         """Profile which locks the first service's threads wait for, and which lines cause stop-the-world pauses."""

@@ -70,7 +70,7 @@ class Runtime:
 
     def child_config(self, system: System) -> dict[str, Any]:
         """Return the settings of *system* that a child gets at its start, besides the cell's parameters."""
-        return dict(system.told)
+        return dict(system.child_config)
 
     def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
         """Return the settings of a user's service that depend on its runtime: interpreter, with packages, and label.
@@ -109,7 +109,7 @@ class Native:
 
     def child_config(self, system: System) -> dict[str, Any]:
         """Return the settings of *system* that a child gets at its start, besides the cell's parameters."""
-        return dict(system.told)
+        return dict(system.child_config)
 
     def to_json(self) -> dict[str, Any]:
         """Return the runtime's facts for result.json."""
@@ -151,7 +151,7 @@ class UserServiceRuntime:
     def child_config(self, system: System) -> dict[str, Any]:
         """Return the settings that the child of a user's service gets at its start: the command and its runtime."""
         promises = {"gil_enabled": self.name.gil_enabled, "variables": self.name.variables}
-        own = system.told["own"]
+        own = system.child_config["own"]
         return {"own": {**own, **promises, **(self.runtime.service_config(own) if self.runtime else {})}}
 
     def to_json(self) -> dict[str, Any]:
@@ -160,7 +160,7 @@ class UserServiceRuntime:
 
     def python(self, system: System) -> str:
         """Return the interpreter with the user's packages; "" if the service already runs. Raises EnvironmentFailed."""
-        return str(self.runtime.service_config(system.told["own"])["python"]) if self.runtime else ""
+        return str(self.runtime.service_config(system.child_config["own"])["python"]) if self.runtime else ""
 
 
 AnyRuntime = Runtime | Native | UserServiceRuntime

@@ -61,8 +61,10 @@ def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s:
     for key, system in systems.items():
         if system.hosted:
             first = {entry.arm: entry for entry in reversed(entries) if entry.system.key == key}
-            own, stress.checks = learn_expected_answers(system.told["own"], list(first.values()), bench, deadline_s)
-            systems[key] = replace(system, told={**system.told, "own": {**own, **how}})
+            own, stress.checks = learn_expected_answers(
+                system.child_config["own"], list(first.values()), bench, deadline_s
+            )
+            systems[key] = replace(system, child_config={**system.child_config, "own": {**own, **how}})
     return systems
 
 

@@ -184,7 +184,7 @@ def main() -> None:
     die_with_parent(parent_pid, signal.SIGTERM)
     cell = read_cell()
     tempfile.tempdir = cell["folder"]  # the sandbox removes leftover temporary files
-    stay_on(cell.get("cpus", ()))
+    pin_to_cpus(cell.get("cpus", ()))
     try:
         _serve(StartedService(cell) if "command" in cell["own"] else RunningService(cell["own"]))
     except CommandFailed as failed:
@@ -199,7 +199,7 @@ def _serve(service: RunningService) -> None:
             print_done(word)
     result = service.result()
     service.stop()  # before the last line, so that the service does not disturb the next cell
-    say_result(result)
+    print_result(result)
     exit_at_once()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from core.inside.memory import END
 from lab.profile import memory
-from lab.profile.memory import Moments, heap, heaps, split, together
+from lab.profile.memory import MemoryWatcher, merge_moments, parse_heap, sizes_by_kind, sum_heaps
 from lab.run.instrumentation import Instrumentation
 from lab.run.runtimes import Runtime
 from tests.lab.hosts.namespaces import wait_until

@@ -72,7 +72,7 @@ def test_all_that_is_missing_is_named(names: list[str]) -> None:
         ({"completion_ns": 1.0}, "1.0 as completion_ns"),
         ({"gil_enabled_end": 0}, "0 as gil_enabled_end"),
         *(({"errors": {"503": value}}, f"{{'503': {value!r}}} as errors") for value in ("2", True, -1)),
-        ({"mine": 3}, "3 as mine, but the child contract requires a key that is not known"),
+        ({"mine": 3}, "3 as mine, but the child contract requires a known key"),
         ({"gil_enabled_end": None}, "None as gil_enabled_end"),
         ({"latency": Histogram().to_json()}, "0 as latency.count"),  # of 1 answer
         ({"answered": 2}, "2 as answered, but the child contract requires at most its 1 requests"),
