@@ -151,7 +151,7 @@ go_on = echo 'set-up: continuing without the programs that could not be built; t
 # The functions and classes that declare messages (core/messages.py, core/errors.py), and the folders that use them.
 babel := $(PYTHON) -m babel.messages.frontend -q
 keywords := -k message -k plural:1,2 $(addprefix -k ,GilscopeError BadInput ChildFailed CommandFailed PortLost ProgramMissing NotEnoughMemory \
-	EnvironmentFailed LinkLost LocksFailed NotProfiled ProfileFailed WheelMissing)
+	EnvironmentFailed HostLost LocksFailed NotProfiled ProfileFailed WheelMissing)
 speaking := core systems services clients experiments config lab reports commands runner.py
 
 # The start of a recipe: stop at the first failure, and wait for other set-ups, even if two makes start together.

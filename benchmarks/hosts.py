@@ -22,8 +22,8 @@ from typing import Any
 from core.hosts import Host, Layout
 from core.method import Method
 from core.processtree import descendants, usage_of
+from lab.hosts.cluster import HostCluster
 from lab.hosts.connection import RemoteProcess
-from lab.hosts.spread import Spread
 from lab.machine.host import raise_open_files
 from lab.python import interpreters
 from tests.lab.hosts.namespaces import Lab, python_path, why_not
@@ -113,7 +113,7 @@ def scale() -> None:
     raise_open_files(4 * HOSTS * CLIENTS)
     hosts = {f"h{number}": Host(name=f"h{number}", address="127.0.0.1", via="here") for number in range(HOSTS)}
     begun_ns = perf_counter_ns()
-    with Spread(Layout(hosts=hosts, services_on="h0", clients_on=tuple(hosts)), Method()) as spread:
+    with HostCluster(Layout(hosts=hosts, services_on="h0", clients_on=tuple(hosts)), Method()) as spread:
         _print_time("connected", begun_ns)
         of_host = {
             name: [place.start(["sh", "-c", CHILD], {}) for _ in range(CLIENTS)]

@@ -14,7 +14,7 @@ from core.messages import AND, listed, message
 from core.method import ORCHESTRATOR, SAME
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT
-from lab.hosts.spread import Spread
+from lab.hosts.cluster import HostCluster
 from lab.native import programs
 from lab.python import interpreters
 from lab.run import feasible
@@ -24,7 +24,7 @@ Missing = dict[str, Any]
 
 
 @contextmanager
-def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, Spread | None]]:
+def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, HostCluster | None]]:
     """Yield the plan that flags describe, and its connected hosts. A topology uses the cores of the services' host.
 
     Raises BadInput.
@@ -34,13 +34,13 @@ def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, Spread | None]]:
         yield plan_from(given, spread.cores) if spread else plan, spread
 
 
-def opened(plan: Plan) -> AbstractContextManager[Spread | None]:
+def opened(plan: Plan) -> AbstractContextManager[HostCluster | None]:
     """Return the connected hosts of the plan, or None if everything runs on this machine. Raises BadInput."""
-    return Spread(plan.layout, plan.method) if plan.layout else nullcontext()
+    return HostCluster(plan.layout, plan.method) if plan.layout else nullcontext()
 
 
 def choose_runtimes(
-    plan: Plan, flags: Mapping[str, Any], output: Output, spread: Spread | None = None
+    plan: Plan, flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
     """Return the plan with its installed runtimes, these runtimes, and a message for each missing runtime.
 
@@ -88,7 +88,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
 
     Raises BadInput if nothing is left to measure.
     """
-    possible = feasible.without_absent(plan, runtimes)
+    possible = feasible.drop_absent(plan, runtimes)
     for reason in dict.fromkeys(possible.absent.values()):
         pairs = [
             message("{system} under {runtime}", system=system, runtime=runtime)
@@ -102,7 +102,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
 
 
 def find_runtimes(
-    names: tuple[str, ...], flags: Mapping[str, Any], output: Output, spread: Spread | None = None
+    names: tuple[str, ...], flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
     """Return the installed runtimes, and a message for each missing runtime. Raises BadInput if it is required."""
     required = value_of(REQUIRE, flags, ())
@@ -168,7 +168,7 @@ def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
                 )
 
 
-def _on_hosts(names: tuple[str, ...], flags: Mapping[str, Any], spread: Spread) -> dict[str, AnyRuntime]:
+def _on_hosts(names: tuple[str, ...], flags: Mapping[str, Any], spread: HostCluster) -> dict[str, AnyRuntime]:
     if value_of(INTERPRETER, flags, {}):
         raise BadInput(
             "--interpreter names a path on this machine, but the run uses other "

@@ -14,7 +14,7 @@ from core.hosts import Layout
 from core.messages import Arg, Message, listed, message
 from core.method import Method
 from core.runtime import NATIVE
-from lab.hosts.spread import Spread
+from lab.hosts.cluster import HostCluster
 from lab.machine.doctor import judge_machine
 
 INSTALL = Option("--install", message("Install missing runtimes on the hosts with uv."))
@@ -29,7 +29,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add(message("what to print"), JSON)
     given = parser.parse(arguments)
     wanted = [name for name in value_of(RUNTIMES, given, DEFAULT_RUNTIMES) if name != NATIVE]
-    spread = Spread(_layout(given), Method())
+    spread = HostCluster(_layout(given), Method())
     try:
         failures = spread.connect()
         spread.runtimes(wanted)
@@ -64,7 +64,7 @@ def _missing(facts: Mapping[str, Any], wanted: Sequence[str]) -> list[str]:
 
 
 def _lines(
-    spread: Spread, facts: Mapping[str, Any], failures: Mapping[str, Message], wanted: Sequence[str]
+    spread: HostCluster, facts: Mapping[str, Any], failures: Mapping[str, Message], wanted: Sequence[str]
 ) -> Iterator[Arg]:
     for name, host in spread.layout.hosts.items():
         yield message("{host}, {address}", host=name, address=host.address)

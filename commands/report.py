@@ -14,7 +14,7 @@ from core.errors import BadInput
 from core.messages import NOTHING, message
 from core.result import Run, keep_comparisons, load
 from lab.folders import PrivateFolder
-from lab.run.runs import RUNS, expect_ours, leftovers, no_run_in, titles
+from lab.run.runs import RUNS, expect_no_foreign_files, leftovers, no_run_in, titles
 from reports.names import PAGE, names_in_folder
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _write_again(path: Path, run: Run, output: Output) -> Written:
     folder = path if path.is_dir() else path.parent
     for damage in run.damaged:
         output.note(damage)
-    expect_ours(folder, names_in_folder(VIEWS))
+    expect_no_foreign_files(folder, names_in_folder(VIEWS))
     with PrivateFolder(leftovers(folder)):
         written = write(folder, run, output)
         keep_comparisons(path, run)

@@ -25,24 +25,24 @@ from core.program import PROGRAM
 from core.result import Run
 from core.saved import Until
 from core.secret import Secret, from_file, secrets_in
-from lab.hosts.spread import Spread
+from lab.hosts.cluster import HostCluster
 from lab.profile.watchers import OBSTACLES
 from lab.run.capacity import search_capacity
 from lab.run.cell_run import Bench
 from lab.run.experiment import carry_out
-from lab.run.feasible import in_order, preflight
+from lab.run.feasible import choose_arm_order, preflight
 from lab.run.runs import (
     Order,
     check_same_runtimes,
     check_unchanged,
+    count_unmeasured,
+    expect_no_foreign_files,
     expect_no_run,
-    expect_ours,
-    held,
+    load_to_resume,
     new_run,
     note_time,
-    resumed,
     run_folder,
-    unmeasured,
+    run_lock,
 )
 from lab.run.sandbox import Sandbox
 from reports.names import names_in_folder
@@ -66,8 +66,8 @@ def main(arguments: Sequence[str]) -> int:
     if given["resume"] is not None:
         _expect_saved_plan(given, parser)
         folder = Path(given["resume"])
-        resumed(folder)  # raises an error if the run is from another machine, before anything is written
-        with held(folder) as sandbox:
+        load_to_resume(folder)  # raises an error if the run is from another machine, before anything is written
+        with run_lock(folder) as sandbox:
             run, plan = _saved_plan(given, parser)
             with opened(plan) as spread:
                 return _measured(_resumed_order(run, plan, given, output, spread), run, sandbox, given, output)
@@ -76,9 +76,9 @@ def main(arguments: Sequence[str]) -> int:
     asked = complete_from_project(given, output.note if not given["quiet"] else lambda text: None)
     with planned(asked) as (plan, spread):
         order, run = _new_order(plan, asked, arguments, output, spread)
-        with held(order.folder) as sandbox:
+        with run_lock(order.folder) as sandbox:
             expect_no_run(order.folder)
-            expect_ours(order.folder, names_in_folder(options.VIEWS))
+            expect_no_foreign_files(order.folder, names_in_folder(options.VIEWS))
             return _measured(order, run, sandbox, given, output)
 
 
@@ -90,7 +90,7 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any]
     note_time(order.folder, run, "report", perf_counter_ns() - start_ns)
     show(written, as_json=given["json"], quiet=given["quiet"])
     found = _stress(order, sandbox, given, output) if given["stress"] else 0
-    missing = 0 if order.plan.objectives else unmeasured(run)
+    missing = 0 if order.plan.objectives else count_unmeasured(run)
     if missing:
         output.note(
             plural("{count} planned cell was not measured.", "{count} planned cells were not measured.", count=missing)
@@ -155,11 +155,11 @@ def _epilog(output: Output) -> str:
 
 
 def _new_order(
-    plan: Plan, given: Mapping[str, Any], arguments: Sequence[str], output: Output, spread: Spread | None
+    plan: Plan, given: Mapping[str, Any], arguments: Sequence[str], output: Output, spread: HostCluster | None
 ) -> tuple[Order, Run]:
     seed = flags.value_of(options.SEED, given)
     plan, runtimes, missing = choose_runtimes(plan, given, output, spread)
-    plan = in_order(without_absent(plan, runtimes, output))
+    plan = choose_arm_order(without_absent(plan, runtimes, output))
     if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
         output.note(message("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason))
     _expect_end(plan)
@@ -178,7 +178,7 @@ def _new_order(
     return order, new_run(order, seed, [PROGRAM.split()[-1], *arguments], missing)
 
 
-def _profiles(given: Mapping[str, Any], output: Output, spread: Spread | None) -> tuple[str, ...]:
+def _profiles(given: Mapping[str, Any], output: Output, spread: HostCluster | None) -> tuple[str, ...]:
     """Return the requested profiles that are possible on the services' machine. Print a note for each other profile."""
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
     obstacles = {kind: spread.obstacle(kind) if spread else OBSTACLES[kind]() for kind in wanted}
@@ -207,14 +207,14 @@ def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
 
 
 def _saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> tuple[Run, Plan]:
-    run = resumed(Path(given["resume"]))
+    run = load_to_resume(Path(given["resume"]))
     stored = service_flags.restore_secrets(
         run.plan, service_flags.secrets_in_flags(given), _secrets_of_command(run, given["plan"], parser)
     )
     return run, extended(Plan.from_json(stored), run, given["blocks"])
 
 
-def _resumed_order(run: Run, plan: Plan, given: Mapping[str, Any], output: Output, spread: Spread | None) -> Order:
+def _resumed_order(run: Run, plan: Plan, given: Mapping[str, Any], output: Output, spread: HostCluster | None) -> Order:
     plan, runtimes, _ = choose_runtimes(plan, given, output, spread)
     folder = Path(given["resume"])
     order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder, places=spread)

@@ -10,9 +10,7 @@ from commands.output import output_for
 from config import flags
 from config.hosts import expect_no_hosts
 from core.errors import BadInput
-from lab.places import REPOSITORY
-from lab.run.cell_run import Bench, start_services
-from lab.run.children import Children
+from lab.run.cell_run import Bench, CellRun
 from lab.run.sandbox import Sandbox
 
 
@@ -33,12 +31,11 @@ def main(arguments: Sequence[str]) -> int:
             "Give each flag one value, such as: --system 4 --runtime 3.14t --num-multi-socket 1",
             count=len(entries),
         )
-    with Sandbox() as sandbox, Children(sandbox, str(REPOSITORY)) as children:
-        bench = Bench(sandbox=sandbox, runtimes=runtimes)
-        for addresses in start_services(entries[0].cell, entries[0].system, children, bench):
+    with Sandbox() as sandbox, CellRun(entries[0], 0, Bench(sandbox=sandbox, runtimes=runtimes, inside={})) as run:
+        for addresses in run.serve():
             print(*addresses, sep="\n", flush=True)
         try:
-            children.watch_until_end_of(sys.stdin or open(os.devnull))  # noqa: SIM115
+            run.children.watch_until_end_of(sys.stdin or open(os.devnull))  # noqa: SIM115
         except KeyboardInterrupt:
             pass
     return 0

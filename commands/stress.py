@@ -23,7 +23,7 @@ from core.runtime import NATIVE, RuntimeName
 from core.stress import Stress
 from lab.run.cell_run import Bench
 from lab.run.feasible import preflight
-from lab.run.runs import held, run_folder
+from lab.run.runs import run_folder, run_lock
 from reports.names import STRESS, STRESS_PAGE, STRESS_TEXT
 
 SECONDS = 60.0
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
     plan = with_two_arms(without_absent(plan, runtimes, output))
     preflight(plan)
     folder = Path(given["out"]) if given["out"] else run_folder(replace(plan, name=f"{plan.name}-stress"))
-    with held(folder) as sandbox:
+    with run_lock(folder) as sandbox:
         if (folder / STRESS).exists():
             raise BadInput(
                 "{folder} already contains a stress report. Name another folder with --out.", folder=str(folder)

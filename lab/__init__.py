@@ -1,1 +1,1 @@
-"""Orchestration: interpreters, processes, experiments. Runs in the orchestrator, never in a measured process."""
+"""The orchestrator's code: interpreters, processes and experiments. No measured process imports this package."""

@@ -1,4 +1,4 @@
-"""Digests of files and folders: what tells one state of code, packages or programs from another."""
+"""Digests of files and folders, by which a run notices that code, packages or programs have changed."""
 
 import hashlib
 import os
@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 DIGITS = 12
-WHOLE_BYTES = 16 << 20  # of a larger file, its size and its two ends
+WHOLE_BYTES = 16 << 20  # the digest of a larger file covers its size, its beginning and its end
 END_BYTES = 64 << 10
 MOST_FILES = 5_000
 MADE_FOLDERS = {
@@ -25,16 +25,13 @@ MADE_FOLDERS = {
 
 
 class Digests:
-    """Remembers each file's digest while its size, inode and time of change stay as they were."""
+    """A cache of file digests. A digest is computed again when the file's size, inode or times change."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[tuple[int, ...], str]] = {}
 
-    def __repr__(self) -> str:
-        return f"Digests({len(self._known)} files)"
-
     def of_file(self, path: str | os.PathLike[str]) -> str:
-        """Of its content, 12 hexadecimal digits. Raises OSError."""
+        """Return the digest of a file's content: 12 hexadecimal digits. Raises OSError."""
         state = os.stat(path)
         mark = (state.st_size, state.st_mtime_ns, state.st_ctime_ns, state.st_ino)
         known = self._known.get(os.fspath(path))
@@ -43,7 +40,7 @@ class Digests:
         return known[1]
 
     def of_files(self, paths: Iterator[str], below: str = "") -> dict[str, str]:
-        """{path: digest} of those that can be read; paths in the folder *below* from there."""
+        """Return {path: digest} of the files that can be read; paths are relative to *below* if it is given."""
         digests: dict[str, str] = {}
         for path in paths:
             with suppress(OSError):
@@ -51,21 +48,21 @@ class Digests:
         return digests
 
     def of_tree(self, folder: Path) -> str:
-        """Of names and contents of all files in *folder* that no tool made there."""
-        return short(sorted(self.of_files(files_in(folder), str(folder)).items()))
+        """Return a digest of the names and contents of all files in *folder*, without build output."""
+        return short_digest(sorted(self.of_files(files_in(folder), str(folder)).items()))
 
 
-def short(value: object) -> str:
-    """12 digits that stand for *value*, which has the same repr whenever it is equal."""
+def short_digest(value: object) -> str:
+    """Return a digest of *value*'s repr: 12 hexadecimal digits. Equal values must have equal reprs."""
     return hashlib.sha256(repr(value).encode()).hexdigest()[:DIGITS]
 
 
 def files_in(
     folder: Path, suffixes: tuple[str, ...] = ("",), left_out: Collection[str] = MADE_FOLDERS, most: int | None = None
 ) -> Iterator[str]:
-    """Paths of the files with one of these *suffixes*, in order; without hidden folders and environments.
+    """Yield the paths of files with one of these *suffixes*, sorted. Hidden folders and environments are skipped.
 
-    most: it ends after so many files of any kind
+    most: the search ends after this many files of any kind
     """
     return (path for path in islice(_walk(folder, left_out), most) if path.endswith(suffixes))
 

@@ -1,4 +1,4 @@
-"""A private folder that is gone at the end, however the end comes: the reaper makes it and removes it."""
+"""A private temporary folder. The reaper process makes it, and removes it even if the orchestrator is killed."""
 
 import errno
 import os
@@ -20,11 +20,11 @@ _REAPER = Path(__file__).with_name("reaper.py")
 
 
 class PrivateFolder:
-    """A folder (mode 0700) and a process group, both gone at the end, also when the orchestrator is killed.
+    """A folder (mode 0700) and a process group, both ended with the block, even if the orchestrator is killed.
 
-    The reaper, a small process of its own, makes the folder, leads the group and ends both.
-    leftovers: what else it removes: files, and folders that are empty then
-    Raises BadInput where no file, or no process, can be made.
+    The reaper (lab/reaper.py) is a separate process. It makes the folder, leads the group and ends both.
+    leftovers: further paths that the reaper removes: files, and folders that are empty by then
+    Raises BadInput if no file or no process can be made.
     """
 
     def __init__(self, leftovers: Sequence[Path] = ()) -> None:
@@ -33,7 +33,7 @@ class PrivateFolder:
 
     @property
     def process_group(self) -> int:
-        """The group that every child joins."""
+        """Return the id of the process group that every child joins."""
         return self._reaper.pid
 
     def __enter__(self) -> "PrivateFolder":
@@ -43,8 +43,8 @@ class PrivateFolder:
         _end(self._reaper, self.folder)
 
 
-def empty(folder: Path) -> None:
-    """Remove all that is in *folder*, and not itself: it may be locked. Raises OSError."""
+def remove_contents(folder: Path) -> None:
+    """Remove everything in *folder*, but keep the folder because it may be locked. Raises OSError."""
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry, ignore_errors=True)
@@ -53,7 +53,7 @@ def empty(folder: Path) -> None:
 
 
 def temporary_folder() -> Path:
-    """Where private folders are made: the one that TMPDIR names, even if nothing fits into it."""
+    """Return the folder that holds private folders: TMPDIR if it is set, even if that folder is full."""
     named = "" if tempfile.tempdir else os.environ.get("TMPDIR", "")
     if named:
         return Path(named).absolute()
@@ -65,15 +65,15 @@ def temporary_folder() -> Path:
 
 def _unusable(folder: str, reason: Arg) -> BadInput:
     return BadInput(
-        "No file can be made in the temporary folder {folder}: {reason}. "
-        "Make room there, or set TMPDIR to another one.",
+        "No file can be created in the temporary folder {folder}: {reason}. "
+        "Free some space there, or set TMPDIR to another folder.",
         folder=folder,
         reason=reason,
     )
 
 
 def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
-    """A reaper that is on guard, and has made the first of *paths*. Raises BadInput if it cannot."""
+    """Start a reaper that removes *paths* at the end, and has made the first. Raises BadInput if it fails."""
     try:
         reaper = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_REAPER), *map(str, paths)],
@@ -88,7 +88,7 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
     assert reaper.stdout
     try:
         with reaper.stdout as answer:
-            number = int(answer.read() or errno.EAGAIN)  # without a word it did not come so far
+            number = int(answer.read() or errno.EAGAIN)  # an empty answer: the reaper was killed too early
     except BaseException:  # Ctrl-C
         _end(reaper, paths[0])
         raise
@@ -99,9 +99,9 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
 
 
 def _end(reaper: "subprocess.Popen[bytes]", folder: Path | None) -> None:
-    """Let the reaper do its work, also where it was stopped; do it in its place where it was killed.
+    """Let the reaper clean up, even if it is stopped by a signal. If the reaper was killed, clean up here.
 
-    folder: None where it is somebody else's
+    folder: None if the folder belongs to another process
     """
     assert reaper.stdin
     reaper.stdin.close()

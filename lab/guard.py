@@ -1,8 +1,11 @@
-"""Runs one command, and ends all that has come of it: when the command ends, or when this program's starter is gone.
+"""Runs one command, and ends its whole process tree when the command ends or when the parent of this program ends.
 
-Usage: guard.py REPORT PROGRAM COMMAND... with, on stdin, a pipe that the starter holds open while it wants the command.
-REPORT is the descriptor that is told how it went: "started 812", then "status 0", or "error 2" where it does not run.
-Descendants that left their parent are this process's children (a subreaper): Linux. Elsewhere their group is ended.
+Usage: guard.py REPORT PROGRAM COMMAND...
+stdin is a pipe that the parent holds open for as long as the command shall run.
+REPORT is a file descriptor. The guard writes "started 812" to it, then "status 0"; or "error 2" if the command cannot
+be started.
+On Linux this process is a subreaper: descendants that left their parent become its children. Elsewhere it ends its
+process group.
 """
 
 import os
@@ -17,15 +20,15 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 from core.parent import adopt_orphans, die_with_parent
 
 OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PYTHONS = (signal.SIGPIPE, signal.SIGXFSZ)  # ignored by every Python from its start
+PYTHONS = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores these signals from its start
 TRIES = 1000
 
 
 def main() -> None:
-    """Run the command until it ends or the pipe on stdin does."""
+    """Run the command until the command ends or the pipe on stdin is closed."""
     report, program, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
     os.set_inheritable(report, False)
-    die_with_parent(os.getppid(), signal.SIGCONT)  # if it is stopped then, it goes on, and notices
+    die_with_parent(os.getppid(), signal.SIGCONT)  # wakes this process if it is stopped when its parent ends
     ends, wake = os.pipe()
     os.set_blocking(wake, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
@@ -50,13 +53,13 @@ def main() -> None:
 
 
 def say(report: int, line: str) -> None:
-    """One line for the starter, which may be gone."""
+    """Write one line to the report pipe. Ignore errors, because its reader, the parent, may have ended."""
     with suppress(OSError):
         os.write(report, f"{line}\n".encode())
 
 
 def _become(program: str, command: list[str], report: int, parent_pid: int) -> NoReturn:
-    """In the new process: be the command."""
+    """Turn the forked process into the command."""
     for number in (*PYTHONS, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     try:
@@ -70,7 +73,7 @@ def _become(program: str, command: list[str], report: int, parent_pid: int) -> N
 
 
 def _wait(pid: int, ends: int) -> int | None:
-    """The command's exit status; None where the pipe ended before it."""
+    """Return the command's exit status, or None if the pipe on stdin was closed first."""
     while True:
         readable, _, _ = select.select([0, ends], [], [])
         if ends in readable:
@@ -83,7 +86,7 @@ def _wait(pid: int, ends: int) -> int | None:
 
 
 def _ended() -> tuple[int, int] | None:
-    """A child that has ended, with its wait status."""
+    """Return the pid and wait status of a child that has ended, or None."""
     try:
         ended = os.waitpid(-1, os.WNOHANG)
     except ChildProcessError:
@@ -92,7 +95,7 @@ def _ended() -> tuple[int, int] | None:
 
 
 def _end_all(adopts: bool) -> None:
-    """End every descendant; there is none where there is no child, for orphans are adopted."""
+    """End every descendant. No child left means no descendant left, because orphans become this process's children."""
     if not adopts:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         os.killpg(0, signal.SIGTERM)
@@ -104,24 +107,12 @@ def _end_all(adopts: bool) -> None:
             os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         except ChildProcessError:
             return
-        for pid in _descendants():
+        from core.processtree import descendants  # most commands leave none, and start sooner without this import
+
+        for pid in descendants(os.getpid()):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         select.select([], [], [], 0.002)
-
-
-def _descendants() -> list[int]:
-    """All processes that have come of this one, from /proc: proc_pid_stat(5)."""
-    children: dict[int, list[int]] = {}
-    for name in filter(str.isdecimal, os.listdir("/proc")):
-        with suppress(OSError, IndexError), open(f"/proc/{name}/stat", "rb") as file:
-            fields = file.read().rpartition(b")")[2].split()
-            if fields[0] not in (b"Z", b"X"):
-                children.setdefault(int(fields[1]), []).append(int(name))
-    tree = children.get(os.getpid(), [])
-    for pid in tree:
-        tree += children.get(pid, [])
-    return tree
 
 
 if __name__ == "__main__":

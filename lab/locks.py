@@ -1,6 +1,6 @@
-"""Locks on folders themselves: they end with the process that holds them, however it ends, and leave nothing.
+"""Locks on folders. The kernel frees a lock when its process ends, and no lock file stays behind.
 
-Source: flock(2). On a network file system such a lock is known on its own machine only.
+Source: flock(2). On a network file system, other machines may not see the lock.
 """
 
 import fcntl
@@ -12,24 +12,25 @@ from pathlib import Path
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """Hold *folder*, which is made if need be, alone, as soon as it can be had; the descriptor. Raises OSError."""
-    lock = take(folder)
-    assert lock is not None, "it waits"
+    """Wait for an exclusive lock on *folder*, and hold it for the block. Makes the folder if needed. Raises OSError."""
+    lock = acquire(folder)
+    assert lock is not None, "acquire() waits for the lock"
     try:
         yield lock
     finally:
         os.close(lock)
 
 
-def take(folder: Path, *, shared: bool = False, wait: bool = True) -> int | None:
-    """A descriptor of *folder*, which is made if need be, locked until it is closed; None if it is another's.
+def acquire(folder: Path, *, shared: bool = False, wait: bool = True) -> int | None:
+    """Lock *folder*, and return its descriptor; closing the descriptor frees the lock. Makes the folder if needed.
 
-    wait: until it can be had. Children do not inherit it unless they are passed it. Raises OSError.
+    wait: block until the lock is free; if False, return None when another process has the lock
+    Children inherit the descriptor only if it is passed to them. Raises OSError.
     """
     kind = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
     while True:
         folder.mkdir(parents=True, exist_ok=True)
-        with suppress(FileNotFoundError):  # it was removed meanwhile
+        with suppress(FileNotFoundError):  # another process removed the folder after mkdir()
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 fcntl.flock(descriptor, kind)
@@ -41,13 +42,13 @@ def take(folder: Path, *, shared: bool = False, wait: bool = True) -> int | None
             except BaseException:
                 os.close(descriptor)
                 raise
-            os.close(descriptor)  # whoever held it removed the folder while we waited, and another has made it anew
+            os.close(descriptor)  # the folder was removed and made again while this call waited for the lock
 
 
 def holder(folder: Path) -> int:
-    """The process that has locked *folder*, as far as we may look; else 0. Source: proc_pid_fdinfo(5)."""
+    """Return the pid of the process that has locked *folder*; 0 if it is unknown. Source: proc_pid_fdinfo(5)."""
     for facts in Path("/proc").glob("[0-9]*/fdinfo/*"):
-        with suppress(OSError):  # it has ended, or is another user's
+        with suppress(OSError):  # the process has ended, or belongs to another user
             descriptor = facts.parents[1] / "fd" / facts.name
             if "FLOCK" in facts.read_text() and os.path.samestat(os.stat(descriptor), os.stat(folder)):
                 return int(facts.parts[2])

@@ -1,7 +1,7 @@
-"""What processes write, of any amount: the beginning and the newest part are kept in memory, and no file grows.
+"""Captures the output of child processes. Memory holds the beginning and the newest part; nothing is written to disk.
 
-A thread reads their pipes. It sleeps while nobody writes, and gathers what comes within COALESCE_S, so that a process
-that writes often wakes it seldom. One that writes faster than it is read waits, as it would for a terminal.
+One thread reads the pipes of all processes. After each read it pauses for COALESCE_S, so frequent small writes wake
+it rarely. A process that writes faster than the thread reads is blocked, as by a terminal.
 """
 
 import fcntl
@@ -20,8 +20,8 @@ _SET_PIPE_SIZE = getattr(fcntl, "F_SETPIPE_SZ", None)
 _CUT = b"\n[...]\n"
 
 
-class Kept:
-    """The beginning and the newest part of what is added."""
+class HeadTailBuffer:
+    """A byte buffer that keeps the beginning and the newest part of its input, and drops the middle."""
 
     def __init__(self) -> None:
         self._head, self._tail = bytearray(), bytearray()
@@ -29,47 +29,50 @@ class Kept:
         self._changing = threading.Lock()
 
     def add(self, data: bytes) -> None:
-        """What was written next."""
+        """Append bytes to the buffer."""
         with self._changing:
             room = OUTPUT_HEAD_BYTES - len(self._head)
             self._head += data[:room]
             self._tail += data[room:]
-            if len(self._tail) > OUTPUT_TAIL_BYTES + _READ_BYTES:  # not for every read: a cut moves all that stays
+            if len(self._tail) > OUTPUT_TAIL_BYTES + _READ_BYTES:  # not after every read, because a cut copies the tail
                 del self._tail[:-OUTPUT_TAIL_BYTES]
                 self._is_cut = True
 
-    def kept(self) -> bytes:
-        """All that was written so far, or its beginning and its newest part."""
+    def content(self) -> bytes:
+        """Return all input so far, or its beginning and newest part with a mark between them."""
         with self._changing:
             return b"".join([self._head, _CUT if self._is_cut else b"", self._tail])
 
 
-class Output(Kept):
-    """One pipe. write_end: for a new process; close it once that has it."""
+class ProcessOutput(HeadTailBuffer):
+    """A pipe that captures a process's output.
+
+    write_end: descriptor for the new process; close it here once the process has been started
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._read_end, self.write_end = os.pipe()
         os.set_blocking(self._read_end, False)
         if _SET_PIPE_SIZE is not None:
-            with suppress(OSError):  # this user has too much in pipes: it stays as small as it is
+            with suppress(OSError):  # this user's limit for pipes is reached, so the pipe keeps its default size
                 fcntl.fcntl(self.write_end, _SET_PIPE_SIZE, PIPE_BYTES)
         self._reading = threading.Lock()
         self._is_closed = False
         self.has_ended = False
 
     def fileno(self) -> int:
-        """The end that is read."""
+        """Return the descriptor of the read end."""
         return self._read_end
 
     def close_write_end(self) -> None:
-        """The process has it: its end is the end of the pipe."""
+        """Close the write end here, so that the pipe ends when the process ends."""
         if self.write_end >= 0:
             os.close(self.write_end)
             self.write_end = -1
 
     def drain(self) -> int:
-        """Take in what there is; how many bytes. Any thread may call it."""
+        """Read everything that is in the pipe, and return its size in bytes. Any thread may call this."""
         taken_bytes = 0
         with self._reading:
             for _ in range(_READS_AT_ONCE):
@@ -84,13 +87,13 @@ class Output(Kept):
                 taken_bytes += len(data)
         return taken_bytes
 
-    def kept(self) -> bytes:
-        """What it has written so far: all of it, or its beginning and its newest part."""
+    def content(self) -> bytes:
+        """Return the process's output so far, or its beginning and newest part."""
         self.drain()
-        return super().kept()
+        return super().content()
 
     def close(self) -> None:
-        """Read no more."""
+        """Close both ends of the pipe."""
         self.close_write_end()
         with self._reading:
             if not self._is_closed:
@@ -99,17 +102,17 @@ class Output(Kept):
 
 
 class OutputReader:
-    """The thread that reads pipes until they end; it starts with the first of them."""
+    """A thread that reads several processes' pipes until they end. It starts with the first pipe."""
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
         self._stopped, self._stopper = os.pipe()
         self._selector.register(self._stopped, selectors.EVENT_READ)
-        self._outputs: list[Output] = []
+        self._outputs: list[ProcessOutput] = []
         self._thread: threading.Thread | None = None
 
-    def watch(self, output: Output) -> None:
-        """Read *output*, whose process has been started."""
+    def watch(self, output: ProcessOutput) -> None:
+        """Begin to read *output*. Its process must have been started."""
         output.close_write_end()
         self._outputs.append(output)
         self._selector.register(output, selectors.EVENT_READ)
@@ -118,7 +121,7 @@ class OutputReader:
             self._thread.start()
 
     def close(self) -> None:
-        """End the thread; what the outputs hold stays."""
+        """Stop the thread. The captured output stays available."""
         if self._stopper < 0:
             return
         os.close(self._stopper)
@@ -137,16 +140,16 @@ class OutputReader:
             ready = [key.fileobj for key, _ in self._selector.select()]
             if self._stopped in ready:
                 return
-            outputs = [output for output in ready if isinstance(output, Output)]
-            most_bytes = max((output.drain() for output in outputs), default=0)  # none if select() was interrupted
+            outputs = [output for output in ready if isinstance(output, ProcessOutput)]
+            most_bytes = max((output.drain() for output in outputs), default=0)  # empty if select() was interrupted
             for output in outputs:
                 if output.has_ended:
                     self._selector.unregister(output)
-            if most_bytes < PIPE_BYTES // 4:  # else it would fill up in the pause, and hold its writer up
+            if most_bytes < PIPE_BYTES // 4:  # a fuller pipe could fill up during the pause and block its writer
                 pause.wait(COALESCE_S)
 
 
 def last_text(data: bytes, size_bytes: int) -> str:
-    """The last of *data*, without control codes."""
+    """Return the last *size_bytes* of *data* as text, without control characters."""
     text = data[-size_bytes:].decode(errors="replace")
     return "".join(character for character in text if character.isprintable() or character in "\n\t").strip()

@@ -1,6 +1,8 @@
-"""Where things are: all in the checkout; of an installation, which may be read-only, in the user's cache folder.
+"""Paths of gilscope's files. An installed gilscope may be read-only, so it writes to the user's cache folder.
 
-NATIVE_BUILDS is where native programs and extensions are built, SHIPPED_PROGRAMS what came with an installation.
+ENVIRONMENTS: virtual environments that gilscope makes
+NATIVE_BUILDS: where native programs and extensions are built
+SHIPPED_PROGRAMS: native programs that came with the installation
 """
 
 from core.program import INSTALLED, ROOT
@@ -16,5 +18,5 @@ if INSTALLED:
     ENVIRONMENTS = user_cache_path("gilscope") / "environments"
     NATIVE_BUILDS = user_cache_path("gilscope") / f"native-{VERSION}"
 else:
-    ENVIRONMENTS = (REPOSITORY / ".runtimes").resolve()  # on a host, a link to the cache folder
+    ENVIRONMENTS = (REPOSITORY / ".runtimes").resolve()  # on a remote host this is a link to the cache folder
     NATIVE_BUILDS = NATIVE_SOURCES

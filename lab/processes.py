@@ -1,4 +1,4 @@
-"""Run a command to its end, under a guard; how a process ended, and what it wrote last."""
+"""Runs commands under a guard process that ends their process trees, and describes how a process ended."""
 
 import errno
 import os
@@ -6,21 +6,21 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
-from functools import partial
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
-from typing import IO
+from typing import IO, Any
 
 from core.errors import BadInput
 from core.messages import Message, message
-from lab.output import Output
+from lab.output import ProcessOutput
 
 GUARD = Path(__file__).with_name("guard.py")
 WATCH_S = 5.0
 _LIFELINES: set[IO[bytes]] = set()
-LAST_SECONDS_S = 5.0  # for the guard to end what it has started
+LAST_SECONDS_S = 5.0  # how long the guard may take to end the command's processes
 
 
 def run(
@@ -28,45 +28,34 @@ def run(
     timeout_s: float,
     environment: Mapping[str, str] | None = None,
     *,
-    folder: Path | None = None,
-    pass_fds: Sequence[int] = (),
-    program: str | None = None,
+    watch: Callable[[str], None] | None = None,
+    **options: Any,
 ) -> "subprocess.CompletedProcess[str]":
-    """Run *command* without input. All that comes of it is gone afterwards: at its end, at the deadline, on Ctrl-C,
-    and when this process is killed. Of what it writes, the beginning and the newest mebibyte are kept (lab.output).
+    """Run *command* with empty stdin until it ends, and return its status and output.
 
-    program: what is executed under the name of command[0], where that is another path
-    Raises subprocess.TimeoutExpired, and OSError if it does not run.
+    Its whole process tree ends with it, at the deadline, on Ctrl-C, and when this process is killed. The beginning and
+    the newest mebibyte of the output are kept (lab.output).
+
+    watch: called every WATCH_S with the newest line of the command's stderr
+    options: folder, pass_fds and program, as for guarded()
+    Raises subprocess.TimeoutExpired, and OSError if the command cannot be started.
     """
-    start = partial(guarded, command, environment, folder=folder, pass_fds=pass_fds, program=program)
-    return _run(start, command, timeout_s, None)
-
-
-def run_watched(
-    command: Sequence[str | Path], timeout_s: float, environment: Mapping[str, str], watch: Callable[[str], None]
-) -> "subprocess.CompletedProcess[str]":
-    """As run(); *watch* is called every WATCH_S with the newest line of its stderr."""
-    return _run(partial(guarded, command, environment), command, timeout_s, watch)
-
-
-def _run(
-    start: "Callable[..., AbstractContextManager[Guard]]",
-    command: Sequence[str | Path],
-    timeout_s: float,
-    watch: Callable[[str], None] | None,
-) -> "subprocess.CompletedProcess[str]":
-    out, err = Output(), Output()
+    out, err = ProcessOutput(), ProcessOutput()
+    streams = out.write_end, err.write_end
     with closing(out), closing(err):
-        with start(streams=(out.write_end, err.write_end)) as guard:
+        with guarded(command, environment, streams=streams, **options) as guard:
             _read((out, err), command, timeout_s, watch)
-        texts = [output.kept().decode(errors="replace") for output in (out, err)]
+        texts = [output.content().decode(errors="replace") for output in (out, err)]
     return subprocess.CompletedProcess(command, guard.status(), *texts)
 
 
 def _read(
-    outputs: Sequence[Output], command: Sequence[str | Path], timeout_s: float, watch: Callable[[str], None] | None
+    outputs: Sequence[ProcessOutput],
+    command: Sequence[str | Path],
+    timeout_s: float,
+    watch: Callable[[str], None] | None,
 ) -> None:
-    """Until both have ended, as they do with the guard. Raises subprocess.TimeoutExpired."""
+    """Read both *outputs* until they end, which happens when the guard ends. Raises subprocess.TimeoutExpired."""
     until, next_look = monotonic() + timeout_s, monotonic() + WATCH_S
     with DefaultSelector() as selector:
         for output in outputs:
@@ -85,36 +74,39 @@ def _read(
                     selector.unregister(key.fileobj)
 
 
-def _newest_line(output: Output) -> str:
-    lines = output.kept().decode(errors="replace").split("\n")
+def _newest_line(output: ProcessOutput) -> str:
+    lines = output.content().decode(errors="replace").split("\n")
     return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
 def end_all() -> None:
-    """End every command that runs in a thread of this process; what waits for one then sees its end."""
+    """End every command that threads of this process run. A thread that waits for its command then continues."""
     for lifeline in tuple(_LIFELINES):
         lifeline.close()
 
 
+@dataclass
 class Guard:
-    """A command that runs under lab/guard.py. process: the guard's, whose stdout and stderr are the command's."""
+    """A command that runs under lab/guard.py.
 
-    def __init__(self, process: "subprocess.Popen[str]", program: str) -> None:
-        self.process = process
-        self._program = program
-        self._facts: dict[str, int] = {}
+    process: the guard process, which shares stdout and stderr with the command
+    report: what the guard process has reported, after its end: started, status, error
+    """
 
-    def read_report(self, report: IO[bytes]) -> None:
-        """What the guard said before it ended."""
-        self._facts = {name: int(number) for name, number in map(str.split, report.read().decode().splitlines())}
+    process: "subprocess.Popen[str]"
+    program: str
+    report: dict[str, int] = field(default_factory=dict)
 
     def status(self) -> int:
-        """How the command ended, after the block; as Popen.returncode. Raises OSError if it did not run."""
-        if "error" in self._facts:
-            error = OSError(self._facts["error"], os.strerror(self._facts["error"]), self._program)
+        """Return the command's exit status, as Popen.returncode does. Raises OSError if it could not be started.
+
+        Call this after the guarded() block has ended.
+        """
+        if number := self.report.get("error"):
+            error = OSError(number, os.strerror(number), self.program)
             expect_process(error)
             raise error
-        return self._facts.get("status", -signal.SIGKILL)  # without a word the guard itself was killed
+        return self.report.get("status", -signal.SIGKILL)  # no status: the guard itself was killed
 
 
 @contextmanager
@@ -127,14 +119,16 @@ def guarded(
     program: str | None = None,
     streams: tuple[int, int | IO[str]] = (subprocess.PIPE, subprocess.PIPE),
 ) -> Iterator[Guard]:
-    """A command that is ended, with all that has come of it, when the block or this process ends.
+    """Start *command* under a guard, which ends the command's process tree when the block or this process ends.
 
-    streams: where its stdout and its stderr go
+    folder: the command's working directory
+    program: the file to execute, if it differs from command[0]
+    streams: where the command's stdout and stderr go
     """
     wanted, hold = os.pipe()
     heard, report = os.pipe()
     words = [sys.executable, "-I", "-S", str(GUARD), str(report), program or str(command[0]), *map(str, command)]
-    with os.fdopen(hold, "wb", 0) as lifeline, os.fdopen(heard, "rb") as told, ExitStack() as ended:
+    with os.fdopen(hold, "wb", 0) as lifeline, os.fdopen(heard, "rb") as report_file, ExitStack() as ended:
         _LIFELINES.add(lifeline)
         ended.callback(_LIFELINES.discard, lifeline)
         try:
@@ -163,20 +157,22 @@ def guarded(
             finally:
                 lifeline.close()
                 _await_end(process)
-                guard.read_report(told)
+                lines = report_file.read().decode().splitlines()
+                guard.report |= {name: int(number) for name, number in map(str.split, lines)}
 
 
 def expect_process(error: OSError) -> None:
-    """Raises BadInput if *error* says that there are too many processes, or too little memory for another one."""
+    """Raise BadInput if *error* says that the limit of processes, or of memory, is reached."""
     if error.errno in (errno.EAGAIN, errno.ENOMEM):
         raise BadInput(
-            "No process can be started: {error}. End some, or raise the limit (ulimit -u).", error=error.strerror
+            "No process can be started: {error}. End some processes, or raise the limit (ulimit -u).",
+            error=error.strerror,
         ) from error
 
 
 def _await_end(guard: "subprocess.Popen[str]") -> None:
-    """Wait until the guard has ended all; end its group where it does not, or was killed itself."""
-    guard.send_signal(signal.SIGCONT)  # it may have been stopped
+    """Wait until the guard has ended the command's processes. If it does not, or was killed, end its process group."""
+    guard.send_signal(signal.SIGCONT)  # the guard may be stopped
     with suppress(subprocess.TimeoutExpired):
         guard.wait(LAST_SECONDS_S)
     if guard.poll() != 0:
@@ -184,8 +180,8 @@ def _await_end(guard: "subprocess.Popen[str]") -> None:
             os.killpg(guard.pid, signal.SIGKILL)
 
 
-def ending(status: int) -> Message:
-    """Of its exit status, as after its name: 'exited with status 1', 'was killed by SIGKILL'."""
+def describe_exit(status: int) -> Message:
+    """Describe an exit status as the end of a sentence: 'exited with status 1', 'was killed by SIGKILL'."""
     if status >= 0:
         return message("exited with status {status}", status=status)
     try:

@@ -1,9 +1,9 @@
-"""Makes the private folder of a command and cleans up after it: ends every process of its group, removes the folder.
+"""Makes a command's private folder. At the end it kills every process of its group, and removes the folder.
 
-Usage: reaper.py FOLDER [LEFTOVER...], as leader of the process group, with a pipe from the orchestrator on stdin. It
-makes FOLDER itself, so that there is none that nobody removes, tries whether a file fits into it, and says so by a line
-on stdout: 0, or the number of the error. LEFTOVERs are a file that is removed, and a folder that is if it is empty and
-nobody holds it (lab/locks.py).
+Usage: reaper.py FOLDER [LEFTOVER...], as leader of the process group, with a pipe from the orchestrator on stdin.
+The reaper makes FOLDER itself, so a folder never exists without a process that removes it. It writes a test file there,
+and reports by one line on stdout: 0, or the error number.
+A LEFTOVER is a file, which is removed, or a folder, which is removed if it is empty and not locked (lab/locks.py).
 """
 
 import errno
@@ -25,10 +25,10 @@ ROOM_BYTES = 1 << 16
 
 
 def main() -> None:
-    """Wait until the orchestrator closes the pipe, by finishing or by dying."""
+    """Make the folder, wait until the orchestrator closes the pipe or ends, and clean up."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    die_with_parent(os.getppid(), signal.SIGCONT)  # if it is stopped then, it goes on, and notices
+    die_with_parent(os.getppid(), signal.SIGCONT)  # wakes this process if it is stopped when its parent ends
     folder, leftovers = sys.argv[1], sys.argv[2:]
     error = _made(folder)
     with suppress(OSError):
@@ -38,8 +38,8 @@ def main() -> None:
         sys.stdin.buffer.read()
     leads = os.getpgrp() == os.getpid()
     if leads:
-        os.killpg(0, signal.SIGTERM)  # the children do not handle it; whatever does, ends below
-    if error != errno.EEXIST:  # it is somebody else's
+        os.killpg(0, signal.SIGTERM)  # children do not handle SIGTERM; SIGKILL below ends any process that does
+    if error != errno.EEXIST:  # an existing folder belongs to another process
         _remove(folder)
     for path in leftovers:
         with suppress(OSError):
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def _made(folder: str) -> int:
-    """Make the folder; 0, or the number of the error that keeps it from holding a file."""
+    """Make the folder, and write a test file there. Return 0, or the number of the error."""
     try:
         os.mkdir(folder, 0o700)
         descriptor = os.open(os.path.join(folder, "room"), os.O_CREAT | os.O_WRONLY, 0o600)
@@ -65,16 +65,16 @@ def _made(folder: str) -> int:
 
 
 def _remove(folder: str) -> None:
-    for _ in range(TRIES):  # a child that is just ending may still make a file
+    for _ in range(TRIES):  # a child that is being killed may still create a file
         shutil.rmtree(folder, ignore_errors=True)
         if not os.path.lexists(folder):
             return
 
 
 def _remove_empty(folder: str) -> None:
-    """Raises OSError if there is something in it. One that another command has taken meanwhile stays.
+    """Remove *folder* unless another command has locked it. Raises OSError if it is not empty.
 
-    The kernel may close the pipe of an orchestrator that was killed before its lock: that is waited for.
+    When an orchestrator is killed, the kernel may close its pipe before it frees its lock. So this waits for the lock.
     """
     descriptor = os.open(folder, os.O_RDONLY)
     try:

@@ -5,15 +5,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from clients.native import OWN
 from core.cell import Value
 from core.errors import BadInput
 from core.messages import listed
 from core.runtime import NATIVE
-from core.system import SIZES, System
+from core.system import SIZES, Program, System
 from core.user_service import HTTP, Command, Target, UserService
 
 GROUP = "own"
+NATIVE_CLIENT = Program(name="loadgen", arguments=("--report", "child", "--protocol", "http"))
 PLACES = ("python", "host", "port", "socket", "workers", "threads")
 WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
 CLIENTS, CONNECTIONS = "NUM_CLIENTS", "NUM_CONNECTIONS_PER_CLIENT"
@@ -51,7 +51,7 @@ def _system(name: str, title: str, start: Command | Target, told: Mapping[str, A
         reads=(CONNECTIONS, "RATE", *threads),
         child_config={"own": told},
         user_service=start,
-        native_client=OWN if told["protocol"] == HTTP else None,
+        native_client=NATIVE_CLIENT if told["protocol"] == HTTP else None,
         forks=isinstance(start, Target) or start.forks,
     )
 

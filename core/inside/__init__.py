@@ -2,7 +2,7 @@
 
 Each other module of this folder is a part, with a function `start(folder, options)`. A part writes its observations to
 the file `PART-PID` in *folder*. A process that may write several files, after exec or in subinterpreters, appends `.N`
-(0 to 99) to the names. Each part starts again in a forked child. lab.run.inside reads the files.
+(0 to 99) to the names. Each part starts again in a forked child. lab.run.instrumentation reads the files.
 """
 
 FOLDER = "GILSCOPE_INSIDE"  # the environment variable with the folder's path

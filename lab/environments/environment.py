@@ -25,7 +25,7 @@ from core.messages import AND, Message, listed
 from lab import locks, processes
 from lab.digests import Digests
 from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
-from lab.folders import empty
+from lab.folders import remove_contents
 from lab.places import REPOSITORY
 from lab.python import uv
 from lab.python.interpreters import Interpreter, scrubbed_environment
@@ -162,7 +162,7 @@ def _acquire(interpreter: Interpreter, contents: Contents, place: Path, stamp: s
         os.close(held)  # the environment was in use, but it is no longer complete
     try:
         for _ in range(MOST_ATTEMPTS):
-            lock = locks.take(place, shared=True)
+            lock = locks.acquire(place, shared=True)
             assert lock is not None, "it waits"
             if _is_ready(place, stamp):
                 _IN_USE[place] = lock
@@ -189,7 +189,7 @@ def _acquire(interpreter: Interpreter, contents: Contents, place: Path, stamp: s
 def _lock_unused(place: Path, stamp: str) -> int | None:
     """Wait for an exclusive lock on *place* and return it; None as soon as another run has created the environment."""
     while not _is_ready(place, stamp):
-        lock = locks.take(place, wait=False)
+        lock = locks.acquire(place, wait=False)
         if lock is None:
             sleep(RETRY_S)
         elif _is_ready(place, stamp):
@@ -204,7 +204,7 @@ def _create(interpreter: Interpreter, contents: Contents, place: Path, stamp: st
 
     The stamp file is written last, because it marks the environment as complete.
     """
-    empty(place)
+    remove_contents(place)
     for command in _commands(interpreter.executable, contents, place):
         failure = uv.output_of(partial(run_build, command, lock, MAKE_TIMEOUT_S))[1]
         if failure:
@@ -235,7 +235,7 @@ def _remove_outdated(place: Path) -> None:
     """Remove environments of earlier contents of the same files, except those that a run uses."""
     family = place.name.rpartition("-")[0]
     for old in place.parent.glob(f"{family}-*/"):
-        lock = None if old == place else locks.take(old, wait=False)
+        lock = None if old == place else locks.acquire(old, wait=False)
         if lock is not None:
             shutil.rmtree(old, ignore_errors=True)
             os.close(lock)

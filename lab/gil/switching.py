@@ -14,7 +14,7 @@ from core.messages import NOTHING, Message, listed, message, verbatim
 from lab.environments.environment import distributions
 from lab.folders import PrivateFolder
 from lab.gil.notice import switching_modules
-from lab.processes import ending, run
+from lab.processes import describe_exit, run
 from lab.python.interpreters import scrubbed_environment
 
 IMPORT_TIMEOUT_S = 60.0
@@ -79,7 +79,7 @@ def _parse_outcome(module: str, report: Mapping[str, Any]) -> ImportOutcome:
 def _describe_end(done: "subprocess.CompletedProcess[str]") -> Message:
     """Return how a process ended that did not report the outcome of its import."""
     last_lines = done.stderr.strip().splitlines()[-1:]
-    end = message("the interpreter {ending}", ending=ending(done.returncode))
+    end = message("the interpreter {ending}", ending=describe_exit(done.returncode))
     return message("{ending}: {output}", ending=end, output=last_lines[0].strip()) if last_lines else end
 
 

@@ -1,1 +1,1 @@
-"""Children on other hosts, over SSH: an agent there starts them, relays their streams and ends them."""
+"""Runs children on other hosts over SSH. An agent on each host starts them, relays their streams and ends them."""

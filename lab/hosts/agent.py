@@ -1,8 +1,8 @@
-"""The agent: runs on a host for one run, starts children there, relays their streams, and ends with all of them.
+"""The agent: runs on a host during one run, starts children there, relays their streams, and ends them.
 
-It speaks frames (lab.hosts.protocol) on stdin and stdout. It ends at the end of its stdin, and when it has heard
-nothing for its lease; the reaper (lab/reaper.py) ends its children and removes their folder however it ends. Standard
-library only.
+The agent exchanges frames (lab.hosts.protocol) on stdin and stdout. It ends when its stdin is closed, or when it has
+heard nothing for the time of its lease. In every case the reaper (lab/reaper.py) kills its children and removes their
+folder. The agent imports only the standard library and gilscope.
 """
 
 import json
@@ -20,7 +20,7 @@ from typing import IO, Any
 from core.errors import GilscopeError
 from core.messages import message
 from core.parent import die_with_parent
-from lab.hosts.errands import Errands
+from lab.hosts.agent_calls import AgentCalls
 from lab.hosts.lease import Lease
 from lab.hosts.protocol import HELLO, BadFrame, FrameReader, frame
 from lab.machine import host
@@ -34,29 +34,29 @@ CALLERS = 8
 
 
 class Relay:
-    """Frames to the runner; none while children are timed."""
+    """Sends frames to the runner, but holds them back while children are timed."""
 
     def __init__(self) -> None:
         self._writing = threading.Lock()
         self._held = bytearray()
         self._held_until_ns = 0
 
-    def send(self, told: Mapping[str, Any], data: bytes = b"") -> None:
-        """Send a frame, at once or when the window is over."""
+    def send(self, header: Mapping[str, Any], data: bytes = b"") -> None:
+        """Send a frame at once, or when the timed window is over."""
         with self._writing:
-            self._held += frame(told, data)
+            self._held += frame(header, data)
             if not time.perf_counter_ns() < self._held_until_ns or len(self._held) > MOST_HELD_BYTES:
                 self._write()
 
     def hold(self, until_ns: int) -> None:
-        """Send nothing until then."""
+        """Hold all frames back until *until_ns*."""
         self._held_until_ns = until_ns
         timer = threading.Timer((until_ns - time.perf_counter_ns()) / 1e9, self.release, (until_ns,))
         timer.daemon = True
         timer.start()
 
     def release(self, until_ns: int | None = None) -> None:
-        """Send what was held: the window *until_ns* is over, or the cell has failed."""
+        """Send the frames that were held back, because the window *until_ns* is over or the cell has failed."""
         with self._writing:
             if until_ns in (None, self._held_until_ns):
                 self._held_until_ns = 0
@@ -70,15 +70,15 @@ class Relay:
 
 
 class Agent:
-    """Serves one runner. Calls that take time are answered by threads of their own."""
+    """Serves the calls of one runner. Threads of a pool answer the calls that take time."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
         self._children: dict[int, subprocess.Popen[bytes]] = {}
         self._relay = Relay()
         self._lease = Lease()
-        self._errands = Errands(sandbox)
-        self._callers = ThreadPoolExecutor(CALLERS)  # they stay: what a thread has started may end with it
+        self._calls = AgentCalls(sandbox)
+        self._callers = ThreadPoolExecutor(CALLERS)  # lasting threads, because a process can end with its parent thread
         self._at_once: dict[str, Callable[..., Any]] = {
             "start": self._start,
             "write": self._write,
@@ -89,20 +89,20 @@ class Agent:
         }
 
     def run(self) -> None:
-        """Serve until the end of stdin."""
+        """Serve calls until stdin is closed."""
         cpus = sorted(host.usable_cpus())
         hello = {"folder": str(self._sandbox.folder), "python": sys.executable, "cpus": cpus}
         os.write(1, HELLO + json.dumps(hello).encode() + b"\n")
         frames = FrameReader()
         while data := os.read(0, 1 << 20):
             self._lease.renew()
-            self._relay.release()  # a runner that speaks in a window has given the cell up
-            for told, payload in frames.feed(data):
-                given = {**told["with"], **({"data": payload} if payload else {})}
-                if do := self._at_once.get(told["what"]):
-                    self._answer(told["call"], do, given)
+            self._relay.release()  # the runner sends nothing during a window unless the cell has failed
+            for header, payload in frames.feed(data):
+                given = {**header["with"], **({"data": payload} if payload else {})}
+                if do := self._at_once.get(header["what"]):
+                    self._answer(header["call"], do, given)
                 else:
-                    self._callers.submit(self._answer, told["call"], self._errands.calls[told["what"]], given)
+                    self._callers.submit(self._answer, header["call"], self._calls.calls[header["what"]], given)
 
     def _answer(self, number: int, do: Callable[..., Any], given: Mapping[str, Any]) -> None:
         try:
@@ -114,7 +114,7 @@ class Agent:
         self._relay.send({"reply": number, **reply})
 
     def _start(self, child: int, command: list[str], variables: dict[str, str]) -> int:
-        """Start a child, by the number that the runner gave it; its pid."""
+        """Start a child under the runner's number *child*, and return its pid."""
         process = self._children[child] = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -129,13 +129,13 @@ class Agent:
         return process.pid
 
     def _follow(self, child: int, process: "subprocess.Popen[bytes]") -> None:
-        """Relay what a child writes, and say how it ended."""
+        """Relay the child's output, and report its exit status."""
         with process:
             complaining = threading.Thread(target=self._pump, args=(child, "err", process.stderr), daemon=True)
             complaining.start()
             self._pump(child, "out", process.stdout)
             complaining.join()
-        self._relay.release()  # one that ends in a window fails the cell
+        self._relay.release()  # a child that ends during a window fails the cell
         self._relay.send({"child": child, "status": process.returncode})
 
     def _pump(self, child: int, stream: str, source: IO[bytes] | None) -> None:
@@ -151,12 +151,12 @@ class Agent:
         return stdin
 
     def _write(self, child: int, data: bytes) -> None:
-        """Write to its stdin; a child that is gone takes nothing."""
+        """Write to a child's stdin. If the child has ended, do nothing."""
         with suppress(OSError, ValueError):
             self._stdin(child).write(data)
 
     def _release(self, at_ns: int, hold_ns: int, words: str, children: list[int]) -> None:
-        """Tell children at which time of this host's clock they begin, and hold the relay until the window is over."""
+        """Send children their start time on this host's clock, and hold frames back until the window is over."""
         self._lease.renew((at_ns + hold_ns - time.perf_counter_ns()) / 1e9)
         self._relay.hold(at_ns + hold_ns)
         for child in children:
@@ -164,8 +164,8 @@ class Agent:
 
 
 def main() -> None:
-    """Serve until the end of stdin."""
-    die_with_parent(os.getppid(), signal.SIGKILL)  # the session's; also where this process was stopped
+    """Run the agent until stdin is closed."""
+    die_with_parent(os.getppid(), signal.SIGKILL)  # the SSH session; SIGKILL ends this process even if it is stopped
     with suppress(BrokenPipeError, BadFrame), Sandbox() as sandbox:
         Agent(sandbox).run()
     os._exit(0)

@@ -1,11 +1,10 @@
-"""What travels to a host, as an archive: what is measured and what starts it, and a user's own files.
+"""Archives of the files that are copied to a host: gilscope's own files, and the files of a user's service.
 
-A user's files are the folder where the service is started, and what its requirements name.
+A user's files are the service's working directory, and the paths in its requirements.
 """
 
 import io
 import os
-import platform
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -25,25 +24,20 @@ from lab.places import ENVIRONMENTS, REPOSITORY
 
 FOLDERS = ("core", "services", "clients", "systems", "experiments", "lab", "requirements")
 SUFFIXES = (".py", ".txt")
-CHECKOUT = "pyproject.toml"  # core.program tells a checkout by it, and the agent's files are laid out as one
+CHECKOUT = "pyproject.toml"  # core.program recognises a checkout by this file; the agent's files look like a checkout
 MOST_BYTES = 64 << 20
 MOST_FILES = 10_000
 MOST_BODY_BYTES = 4 << 20
-OWN = "own"  # the folder where the service is started, among its files
-FILES = "{files}"  # in a line of requirements: where the files are there
+OWN = "own"  # the name of the service's working directory in the archive
+FILES = "{files}"  # in a line of requirements: the folder of the files on the host
 LEFT_OUT = {".git", ".hg", ".svn", ".venv", ".tox", ".nox", "__pycache__", "node_modules", "gilscope-runs"} | {
     f".{tool}_cache" for tool in ("mypy", "pytest", "ruff")
 }
 
 
-def machine() -> str:
-    """Return the architecture that native programs here are made for."""
-    return platform.machine()
-
-
 @cache
 def agent(*, native: bool) -> bytes:
-    """Return the agent's files; *native* programs of this machine too, for a host of the same architecture."""
+    """Return an archive of the agent's files. native: include native programs, for a host of this architecture"""
     sources = [Path(path) for folder in FOLDERS for path in files_in(REPOSITORY / folder, SUFFIXES)]
     built = [name for name in programs.FOR_HOSTS if native and not programs.missing(name)]
     return _packed(
@@ -56,7 +50,7 @@ def agent(*, native: bool) -> bytes:
 
 
 def _packed(files: Iterable[tuple[str, bytes, bool]]) -> bytes:
-    """Return an archive of these: name, content, and whether it is a program."""
+    """Return an archive of files, given as name, content, and whether the file is executable."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as entries:
         for name, content, executable in files:
@@ -67,13 +61,13 @@ def _packed(files: Iterable[tuple[str, bytes, bool]]) -> bytes:
 
 
 class _Roots:
-    """Folders and files that are copied, by their names among the files."""
+    """Folders and files that are copied, by their names in the archive."""
 
     def __init__(self, folder: Path) -> None:
         self.by_name = {OWN: folder.resolve()}
 
-    def there(self, path: Path) -> str:
-        """Where *path* is on the host: in one that is copied, or else it is copied too."""
+    def host_path(self, path: Path) -> str:
+        """Return the path of *path* on the host. Add *path* to the files to copy unless it is part of them already."""
         path = path.resolve()
         for name, root in self.by_name.items():
             if path.is_relative_to(root):
@@ -84,20 +78,21 @@ class _Roots:
 
 
 def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
-    """Return the files of the service *own* (core.user_service.Command), and its requirements, with FILES in paths.
+    """Return an archive of the files of the service *own*, and its requirements with FILES in place of the folder.
 
+    own: a core.user_service.Command as JSON
     Raises BadInput if the files are too many or too large.
     """
     roots = _Roots(Path(own["directory"]))
     file = requirements_file(own["requirements"], own["packages"], ENVIRONMENTS)
     wanted = read(Path(file)) if file else Requirements()
-    lines = [relocate_paths(line, roots.there) for line in (*wanted.options, *wanted.entries)]
+    lines = [relocate_paths(line, roots.host_path) for line in (*wanted.options, *wanted.entries)]
     try:
         files = [file for root in roots.by_name.items() for file in _files(*root)]
         content = _packed((name, path.read_bytes(), os.access(path, os.X_OK)) for name, path in files)
     except OSError as error:
         raise BadInput(
-            "{path} cannot be copied to a host: {error}. Give access to it, or leave it out of the folder.",
+            "{path} cannot be copied to a host: {error}. Give access to this path, or move it out of the folder.",
             path=str(error.filename),
             error=error.strerror,
         ) from None
@@ -105,10 +100,10 @@ def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
 
 
 def with_bodies(own: Mapping[str, Any]) -> dict[str, Any]:
-    """The requests of the service, with what their files hold in place of those that are there. Raises BadInput."""
+    """Return the service's requests, with the contents of body files in place of their paths. Raises BadInput."""
     plan = RequestPlan.from_json(own["requests"])
     files = [path for request in plan.requests if request.body_file and (path := Path(request.body_file)).is_file()]
-    _check_size(message("Files of bodies"), set(files), MOST_BODY_BYTES)
+    _check_size(message("The files of request bodies"), set(files), MOST_BODY_BYTES)
     bodies = {str(path): path.read_bytes().decode(errors="surrogateescape") for path in files}
     requests = tuple(
         replace(request, body=bodies[request.body_file], body_file="") if request.body_file in bodies else request
@@ -118,11 +113,12 @@ def with_bodies(own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _files(name: str, root: Path) -> list[tuple[str, Path]]:
-    """The regular files below *root*, or that file itself, with their names in the archive. Raises BadInput."""
+    """Return the archive names and paths of the files below *root*, or of *root* if it is a file. Raises BadInput."""
     paths = [root] if root.is_file() else list(islice(_walk(root), MOST_FILES + 1))
     if len(paths) > MOST_FILES:
         raise BadInput(
-            "{folder} has more than {count} files; so many are not copied. Name a smaller folder: --directory",
+            "{folder} has more than {count} files, which is too many to copy to a host. Set a smaller folder with "
+            "--directory.",
             folder=str(root),
             count=MOST_FILES,
         )
@@ -143,8 +139,8 @@ def _check_size(what: Message, paths: Iterable[Path], most_bytes: int) -> None:
     size_bytes = sum(path.stat().st_size for path in paths)
     if size_bytes > most_bytes:
         raise BadInput(
-            "{what}: {size_mib:.1f} MiB; at most {most_mib} MiB are copied to a host. Leave out what the service does "
-            "not need, such as by --directory.",
+            "{what}: {size_mib:.1f} MiB are too much to copy to a host; the limit is {most_mib} MiB. Remove files that "
+            "the service does not need, or set a smaller folder with --directory.",
             what=what,
             size_mib=size_bytes / 2**20,
             most_mib=most_bytes >> 20,

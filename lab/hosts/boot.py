@@ -1,7 +1,7 @@
-"""Runs on a host before anything of ours is there: unpacks the agent's files into the cache folder, and becomes it.
+"""The first code that runs on a host: unpacks the agent's files into the cache folder, and runs the agent.
 
-The runner sends this text to the first Python there that can run it. It says what machine this is, and reads the
-archive that fits from stdin: its size on a line, then its bytes.
+The runner passes this text to the first suitable Python on the host. This code reports the host's architecture, and
+reads the matching archive from stdin: its size on a line, then its bytes.
 """
 
 import fcntl
@@ -17,12 +17,12 @@ import zipfile
 
 
 def say(**line: str) -> None:
-    """Write a line of JSON; what a login writes does not begin like that."""
+    """Write a line of JSON with a prefix that no output of a login shell has."""
     os.write(1, b"gilscope " + json.dumps(line).encode() + b"\n")
 
 
 def read(size: int) -> bytes:
-    """Return exactly so many bytes of stdin; what follows is the agent's."""
+    """Read exactly *size* bytes from stdin. The agent reads the rest."""
     data = bytearray()
     while len(data) < size:
         more = os.read(0, min(size - len(data), 1 << 20))
@@ -33,14 +33,14 @@ def read(size: int) -> bytes:
 
 
 def own_folder(name: str) -> str:
-    """Return an empty folder in our cache folder, which is this process's until it ends. Raises OSError.
+    """Make and lock an empty folder in gilscope's cache folder, for this process until it ends. Raises OSError.
 
-    There are as many of one *name* as processes had one at once. Paths stay the same, so that environments do.
+    Concurrent processes get numbered folders. Paths repeat from run to run, so that environments can be used again.
     """
     cache = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "gilscope")
     os.makedirs(cache, mode=0o700, exist_ok=True)
     if os.lstat(cache).st_uid != os.geteuid():
-        raise PermissionError(1, "it belongs to somebody else", cache)
+        raise PermissionError(1, "it belongs to another user", cache)
     number = 0
     while True:
         folder = os.path.join(cache, f"{name}-{number}")
@@ -57,7 +57,7 @@ def own_folder(name: str) -> str:
 
 
 def extract(archive: bytes, folder: str) -> None:
-    """Put the files of an archive there. Raises OSError."""
+    """Unpack an archive into *folder*. Raises OSError."""
     with zipfile.ZipFile(io.BytesIO(archive)) as files:
         for entry in files.infolist():
             path = files.extract(entry, folder)
@@ -65,7 +65,7 @@ def extract(archive: bytes, folder: str) -> None:
 
 
 def main() -> None:
-    """Become the agent."""
+    """Report the architecture, unpack the agent's files, and run the agent in this process."""
     say(machine=platform.machine())
     size = b""
     while not size.endswith(b"\n"):

@@ -1,4 +1,4 @@
-"""Another host's monotonic clock against ours: an offset, and how wrong it can be; windows on one clock."""
+"""Estimates the offset of another host's monotonic clock with its error, and compares the windows of clients."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,8 @@ LEAST_OVERLAP = 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trip:
-    """A question and its answer: when it was sent and came back by our clock, and what the other clock said between."""
+class RoundTrip:
+    """One reading of another host's clock: when the question left, the other clock's time, when the answer came."""
 
     sent_ns: int
     there_ns: int
@@ -19,32 +19,32 @@ class Trip:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Offset:
-    """What to add to a time of our clock for theirs, at *at_ns* of ours; wrong by *error_ns* at most."""
+class ClockOffset:
+    """Another host's clock minus this host's, at the local time *at_ns*, with an error of at most *error_ns*."""
 
     offset_ns: int
     error_ns: int
     at_ns: int
 
-    def there(self, here_ns: int) -> int:
-        """A time of our clock on theirs."""
+    def to_host_clock(self, here_ns: int) -> int:
+        """Convert a local time to the other host's clock."""
         return here_ns + self.offset_ns
 
 
-def estimate(trips: Sequence[Trip]) -> Offset:
-    """By the trip with the least delay: the other clock was read in its middle, give or take half of it.
+def estimate(trips: Sequence[RoundTrip]) -> ClockOffset:
+    """Estimate the offset from the shortest round trip: the other clock was read in its middle, +- half of its length.
 
     Source: RFC 5905, section 8 and the clock filter of section 10.
     """
     best = min(trips, key=lambda trip: trip.back_ns - trip.sent_ns)
     middle_ns, half_ns = (best.sent_ns + best.back_ns) // 2, (best.back_ns - best.sent_ns + 1) // 2
-    return Offset(offset_ns=best.there_ns - middle_ns, error_ns=half_ns, at_ns=middle_ns)
+    return ClockOffset(offset_ns=best.there_ns - middle_ns, error_ns=half_ns, at_ns=middle_ns)
 
 
-def between(before: Offset, after: Offset) -> Offset:
-    """For the time between two estimates; its error covers what the clocks have drifted apart meanwhile."""
+def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
+    """Return the offset for the time between two estimates. Its error includes the drift of the clocks."""
     drift_ns = after.offset_ns - before.offset_ns
-    return Offset(
+    return ClockOffset(
         offset_ns=before.offset_ns + drift_ns // 2,
         error_ns=max(before.error_ns, after.error_ns) + (abs(drift_ns) + 1) // 2,
         at_ns=(before.at_ns + after.at_ns) // 2,
@@ -52,7 +52,7 @@ def between(before: Offset, after: Offset) -> Offset:
 
 
 def overlap_faults(by_client: Sequence[Mapping[str, Any]], error_ns: int) -> list[Message]:
-    """Where clients' windows, which are on one clock give or take *error_ns*, do not overlap enough."""
+    """Return a fault if the clients' windows overlap too little. Their times are on one clock, +- *error_ns*."""
     spans = [(result["finished_ns"] - result["completion_ns"], result["finished_ns"]) for result in by_client]
     if len(spans) < 2:
         return []
@@ -62,7 +62,7 @@ def overlap_faults(by_client: Sequence[Mapping[str, Any]], error_ns: int) -> lis
         return []
     return [
         message(
-            "the clients' windows overlap by {share:.0%} of the time only, which must be at least {least:.0%}",
+            "all clients sent at the same time for only {share:.0%} of the time, but at least {least:.0%} are required",
             share=max(0.0, share),
             least=LEAST_OVERLAP,
         )

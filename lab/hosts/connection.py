@@ -1,7 +1,8 @@
-"""One host of a run, while its agent runs: calls, children, its clock, and whether it is still there."""
+"""The connection to one host's agent: sends calls, starts children, reads the clock, and detects a lost host."""
 
 import json
 import os
+import platform
 import threading
 from collections.abc import Mapping, Sequence
 from itertools import count
@@ -17,30 +18,30 @@ from core.messages import NOTHING, Message, message
 from core.record import RuntimeFacts, Window
 from core.saved import HostFacts
 from lab.hosts import archive
-from lab.hosts.clock import Offset, Trip, estimate
-from lab.hosts.link import CONNECT_S, Link, LinkLost
+from lab.hosts.agent_stream import CONNECT_S, AgentStream, HostLost
+from lab.hosts.clock import ClockOffset, RoundTrip, estimate
 from lab.hosts.protocol import BEAT_S, HELLO, LEASE_S, FrameReader, frame
-from lab.output import Kept
+from lab.output import HeadTailBuffer
 
 
-class Built(RuntimeFacts):
-    """What an interpreter on a host must say of itself, all of it."""
+class InterpreterFacts(RuntimeFacts):
+    """The facts that an interpreter on a host must report."""
 
     version: Required[str]  # type: ignore[misc]
     build: Required[str]  # type: ignore[misc]
     gil_disabled_build: Required[bool]  # type: ignore[misc]
 
 
-class Found(TypedDict):
-    """An interpreter on a host."""
+class HostInterpreter(TypedDict):
+    """An interpreter on a host, with its facts."""
 
     executable: str
     source: str
-    facts: Built
+    facts: InterpreterFacts
 
 
-class Facts(TypedDict):
-    """A host's machine."""
+class HostReport(TypedDict):
+    """The facts about a host: its machine, how quiet it is, uv, and its boot id."""
 
     machine: HostFacts
     quiet: dict[str, Any]
@@ -48,11 +49,11 @@ class Facts(TypedDict):
     boot_id: str
 
 
-ANSWERS: Mapping[str, Any] = {  # what an agent may answer where result.json keeps it
+ANSWERS: Mapping[str, Any] = {  # types of the answers that are kept in result.json
     "start": int,
     "clock": int,
-    "facts": Facts,
-    "find": dict[str, Found],
+    "facts": HostReport,
+    "find": dict[str, HostInterpreter],
     "packages": dict[str, str],
     "ran": dict[str, int],
     "window": Window,
@@ -64,11 +65,11 @@ MOST_HELLO_BYTES = 1 << 16
 
 
 class RemoteProcess:
-    """A child on a host, behind the seam of lab.run.process."""
+    """A child on another host; implements lab.run.process.Process."""
 
     def __init__(self, connection: "HostConnection", number: int) -> None:
         self._connection, self.number = connection, number
-        self.stderr = Kept()
+        self.stderr = HeadTailBuffer()
         self.pid = 0
         self._status: int | None = None
         self._out = bytearray()
@@ -76,20 +77,17 @@ class RemoteProcess:
         self._changing = threading.Condition()
         self._ready, self._waker = os.pipe()
 
-    def __repr__(self) -> str:
-        return f"RemoteProcess(pid {self.pid} on {self._connection.host.name})"
-
     @property
     def lost(self) -> Message:
-        """Why nothing is known of it any more."""
+        """Return why the child's host cannot be reached any more; NOTHING if it can."""
         return self._connection.lost if self._status is None else NOTHING
 
     def fileno(self) -> int:
-        """Readable when there is something to read, or the end."""
+        """Return a descriptor that is readable when read() has data or stdout has ended."""
         return self._ready
 
     def read(self) -> bytes:
-        """Return what has come from its stdout; nothing at its end."""
+        """Return new data from the child's stdout; b"" when stdout has ended."""
         with self._changing:
             data = bytes(self._out)
             self._out.clear()
@@ -98,26 +96,26 @@ class RemoteProcess:
             return data
 
     def write(self, data: bytes) -> None:
-        """Write to its stdin."""
+        """Write to the child's stdin."""
         self._connection.tell("write", data, child=self.number)
 
     def close_stdin(self) -> None:
-        """Say that this is the end of its stdin."""
+        """Close the child's stdin."""
         self._connection.tell("close", child=self.number)
 
     def wait(self, deadline_s: float | None = None) -> int | None:
-        """Return its exit status, negative for a signal; None if it has not ended in time, or its host is lost."""
+        """Return the exit status, negative for a signal; None if it did not come in time, or the host is lost."""
         with self._changing:
             self._changing.wait_for(lambda: self._status is not None or bool(self._connection.lost), deadline_s)
             return self._status
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the child if it still runs."""
         if self._status is None:
             self._connection.tell("kill", child=self.number)
 
     def close(self) -> None:
-        """Forget it, once it has ended, or its host has not said so in time."""
+        """Wait for the child's end, up to LEASE_S, and release its resources."""
         self.wait(LEASE_S)
         self._connection.forget(self.number)
         with self._changing:
@@ -126,15 +124,15 @@ class RemoteProcess:
                 os.close(self._ready)
                 os.close(self._waker)
 
-    def take(self, told: Mapping[str, Any], data: bytes) -> None:
-        """Take what its agent says of it, or that nothing more is known; for the connection's own thread."""
-        if told.get("stream") == "err":
+    def handle(self, header: Mapping[str, Any], data: bytes) -> None:
+        """Handle a frame about this child, or the loss of its host. Only the connection's thread may call this."""
+        if header.get("stream") == "err":
             self.stderr.add(data)
             return
         with self._changing:
-            if "status" in told:
-                self._status = int(told["status"])
-            elif len(self._out) <= MAX_LINE_BYTES:  # more is not kept: the cell fails by it
+            if "status" in header:
+                self._status = int(header["status"])
+            elif len(self._out) <= MAX_LINE_BYTES:  # more is dropped, because a longer line fails the cell
                 if not (self._out or self._has_ended or self._is_closed):
                     os.write(self._waker, b".")
                 self._out += data
@@ -143,14 +141,16 @@ class RemoteProcess:
 
 
 class HostConnection:
-    """A host whose agent runs. lost: why it does not any more; then it is of no more use.
+    """A connection to a host's running agent.
 
-    folder: on that host, for what lives as long as this. usable_cpus: those that the agent may run on
-    silent_until_s: no word is expected from there, and none is said, until then
+    lost: why the connection ended; it cannot be used again then
+    folder: a folder on that host, which is removed with the agent
+    usable_cpus: the CPUs on which the agent may run
+    silent_until_s: until this time nothing is sent to the host, and nothing is expected from it
     """
 
     def __init__(self, host: Host, process_group: int) -> None:
-        """Raises LinkLost with the reason."""
+        """Connect to *host*. Raises HostLost with the reason."""
         self.host = host
         self.lost: Message = NOTHING
         self.silent_until_s = 0.0
@@ -160,25 +160,22 @@ class HostConnection:
         self._writing = threading.Lock()
         self._changing = threading.Condition()
         try:
-            self._link = Link(host, process_group)
+            self._stream = AgentStream(host, process_group)
             try:
                 unread = self._boot()
             except BaseException:
-                self._link.kill()
+                self._stream.kill()
                 raise
-        except LinkLost as error:
-            raise LinkLost("Host {host} cannot be used: {reason}.", host=host.name, reason=error.message) from None
+        except HostLost as error:
+            raise HostLost("Host {host} cannot be used: {reason}.", host=host.name, reason=error.message) from None
         threading.Thread(target=self._listen, args=(unread,), name=f"host {host.name}", daemon=True).start()
 
-    def __repr__(self) -> str:
-        return f"HostConnection({self.host.name}, {len(self._children)} children)"
-
     def close(self) -> None:
-        """End the agent, and with it all that runs there."""
+        """Close the connection, which ends the agent and all its children."""
         self._lose(message("The connection to host {host} was closed.", host=self.host.name))
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> RemoteProcess:
-        """Return a new child. Raises ChildFailed if it cannot be started."""
+        """Start a child on the host, and return it. Raises ChildFailed if it cannot be started."""
         number = next(self._numbers)
         child = self._children[number] = RemoteProcess(self, number)
         try:
@@ -189,28 +186,28 @@ class HostConnection:
         return child
 
     def forget(self, number: int) -> None:
-        """Forget a child that has ended."""
+        """Drop a child that has ended: frames about it are ignored from now on."""
         self._children.pop(number, None)
 
     def call(self, what: str, deadline_s: float = CALL_S, data: bytes = b"", **arguments: Any) -> Any:
-        """Return what the agent answers. Raises ChildFailed."""
+        """Call the agent, and return its answer. Raises ChildFailed."""
         return self._ask(what, deadline_s, data, arguments)[0]
 
-    def offset(self) -> Offset:
-        """Return the offset of its clock, by the round trip with the least delay. Raises ChildFailed."""
+    def offset(self) -> ClockOffset:
+        """Measure the offset of the host's clock, from the shortest of PROBES round trips. Raises ChildFailed."""
         trips = []
         for _ in range(PROBES):
             sent_ns = perf_counter_ns()
             there_ns, back_ns = self._ask("clock", LEASE_S, b"", {})
-            trips.append(Trip(sent_ns=sent_ns, there_ns=there_ns, back_ns=back_ns))
+            trips.append(RoundTrip(sent_ns=sent_ns, there_ns=there_ns, back_ns=back_ns))
         return estimate(trips)
 
     def tell(self, what: str, data: bytes = b"", **arguments: Any) -> None:
-        """Call, and await no answer; nothing if the host is lost."""
+        """Call the agent without waiting for its answer. If the host is lost, do nothing."""
         self._send(next(self._numbers), what, data, arguments)
 
     def _ask(self, what: str, deadline_s: float, data: bytes, arguments: Mapping[str, Any]) -> tuple[Any, int]:
-        """Return the answer, and when it came."""
+        """Call the agent. Return its answer, and the time when the answer came."""
         number = next(self._numbers)
         self._replies[number] = None
         self.silent_until_s = 0.0
@@ -220,79 +217,77 @@ class HostConnection:
             reply = self._replies.pop(number)
         if reply is None:
             raise ChildFailed(self.lost or self._silent(deadline_s))
-        told, back_ns = reply
-        if "error" in told:
-            raise ChildFailed("Host {host}: {reason}", host=self.host.name, reason=self._checked(Message, told, what))
-        return self._checked(ANSWERS.get(what, Any), told, what), back_ns
-
-    def _checked(self, form: Any, told: Mapping[str, Any], what: str) -> Any:
+        header, back_ns = reply
         try:
-            if "error" in told:
-                return decode_message(told["error"])
-            if form is not Any:
-                decoded(told["answer"], form)
+            if "error" in header:
+                raise ChildFailed("Host {host}: {reason}", host=self.host.name, reason=decode_message(header["error"]))
+            if what in ANSWERS:
+                decoded(header["answer"], ANSWERS[what])
         except Misfit as misfit:
             raise ChildFailed(
-                "Host {host} answered {value} as {key} to {what}; it must be {accepted}.",
+                "Host {host} answered the call {what} with {value} as {key}, but it must be {accepted}.",
                 host=self.host.name,
                 value=misfit.value,
                 key=misfit.place or "-",
                 what=what,
                 accepted=misfit.wanted,
             ) from None
-        return told["answer"]
+        return header["answer"], back_ns
 
     def _send(self, number: int, what: str, data: bytes, arguments: Mapping[str, Any]) -> None:
         if self.lost:
             return
         try:
             with self._writing:
-                self._link.write(frame({"call": number, "what": what, "with": arguments}, data))
-        except LinkLost as error:
+                self._stream.write(frame({"call": number, "what": what, "with": arguments}, data))
+        except HostLost as error:
             self._lose(self._gone(error.message))
 
     def _boot(self) -> bytes:
-        """Send the agent's files; what came after its first line. Raises LinkLost."""
+        """Send the agent's files, and read its first line. Return the bytes after that line. Raises HostLost."""
         said, unread = self._line(b"", CONNECT_S)
         self.machine = str(said.get("machine"))
-        files = archive.agent(native=self.machine == archive.machine())
-        self._link.write(b"%d\n" % len(files) + files)
+        files = archive.agent(native=self.machine == platform.machine())
+        self._stream.write(b"%d\n" % len(files) + files)
         said, unread = self._line(unread, CALL_S)
         if "error" in said:
-            raise LinkLost("the agent cannot be put there: {error}", error=str(said["error"])[:300])
+            raise HostLost("the agent's files cannot be copied to it: {error}", error=str(said["error"])[:300])
         self.folder, self.python = str(said["folder"]), str(said["python"])
         self.usable_cpus = [*map(int, said["cpus"])]
         return unread
 
     def _line(self, unread: bytes, wait_s: float) -> tuple[dict[str, Any], bytes]:
-        """Return the next line of ours, and what came after it; a login may write others first. Raises LinkLost."""
+        """Return the next line with our prefix, and the bytes after it. Raises HostLost.
+
+        Other lines are output of a login shell, and are kept for error messages.
+        """
         while len(unread) < MOST_HELLO_BYTES:
             line, end, rest = unread.partition(b"\n")
             if end and line.startswith(HELLO):
                 return json.loads(line.removeprefix(HELLO)), rest
             if end:
-                self._link.complaints.add(line + end)
+                self._stream.complaints.add(line + end)
                 unread = rest
                 continue
-            data = self._link.read(wait_s)
+            data = self._stream.read(wait_s)
             if data is None:
-                raise LinkLost("nothing came for {wait_s:.0f} s", wait_s=wait_s)
+                raise HostLost("it sent nothing for {wait_s:.0f} s", wait_s=wait_s)
             if not data:
                 break
             unread += data
-        raise LinkLost(self._link.why_ended())
+        raise HostLost(self._stream.why_ended())
 
     def _listen(self, unread: bytes) -> None:
-        """Take what comes, and say that we are there now and then. A host that says nothing is lost."""
+        """Handle incoming frames, and send a heartbeat every BEAT_S. A host that sends nothing for LEASE_S is lost."""
         frames = FrameReader(unread)
         heard_s = beat_s = perf_counter()
         try:
             while not self.lost:
-                data = self._link.read(BEAT_S)
+                data = self._stream.read(BEAT_S)
                 if data == b"":
-                    raise LinkLost(self._link.why_ended())
-                for told, payload in frames.feed(data or b""):
-                    self._take(told, payload)
+                    raise HostLost(self._stream.why_ended())
+                for header, payload in frames.feed(data or b""):
+                    self._take(header, payload)
                 now_s = perf_counter()
                 if data or now_s < self.silent_until_s:
                     heard_s = now_s
@@ -300,21 +295,21 @@ class HostConnection:
                     self._lose(self._silent(LEASE_S))
                 if now_s - beat_s >= BEAT_S and now_s >= self.silent_until_s and not self._writing.locked():
                     beat_s = now_s
-                    if self._link.is_writable():  # or it would wait, and hear nothing
+                    if self._stream.is_writable():  # a blocked write would stop this thread from reading
                         self.tell("clock")
-        except LinkLost as error:
+        except HostLost as error:
             self._lose(self._gone(error.message))
-        except (ValueError, KeyError, TypeError) as error:  # a frame that is none, or the link was closed meanwhile
-            self._lose(self._gone(message("it wrote {text}", text=str(error)[:100])))
+        except (ValueError, KeyError, TypeError) as error:  # a malformed frame, or a closed stream
+            self._lose(self._gone(message("it sent bytes that are no frame: {text}", text=str(error)[:100])))
 
-    def _take(self, told: Mapping[str, Any], data: bytes) -> None:
-        if "reply" not in told:
-            if child := self._children.get(told["child"]):
-                child.take(told, data)
+    def _take(self, header: Mapping[str, Any], data: bytes) -> None:
+        if "reply" not in header:
+            if child := self._children.get(header["child"]):
+                child.handle(header, data)
             return
         with self._changing:
-            if told["reply"] in self._replies:  # or nobody waits for it
-                self._replies[told["reply"]] = told, perf_counter_ns()
+            if header["reply"] in self._replies:  # no caller waits for other replies
+                self._replies[header["reply"]] = header, perf_counter_ns()
                 self._changing.notify_all()
 
     def _lose(self, why: Message) -> None:
@@ -323,12 +318,12 @@ class HostConnection:
                 return
             self.lost = why
             self._changing.notify_all()
-        self._link.kill()
+        self._stream.kill()
         for child in list(self._children.values()):
-            child.take({}, b"")
+            child.handle({}, b"")
 
     def _gone(self, why: Message) -> Message:
-        return message("The connection to host {host} is gone: {reason}.", host=self.host.name, reason=why)
+        return message("The connection to host {host} was lost: {reason}.", host=self.host.name, reason=why)
 
     def _silent(self, wait_s: float) -> Message:
         return message("Host {host} has not answered for {wait_s:.0f} s.", host=self.host.name, wait_s=wait_s)

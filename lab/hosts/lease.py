@@ -1,6 +1,6 @@
-"""Whether the runner is there, also while it says nothing: what this host's kernel has heard on the SSH session.
+"""Ends the agent if the runner has gone. During timed windows, it watches the SSH connection's TCP segments.
 
-In a window `ssh` keeps the connection alive with a word that sshd answers; nobody else here wakes up for it.
+In a window only `ssh` sends: keep-alive messages, which sshd answers. No other process on this host wakes up for them.
 """
 
 import os
@@ -22,10 +22,10 @@ LOOK_S = 1.0
 
 
 class Lease:
-    """Ends this process when it is over: the runner is gone, or its host, or the link.
+    """A lease that ends this process when the runner, its host or the connection is gone.
 
-    What counts is a word of the runner, or a segment of its kernel. Where nobody can count segments, and the runner has
-    said that it will be silent, nothing is expected until then.
+    A frame of the runner, or a TCP segment from its host, renews the lease. If segments cannot be counted, an
+    announced silence also keeps the lease.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Lease:
         threading.Thread(target=self._watch, name="lease", daemon=True).start()
 
     def renew(self, silence_s: float = 0.0) -> None:
-        """Say that something was heard, and that nothing may be for *silence_s* more."""
+        """Renew the agent's lease. silence_s: announced time in which the runner may send nothing"""
         self._heard_s = time.monotonic()
         self._silent_until_s = self._heard_s + silence_s
 
@@ -49,7 +49,7 @@ class Lease:
 
 
 def segments_heard() -> int | None:
-    """How many TCP segments the session's connection has had from there; None where nobody knows.
+    """Return how many TCP segments the SSH session has received, or None if that is unknown.
 
     Source: sock_diag(7), and struct tcp_info in linux/tcp.h.
     """
@@ -71,7 +71,7 @@ def _question(here: str, here_port: int, there: str, there_port: int) -> bytes:
 
 
 def _segments(answer: bytes) -> int | None:
-    """Raises struct.error where it is no such answer."""
+    """Parse the number of segments from the kernel's answer. Raises struct.error if the answer is malformed."""
     size, kind = struct.unpack_from("=IH", answer)
     at = MESSAGE_BYTES + ANSWER_BYTES
     while kind == SOCK_DIAG_BY_FAMILY and at < size:

@@ -1,4 +1,4 @@
-"""A host as a place of children, a runtime that is on hosts, and what looks into services there."""
+"""A remote host as a place for children, runtimes on remote hosts, and instruments for services there."""
 
 import zlib
 from base64 import b64decode
@@ -15,54 +15,59 @@ from core.errors import BadInput, ChildFailed
 from core.hosts import Host
 from core.messages import message
 from core.system import SERVICE, System
-from lab.digests import short
+from lab.digests import short_digest
 from lab.environments.environment import EnvironmentFailed
 from lab.hosts.archive import OWN, user_files, with_bodies
-from lab.hosts.clock import Offset
+from lab.hosts.clock import ClockOffset
 from lab.hosts.connection import HostConnection, RemoteProcess
 from lab.hosts.protocol import BEAT_S
 from lab.profile.watchers import FACTS
-from lab.run.inside import MOST_BYTES, Inside
+from lab.run.instrumentation import MOST_BYTES, Instrumentation
 from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Runtime, UserServiceRuntime
 
-WATCHED_S = 300.0  # for perf, which reads its recording
-COMMAND_S = 900.0  # an environment may have to be made
+WATCHED_S = 300.0  # long enough for perf to read its recording
+COMMAND_S = 900.0  # long enough to make an environment
 
 
 class HostPlace(HostConnection):
-    """A connected host as a place of children (lab.run.process.Place).
+    """A connected host on which children run; implements lab.run.process.Place.
 
-    before, after: its clock before and after a cell's windows
+    runtimes: the interpreters that were found on the host, by runtime
+    before: the offset of the host's clock before a cell's windows
+    clock: the mean offset of the host's clock during the windows
     """
 
     def __init__(self, host: Host, process_group: int) -> None:
-        """Raises LinkLost with the reason."""
+        """Connect to *host*. Raises HostLost with the reason."""
         super().__init__(host, process_group)
         self.name = host.name
         self.runtimes: Mapping[str, Mapping[str, Any]] = {}
-        self.before: Offset | None = None
-        self.after: Offset | None = None
+        self.before: ClockOffset | None = None
+        self.clock: ClockOffset | None = None
         self._commands: dict[tuple[str, str, str], list[str]] = {}
         self._files: dict[tuple[str, ...], tuple[str, list[str]]] = {}
 
     @property
-    def own_cpus(self) -> Sequence[int]:
-        """Those that its children may run on."""
+    def cpus_for_children(self) -> Sequence[int]:
+        """Return the CPUs on which children may run."""
         return self.host.cpus or self.usable_cpus
 
     def cpus(self, numbers: Sequence[int]) -> list[int]:
-        """Of the CPUs of its children, those with these *numbers*, from 0; all without any. Raises BadInput."""
-        if numbers and max(numbers) >= len(self.own_cpus):
+        """Return the CPUs to pin children to. Raises BadInput.
+
+        numbers: indexes into the CPUs for children, from 0; if empty, all CPUs that the host's entry names
+        """
+        if numbers and max(numbers) >= len(self.cpus_for_children):
             raise BadInput(
-                "pin names CPU {number}, but host {host} has {count} for its children, which are counted from 0.",
+                "pin names CPU {number}, but host {host} has {count} CPUs for children. CPUs are counted from 0.",
                 number=max(numbers),
                 host=self.name,
-                count=len(self.own_cpus),
+                count=len(self.cpus_for_children),
             )
-        return [self.own_cpus[number] for number in numbers] or [*self.host.cpus]
+        return [self.cpus_for_children[number] for number in numbers] or [*self.host.cpus]
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
-        """The command line of a child there; makes its environment. Raises ChildFailed."""
+        """Return a child's command line on the host, and make its environment there. Raises ChildFailed."""
         if isinstance(runtime, UserServiceRuntime):
             return [self.python, *USER_SERVICE_CHILD]
         key = (str(runtime.name), "" if system.hosted else system.key, role)
@@ -72,12 +77,12 @@ class HostPlace(HostConnection):
             self._commands[key] = [str(word) for word in words]
         return self._commands[key]
 
-    def own(self, runtime: str, own: Mapping[str, Any]) -> dict[str, str]:
-        """Where a user's service is started there, and its interpreter; brings what it needs. Raises ChildFailed."""
+    def service_config(self, runtime: str, own: Mapping[str, Any]) -> dict[str, str]:
+        """Copy a user's service to the host, and return its folder and interpreter there. Raises ChildFailed."""
         key = (own["directory"], own["requirements"], *own["packages"])
         if key not in self._files:
             content, requirements = user_files(own)
-            self._files[key] = self.call("files", COMMAND_S, content, name=short(own["directory"])), requirements
+            self._files[key] = self.call("files", COMMAND_S, content, name=short_digest(own["directory"])), requirements
         folder, requirements = self._files[key]
         try:
             python = self.call("own", COMMAND_S, runtime=runtime, requirements=requirements, folder=folder)
@@ -85,57 +90,62 @@ class HostPlace(HostConnection):
             if self.lost:
                 raise
             raise ChildFailed(
-                "{reason} Where the host reaches no package index, put wheels into the folder (docs/hosts.md).",
+                "{reason} If the host cannot reach a package index, put wheels into the service's folder "
+                "(docs/hosts.md).",
                 reason=failed.message,
             ) from None
         return {"directory": f"{folder}/{OWN}", "python": python}
 
     def builds(self) -> dict[str, dict[str, Any]]:
-        """Facts of each runtime there, with the packages of the environments that were made. Raises ChildFailed."""
+        """Return the facts of each runtime on the host, with its environments' packages. Raises ChildFailed."""
         pythons: dict[str, set[str]] = {}
         for (name, _, _), words in self._commands.items():
             pythons.setdefault(name, set()).add(words[0])
         return {
             name: {
-                **told["facts"],
+                **found["facts"],
                 "packages": {
                     path: self.call("packages", python=path)
-                    for path in sorted(pythons.get(name, set()) - {told["executable"]})
+                    for path in sorted(pythons.get(name, set()) - {found["executable"]})
                 },
             }
-            for name, told in self.runtimes.items()
+            for name, found in self.runtimes.items()
         }
 
     def version(self, runtime: AnyRuntime) -> str:
-        """What children must say they run under; "" where nothing is promised."""
+        """Return the Python version that children must report; "" if any version is accepted."""
         there = None if isinstance(runtime, UserServiceRuntime) else self.runtimes.get(str(runtime.name))
         return str(there["facts"]["version"]) if there else ""
 
     def ran_ns(self, pid: int) -> Mapping[int, int]:
-        """Return the CPU time in ns of each thread of a child and its descendants, by thread id. Raises ChildFailed."""
+        """Return {thread id: CPU time in ns} of a child and its descendants. Raises ChildFailed."""
         return {int(thread): ran_ns for thread, ran_ns in self.call("ran", pid=pid).items()}
 
     def release(self, at_ns: int, hold_ns: int, children: Sequence[RemoteProcess], part: Slice | None = None) -> None:
-        """Release *children* at a time of our clock; nothing is said or heard until their window is over.
+        """Release *children* at the local time *at_ns*. The connection is silent until their window is over.
 
-        part: how long they send; None for all that they have to send
+        part: the slice in which they send; None to send as the method says
         """
         before = self.before = self.before or self.offset()
         numbers = [child.number for child in children]
         self.silent_until_s = (at_ns + hold_ns) / 1e9 + BEAT_S
-        there_ns = before.there(at_ns)
+        there_ns = before.to_host_clock(at_ns)
         words = f"go {there_ns}" if part is None else str(replace(part, at_ns=there_ns))
         self.tell("release", at_ns=there_ns, hold_ns=hold_ns, words=words, children=numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
 class HostRuntime(Runtime):
-    """A runtime that is on the hosts. interpreter: that of the services' host; places_of: the hosts of a role"""
+    """A runtime that is installed on the hosts of a run.
+
+    interpreter: the interpreter on the services' host
+    places_of: returns the hosts of a role
+    """
 
     places_of: Callable[[str], Sequence[HostPlace]] = field(repr=False, compare=False)
 
     def command(self, system: System, role: str) -> list[str]:
-        """As on the first host of that role. Raises EnvironmentFailed, which names the host."""
+        """Return a child's command line on the first host of *role*. Raises EnvironmentFailed, which names the host."""
         try:
             commands = [place.command(self, system, role) for place in self.places_of(role)]
         except ChildFailed as failed:
@@ -144,10 +154,13 @@ class HostRuntime(Runtime):
             self.pythons[" ".join(filter(None, (system.requirements, *system.wheels)))] = Path(commands[0][0])
         return commands[0]
 
-    def own(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """As on the services' host, which is brought what it needs. Raises EnvironmentFailed, which names it."""
+    def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
+        """Return a user's service's settings as they are on the services' host. Raises EnvironmentFailed.
+
+        This copies the service's files to that host. The error names the host.
+        """
         try:
-            there = self.places_of(SERVICE)[0].own(str(self.name), own)
+            there = self.places_of(SERVICE)[0].service_config(str(self.name), own)
         except ChildFailed as failed:
             raise EnvironmentFailed(failed.message) from None
         if own["requirements"] or own["packages"]:
@@ -155,20 +168,26 @@ class HostRuntime(Runtime):
         return {"expected_python": self.interpreter.label, **there, **with_bodies(own)}
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """With what the files hold that clients send: they are not on their hosts."""
+        """Return the settings of *system* that a child gets at its start, with the contents of body files.
+
+        Clients get contents instead of paths, because the files are not on their hosts.
+        """
         own = system.child_config.get("own")
         return {"own": {**own, **with_bodies(own)}} if own else super().child_config(system)
 
     def to_json(self) -> dict[str, Any]:
-        """With the packages as they are on the services' host."""
+        """Return the runtime's facts for result.json, with the packages of the services' host."""
         place = self.places_of(SERVICE)[0]
         paths = {name: str(path) for name, path in self.pythons.items() if isinstance(path, Path)}
         known = Runtime(name=self.name, interpreter=self.interpreter).to_json()
         return known | {"packages": {name: place.call("packages", python=path) for name, path in paths.items()}}
 
 
-class InsideThere(Inside):
-    """A folder on the services' host. ask: call() of the connection there; where that is lost, nothing is known."""
+class RemoteInstrumentation(Instrumentation):
+    """The instrumentation that runs inside one service on the services' host.
+
+    ask: calls the agent of that host; if the host is lost, all files are unknown
+    """
 
     def __init__(self, ask: Callable[..., Any], parts: Mapping[str, Mapping[str, Any]]) -> None:
         self._ask, self._parts = ask, parts
@@ -176,14 +195,17 @@ class InsideThere(Inside):
 
     @property
     def variables(self) -> dict[str, str]:
-        """The folder is made when these are first asked for: the host is connected then. Raises ChildFailed."""
+        """Return the environment variables that start the instrumentation in a Python process. Raises ChildFailed.
+
+        The first call makes the folder, because by then the host is connected.
+        """
         if self._parts and not self.folder:
-            told = self._ask("inside", parts={name: dict(options) for name, options in self._parts.items()})
-            self.folder, self.root = Path(told["folder"]), Path(told["root"])
+            made = self._ask("inside", parts={name: dict(options) for name, options in self._parts.items()})
+            self.folder, self.root = Path(made["folder"]), Path(made["root"])
         return super().variables
 
     def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
-        """As the agent reads them."""
+        """Return {file name: content} of the files of one part of the instrumentation, as the agent reads them."""
         with suppress(ChildFailed, ValueError, zlib.error):
             folder = str(self.folder or "")
             packed = self._ask("inside_files", folder=folder, part=part, most_bytes=most_bytes) if folder else {}
@@ -191,28 +213,28 @@ class InsideThere(Inside):
         return {}
 
     def remove(self) -> None:
-        """Have the agent remove the folder."""
+        """Tell the agent to remove the instrumentation's folder."""
         if self.folder:
             with suppress(ChildFailed):
                 self._ask("inside_end", folder=str(self.folder))
 
 
-class WatcherThere:
-    """A watcher of that kind on the services' host. ask: call() of the connection there."""
+class RemoteWatcher:
+    """A profiler that watches a service on the services' host. ask: calls the agent of that host"""
 
-    def __init__(self, ask: Callable[..., Any], kind: str, told: Mapping[str, Any]) -> None:
-        """Raises ChildFailed."""
+    def __init__(self, ask: Callable[..., Any], kind: str, options: Mapping[str, Any]) -> None:
+        """Create the profiler on the host. Raises ChildFailed."""
         self._ask, self._kind = ask, kind
         self.facts: Any = None
-        ask("watcher", WATCHED_S, kind=kind, told=dict(told))
+        ask("watcher", WATCHED_S, kind=kind, options=dict(options))
 
     def listening(self, pid: int) -> None:
-        """A service listens, and no client knows of it."""
+        """Tell the profiler that the service listens and no client has connected."""
         self._ask("listening", pid=pid)
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
-        """While clients call."""
+        """Watch the process *pid* for the block, in which clients send. Raises ChildFailed."""
         self._ask("watch", pid=pid)
         try:
             yield
@@ -224,4 +246,6 @@ class WatcherThere:
         try:
             self.facts = msgspec.convert(facts, FACTS[self._kind])
         except msgspec.ValidationError as error:
-            raise ChildFailed(message("The services' host answered {error}", error=str(error)[:200])) from None
+            raise ChildFailed(
+                message("The services' host sent a bad answer: {error}", error=f"{error}"[:200])
+            ) from None

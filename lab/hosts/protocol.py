@@ -1,8 +1,8 @@
-"""What runner and agent say to each other: frames of a JSON object and bytes, over one stream each way.
+"""The protocol between runner and agent: frames of a JSON object and bytes, over one stream in each direction.
 
-A runner calls: {"call": 3, "what": "write", "with": {"child": 1}}, and the bytes that the call is about. An agent
-answers each call, {"reply": 3, "answer": ...} or {"reply": 3, "error": ...}, and says what its children do:
-{"child": 1, "stream": "out"}, with what was written, or with nothing at the end; {"child": 1, "status": 0}.
+The runner sends calls: {"call": 3, "what": "write", "with": {"child": 1}}, with the bytes to write. The agent answers
+each call with {"reply": 3, "answer": ...} or {"reply": 3, "error": ...}. The agent also reports its children's output,
+{"child": 1, "stream": "out"} with the bytes, or without bytes at the end; and their exit, {"child": 1, "status": 0}.
 """
 
 import json
@@ -11,33 +11,33 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 SIZES = struct.Struct(">II")
-MOST_BYTES = 256 << 20  # text that is no frame has greater numbers
-HELLO = b"gilscope "  # begins the lines that come before frames; others are of the login
-LEASE_S = 6.0  # without a word for so long, the other side is gone
+MOST_BYTES = 256 << 20  # text that is no frame gives greater sizes when its first bytes are read as numbers
+HELLO = b"gilscope "  # prefix of our lines before the first frame; other lines are output of the login shell
+LEASE_S = 6.0  # a side that sends nothing for this time is considered gone
 BEAT_S = 1.5
-SESSION = "SSH_CONNECTION"  # the environment variable of a session: ssh(1)
-KEPT_ALIVE_S = 2.0  # so often ssh says a word where nobody else does
-KEPT_ALIVE_COUNT = 3  # so many without an answer are the end of the connection
+SESSION = "SSH_CONNECTION"  # the environment variable of an SSH session: ssh(1)
+KEPT_ALIVE_S = 2.0  # the interval of ssh's keep-alive messages
+KEPT_ALIVE_COUNT = 3  # ssh closes the connection after this many keep-alive messages without an answer
 
 
 class BadFrame(ValueError):
-    """The other side does not speak frames."""
+    """The other side sent bytes that are no frame."""
 
 
-def frame(told: Mapping[str, Any], data: bytes = b"") -> bytes:
-    """Return one frame."""
-    words = json.dumps(told).encode()
+def frame(header: Mapping[str, Any], data: bytes = b"") -> bytes:
+    """Return a frame of the JSON object *header* and *data*."""
+    words = json.dumps(header).encode()
     return SIZES.pack(len(words), len(data)) + words + data
 
 
 class FrameReader:
-    """Cuts a stream into frames. unread: what has come of it already"""
+    """Splits a stream of bytes into frames. unread: the first bytes of the stream, which were already read"""
 
     def __init__(self, unread: bytes = b"") -> None:
         self._unread = bytearray(unread)
 
     def feed(self, data: bytes) -> Iterator[tuple[dict[str, Any], bytes]]:
-        """Yield the frames that are whole now. Raises BadFrame."""
+        """Add bytes of the stream, and yield the frames that are complete. Raises BadFrame."""
         self._unread += data
         while len(self._unread) >= SIZES.size:
             words, size = SIZES.unpack_from(self._unread)
@@ -46,6 +46,6 @@ class FrameReader:
             start, end = SIZES.size + words, SIZES.size + words + size
             if len(self._unread) < end:
                 return
-            told, payload = json.loads(self._unread[SIZES.size : start]), bytes(self._unread[start:end])
+            header, payload = json.loads(self._unread[SIZES.size : start]), bytes(self._unread[start:end])
             del self._unread[:end]
-            yield told, payload
+            yield header, payload

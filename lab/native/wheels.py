@@ -12,7 +12,7 @@ from core.program import PROGRAM
 from core.system import Extension
 from lab.digests import files_in
 from lab.environments.environment import EnvironmentFailed, run_build
-from lab.folders import empty
+from lab.folders import remove_contents
 from lab.locks import locked
 from lab.native.programs import (
     build_failure,
@@ -135,7 +135,7 @@ def _build_if_outdated(extension: Extension, interpreter: Interpreter) -> Messag
 
 def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: str, lock: int) -> Message:
     """Build a wheel and return why this failed, or NOTHING. The stamp is written last: it marks a complete wheel."""
-    empty(place)
+    remove_contents(place)
     copy_sources()
     try:
         python, source = str(interpreter.executable), str(NATIVE_BUILDS / extension.name)

@@ -11,7 +11,7 @@ import msgspec
 from core.errors import BadInput
 from core.messages import Message, message, verbatim
 from lab.output import last_text
-from lab.processes import ending, run
+from lab.processes import describe_exit, run
 from lab.python.interpreters import scrubbed_environment
 
 LOOK_TIMEOUT_S = 60.0
@@ -83,7 +83,7 @@ def inspect_application(name: str, python: Path, folder: Path, variables: Mappin
     seen = _report(done.stdout)
     if seen is None:
         tail = last_text((done.stderr or done.stdout).encode(), TAIL_BYTES)
-        how = ending(done.returncode)
+        how = describe_exit(done.returncode)
         raise _unusable(name, message("the process {ending}; the end of its output: {output}", ending=how, output=tail))
     if seen.error:
         raise _unusable(name, verbatim(seen.error[:TAIL_BYTES]))

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from core.messages import NOTHING, Message, message, verbatim
@@ -30,10 +29,9 @@ def run(
     environment: Mapping[str, str],
     watch: Callable[[str], None] | None = None,
 ) -> Message:
-    """Run a command of uv, and return why it failed, or NOTHING if it succeeded. watch: as processes.run_watched()"""
+    """Run a command of uv, and return why it failed, or NOTHING if it succeeded. watch: as processes.run()"""
     plain = {**environment, "NO_COLOR": "1"}
-    start = partial(processes.run_watched, watch=watch) if watch else processes.run
-    return output_of(lambda: start(command, timeout_s, plain))[1]
+    return output_of(lambda: processes.run(command, timeout_s, plain, watch=watch))[1]
 
 
 def output_of(completed: "Callable[[], subprocess.CompletedProcess[str]]") -> tuple[str, Message]:

@@ -1,1 +1,1 @@
-"""A run: children that speak the contract, cells, blocks, and what is saved."""
+"""Runs: starts children that speak the child contract, measures cells block by block, and saves the results."""

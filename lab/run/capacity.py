@@ -12,9 +12,9 @@ from core.child import Slice
 from core.objective import Load, Objective, Wanted
 from core.result import CellResult, Run, RunFile
 from lab.run.cell_run import Bench, CellRun
-from lab.run.cores import CoreWatch
+from lab.run.core_waits import CoreWaitSampler
 from lab.run.experiment import Progress, judged
-from lab.run.fingerprints import Fingerprints
+from lab.run.fingerprints import Fingerprinter
 from lab.run.runs import Order, note_time
 from lab.run.sandbox import Sandbox
 
@@ -39,7 +39,7 @@ def search_capacity(order: Order, run: Run, sandbox: Sandbox, progress: Progress
     start_ns, file = perf_counter_ns(), RunFile(order.folder)
     plan, shuffled = order.plan, random.Random(run.seed + len(run.cells))
     entries = {(entry.arm, entry.cell.cell_id): entry for entry in plan.entries()}
-    fingerprints = Fingerprints(plan, order.runtimes, run.fingerprints)
+    fingerprints = Fingerprinter(plan, order.runtimes, run.fingerprints)
     file.save(run)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method, places=order.places)
     while wanted := [*search.wanted(run)]:
@@ -79,7 +79,7 @@ def probe(
     with CellRun(entry, block, bench) as run:
         for step in (run.launch, run.connect, run.warm_up, run.begin):
             run.do(step)
-        with CoreWatch(run.watched) as cores:
+        with CoreWaitSampler(run.waiting_pids) as cores:
             run.do(run.take_turn, SHORT)
             if (
                 not run.failure

@@ -1,4 +1,4 @@
-"""Child processes and the lines they speak: the child contract, the orchestrator's side."""
+"""Child processes and the lines that they exchange with the orchestrator, as docs/child-contract.md defines them."""
 
 import os
 import selectors
@@ -19,9 +19,9 @@ from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, SENTENCES, Message, chained, message, verbatim
 from core.secret import line_for_child
 from lab.gil.notice import notices
-from lab.output import Output, OutputReader, last_text
-from lab.processes import ending
-from lab.run.process import Here, Place, Process
+from lab.output import OutputReader, ProcessOutput, last_text
+from lab.processes import describe_exit
+from lab.run.process import LocalPlace, Place, Process
 from lab.run.sandbox import Sandbox
 
 STDERR_TAIL_BYTES = 2000
@@ -33,10 +33,11 @@ LONGEST_FAILURE_BYTES = 64 << 10
 
 
 class Child:
-    """One service or client. name: 'Service 2 of 4'
+    """A started service or client.
 
-    program: of a native one what it said of itself when ready - its name, version, compiler and packages
-    result: what its last line says, once that was checked (lab.run.contract)
+    name: such as 'Service 2 of 4'
+    program: name, version, compiler and packages of a native program, from its ready line
+    result: the content of its last line, once that was checked (lab.run.contract)
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Child:
 
     @property
     def label(self) -> Message:
-        """Which child this is: 'Service 2 of 4 (3.14t, pid 812)', or '(3.14t, pid 812 on host b)'."""
+        """Return the child's name for messages: 'Service 2 of 4 (3.14t, pid 812)', or '(3.14t, pid 812 on host b)'."""
         if self.place.name:
             return message(
                 "{child} ({runtime}, pid {pid} on host {host})",
@@ -74,23 +75,23 @@ class Child:
         return message("{child} ({runtime}, pid {pid})", child=self._name, runtime=self._runtime, pid=self.process.pid)
 
     def fileno(self) -> int:
-        """Its stdout: a child can be waited for by a selector."""
+        """Return the descriptor of the child's stdout, so that a selector can wait for the child."""
         return self.process.fileno()
 
     def tell(self, line: Mapping[str, Any] | str) -> None:
-        """Write one line to its stdin: JSON, with secrets as they are, or a word.
+        """Write one line to the child's stdin: a word, or JSON with secrets in plain text.
 
-        A child that is gone is noticed when it is listened to.
+        This does not report a child that has ended; the next read does.
         """
         line = line if isinstance(line, str) else line_for_child(line)
         self.process.write(line.encode() + b"\n")
 
     def end_of_file(self) -> None:
-        """Close its stdin: it is to stop."""
+        """Close the child's stdin, which tells the child to stop."""
         self.process.close_stdin()
 
-    def hear(self) -> None:
-        """Read what it has written; call it when the selector says so."""
+    def read(self) -> None:
+        """Read what the child has written. Call this when a selector reports the child as readable."""
         data = self.process.read()
         self._unread += data
         self.at_end = not data
@@ -100,14 +101,14 @@ class Child:
             raise failed(
                 self,
                 message(
-                    "wrote more than {size_mib} MiB in one line, or unasked; it begins: {start}",
+                    "wrote more than {size_mib} MiB in one line, or without being asked. It begins: {start}",
                     size_mib=size_mib,
                     start=start,
                 ),
             )
 
     def line(self) -> dict[str, Any] | None:
-        """The next whole line that it has written, or None. Raises ChildFailed if it is not a JSON object."""
+        """Return the next complete line of the child's stdout, or None. Raises ChildFailed if it is no JSON object."""
         end = self._unread.find(b"\n")
         if end < 0:
             return None
@@ -118,25 +119,25 @@ class Child:
             self._failure = _failure(line[FAILED], len(text)) if FAILED in line else NOTHING
         except (ValueError, RecursionError, Misfit):
             start = repr(text[:200])
-            fault = message("wrote {text}; the child contract requires one JSON object a line.", text=start)
+            fault = message("wrote {text}, but the child contract requires one JSON object per line.", text=start)
             raise failed(self, fault) from None
         return None if self._failure else line
 
     def stderr_tail(self) -> str:
-        """The last lines of its stderr, without control codes."""
-        return last_text(self.process.stderr.kept(), STDERR_TAIL_BYTES)
+        """Return the last lines of the child's stderr, without control characters."""
+        return last_text(self.process.stderr.content(), STDERR_TAIL_BYTES)
 
     def notices(self) -> list[str]:
-        """What its stderr says of its threads or its GIL (lab.gil.notice), of what is kept of it."""
-        return notices(self.process.stderr.kept().decode(errors="replace"))
+        """Return the lines of the child's stderr that report on its threads or its GIL (lab.gil.notice)."""
+        return notices(self.process.stderr.content().decode(errors="replace"))
 
     def exit_report(self, when: Message) -> Message:
-        """How it ended too early, and why as far as it said so. The code is that of *when*."""
+        """Describe how the child ended too early, and the reason if it wrote one, with the code of *when*."""
         if self.process.lost:
             return replace(self.process.lost, code=when.code)
         status = self.process.wait()
-        assert status is not None, "it waits"
-        how = message("{child} {ending} {when}.", child=self.label, ending=ending(status), when=when)
+        assert status is not None, "wait() without a deadline returns a status"
+        how = message("{child} {ending} {when}.", child=self.label, ending=describe_exit(status), when=when)
         with suppress(ChildFailed):
             while self.line():
                 pass
@@ -144,34 +145,34 @@ class Child:
         return replace(chained([how, why], SENTENCES), code=when.code)
 
     def last_lines(self) -> Message:
-        """The end of its stderr as a sentence, NOTHING if it wrote nothing."""
+        """Return the end of the child's stderr as a sentence, or NOTHING if it wrote nothing."""
         lines = self.stderr_tail()
         return message("Its last lines: {output}", output=lines) if lines else NOTHING
 
     def kill(self) -> None:
-        """End it at once and forget it."""
+        """Kill the child, and close its streams."""
         self.process.kill()
         self.process.close()
 
 
-def _failure(told: Any, size_bytes: int) -> Message:
-    """The reason that a child gives. Raises Misfit if it is no message, or a long one."""
+def _failure(reason: Any, size_bytes: int) -> Message:
+    """Parse the reason that a child gave for its failure. Raises Misfit if the reason is no message, or too long."""
     if size_bytes > LONGEST_FAILURE_BYTES:
         raise Misfit("failed", size_bytes, f"at most {LONGEST_FAILURE_BYTES} bytes")
-    return verbatim(told) if isinstance(told, str) else decode_message(told)
+    return verbatim(reason) if isinstance(reason, str) else decode_message(reason)
 
 
 def failed(child: Child, fault: Message) -> ChildFailed:
-    """The error that says what a child did wrong."""
+    """Return the error that names *child* and its fault."""
     return ChildFailed("{child} {fault}", child=child.label, fault=fault)
 
 
 class Children:
-    """The children of one cell, and a folder for their sockets; whatever happens, none is left when the block ends."""
+    """The children of one cell, and a folder for their sockets. The end of the block kills all children."""
 
     def __init__(self, sandbox: Sandbox, cwd: str) -> None:
         self.folder = mkdtemp(prefix="", dir=sandbox.folder)
-        self.here: Place = Here(sandbox, cwd, self.folder)
+        self.here: Place = LocalPlace(sandbox, cwd, self.folder)
         self._children: list[Child] = []
         self._outputs = OutputReader()
 
@@ -184,7 +185,7 @@ class Children:
         for child in self._children:
             child.kill()
         self._outputs.close()
-        shutil.rmtree(self.folder, ignore_errors=True)  # a process that a child left behind may be writing there
+        shutil.rmtree(self.folder, ignore_errors=True)  # a descendant of a child may still write there
 
     def start(
         self,
@@ -194,20 +195,24 @@ class Children:
         variables: Mapping[str, str] = MappingProxyType({}),
         place: Place | None = None,
     ) -> Child:
-        """A new child at *place* (this machine), with *variables* in its environment.
+        """Start a child, and return it. Raises ChildFailed if its program cannot be started.
 
-        Raises ChildFailed if its program cannot be started.
+        variables: added to its environment
+        place: where it runs; None for this machine
         """
         child = Child(name, runtime, command, place or self.here, variables)
         self._children.append(child)
-        if isinstance(child.process.stderr, Output):
+        if isinstance(child.process.stderr, ProcessOutput):
             self._outputs.watch(child.process.stderr)
         return child
 
-    def hear_all(self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float) -> list[dict[str, Any]]:
-        """One line from each of *speakers*, which must have *key*; meanwhile none of all the children may end.
+    def await_lines(
+        self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float
+    ) -> list[dict[str, Any]]:
+        """Wait for one line from each of *speakers*, and return the lines. Each line must have *key*.
 
-        Raises ChildFailed, with the code of *when*, if one ends, writes something else, or the deadline passes.
+        Raises ChildFailed, with the code of *when*, if any child of the cell ends, a line lacks *key*, or the deadline
+        passes.
         """
         lines: dict[Child, dict[str, Any]] = {}
         until = monotonic() + deadline_s
@@ -226,7 +231,7 @@ class Children:
         for child in speakers:
             if key not in lines[child]:
                 fault = message(
-                    "wrote {line} {when}; the child contract requires {key} there.",
+                    "wrote {line} {when}, but the child contract requires {key} there.",
                     line=shown(lines[child]),
                     when=when,
                     key=repr(key),
@@ -236,7 +241,7 @@ class Children:
         return [lines[child] for child in speakers]
 
     def watch_until_end_of(self, input_file: IO[str]) -> None:
-        """Block until *input_file* ends. Raises ChildFailed if a child ends before."""
+        """Block until *input_file* ends. Raises ChildFailed if a child ends first."""
         with selectors.PollSelector() as selector:  # epoll refuses files and /dev/null
             for child in self._children:
                 selector.register(child, selectors.EVENT_READ)
@@ -245,14 +250,14 @@ class Children:
                 self._expect_alive({}, WHILE_SERVING)
 
     def _hear_ready(self, selector: selectors.BaseSelector, patience_s: float | None = None) -> bool:
-        """Read what children have written; what comes from another file is dropped. Return whether that has ended."""
+        """Read the children's output, and drop that of any other file. Return whether the other file has ended."""
         has_ended = False
         for key, _ in selector.select(patience_s):
             child = key.fileobj
             if not isinstance(child, Child):
                 has_ended = not os.read(key.fd, _READ_BYTES)
                 continue
-            child.hear()
+            child.read()
             if child.at_end:
                 selector.unregister(child)
         return has_ended
@@ -266,5 +271,5 @@ class Children:
 def _late(silent: Sequence[Child], when: Message, deadline_s: float) -> Message:
     first, others = silent[0], len(silent) - 1
     who = message("{child} and {others} more", child=first.label, others=others) if others else first.label
-    silence = message("{children} said nothing for {wait_s:.0f} s {when}.", children=who, wait_s=deadline_s, when=when)
+    silence = message("{children} sent no line for {wait_s:.0f} s {when}.", children=who, wait_s=deadline_s, when=when)
     return replace(chained([silence, *filter(None, [first.last_lines()])], SENTENCES), code=when.code)

@@ -1,7 +1,7 @@
-"""What children must send, checked before it is used: each key by itself (core.record), and what must fit together.
+"""Checks the lines of children before they are used: each key by itself (core.record), and keys against each other.
 
-Children are other people's programs. What is not as docs/child-contract.md says it fails their cell, by name, and
-nothing of it reaches result.json.
+A child may be anybody's program. A line that breaks docs/child-contract.md fails the cell, and does not reach
+result.json. The error names the child.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,12 +15,12 @@ from core.messages import Arg, message, verbatim
 from core.record import Addresses, ClientLine, Count, Runtime, ServiceLine
 from core.system import System
 from lab.run.children import RESULT, Child, failed
-from lab.run.inside import Window
+from lab.run.instrumentation import TimeWindow
 from lab.run.runtimes import AnyRuntime
 
-CLOCK_SLACK_NS = 10_000_000  # other load generators round their seconds
-ENOUGH_REQUESTS = 2  # of each worker: then every service has been asked
-OURS = ("client_id", "service_id", "program", "notices", "pauses")  # what the orchestrator puts beside a child's keys
+CLOCK_SLACK_NS = 10_000_000  # because other load generators round their seconds
+ENOUGH_REQUESTS = 2  # requests per worker after which every service has been called
+OURS = ("client_id", "service_id", "program", "notices", "pauses")  # keys that the orchestrator adds to a child's keys
 HISTOGRAMS = ("latency", "connect", "waiting", "lag")
 SLOW, SLICES = "slow", "slices"
 GIL = ("gil_enabled_ready", "gil_enabled_end")
@@ -36,28 +36,27 @@ def addresses(line: Mapping[str, Any], child: Child) -> list[str]:
 
 
 def expect_distinct(services: Sequence[Child], sockets: Sequence[Sequence[str]]) -> None:
-    """Raises ChildFailed for a service that listens where another one does: who is asked there is left to chance."""
+    """Raise ChildFailed if two services listen at one address, because chance decides which of them gets a request."""
     owners: dict[str, Child] = {}
     for child, listening in zip(services, sockets, strict=True):
         for address in listening:
             if address in owners:
-                fault = message("listens at {address}, as {other} does.", address=address, other=owners[address].label)
+                fault = message(
+                    "listens at {address}, where {other} listens, too.", address=address, other=owners[address].label
+                )
                 raise failed(child, fault)
         owners |= dict.fromkeys(listening, child)
 
 
 def check_done(lines: Sequence[Mapping[str, Any]], children: Sequence[Child], word: str) -> None:
-    """Raises ChildFailed if a child answers `warm` or `reset` with anything but that it is done."""
+    """Raise ChildFailed if a child answers `warm` or `reset` with anything but true."""
     for line, child in zip(lines, children, strict=True):
         if line[word] is not True:
             raise _unlike(child, word, line[word], message("true"))
 
 
 def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequence[Mapping[str, Any]]) -> None:
-    """Raises ChildFailed if a Python child does not run under the interpreter that it was started with.
-
-    What a native child says it is stays with it.
-    """
+    """Raise ChildFailed if a Python child does not run the expected version. Keep the facts of native programs."""
     for child, line in zip(children, lines, strict=True):
         expected = child.place.version(runtime)
         _expect(child, line, ("runtime",))
@@ -69,14 +68,16 @@ def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequenc
             version = shown_key(str(facts.get("version")))
             raise failed(
                 child,
-                message("runs under version {version}; {expected} was expected.", version=version, expected=expected),
+                message(
+                    "runs under version {version}, but {expected} was expected.", version=version, expected=expected
+                ),
             )
         if "program" in facts:
             child.program = dict(facts)
 
 
 def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
-    """Keep what a client's line says as its result. Raises ChildFailed."""
+    """Check a client's result line, and keep it as the child's result. Raises ChildFailed."""
     child.result = result = _result(line, child, ClientLine, CLIENT_MUST)
     for name in HISTOGRAMS:
         if name in result:
@@ -86,25 +87,26 @@ def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
         raise _unlike(child, "answered", answered, message("at most its {requests} requests", requests=requests))
     if result["wrong"] > answered:
         raise _unlike(child, "wrong", result["wrong"], message("at most its {answered} answers", answered=answered))
-    # After errors a time may be missing or may have come too late.
+    # After errors a latency may be missing, or may have come too late.
     if not result["errors"] and timed != answered and not (timed == 0 and "said" in result):
         raise _unlike(
-            child, "latency.count", timed, message("a time for each of its {answered} answers", answered=answered)
+            child, "latency.count", timed, message("one latency for each of its {answered} answers", answered=answered)
         )
 
 
 def take_service_result(child: Child, line: Mapping[str, Any]) -> None:
-    """Keep what a service's last line says, and the notices in its stderr, as its result. Raises ChildFailed."""
+    """Check a service's last line, and keep it with the notices of its stderr as its result. Raises ChildFailed."""
     child.result = _result(line, child, ServiceLine, SERVICE_MUST)
     if notices := child.notices():
         child.result["notices"] = notices
 
 
-def check_times(client: Child, window: Window, services: int) -> None:
-    """Raises ChildFailed for a client whose times do not lie in its window, from its release to its last line.
+def check_times(client: Child, window: TimeWindow, services: int) -> None:
+    """Raise ChildFailed if a client's times lie outside of its window.
 
-    Its slow requests and its answers by time must lie there as well, and go to one of so many services.
-    window: on the monotonic clock of the client's host
+    This includes its slow requests, which must also name an existing service, and its answers by time.
+    window: from the client's release to its result line, on the monotonic clock of its host
+    services: the number of services
     """
     result, latest_ns = client.result, window.end_ns + CLOCK_SLACK_NS
     for key, low, high in (
@@ -130,10 +132,10 @@ def check_times(client: Child, window: Window, services: int) -> None:
 
 
 def check_load(cell: Cell, system: System, clients: Sequence[Child], services: Sequence[Child]) -> None:
-    """Raises ChildFailed where requests took more time than there was, or a service got none, or somebody miscounts."""
+    """Raise ChildFailed if latencies add up to too much time, a service got no request, or the counts differ."""
     shares = "NUM_CONNECTIONS_PER_CLIENT" in cell.reads
     workers = cell.num_connections_per_client if shares else len(services)
-    is_known = shares or not system.client  # else the client may call in its own way
+    is_known = shares or not system.client  # a system's own client may distribute requests in its own way
     if is_known and not cell.rate:
         _check_latencies(clients, workers)
     if is_known and not any(client.result["errors"] or client.result["wrong"] for client in clients):
@@ -142,24 +144,24 @@ def check_load(cell: Cell, system: System, clients: Sequence[Child], services: S
 
 
 def _check_latencies(clients: Sequence[Child], workers: int) -> None:
-    """Raises ChildFailed for a client whose requests took more time, all together, than its workers had.
+    """Raise ChildFailed if a client's latencies add up to more time than its workers had.
 
-    Each worker sends a request when it has the answer to the one before, but at a fixed rate: there a request's time
-    begins when it is due. Nothing is known of other load generators.
+    In a closed loop, each worker has one request under way. Do not call this for a fixed rate, because there latency
+    begins when a request is due. Other load generators are not checked.
     """
     for client in clients:
         spent_ns = Histogram.from_json(client.result["latency"]).total_ns
         had_ns = workers * (client.result["completion_ns"] + CLOCK_SLACK_NS)
         if spent_ns > had_ns and "said" not in client.result:
-            accepted = message("at most {high}, the time that its workers had", high=had_ns)
+            accepted = message("at most {high} ns, which is the time that its workers had", high=had_ns)
             raise _unlike(client, "latency.histogram.total_ns", spent_ns, accepted)
 
 
 def _expect_all_asked(clients: Sequence[Child], services: Sequence[Child], workers: int) -> None:
-    """Raises ChildFailed for a service that got no request while all were answered: somebody else was asked for it.
+    """Raise ChildFailed if a service got no request although all requests were answered.
 
-    Two services that share a port by SO_REUSEPORT look like that. Where there are fewer connections than services, or
-    too few requests to reach them all, it says nothing; nor does it of services that do not count.
+    Then another process answered in its place, such as a second service that shares its port by SO_REUSEPORT.
+    Not checked: fewer connections than services, too few requests to reach all services, services that do not count.
     """
     answered = sum(client.result["answered"] for client in clients)
     if workers < len(services) or answered < ENOUGH_REQUESTS * max(workers, len(services)):
@@ -167,29 +169,29 @@ def _expect_all_asked(clients: Sequence[Child], services: Sequence[Child], worke
     for service in services:
         if service.result.get("counted", True) and not service.result["requests"]:
             fault = message(
-                "got none of the {requests} requests that were answered: another process answers at its address.",
+                "got none of the {requests} answered requests, because another process answers at its address.",
                 requests=answered,
             )
             raise failed(service, fault)
 
 
 def _check_sums(clients: Sequence[Child], services: Sequence[Child]) -> None:
-    """Raises ChildFailed if the services have answered fewer requests than clients have answers, or more.
+    """Raise ChildFailed if the services count more or fewer requests than the clients count answers.
 
-    It must hold where services count, every request was answered right, and the clients are ours: another load
-    generator may stop with requests under way.
+    This is checked if services count and every request got a right answer. Other load generators may stop with
+    requests under way, so for them the services may count more.
     """
     said = [client.result for client in clients]
     if not clients or not all(service.result.get("counted", True) for service in services):
         return
     if any(client["errors"] or client["wrong"] or client["answered"] != client["requests"] for client in said):
-        return  # the cell fails by that
+        return  # the cell fails for that reason
     answered = sum(client["answered"] + client.get("uncounted", 0) for client in said)
     requests = sum(service.result["requests"] for service in services)
     if requests < answered or (requests > answered and not any("said" in client for client in said)):
         raise ChildFailed(
-            "Services say that they answered {requests} requests; clients say that they had {answered} answers. "
-            "One of them miscounts.",
+            "The services counted {requests} answered requests, but the clients counted {answered} answers. "
+            "One of them counts wrongly.",
             requests=requests,
             answered=answered,
         )
@@ -200,15 +202,15 @@ def _result(line: Mapping[str, Any], child: Child, kind: type[Any], must: Sequen
     if not isinstance(said, dict):
         raise _unlike(child, RESULT, said, message("an object"))
     _expect(child, said, must)
-    told: dict[str, Any] = _decoded(child, "", {key: said[key] for key in said if key not in OURS}, kind)
+    result: dict[str, Any] = _decoded(child, "", {key: said[key] for key in said if key not in OURS}, kind)
     for key in GIL:
-        if told[key] is None:
+        if result[key] is None:
             raise _unlike(child, key, None, message("true or false"))
-    return {**told, "program": child.program} if child.program else told
+    return {**result, "program": child.program} if child.program else result
 
 
 def _expect(child: Child, line: Mapping[str, Any], must: Sequence[str]) -> None:
-    """Raises ChildFailed if *line* lacks any of these keys."""
+    """Raise ChildFailed if *line* lacks any of the keys *must*."""
     if missing := [key for key in must if key not in line]:
         raise failed(child, message("did not send {keys}, which the child contract requires.", keys=", ".join(missing)))
 
@@ -228,15 +230,18 @@ def _refused(child: Child, place: str, value: str, wanted: Arg) -> ChildFailed:
     return failed(
         child,
         message(
-            "sent {value} as {key}; the child contract requires {kind}.", value=value, key=shown_key(place), kind=wanted
+            "sent {value} as {key}, but the child contract requires {kind}.",
+            value=value,
+            key=shown_key(place),
+            kind=wanted,
         ),
     )
 
 
 def _check_histogram(name: str, summary: Mapping[str, Any], child: Child) -> None:
-    """Of what is read of it, that is: percentiles and the mean are worked out again."""
+    """Raise ChildFailed unless *summary* is a histogram. Percentiles and mean are not read, but computed again."""
     try:
         Histogram.check({key: summary[key] for key in HISTOGRAM_KEYS if key in summary})
     except ValueError as error:
-        fault = message("sent {key} that is not a histogram: {error}.", key=name, error=str(error))
+        fault = message("sent {key}, which is not a valid histogram: {error}.", key=name, error=str(error))
         raise failed(child, fault) from error

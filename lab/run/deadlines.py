@@ -1,4 +1,4 @@
-"""How long the orchestrator waits for the children of a cell: generously, for it is to catch what hangs."""
+"""How long the orchestrator waits for the children of a cell. Deadlines are generous: they only catch hanging cells."""
 
 from collections.abc import Mapping
 from math import ceil
@@ -11,18 +11,21 @@ from core.system import System
 
 START_DEADLINE_S = 60.0
 FLOOR_S = 60.0
-SLOWEST_REQUEST_S = 0.01  # no service of ours that works is slower than this, beside its calculation
-SLOWEST_COUNT_S = 1e-6
+SLOWEST_REQUEST_S = 0.01  # upper bound of a request's latency under our own services, without its calculation
+SLOWEST_COUNT_S = 1e-6  # upper bound of one step of the calculation
 
 
 def starting_s(cell_line: Mapping[str, Any]) -> float:
-    """Until children are ready. cell_line: their first line of stdin; a user's service has a start deadline too."""
+    """Return how long to wait until children are ready, in s. A user's service adds its own start deadline.
+
+    cell_line: the first line of the children's stdin
+    """
     own = cell_line.get("own", {})
     return START_DEADLINE_S + float(own.get("start_deadline_s", 0.0))
 
 
 def calling_s(cell: Cell, system: System, method: Method) -> float:
-    """Until the clients have said their results, from their release, in s."""
+    """Return how long to wait for the clients' results, in s from their release."""
     timed_s = FLOOR_S + method.duration_s + method.warmup.seconds
     if system.hosted:
         return timed_s + _user_service_s(cell, system.child_config["own"], counted=not method.duration_s)
@@ -31,9 +34,9 @@ def calling_s(cell: Cell, system: System, method: Method) -> float:
 
 
 def _user_service_s(cell: Cell, own: Mapping[str, Any], *, counted: bool) -> float:
-    """The longest that a client of a user's service may take: each answer as late as it may be (clients.user_service).
+    """Return the longest time that a client of a user's service can take, in s: every answer comes at its deadline.
 
-    counted: whether it has so many requests to send; else this is what may come after the end of the duration.
+    counted: whether the client sends a fixed number of requests; if not, this is the time after the duration's end
     """
     connections = cell.num_connections_per_client
     requests = cell.num_requests_per_client * cell.num_api_services if counted else connections

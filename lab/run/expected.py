@@ -1,8 +1,9 @@
-"""Which answers are right, learned from a service that one client asks, one request after another, under each arm."""
+"""Learns the right answers of a user's service: under each arm, one client sends the requests one after another."""
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -13,27 +14,25 @@ from config.plan import Entry
 from core.errors import GilscopeError
 from core.request_plan import ANY, Request, RequestPlan
 from core.stress import Check
-from lab.places import REPOSITORY
-from lab.run.cell_run import Bench, start_services
-from lab.run.children import Children
+from lab.run.cell_run import Bench, CellRun
 
-TIMES = 3  # in a row
+TIMES = 3  # how often each request is sent to one started service
 _CHANGES = object()
 
 Answer = tuple[int, bytes]
 
 
-def expecting(
+def learn_expected_answers(
     own: Mapping[str, Any], entries: Sequence[Entry], bench: Bench, deadline_s: float
 ) -> tuple[dict[str, Any], Mapping[str, Check]]:
-    """Return a user's service whose requests expect what they were answered, and by what each is judged.
+    """Return the service *own* with expected answers in its requests, and {request: how its answer is checked}.
 
-    entries: one of each arm; what differs between arms, or between two starts, is expected of none
+    entries: one entry of each arm; parts of an answer that differ between arms or between two starts are not expected
     """
     plan = RequestPlan.from_json(own["requests"])
     starts = [_answers(entry, bench, deadline_s) for entry in entries]
     pairs = [
-        learned(request, [answer for start in starts if start for answer in start[number]])
+        learn_check(request, [answer for start in starts if start for answer in start[number]])
         for number, request in enumerate(plan.requests)
     ]
     requests = replace(plan, requests=tuple(request for request, _ in pairs), think_time_s=0.0, rate=0)
@@ -41,17 +40,19 @@ def expecting(
 
 
 def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]]:
-    """Of each request; nothing where the service does not start, which the first round under that arm will say."""
+    """Start the service of *entry*, and return the answers to each request. Return [] if it does not start.
+
+    The first round under that arm then reports that the service does not start.
+    """
     try:
-        with Children(bench.sandbox, str(REPOSITORY)) as children:
-            addresses = start_services(entry.cell, entry.system, children, bench)
-            return asked(entry.system.child_config["own"], addresses[0][0], deadline_s)
+        with CellRun(entry, 0, replace(bench, inside={})) as run:
+            return ask_service(entry.system.child_config["own"], run.serve()[0][0], deadline_s)
     except GilscopeError:
         return []
 
 
-def asked(own: Mapping[str, Any], address: str, deadline_s: float) -> list[list[Answer]]:
-    """Of each request of the service *own*, status and body of its answers; fewer where it stops answering."""
+def ask_service(own: Mapping[str, Any], address: str, deadline_s: float) -> list[list[Answer]]:
+    """Send each request of the service *own* TIMES times, and return its answers: fewer if the service fails."""
     connect, message_of = PROTOCOLS[own["protocol"]]
     answers = []
     for request in RequestPlan.from_json(own["requests"]).requests:
@@ -64,38 +65,34 @@ def asked(own: Mapping[str, Any], address: str, deadline_s: float) -> list[list[
 
 def _answer(connect: Any, address: str, sent: bytes, request: Request, deadline_s: float) -> Answer | None:
     try:
-        connection = connect(address, deadline_s)
+        with closing(connect(address, deadline_s)) as connection:
+            answer: Answer = connection.ask(sent, request.method)
+            return answer
     except CallFailed:
         return None
-    try:
-        answer: Answer = connection.ask(sent, request.method)
-        return answer
-    except CallFailed:
-        return None
-    finally:
-        connection.close()
 
 
-def learned(request: Request, answers: Sequence[Answer]) -> tuple[Request, Check]:
-    """*request*, which expects what all *answers* have in common, and what that is; what its user declared stays.
+def learn_check(request: Request, answers: Sequence[Answer]) -> tuple[Request, Check]:
+    """Return *request* with what all *answers* have in common as its expected answer, and the kind of the check.
 
-    "body": all are the same. "common": they are JSON objects that have some values in common. "status": nothing else.
+    "declared": the user has declared the expected answer, which stays. "body": all answers are equal. "common": the
+    answers are JSON objects with some values in common. "status": only the status is checked.
     """
     if request.expect_json is not ANY or request.expect_sha256:
         return request, "declared"
     statuses = {status for status, _ in answers}
     if len(statuses) != 1:
         return request, "status"
-    expecting, bodies = replace(request, expect_status=statuses.pop()), {body for _, body in answers}
+    with_status, bodies = replace(request, expect_status=statuses.pop()), {body for _, body in answers}
     if len(bodies) == 1:
         body = bodies.pop()
         return replace(
-            expecting, expect_sha256=hashlib.sha256(body).hexdigest(), expect_json=_parsed(body, ANY)
+            with_status, expect_sha256=hashlib.sha256(body).hexdigest(), expect_json=_parsed(body, ANY)
         ), "body"
     common = reduce(_common, (_parsed(body, _CHANGES) for body in bodies))
     if not isinstance(common, dict) or not common:
-        return expecting, "status"
-    return replace(expecting, expect_json=common), "common"
+        return with_status, "status"
+    return replace(with_status, expect_json=common), "common"
 
 
 def _parsed(body: bytes, otherwise: Any) -> Any:
@@ -106,7 +103,7 @@ def _parsed(body: bytes, otherwise: Any) -> Any:
 
 
 def _common(one: Any, other: Any) -> Any:
-    """What two JSON values have in common: of objects the keys with something in common, of anything else all of it."""
+    """Return what two JSON values have in common: for objects the common items, for other values the whole value."""
     if isinstance(one, dict) and isinstance(other, dict):
         pairs = {key: _common(value, other[key]) for key, value in one.items() if key in other}
         return {key: value for key, value in pairs.items() if value is not _CHANGES}

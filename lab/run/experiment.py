@@ -1,4 +1,4 @@
-"""A run: every block of a plan, cell by cell, saved after each."""
+"""Carries out a run: measures every block of a plan, cell by cell, and saves the run after each cell."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from core.messages import Message, listed, message
 from core.method import Method
 from core.result import NOT_TRIED, CellResult, Run, RunFile
 from lab.run.cell_run import NOT_READY, Bench
-from lab.run.fingerprints import Fingerprint, Fingerprints
+from lab.run.fingerprints import Fingerprint, Fingerprinter
 from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
 from lab.run.profiling import profiles
 from lab.run.runs import Order, note_time
@@ -27,27 +27,27 @@ Enough = Callable[[Run, int], bool]
 
 
 class Progress(Protocol):
-    """Shows how far a run has come."""
+    """A display that shows how many cells of a run are measured."""
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
-        """*done* of *total* cells have been measured."""
+        """Show that *cell* is being measured. *done* of *total* cells are finished."""
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
-        """One more is."""
+        """Show that a cell is finished. *done* includes that cell."""
 
 
 def carry_out(
     order: Order, run: Run, sandbox: Sandbox, progress: Progress, enough: Enough = lambda run, spent_ns: False
 ) -> None:
-    """Measure every cell of the plan that *run* does not hold yet; save after each.
+    """Measure every cell of the plan that *run* does not hold yet, and save *run* after each.
 
-    enough(run, spent_ns) is asked after every block whether it was the last.
+    enough: enough(run, spent_ns) is called after every block; the run ends if it returns True
     """
     start_ns = perf_counter_ns()
     file = RunFile(order.folder)
     done = {(result.arm, result.cell_id, result.block) for result in run.cells}
     total = order.plan.blocks * len(order.plan.entries())
-    fingerprints = Fingerprints(order.plan, order.runtimes, run.fingerprints)
+    fingerprints = Fingerprinter(order.plan, order.runtimes, run.fingerprints)
     file.save(run)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method, places=order.places)
     for block in range(1, order.plan.blocks + 1):
@@ -63,7 +63,7 @@ def carry_out(
             except NotEnoughMemory as error:
                 if any(cell.turns for cell in run.cells):
                     raise BadInput(
-                        "{reason}; free memory, then continue with --resume.", reason=error.message
+                        "{reason}. Free some memory, then continue with --resume.", reason=error.message
                     ) from error
                 bench = replace(bench, method=replace(bench.method, slices=False))
                 run.plan |= {"method": bench.method.to_json(), "arm_order_reason": error.message.to_json()}
@@ -81,7 +81,7 @@ def carry_out(
 
 
 def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
-    """That a user's service was not started, where it has failed to start MOST_STARTS times and never did start."""
+    """Return the result "not tried" if a user's service failed to start in MOST_STARTS or more blocks, else None."""
     cell = entry.cell
     if not entry.system.hosted:
         return None
@@ -97,7 +97,7 @@ def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
         block=block,
         params=cell.params,
         status="failed",
-        reason=message("not tried: its service did not start in {count} blocks", code=NOT_TRIED, count=len(tried)),
+        reason=message("not tried: the service did not start in {count} blocks", code=NOT_TRIED, count=len(tried)),
     )
 
 
@@ -114,9 +114,9 @@ def _together(plan: Plan, method: Method, block: int, seed: int) -> list[list[En
 
 
 def _measured(
-    entries: Sequence[Entry], block: int, bench: Bench, fingerprints: Fingerprints, run: Run
+    entries: Sequence[Entry], block: int, bench: Bench, fingerprints: Fingerprinter, run: Run
 ) -> list[CellResult]:
-    """Return the results of cells that are measured at the same time, or one after the other."""
+    """Measure the cells of *entries* at the same time or one after another, and return their results."""
 
     def results() -> list[CellResult]:
         if bench.method.slices and entries and entries[0].cell.num_clients:
@@ -127,9 +127,12 @@ def _measured(
 
 
 def judged(
-    entries: Sequence[Entry], measured: Callable[[], list[CellResult]], fingerprints: Fingerprints, run: Run
+    entries: Sequence[Entry], measured: Callable[[], list[CellResult]], fingerprints: Fingerprinter, run: Run
 ) -> list[CellResult]:
-    """Return the results with what they were measured with. One is invalid if that changed meanwhile."""
+    """Call measured(), and return its results with fingerprints of code and environment.
+
+    A result is invalid if its fingerprint changed during the measurement.
+    """
     before = [fingerprints.of(entry.cell, entry.system) for entry in entries]
     known_results = []
     for entry, earlier, result in zip(entries, before, measured(), strict=True):
@@ -144,5 +147,5 @@ def judged(
 def _changed_meanwhile(before: Fingerprint, after: Fingerprint, run: Run) -> Message:
     states = run.fingerprints[CODE]
     changes = code_changes(states[before.code], states[after.code])
-    environment = [message("its interpreter, packages or programs changed")]
-    return message("while it was measured: {changes}", changes=listed(changes or environment))
+    environment = [message("the interpreter, packages or programs changed")]
+    return message("during the measurement: {changes}", changes=listed(changes or environment))

@@ -1,6 +1,5 @@
-"""What makes a cell invalid: the Python of a child, its GIL or its JIT is not what the runtime promises."""
+"""Finds the faults that make a cell invalid: a child's Python, GIL or JIT differs from what its runtime promises."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,23 +10,25 @@ from core.system import System
 from lab.gil.notice import switching_modules
 from lab.gil.switching import find_switching_modules
 from lab.run.children import Child
-from lab.run.inside import Inside
+from lab.run.instrumentation import Instrumentation
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
 WHEN = {"ready": message("when ready"), "end": message("at the end")}
-_JIT_WRITTEN = re.compile(rb"(?P<version>[0-9a-z.+]{1,40}) (?P<enabled>[01])")
 MOST_JIT_BYTES = 64
 PARTS = {"gil_enabled": "GIL", "jit_enabled": "JIT"}
 
 
 def client_faults(runtime: AnyRuntime, system: System, clients: Sequence[Child]) -> list[Message]:
-    """Return a fault for each client whose GIL or JIT was another way than its runtime and system promise."""
+    """Return a fault for each client whose GIL or JIT state differs from what its runtime and system promise."""
     gil = {"gil_enabled": True} if system.turns_gil_on and not runtime.name.native else {}
     return _state_faults({**runtime.name.promises, **gil}, clients)
 
 
 def service_faults(runtime: AnyRuntime, system: System, services: Sequence[Child]) -> list[Message]:
-    """Return the same for services. A user's own may run another Python; one that already runs has promised nothing."""
+    """Return a fault for each service whose GIL, JIT or Python differs from what its runtime promises.
+
+    Only a user's service can run another Python. A service that already runs has no promises.
+    """
     if not isinstance(runtime, UserServiceRuntime):
         return _state_faults(runtime.name.promises, services)
     if runtime.runtime is None:
@@ -38,7 +39,7 @@ def service_faults(runtime: AnyRuntime, system: System, services: Sequence[Child
     expected = runtime.runtime.interpreter.label
     others = [
         message(
-            "{child} runs under {pythons}; {expected} was expected",
+            "{child} runs under {pythons}, but {expected} was expected",
             child=child.label,
             pythons=listed(pythons, last=AND),
             expected=expected,
@@ -50,7 +51,7 @@ def service_faults(runtime: AnyRuntime, system: System, services: Sequence[Child
 
 
 def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> list[Message]:
-    """Children whose GIL or JIT was another way than promised, with the module that did it if CPython named one."""
+    """Return a fault for each child with an unexpected GIL or JIT state, with the module that caused it if known."""
     faults = []
     for child in children:
         for state, promised in promises.items():
@@ -68,7 +69,7 @@ def _fault(state: str, promised: bool, child: Child, when: Message) -> Message:
     modules = _named(child) if state == "gil_enabled" else []
     if not modules:
         return fault
-    return message("{fault}: it was enabled to load module {module}", fault=fault, module=repr(modules[0]))
+    return message("{fault}: CPython enabled it to load module {module}", fault=fault, module=repr(modules[0]))
 
 
 def _named(child: Child) -> list[str]:
@@ -76,28 +77,24 @@ def _named(child: Child) -> list[str]:
 
 
 def jit_parts(runtime: AnyRuntime) -> dict[str, dict[str, Any]]:
-    """Return the part inside a user's service that says whether its JIT is on (core/inside/jit.py), if it has one."""
+    """Return the part that reports a user's service's JIT state (core/inside/jit.py); {} if its Python has no JIT."""
     own = runtime.runtime if isinstance(runtime, UserServiceRuntime) else None
     return {JIT: {}} if own and own.interpreter.has_jit else {}
 
 
-def jit_states(runtime: AnyRuntime, insides: Sequence[Inside]) -> list[bool]:
-    """Return whether the JIT of each of a user's services is on, as promised where it is not known.
+def jit_states(runtime: AnyRuntime, instruments: Sequence[Instrumentation]) -> list[bool]:
+    """Return whether the JIT of each of a user's services is on. An unknown state counts as the promised one.
 
     Processes of other interpreters do not count.
     """
     if not isinstance(runtime, UserServiceRuntime) or runtime.runtime is None:
         return []
-    promised, version = runtime.name.jit_enabled, runtime.runtime.version
-    return [promised if _jit_written(inside, version) <= {promised} else not promised for inside in insides]
+    promised, version = runtime.name.jit_enabled, runtime.runtime.version.encode()
+    unexpected = b"%s %d" % (version, not promised)
+    return [promised ^ (unexpected in inside.files(JIT, MOST_JIT_BYTES).values()) for inside in instruments]
 
 
 def add_jit_states(services: Sequence[Child], ready: Sequence[bool], end: Sequence[bool]) -> None:
-    """Put what jit_states() said at both times into the results of services."""
-    for service, *states in zip(services, ready, end, strict=False):
-        service.result |= dict(zip(("jit_enabled_ready", "jit_enabled_end"), states, strict=True))
-
-
-def _jit_written(inside: Inside, version: str) -> set[bool]:
-    written = filter(None, map(_JIT_WRITTEN.fullmatch, inside.files(JIT, MOST_JIT_BYTES).values()))
-    return {match["enabled"] == b"1" for match in written if match["version"].decode() == version}
+    """Add the results of jit_states(), when ready and at the end, to the results of the services."""
+    for service, is_on_ready, is_on_end in zip(services, ready, end, strict=False):
+        service.result |= {"jit_enabled_ready": is_on_ready, "jit_enabled_end": is_on_end}

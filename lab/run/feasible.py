@@ -1,4 +1,4 @@
-"""What can be measured here: programs, packages, processes that can be seen, and open files enough."""
+"""Checks before a run what can be measured here: programs, packages, visible processes, and open files."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -26,11 +26,11 @@ SPARE_FILES = 32
 HTTP_CLIENTS = "http-clients"
 
 
-def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
-    """The plan with the reason of each system that cannot be measured under a runtime; it has no cells there.
+def drop_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
+    """Return the plan without the cells that cannot be measured here, and with the reason of each.
 
-    Makes the environments that systems need: packages that cannot be installed are a reason, like a program that
-    is not built. `native` is dropped from the plan's runtimes if none of its programs is there.
+    This makes the environments that systems need. Reasons are packages that cannot be installed, and programs that are
+    not built. `native` is dropped from the plan's runtimes if none of its programs is built.
     """
     reasons = {
         (key, runtime): _why_absent(plan.systems[key], runtime, runtimes, plan.method) for key, runtime in plan.pairs()
@@ -48,12 +48,12 @@ def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime]
         try:
             runtime_of(role, system, runtimes, runtime, method).command(system, role)
         except (ProgramMissing, EnvironmentFailed) as error:
-            return Redactor(()).message(error.message)  # pip names the index with its password
+            return Redactor(()).message(error.message)  # because pip's errors contain the password of the index
     return NOTHING
 
 
 def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[Message]:
-    """Make the environments that the four systems need; a message for each that cannot be made."""
+    """Make the environments that the four systems need. Return a message for each that cannot be made."""
     failures = []
     for system in built_in():
         for name, runtime in runtimes.items():
@@ -65,40 +65,42 @@ def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[Message]:
     return failures
 
 
-def in_order(plan: Plan) -> Plan:
-    """The plan, whose arms take turns in slices of time unless something is against it, which it names then.
+def choose_arm_order(plan: Plan) -> Plan:
+    """Return the plan with its arms' order: interleaved in slices of time if possible, else sequential with the reason.
 
-    Raises BadInput where slices are asked for and not possible.
+    Raises BadInput if the plan asks for slices, but they are not possible.
     """
-    reason = message("--order sequential asks for it") if plan.arm_order == SEQUENTIAL else _against_slices(plan)
+    reason = message("--order sequential is set") if plan.arm_order == SEQUENTIAL else _against_slices(plan)
     if reason and plan.arm_order == IN_SLICES:
-        raise BadInput("--order slices is not possible: {reason}. Leave it out.", reason=reason)
+        raise BadInput("--order slices is not possible: {reason}. Leave --order out.", reason=reason)
     return replace(plan, method=replace(plan.method, slices=not reason), arm_order_reason=reason)
 
 
 def _against_slices(plan: Plan) -> Message:
-    """What is against slices of time, or nothing."""
+    """Return why the plan's arms cannot take turns in slices of time; NOTHING if they can."""
     own, is_native = plan.user_service, plan.method.client_runtime == NATIVE
     obstacles = {
-        message("a number of requests is timed, not a time (--duration)"): not plan.method.duration_s,
-        message("a service that already runs is not started by gilscope"): bool(own and own.targets),
-        message("the service has a fixed port, so there can be only one of it"): bool(
+        message("each client sends a fixed number of requests, because --duration is not set"): (
+            not plan.method.duration_s
+        ),
+        message("gilscope does not start a service that already runs"): bool(own and own.targets),
+        message("the service has a fixed port, so only one instance can run"): bool(
             own and own.command and own.command.first_port
         ),
-        message("a system's own client cannot send in slices"): not all(
+        message("the client of a system cannot send in slices"): not all(
             system.takes_slices(native_client=is_native) for system in plan.systems.values()
         ),
-        message("each rate of a search is measured by itself"): bool(plan.objectives),
-        message("there is nothing to compare"): len({entry.arm for entry in plan.entries()}) < 2,
+        message("a search measures each rate separately"): bool(plan.objectives),
+        message("the plan has only one arm"): len({entry.arm for entry in plan.entries()}) < 2,
     }
     return next((obstacle for obstacle, is_there in obstacles.items() if is_there), NOTHING)
 
 
 def preflight(plan: Plan) -> None:
-    """Make room for the open files that the plan's largest cell needs.
+    """Raise the limit of open files to what the plan's largest cell needs, and check the plan.
 
-    Raises BadInput if there is too little, for a command without /proc, for cores that cannot be held
-    awake, and for services that no client calls.
+    Raises BadInput if the limit is too low, /proc is missing for a service by command, cores cannot be held awake, or
+    no client would call some service.
     """
     if plan.user_service and plan.user_service.command:
         expect_proc()
@@ -109,13 +111,13 @@ def preflight(plan: Plan) -> None:
 
 
 def _expect_calls(plan: Plan) -> None:
-    """Raises BadInput for HTTP clients whose connections do not reach every service: each is to one of them."""
+    """Raise BadInput if HTTP clients have fewer connections than there are services."""
     for cell in plan.cells():
         connections = cell.num_clients * cell.num_connections_per_client
         if plan.systems[cell.system].group == HTTP_CLIENTS and 0 < connections < cell.num_api_services:
             raise BadInput(
-                "NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections} and NUM_API_SERVICES is {services}: "
-                "{uncalled} of them would not be called. Use at least {services} connections.",
+                "NUM_CLIENTS x NUM_CONNECTIONS_PER_CLIENT is {connections}, but NUM_API_SERVICES is {services}. "
+                "No client would call {uncalled} of the services. Use at least {services} connections.",
                 connections=connections,
                 services=cell.num_api_services,
                 uncalled=cell.num_api_services - connections,
@@ -123,7 +125,7 @@ def _expect_calls(plan: Plan) -> None:
 
 
 def files_needed(cell: Cell) -> int:
-    """Open files of the process of *cell* that needs most: the orchestrator, a service or a client."""
+    """Return how many open files *cell* needs in one process: the most of orchestrator, service and client."""
     sockets = cell.num_multi_socket if "NUM_MULTI_SOCKET" in cell.reads else 1
     per_pair = cell.num_connections_per_client * (sockets if cell.client_binding == "random" else 1)
     service = sockets + cell.num_clients * per_pair

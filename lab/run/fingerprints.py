@@ -1,4 +1,4 @@
-"""What each cell is measured with, at the moment: the code, the interpreters, their packages, the native programs."""
+"""Fingerprints of what cells are measured with: code, interpreters, their packages, and native programs."""
 
 import os
 import shlex
@@ -17,7 +17,7 @@ from core.system import CLIENT, SERVICE, System
 from core.system_file import file_of
 from core.user_service import Command
 from experiments import is_topic
-from lab.digests import MADE_FOLDERS, MOST_FILES, Digests, files_in, short
+from lab.digests import MADE_FOLDERS, MOST_FILES, Digests, files_in, short_digest
 from lab.environments.environment import installed_packages
 from lab.environments.requirements import local_path, read
 from lab.native.programs import SOURCE_KINDS
@@ -31,14 +31,14 @@ CODE_FOLDERS = ("core", "services", "clients", "systems", "experiments", "lab/us
 
 @dataclass(frozen=True, kw_only=True)
 class Fingerprint:
-    """The ids of what a cell was measured with (core.fingerprint)."""
+    """The ids of the code and the environment with which a cell was measured (core.fingerprint)."""
 
     code: str = ""
     environment: str = ""
 
 
-class Fingerprints:
-    """Takes fingerprints of a plan's cells; *table* is Run.fingerprints, where what they stand for is kept."""
+class Fingerprinter:
+    """Takes fingerprints of a plan's cells. table: Run.fingerprints, which holds the details of each id"""
 
     def __init__(self, plan: Plan, runtimes: Mapping[str, AnyRuntime], table: dict[str, Any]) -> None:
         self._plan, self._runtimes = plan, runtimes
@@ -48,18 +48,18 @@ class Fingerprints:
         self._native = any(self._is_built(plan.systems[key], runtime) for key, runtime in plan.pairs())
 
     def of(self, cell: Cell | CellResult, system: System) -> Fingerprint:
-        """Of *cell*, as things are now."""
+        """Return the present fingerprint of *cell*."""
         parts = {role: self._part(role, cell.runtime, system) for role in (SERVICE, CLIENT)}
         return Fingerprint(code=self._code_now(), environment=_kept(self._environments, parts))
 
     def changes(self, run: Run) -> list[Message]:
-        """What is not as it was when the last of *run*'s cells were measured."""
+        """Return what has changed since the last of *run*'s cells were measured."""
         unknown = sum(not cell.code for cell in run.cells if cell.wall_ns)
         if unknown:
             return [
                 plural(
-                    "{count} cell does not say what it was measured with",
-                    "{count} cells do not say what they were measured with",
+                    "{count} cell does not record its code and environment",
+                    "{count} cells do not record their code and environment",
                     count=unknown,
                 )
             ]
@@ -78,12 +78,12 @@ class Fingerprints:
         return _kept(self._code, {_name(path): digest for path, digest in files.items()})
 
     def _is_built(self, system: System, name: str) -> bool:
-        """Whether something of *system* under this runtime is built from native/."""
+        """Return whether *system* uses anything that is built from native/ under this runtime."""
         parts = [runtime_of(role, system, self._runtimes, name, self._plan.method) for role in (SERVICE, CLIENT)]
         return bool(system.wheels) or any(isinstance(part, Native) for part in parts)
 
     def _part(self, role: str, name: str, system: System) -> dict[str, Any]:
-        """What the *role* of a cell's *system* runs under; empty where that is not there."""
+        """Return the details of the runtime of *role* in *system*; empty if that runtime is missing."""
         runtime = runtime_of(role, system, self._runtimes, name, self._plan.method)
         try:
             if isinstance(runtime, Native):
@@ -95,7 +95,7 @@ class Fingerprints:
 
     def _python_part(self, runtime: Runtime | UserServiceRuntime, system: System) -> dict[str, Any]:
         measured = runtime.runtime if isinstance(runtime, UserServiceRuntime) else runtime
-        if measured is None:  # a service that already runs
+        if measured is None:  # the service already runs
             return {}
         if isinstance(runtime, UserServiceRuntime):
             python = Path(runtime.python(system))
@@ -108,18 +108,18 @@ class Fingerprints:
         folders = sorted(python.parent.parent.glob("lib/python3.*/site-packages"))
         files = (path for folder in folders for path in files_in(folder) if ".dist-info/" not in path)
         installed = self._digests.of_files(files, str(python.parent.parent))
-        return {"packages": installed_packages(python), "installed": short(sorted(installed.items()))}
+        return {"packages": installed_packages(python), "installed": short_digest(sorted(installed.items()))}
 
 
 def _kept(table: dict[str, Any], value: Any) -> str:
-    """The id of *value* in the table."""
-    key = short(value)
+    """Add *value* to the table of fingerprints, and return its id."""
+    key = short_digest(value)
     table.setdefault(key, value)
     return key
 
 
 def _code_files(plan: Plan, *, native: bool) -> Iterator[str]:
-    """What the children of the plan's cells run, and what native programs are built from."""
+    """Yield the files that the plan's children run, and those that native programs are built from."""
     for folder in CODE_FOLDERS:
         yield from (path for path in files_in(REPOSITORY / folder, (".py",)) if not is_topic(path))
     if native:
@@ -133,11 +133,11 @@ def _code_files(plan: Plan, *, native: bool) -> Iterator[str]:
 
 
 def _files_of(command: Command) -> Iterator[str]:
-    """The files that a user's command names, and the Python code where it is started."""
+    """Yield the files that a user's command names, and the Python files of its working directory."""
     folder = Path(command.directory).absolute()
     try:
-        words = shlex.split(str(command.command))  # what is secret in it is no name of a file
-    except ValueError:  # it does not start either
+        words = shlex.split(str(command.command))  # secrets are masked, but they are no file names
+    except ValueError:  # such a command cannot be started either
         words = []
     yield from (str(folder / word) for word in words if (folder / word).is_file())
     if not REPOSITORY.is_relative_to(folder):
@@ -150,14 +150,14 @@ def _files_of(command: Command) -> Iterator[str]:
 
 
 def _name(path: str) -> str:
-    """Of ours, the path in the repository."""
+    """Return *path* relative to the repository if the file is part of it, else *path*."""
     return path.removeprefix(f"{REPOSITORY}/")
 
 
 def _interpreter(interpreter: Interpreter) -> dict[str, Any]:
     try:
         state = os.stat(interpreter.executable)
-        digest = short((state.st_size, state.st_mtime_ns))
+        digest = short_digest((state.st_size, state.st_mtime_ns))
     except OSError:
         digest = ""
     facts = {name: interpreter.facts.get(name, "") for name in ("version", "build")}

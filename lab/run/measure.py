@@ -1,7 +1,7 @@
-"""Measure the cells of a block: one alone, or several whose arms take turns in slices of time."""
+"""Measures the cells of a block: one cell alone, or the arms of a setting, which take turns in slices of time."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from time import perf_counter_ns
 
 from config.orders import block_order
@@ -11,58 +11,59 @@ from core.errors import GilscopeError
 from core.result import CellResult
 from core.system import System
 from lab.machine.host import memory_available_bytes
-from lab.machine.wakeups import kept_awake
 from lab.run.cell_run import Bench, CellRun
-from lab.run.cores import CoreWatch
-from lab.run.turns import slices
+from lab.run.core_waits import CoreWaitSampler
+from lab.run.turns import size_slices
 
-MEMORY_SPARE = 1.25  # services grow under load
+MEMORY_SPARE = 1.25  # because services use more memory under load
 
 
 class NotEnoughMemory(GilscopeError):
-    """That the arms of a setting do not fit into memory at the same time."""
+    """The arms of a setting do not fit into memory at the same time."""
 
 
 def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "") -> CellResult:
-    """Run *cell* once, alone. Never raises for what its children do: a cell that fails says so in its result.
+    """Run *cell* once, alone, and return its result. Failures of children are in the result, and are not raised.
 
-    arm: the name that the runtime takes part under, if it is not its own
+    arm: the name of the arm, if it differs from that of the runtime
     """
     start_ns = perf_counter_ns()
     with CellRun(Entry(arm=arm or cell.runtime, cell=cell, system=system), block, bench) as alone:
-        alone.do(lambda: alone.enter_context(_awake(cell, bench)))
+        alone.do(lambda: alone.enter_context(alone.places.kept_awake(cell.keep_awake)))
         for step in (alone.launch, alone.connect, alone.warm_up, alone.begin):
             alone.do(step)
-        with CoreWatch(alone.watched) as cores:
+        with CoreWaitSampler(alone.waiting_pids) as cores:
             alone.do(alone.take_turn)
         alone.do(alone.end, cores.timelines)
     return alone.result(perf_counter_ns() - start_ns)
 
 
 def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: int) -> list[CellResult]:
-    """Run the cells of *entries*, arms of one setting, at the same time; they take turns, so only one has requests.
+    """Run the cells of *entries* side by side, and return their results. They are the arms of one setting.
 
-    A cell that fails ends, and the others go on. Raises NotEnoughMemory if they do not all fit.
+    The arms take turns, so clients send to one arm at a time. If an arm fails, the others go on.
+    Raises NotEnoughMemory if the arms do not all fit into memory.
     """
     start_ns, key = perf_counter_ns(), entries[0].cell.cell_id
     with ExitStack() as stack:
         arms = [stack.enter_context(CellRun(entry, block, bench)) for entry in entries]
         first, *others = [arms[place] for place in block_order(len(arms), block, seed)]
-        warmed = [arms[place] for place in block_order(len(arms), 1, seed + block)[::-1]]  # last the one that begins
-        first.do(lambda: stack.enter_context(_awake(entries[0].cell, bench)))
+        # The arm that has the first slice warms up last.
+        warmed = [arms[place] for place in block_order(len(arms), 1, seed + block)[::-1]]
+        first.do(lambda: stack.enter_context(first.places.kept_awake(entries[0].cell.keep_awake)))
         if key not in bench.slices:
             _each([first], CellRun.launch, CellRun.connect)
             if not bench.places:
                 _expect_memory(first.memory_bytes() * len(others), len(arms))
             _each(others, CellRun.launch, CellRun.connect)
             _each(warmed, CellRun.warm_up, CellRun.try_slice)
-            bench.slices[key] = slices(max(arm.latency_ns for arm in arms), bench.method.duration_s)
+            bench.slices[key] = size_slices(max(arm.latency_ns for arm in arms), bench.method.duration_s)
         else:
             _each([first, *others], CellRun.launch, CellRun.connect)
             _each(warmed, CellRun.warm_up)
         _each(arms, CellRun.begin)
         count, part = bench.slices[key]
-        with CoreWatch({name: pids for arm in arms for name, pids in arm.watched.items()}) as cores:
+        with CoreWaitSampler({name: pids for arm in arms for name, pids in arm.waiting_pids.items()}) as cores:
             for turn in range(count):
                 for place in block_order(len(arms), turn + 1, seed + block):
                     arms[place].do(arms[place].take_turn, part)
@@ -73,24 +74,18 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
 
 
 def _each(arms: Sequence[CellRun], *steps: Callable[[CellRun], None]) -> None:
-    """Let all *arms* take a step, then the next one."""
+    """Run the first step for all *arms*, then the next step for all, and so on."""
     for step in steps:
         for arm in arms:
             arm.do(step, arm)
-
-
-def _awake(cell: Cell, bench: Bench) -> AbstractContextManager[object]:
-    """Hold the cores awake for the block, if the cell wants that."""
-    if bench.places:
-        return bench.places.kept_awake(cell.keep_awake)
-    return kept_awake(cell.keep_awake, bench.sandbox.process_group)
 
 
 def _expect_memory(needed_bytes: int, arms: int) -> None:
     available_bytes = memory_available_bytes()
     if available_bytes is not None and needed_bytes * MEMORY_SPARE > available_bytes:
         raise NotEnoughMemory(
-            "{arms} arms at once need {needed_mib:.0f} MiB more than the first, and {available_mib:.0f} MiB are free",
+            "{arms} arms at once need {needed_mib:.0f} MiB in addition to the first arm, "
+            "but only {available_mib:.0f} MiB are free",
             arms=arms,
             needed_mib=needed_bytes * MEMORY_SPARE / 2**20,
             available_mib=available_bytes / 2**20,

@@ -1,80 +1,53 @@
-"""What the children of a cell sent, summed up as the cell's result has it."""
+"""Combines what the children of a cell sent into the fields of the cell's result."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from core.histogram import Histogram
 from core.messages import NOTHING, Message, chained, listed, message, plural
 from core.result import Status
 from core.slices import Slices
 from lab.machine import doctor
 from lab.run.contract import HISTOGRAMS, SLICES, SLOW
-from lab.run.cores import TimeTaken
-from lab.run.inside import Window
-from lab.run.pauses import Pauses
-from lab.run.places import HERE, Ended
-from lab.run.slow import slow_requests
-from lab.run.turns import merged
+from lab.run.instrumentation import TimeWindow
+from lab.run.places import HERE, HostActivity
+from lab.run.turns import merge
 
 OTHERS = "others"
+PER_CELL = (*HISTOGRAMS, SLOW, SLICES)  # keys of clients that are stored once per cell
 
 
-@dataclass(frozen=True, kw_only=True)
-class Observed:
-    """What the children of a cell sent. start_ns: spawn to all ready; ended: what each host saw meanwhile.
+def client_fields(
+    clients: Sequence[Mapping[str, Any]], faults: list[Message], windows: Sequence[TimeWindow]
+) -> dict[str, Any]:
+    """Return the fields of CellResult that come from the clients: counts, histograms, status and reason.
 
+    clients: the checked results of the clients
     windows: the times in which answers counted: from the release to the last answer, or the slices of the arm
     """
-
-    start_ns: int
-    windows: Sequence[Window]
-    clients: list[dict[str, Any]]
-    services: list[dict[str, Any]]
-    collected: list[Pauses]
-    waits: Mapping[str, TimeTaken]
-    ended: Ended
-    faults: list[Message]
-    turns: dict[str, int]
-
-
-def summed(observed: Observed) -> dict[str, Any]:
-    """Counts, histograms, status and reason: fields of CellResult."""
-    clients, errors = observed.clients, Counter[str]()
-    for client in clients:
-        errors.update(client["errors"])
-    counts = {
-        "requests": sum(client["requests"] for client in clients),
-        "answered": sum(client["answered"] for client in clients),
-        "wrong": sum(client["wrong"] for client in clients),
-        "errors": dict(errors),
-    }
+    counts = {key: sum(client[key] for client in clients) for key in ("requests", "answered", "wrong")}
+    counts["errors"] = dict(sum((Counter(client["errors"]) for client in clients), Counter()))
     first_wrong: dict[str, str] = next((client["first_wrong"] for client in clients if client.get("first_wrong")), {})
-    status, reason = _judged(counts, observed.faults, first_wrong, idle=not clients)
-    histograms = {name: merged(client[name] for client in clients if name in client) for name in HISTOGRAMS}
-    slow = [client.get(SLOW) for client in clients]
+    status, reason = _judged(counts, faults, first_wrong, idle=not clients)
+    histograms = {name: merge(Histogram, (client[name] for client in clients if name in client)) for name in HISTOGRAMS}
     return {
         **counts,
-        "start_ns": observed.start_ns,
-        **_machines(observed.ended),
         "status": status,
         "reason": reason,
         **histograms,
-        "slow": slow_requests(slow, observed.collected, observed.waits, histograms["latency"], observed.windows),
-        "slices": _sliced([client.get(SLICES) for client in clients], observed.windows[0]),
-        "turns": observed.turns,
-        "wall_ns": sum(window.end_ns - window.start_ns for window in observed.windows),
+        "slices": _sliced([client.get(SLICES) for client in clients], windows[0]),
+        "wall_ns": sum(window.end_ns - window.start_ns for window in windows),
         "calc_ns": sum(client.get("calc_ns", 0) for client in clients),
-        "clients": [{"client_id": number, **_without_bulk(client)} for number, client in enumerate(clients)],
-        "services": [
-            {"service_id": number, **service, **({"pauses": dict(collected.summary)} if collected.summary else {})}
-            for number, (service, collected) in enumerate(zip(observed.services, observed.collected, strict=True))
+        "clients": [
+            {"client_id": number, **{name: client[name] for name in client if name not in PER_CELL}}
+            for number, client in enumerate(clients)
         ],
     }
 
 
-def _machines(ended: Ended) -> dict[str, Any]:
-    """What happened on each machine while clients were timed, and what of it disturbed them."""
+def machine_fields(ended: HostActivity) -> dict[str, Any]:
+    """Return the fields of CellResult on the machines' activity in the timed window, and on disturbances."""
     disturbed = {name: doctor.disturbances(window) for name, window in ended.machines.items()}
     here = ended.machines.get(HERE, {})
     return {
@@ -113,23 +86,15 @@ def _judged(
         errors = listed(f"{number} x {code}" for code, number in sorted(counts["errors"].items()))
         faults.append(message("errors: {errors}", errors=errors))
     if first_wrong:
-        faults.append(message("first wrong answer, to {request}: {got}; expected {expected}", **first_wrong))
+        faults.append(message("the first wrong answer to {request} was {got}, expected {expected}", **first_wrong))
     if faults:
         return "failed", chained(faults)
     return ("invalid", chained(invalid)) if invalid else ("ok", NOTHING)
 
 
-def _sliced(said: Sequence[Mapping[str, Any] | None], window: Window) -> dict[str, Any]:
-    """Answers of all clients by time, from the window's start on; empty where one does not say."""
+def _sliced(said: Sequence[Mapping[str, Any] | None], window: TimeWindow) -> dict[str, Any]:
+    """Return the number of answers by time since the window's start; {} if a client does not report it."""
     if not said or not all(said):
         return {}
-    total = Slices()
-    for slices in said:
-        total.merge(Slices.from_json(slices or {}))
-    sliced = total.to_json()
+    sliced = merge(Slices, said)
     return {**sliced, "start_ns": sliced["start_ns"] - window.start_ns}
-
-
-def _without_bulk(client: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what the cell has together."""
-    return {name: value for name, value in client.items() if name not in (*HISTOGRAMS, SLOW, SLICES)}

@@ -1,6 +1,7 @@
-"""The garbage collections of a service's Python processes within the timed window: core/inside/pauses.py wrote them.
+"""Reads the garbage collections of services within the timed window, from files that core/inside/pauses.py writes.
 
-The files are a user's processes': whatever does not add up is not known, and fails nothing.
+Processes of a user write these files. If their numbers are inconsistent, the collections count as unknown, and the
+cell does not fail.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,57 +11,61 @@ from time import perf_counter_ns
 from typing import Any, NamedTuple, TypeAlias
 
 from core.inside.pauses import COUNTERS, GENERATIONS, HEADER_BYTES, MAGIC, RECORDS, SIZE_BYTES
-from lab.run.inside import Inside, Window
+from lab.run.instrumentation import Instrumentation, TimeWindow
 
 PART = "pauses"
 DEFAULT: Mapping[str, Mapping[str, Any]] = {PART: {}}
-Counters: TypeAlias = tuple[tuple[int, ...], ...]  # of each generation: collections, total ns, reported ns
+Counters: TypeAlias = tuple[tuple[int, ...], ...]  # per generation: collections, total ns, reported ns
 NONE: Counters = ((0,) * COUNTERS,) * GENERATIONS
 
 
-class Span(NamedTuple):
-    """From when to when something held a service up, on the host's monotonic clock."""
+class GcPause(NamedTuple):
+    """Start and end of one garbage collection, on the host's monotonic clock."""
 
     start_ns: int
     end_ns: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pauses:
-    """The collections of one service.
+class ServicePauses:
+    """The garbage collections of one service.
 
-    summary: as result.json has it; empty where nothing is known. spans: those whose times were kept, in order
+    summary: counts and times as in result.json; empty if they are unknown
+    spans: the collections whose times were recorded, sorted
     """
 
     summary: Mapping[str, Any]
-    spans: Sequence[Span]
+    spans: Sequence[GcPause]
 
 
-UNKNOWN = Pauses(summary={}, spans=())
+UNKNOWN = ServicePauses(summary={}, spans=())
 
 
-def marks(insides: Sequence[Inside]) -> list[dict[str, Counters]]:
-    """What each service's processes have counted until now, by file: before the window."""
-    heads = [inside.files(PART, HEADER_BYTES) for inside in insides]
+def read_counters(instruments: Sequence[Instrumentation]) -> list[dict[str, Counters]]:
+    """Return the present garbage collection counters of each service's processes. Call this before the timed window."""
+    heads = [inside.files(PART, HEADER_BYTES) for inside in instruments]
     return [{name: counters for name, head in files.items() if (counters := _counters(head))} for files in heads]
 
 
-def within(
-    window: Window,
-    insides: Sequence[Inside],
+def collections_within(
+    window: TimeWindow,
+    instruments: Sequence[Instrumentation],
     before: Sequence[Mapping[str, Counters]],
     clock: Callable[[], int] = perf_counter_ns,
-) -> list[Pauses]:
-    """The collections of each service in *window*, which has just ended. before: marks() when it began
+) -> list[ServicePauses]:
+    """Return the garbage collections of each service in *window*, which has just ended.
 
-    clock: of the services' host, in ns, as is the window
+    before: the result of read_counters() at the window's start
+    clock: the clock of the services' host, in ns; *window* is on the same clock
     """
-    contents = [inside.files(PART, SIZE_BYTES) for inside in insides]
+    contents = [inside.files(PART, SIZE_BYTES) for inside in instruments]
     now_ns = clock()
     return [_pauses(files, mark, window, now_ns) for files, mark in zip(contents, before, strict=True)]
 
 
-def _pauses(files: Mapping[str, bytes], before: Mapping[str, Counters], window: Window, now_ns: int) -> Pauses:
+def _pauses(
+    files: Mapping[str, bytes], before: Mapping[str, Counters], window: TimeWindow, now_ns: int
+) -> ServicePauses:
     counted = [
         _since(before.get(name, NONE), _counters(content), now_ns) if len(content) == SIZE_BYTES else None
         for name, content in files.items()
@@ -81,18 +86,21 @@ def _pauses(files: Mapping[str, bytes], before: Mapping[str, Counters], window: 
         "longest_ns": max((span.end_ns - span.start_ns for span in spans), default=0),
         "unkept": max(0, sum(collections) - len(spans)),
     }
-    return Pauses(summary=summary, spans=spans)
+    return ServicePauses(summary=summary, spans=spans)
 
 
 def _counters(content: bytes) -> Counters | None:
-    """None where this is no file of ours; one that a process has only just made is empty."""
+    """Parse the counters of a file of core/inside/pauses.py. Return None if the format is another one.
+
+    A file that was just made has zeros.
+    """
     if len(content) < HEADER_BYTES or unpack_from("=Q", content)[0] not in (0, MAGIC):
         return None
     return tuple(iter_unpack(f"={COUNTERS}Q", content[8:HEADER_BYTES]))
 
 
 def _since(before: Counters, now: Counters | None, most: int) -> Counters | None:
-    """What was counted since; None where that cannot be: less than nothing, or more than there was time for."""
+    """Return the increase of the counters, or None if a difference is impossible: negative, or above *most*."""
     if now is None:
         return None
     differences = tuple(
@@ -101,11 +109,11 @@ def _since(before: Counters, now: Counters | None, most: int) -> Counters | None
     return differences if all(0 <= number <= most for numbers in differences for number in numbers) else None
 
 
-def _spans(content: bytes, window: Window) -> Iterator[Span]:
-    """Of each collection whose times are kept and that lies in *window*, at least in part."""
+def _spans(content: bytes, window: TimeWindow) -> Iterator[GcPause]:
+    """Yield each recorded garbage collection that overlaps *window*."""
     counters = _counters(content) or NONE
     for generation, (count, _, _) in enumerate(counters):
         first = HEADER_BYTES + 16 * generation * RECORDS
         for start_ns, length_ns in iter_unpack("=QQ", content[first : first + 16 * min(count, RECORDS)]):
             if start_ns < window.end_ns and start_ns + length_ns > window.start_ns:
-                yield Span(start_ns=start_ns, end_ns=start_ns + length_ns)
+                yield GcPause(start_ns=start_ns, end_ns=start_ns + length_ns)

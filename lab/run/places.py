@@ -1,131 +1,90 @@
-"""Where the children of a cell run, how clients are released there, and what their clocks are to ours.
+"""The machines of a cell: where its children run, how clients are released, and how clocks are converted.
 
-Times of different hosts are never subtracted: each client's window is on its own host's clock.
+Times of different hosts are never subtracted from each other. Each client's window is on its own host's clock.
 """
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from time import perf_counter_ns
-from typing import Any, Protocol
+from typing import Any
 
 from core.child import Slice
 from core.messages import Message
 from core.method import Method
 from lab.machine import quiet
-from lab.profile.watchers import Watcher
+from lab.machine.wakeups import kept_awake
+from lab.profile.watchers import WATCHERS, Watcher
 from lab.run.children import Child
-from lab.run.inside import Inside, Window
+from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.process import Place
+from lab.run.sandbox import Sandbox
 from lab.user_service import holders
 
-HERE = ""  # the name of this machine, where no others take part
-SLICE_AHEAD_NS = 3_000_000  # from now to the start of a slice: every client must have made its threads by then
-TELLING_NS = 100_000  # to tell one client
+HERE = ""  # the name of this machine in a run without other hosts
+SLICE_AHEAD_NS = 3_000_000  # time until a slice starts, in which every client must start its threads
+TELLING_NS = 100_000  # time to write the release line to one client
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ended:
-    """After the timed windows. machines: what happened on each host meanwhile, by its name (quiet.between).
+class HostActivity:
+    """What happened on the hosts during the timed windows.
 
-    hosts: what result.json keeps of each
+    machines: by host name, the activity of the machine (quiet.between)
+    hosts: by host name, the facts that result.json keeps
     """
 
     machines: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     hosts: dict[str, Any] = field(default_factory=dict)
 
 
-class Places(Protocol):
-    """The machines of a cell."""
+class CellPlaces:
+    """The machines on which the children of a cell run.
 
-    def begin(self) -> None:
-        """Before children are started. Raises ChildFailed where a host cannot be used."""
+    In this class, that is this machine alone, which has one clock. lab.hosts.cluster.HostCluster has several hosts.
+    """
 
-    def of(self, role: str, number: int) -> Place:
-        """Where a child runs."""
-
-    def service_line(self) -> dict[str, Any]:
-        """What services are told of their place."""
-
-    def client_line(self, client_id: int) -> dict[str, Any]:
-        """What a client is told of its place."""
-
-    def mark(self) -> None:
-        """Before the first release: look at each clock and machine. Raises ChildFailed."""
-
-    def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
-        """Let all clients go; when, on our clock. Raises ChildFailed.
-
-        part: how long they send; None for what the method says
-        """
-
-    def there(self, here_ns: int) -> int:
-        """A time of our clock since the release on that of the services' host, the latest that it can be."""
-
-    def end(self, served: Sequence[str] = ()) -> Ended:
-        """What happened on the hosts since mark(). Raises ChildFailed.
-
-        served: addresses of services that ran before the run, whose processes disturb nothing
-        """
-
-    def window(self, host: str, start_ns: int, end_ns: int) -> Window:
-        """A window of our clock on that of a host, after end(): no event in it lies outside."""
-
-    def settle(
-        self,
-        clients: Sequence[Child],
-        by_client: Sequence[dict[str, Any]],
-        by_service: Sequence[dict[str, Any]],
-        released_ns: int,
-        ended: Ended,
-    ) -> list[Message]:
-        """Put times on our clock, drop what two clocks made; what makes the cell invalid."""
-
-
-class Hosts(Places, Protocol):
-    """Other machines, and what looks into services there."""
-
-    def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> Inside:
-        """Of one service, on its host."""
-
-    def kept_awake(self, wanted: bool) -> AbstractContextManager[object]:
-        """Hold the cores of all hosts awake for the block, if *wanted*. Raises ChildFailed."""
-
-    def watcher(self, kind: str, told: Mapping[str, Any]) -> Watcher:
-        """Of the first service, on its host. Raises ChildFailed."""
-
-
-class AllHere:
-    """All on this machine."""
-
-    def __init__(self, here: Place, method: Method) -> None:
-        self._here, self._method = here, method
+    def __init__(self, sandbox: Sandbox, method: Method) -> None:
+        self._sandbox, self._method = sandbox, method
         self._before: quiet.Snapshot | None = None
 
-    def __repr__(self) -> str:
-        return f"AllHere({self._here!r})"
-
     def begin(self) -> None:
-        """Nothing to do."""
+        """Prepare the hosts before children are started. Raises ChildFailed if a host cannot be used."""
 
-    def of(self, role: str, number: int) -> Place:
-        """This machine."""
-        return self._here
+    def of(self, role: str, number: int) -> Place | None:
+        """Return the machine on which a service or client runs; None for this machine."""
+        return None
 
     def service_line(self) -> dict[str, Any]:
-        """A folder for sockets, and CPUs."""
-        return {"folder": self._here.folder, "cpus": self._method.pin_services}
+        """Return the settings of a service that depend on its machine, such as the CPUs that it is pinned to."""
+        return {"cpus": self._method.pin_services}
 
     def client_line(self, client_id: int) -> dict[str, Any]:
-        """CPUs."""
+        """Return the settings of a client that depend on its machine, such as the CPUs that it is pinned to."""
         return {"cpus": self._method.pin_clients}
 
+    def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> Instrumentation:
+        """Return the instrumentation of one service on its host."""
+        return Instrumentation(self._sandbox.folder, parts)
+
+    def kept_awake(self, wanted: bool) -> AbstractContextManager[object]:
+        """Keep idle cores of all hosts from sleeping for the block, if *wanted*. Raises ChildFailed."""
+        return kept_awake(wanted, self._sandbox.process_group)
+
+    def watcher(self, kind: str, options: Mapping[str, Any]) -> Watcher:
+        """Return a profiler (watcher) of the first service on its host. Raises ChildFailed."""
+        return WATCHERS[kind](self._sandbox, **options)
+
     def mark(self) -> None:
-        """Look at this machine."""
+        """Read each host's clock and activity counters before the first release. Raises ChildFailed."""
         self._before = quiet.snapshot()
 
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
-        """One after the other, as fast as they can be told; all at one time, for a slice."""
+        """Release all clients, and return the time of release on the orchestrator's clock. Raises ChildFailed.
+
+        On one machine they are released one after another without a pause; for a slice, at a common start time.
+        part: the slice in which they send; None to send as the method says
+        """
         released_ns, word = perf_counter_ns(), "go"
         if part:
             released_ns += SLICE_AHEAD_NS + len(clients) * TELLING_NS
@@ -134,32 +93,27 @@ class AllHere:
             client.tell(word)
         return released_ns
 
-    def there(self, here_ns: int) -> int:
-        """There is one clock."""
+    def to_service_clock(self, here_ns: int) -> int:
+        """Convert a time of the orchestrator's clock to the services' host's clock: the latest possible value."""
         return here_ns
 
-    def window(self, host: str, start_ns: int, end_ns: int) -> Window:
-        """There is one clock."""
-        return Window(start_ns=start_ns, end_ns=end_ns)
+    def end(self, served: Sequence[str] = ()) -> HostActivity:
+        """Return what happened on the hosts since mark(): CPU steal, swapping, other processes. Raises ChildFailed.
 
-    def end(self, served: Sequence[str] = ()) -> Ended:
-        """Return what the machine did since mark(): CPU steal, swapping, other processes."""
-        assert self._before, "there was a mark"
-        return Ended(
-            machines={
-                HERE: quiet.between(
-                    self._before, quiet.snapshot(), self._method.neighbours, holders.pids_serving(served)
-                )
-            },
+        served: addresses of services that already ran; their processes do not count as a disturbance
+        """
+        assert self._before, "mark() was called"
+        pids = holders.pids_serving(served)
+        return HostActivity(
+            machines={HERE: quiet.between(self._before, quiet.snapshot(), self._method.neighbours, pids)}
         )
 
-    def settle(
-        self,
-        clients: Sequence[Child],
-        by_client: Sequence[dict[str, Any]],
-        by_service: Sequence[dict[str, Any]],
-        released_ns: int,
-        ended: Ended,
+    def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
+        """Convert a time window to a host's clock, and widen it by the clock error. Call after end()."""
+        return TimeWindow(start_ns=start_ns, end_ns=end_ns)
+
+    def convert_times(
+        self, clients: Sequence[Child], services: Sequence[Child], released_ns: int, ended: HostActivity
     ) -> list[Message]:
-        """Nothing to settle."""
+        """Convert clients' times to the orchestrator's clock, drop values that mix two clocks, and return faults."""
         return []

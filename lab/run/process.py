@@ -1,7 +1,6 @@
-"""A child wherever it runs: two streams of bytes, a kill and an exit status; here, as a process of this machine."""
+"""The interface to a child process on any machine, and its implementation for this machine."""
 
 import os
-import signal
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -10,7 +9,7 @@ from typing import Protocol
 from core.messages import NOTHING, Message
 from core.processtree import threads_ran_ns
 from core.system import System
-from lab.output import Kept, Output
+from lab.output import HeadTailBuffer, ProcessOutput
 from lab.python.interpreters import scrubbed_environment
 from lab.run.runtimes import AnyRuntime
 from lab.run.sandbox import Sandbox
@@ -19,44 +18,44 @@ _READ_BYTES = 1 << 20
 
 
 class Process(Protocol):
-    """What the orchestrator needs of a child."""
+    """A child process on any machine."""
 
     @property
     def pid(self) -> int:
-        """On its host."""
+        """Return the process id on its host."""
 
     @property
     def lost(self) -> Message:
-        """Why nothing is known of it any more."""
+        """Return why the child's host cannot be reached any more; NOTHING if it can."""
 
     @property
-    def stderr(self) -> Kept:
-        """What it has written there."""
+    def stderr(self) -> HeadTailBuffer:
+        """Return the buffer that holds the child's stderr."""
 
     def fileno(self) -> int:
-        """Readable when read() has something, or its stdout has ended."""
+        """Return a descriptor that is readable when read() has data or stdout has ended."""
 
     def read(self) -> bytes:
-        """What has come from its stdout; nothing at its end."""
+        """Return new data from the child's stdout; b"" when stdout has ended."""
 
     def write(self, data: bytes) -> None:
-        """To its stdin; one that is gone takes nothing."""
+        """Write to the child's stdin. If the child has ended, do nothing."""
 
     def close_stdin(self) -> None:
-        """End of file."""
+        """Close the child's stdin."""
 
     def wait(self, deadline_s: float | None = None) -> int | None:
-        """Its exit status, negative for a signal; None if it has not ended in time."""
+        """Return the exit status, negative for a signal; None if the child has not ended in time."""
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the child if it still runs."""
 
     def close(self) -> None:
-        """Forget it, once it has ended."""
+        """Release the child's resources. The child must have ended or been killed."""
 
 
 class Place(Protocol):
-    """A machine on which children run. name: of the host, "" for this machine; folder: for sockets."""
+    """A machine on which services and clients run. name: the host's name, "" for this machine; folder: for sockets"""
 
     @property
     def name(self) -> str: ...
@@ -65,25 +64,25 @@ class Place(Protocol):
     def folder(self) -> str: ...
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> Process:
-        """A new child. Raises OSError if its program cannot be started."""
+        """Start a child, and return it. Raises OSError if its program cannot be started."""
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
-        """The command line of a child there."""
+        """Return the command line of a child on this machine."""
 
     def version(self, runtime: AnyRuntime) -> str:
-        """What children under *runtime* must say they run under there."""
+        """Return the Python version that children under *runtime* must report."""
 
     def ran_ns(self, pid: int) -> Mapping[int, int]:
-        """Return the CPU time in ns of each thread of a child and of its descendants, by thread id."""
+        """Return {thread id: CPU time in ns} of a child and its descendants."""
 
 
 class LocalProcess:
-    """A process of this machine."""
+    """A child process on this machine."""
 
     lost = NOTHING
 
     def __init__(self, command: Sequence[str], process_group: int, cwd: str, variables: Mapping[str, str]) -> None:
-        self.stderr = Output()
+        self.stderr = ProcessOutput()
         try:
             self._process = subprocess.Popen(
                 command,
@@ -104,35 +103,34 @@ class LocalProcess:
         self.pid = self._process.pid
 
     def fileno(self) -> int:
-        """Its stdout."""
+        """Return the descriptor of the child's stdout."""
         return self._stdout.fileno()
 
     def read(self) -> bytes:
-        """What has come from its stdout; nothing at its end."""
+        """Return new data from the child's stdout; b"" when stdout has ended."""
         return os.read(self.fileno(), _READ_BYTES)
 
     def write(self, data: bytes) -> None:
-        """To its stdin."""
+        """Write to the child's stdin. If the child has ended, do nothing."""
         with suppress(BrokenPipeError):
             self._stdin.write(data)
 
     def close_stdin(self) -> None:
-        """End of file."""
+        """Close the child's stdin."""
         self._stdin.close()
 
     def wait(self, deadline_s: float | None = None) -> int | None:
-        """Its exit status, negative for a signal; None if it has not ended in time."""
+        """Return the exit status, negative for a signal; None if the child has not ended in time."""
         with suppress(subprocess.TimeoutExpired):
             return self._process.wait(deadline_s)
         return None
 
     def kill(self) -> None:
-        """End it at once."""
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGKILL)
+        """Kill the child if it still runs."""
+        self._process.kill()
 
     def close(self) -> None:
-        """Close its streams, once it has ended."""
+        """Wait until the child has ended, and close its streams."""
         self._process.wait()
         self._stdin.close()
         self._stdout.close()
@@ -140,8 +138,8 @@ class LocalProcess:
         self.stderr.close_write_end()
 
 
-class Here:
-    """This machine."""
+class LocalPlace:
+    """This machine as a place for children."""
 
     name = ""
 
@@ -149,17 +147,17 @@ class Here:
         self._sandbox, self._cwd, self.folder = sandbox, cwd, folder
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> LocalProcess:
-        """A new child."""
+        """Start a child, and return it. Raises OSError if its program cannot be started."""
         return LocalProcess(command, self._sandbox.process_group, self._cwd, variables)
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
-        """The command line of a child."""
+        """Return the command line of a child."""
         return runtime.command(system, role)
 
     def version(self, runtime: AnyRuntime) -> str:
-        """What its children must say they run under."""
+        """Return the Python version that children under *runtime* must report."""
         return runtime.version
 
     def ran_ns(self, pid: int) -> Mapping[int, int]:
-        """Return the CPU time in ns of each thread of a child and of its descendants, by thread id."""
+        """Return {thread id: CPU time in ns} of a child and its descendants."""
         return threads_ran_ns(pid)

@@ -1,10 +1,10 @@
-"""Profiles of a run: one more cell of each setting and runtime, in no figure, watched from inside or outside."""
+"""Profiles a run: measures one extra cell per setting and runtime under a profiler. No figure includes such a cell."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.cell import Cell
 from core.errors import BadInput, ChildFailed, GilscopeError
@@ -16,25 +16,25 @@ from lab.gil.memory import KNOWN
 from lab.profile import memory, stack_files, stacks
 from lab.profile.lock_report import LockReport
 from lab.profile.locks import LocksFailed
-from lab.profile.watchers import WATCHERS
 from lab.run.cell_run import Bench
-from lab.run.inside import Inside, Window
+from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
 from lab.run.runs import Order
 from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
 
-STACKS, MEMORY, MALLOCS = "stacks", "memory", "mallocs"  # parts of core/inside, and what they name their files
-OURS_BEFORE_A_COMMAND = 2  # lab.user_service.child, and the process that outlives it
+STACKS, MEMORY, MALLOCS = "stacks", "memory", "mallocs"  # parts of core/inside, and prefixes of their files' names
+OURS_BEFORE_A_COMMAND = 2  # the two processes of lab.user_service.child above a user's command
 RATE_HZ = 100
 MOST_STACK_BYTES = 16 << 20
 
 
 class NotProfiled(GilscopeError):
-    """Why there is no profile of a cell."""
+    """There is no profile of a cell; the message says why."""
 
 
 def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
-    """What the profiles that *order* wants say of each of its cells: `profiles` of result.json."""
+    """Take every kind of profile that *order* asks for, of each cell. Return `profiles` of result.json."""
+    bench = replace(bench, inside={})
     return [
         {
             "kind": kind,
@@ -42,109 +42,124 @@ def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
             "system": cell.system,
             "runtime": cell.runtime,
             "params": cell.params,
-            **_profile(kind, cell, order.plan.systems[cell.system], replace(bench, inside={}), order.folder),
+            **_profile(kind, CellProfiler(cell, order.plan.systems[cell.system], bench, order.folder)),
         }
         for kind in order.profiles
         for cell in order.plan.cells()
     ]
 
 
-def _profile(kind: str, cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:
+def _profile(kind: str, profiler: "CellProfiler") -> dict[str, Any]:
     try:
-        return PROFILERS[kind](cell, system, bench, folder)
+        return PROFILERS[kind](profiler)
     except NotProfiled as failed:
         return {"sentence": message("not profiled: {reason}", reason=failed.message).to_json()}
 
 
-def _by_perf(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:
-    """The hottest functions and locks of its first service, in C."""
-    _, profile = _watched("perf", cell, system, bench)
-    return dict(profile.to_json())
+class CellProfiler(NamedTuple):
+    """Measures a cell once more, under a profiler. folder: where stacks are written for other tools"""
 
+    cell: Cell
+    system: System
+    bench: Bench
+    folder: Path
 
-def _by_stacks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:
-    """What its threads do and wait for, by the lines of Python that they are at. Their stacks go to *folder*, too."""
-    own: Mapping[str, Any] = bench.runtime(cell, system, SERVICE).child_config(system).get("own", {})
-    seen: list[stacks.Samples] = []
-    complaints: list[str] = []
+    def perf(self) -> dict[str, Any]:
+        """Profile the hottest C functions and locks of the cell's first service with perf."""
+        _, profile = self._watch("perf", self.bench)
+        return dict(profile.to_json())
 
-    def after(insides: Sequence[Inside], window: Window) -> None:
-        files = (content for inside in insides for content in inside.files(STACKS, MOST_STACK_BYTES).values())
-        seen.append(stacks.read(files, window.start_ns, window.end_ns, str(own.get("directory") or insides[0].root)))
-        complaints.extend(complaint for inside in insides for complaint in inside.complaints())
+    def python(self) -> dict[str, Any]:
+        """Profile by Python line what the services' threads run and wait for. Write their stacks to the folder."""
+        runtime = self.bench.runtime(self.cell, self.system, SERVICE)
+        own: Mapping[str, Any] = runtime.child_config(self.system).get("own", {})
+        seen: list[stacks.Samples] = []
+        complaints: list[str] = []
 
-    _measured(cell, system, replace(bench, inside={STACKS: {"rate_hz": RATE_HZ}}, after=after))
-    if not seen[0].at_work:
-        complaint = verbatim(complaints[0]) if complaints else NOTHING
-        raise NotProfiled(complaint or message("no Python process of the service was sampled"))
-    _write(seen[0], cell, folder / PROFILES)
-    return {
-        **stacks.to_json(seen[0]),
-        "tree": stack_files.tree(seen[0]),
-        "sentence": stacks.sentence(seen[0]).to_json(),
-    }
+        def after(instruments: Sequence[Instrumentation], window: TimeWindow) -> None:
+            files = (content for inside in instruments for content in inside.files(STACKS, MOST_STACK_BYTES).values())
+            seen.append(
+                stacks.read(files, window.start_ns, window.end_ns, str(own.get("directory") or instruments[0].root))
+            )
+            complaints.extend(complaint for inside in instruments for complaint in inside.complaints())
 
+        self._measure(replace(self.bench, inside={STACKS: {"rate_hz": RATE_HZ}}, after=after))
+        if not seen[0].at_work:
+            complaint = verbatim(complaints[0]) if complaints else NOTHING
+            raise NotProfiled(complaint or message("no Python process of the service was sampled"))
+        _write(seen[0], self.cell, self.folder / PROFILES)
+        return {
+            **stacks.to_json(seen[0]),
+            "tree": stack_files.tree(seen[0]),
+            "sentence": stacks.sentence(seen[0]).to_json(),
+        }
 
-def _by_memory(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:
-    """What the memory of its first service is made of: before any client, and before, after and long after the load."""
-    texts: list[list[str]] = []
+    def memory(self) -> dict[str, Any]:
+        """Profile the first service's memory before clients connect, and before, after and long after the load."""
+        texts: list[list[str]] = []
 
-    def after(insides: Sequence[Inside], window: Window) -> None:
-        files = (insides[0].files(part).values() for part in (MEMORY, MALLOCS))
-        texts.extend([content.decode(errors="replace") for content in of_part] for of_part in files)
+        def after(instruments: Sequence[Instrumentation], window: TimeWindow) -> None:
+            files = (instruments[0].files(part).values() for part in (MEMORY, MALLOCS))
+            texts.extend([content.decode(errors="replace") for content in of_part] for of_part in files)
 
-    cold = replace(bench.method, warmup=Warmup())  # or connections that are idle would have been used
-    bench = replace(bench, method=cold, inside={MEMORY: {}}, after=after)
-    _, sizes = _watched("memory", cell, system, bench, skipped=OURS_BEFORE_A_COMMAND if system.hosted else 0)
-    total = sum(sizes["after"][kind] for kind in memory.KINDS)
-    if not total:
-        raise NotProfiled("the system does not say what its processes have mapped")
-    taken = message("{size:.1f} MiB after the load", size=total / 2**20)
-    started, answers = texts
-    return {"moments": memory.merge_moments(sizes, started, memory.sum_heaps(answers)), "sentence": taken.to_json()}
+        # A warm-up would use the connections that are measured as idle.
+        cold = replace(self.bench.method, warmup=Warmup())
+        bench = replace(self.bench, method=cold, inside={MEMORY: {}}, after=after)
+        _, sizes = self._watch("memory", bench, skipped=OURS_BEFORE_A_COMMAND if self.system.hosted else 0)
+        total = sum(sizes["after"][kind] for kind in memory.KINDS)
+        if not total:
+            raise NotProfiled("the operating system does not report the memory maps of processes")
+        taken = message("{size:.1f} MiB after the load", size=total / 2**20)
+        started, answers = texts
+        return {"moments": memory.merge_moments(sizes, started, memory.sum_heaps(answers)), "sentence": taken.to_json()}
 
+    def locks(self) -> dict[str, Any]:
+        """Profile which locks the first service's threads wait for, and which lines cause stop-the-world pauses."""
+        executable = _known_interpreter(self.bench.runtime(self.cell, self.system, SERVICE))
+        result, facts = self._watch("locks", self.bench, executable=executable)
+        part = min(1.0, facts.watched_ns / max(1, result.wall_ns)) / self.system.services(self.cell)
+        in_flight_ns = result.latency.get("mean_ns", 0) * result.latency.get("count", 0)
+        return LockReport(facts=facts, requests=result.answered * part, in_flight_ns=in_flight_ns * part).to_json()
 
-def _by_locks(cell: Cell, system: System, bench: Bench, folder: Path) -> dict[str, Any]:
-    """Whose locks the threads of its first service wait for, and which lines stop all threads."""
-    executable = _known_interpreter(bench.runtime(cell, system, SERVICE))
-    result, facts = _watched("locks", cell, system, bench, executable=executable)
-    part = min(1.0, facts.watched_ns / max(1, result.wall_ns)) / system.services(cell)
-    in_flight_ns = result.latency.get("mean_ns", 0) * result.latency.get("count", 0)
-    return LockReport(facts=facts, requests=result.answered * part, in_flight_ns=in_flight_ns * part).to_json()
+    def _watch(self, kind: str, bench: Bench, **options: Any) -> tuple[CellResult, Any]:
+        """Measure the cell while a profiler watches its first service. Return the result and what the profiler saw.
+
+        Raises NotProfiled.
+        """
+        try:
+            watcher = bench.cell_places().watcher(kind, options)
+        except (ChildFailed, LocksFailed) as error:
+            raise NotProfiled(error.message) from error
+        result = self._measure(replace(bench, listening=watcher.listening, watch=watcher.watch))
+        return result, watcher.facts
+
+    def _measure(self, bench: Bench) -> CellResult:
+        """Measure the cell, and return its result. Raises NotProfiled if the result is not ok."""
+        result = measure(self.cell, self.system, 0, bench)
+        if result.status != "ok":
+            raise NotProfiled(result.reason)
+        return result
 
 
 def _known_interpreter(runtime: AnyRuntime) -> str:
-    """The path of a free-threaded one; "" of another. Raises NotProfiled if it is none whose memory is known."""
+    """Return the path of a free-threaded interpreter, or "" for one with a GIL.
+
+    Raises NotProfiled if the interpreter's memory layout is unknown.
+    """
     python = runtime.runtime if isinstance(runtime, UserServiceRuntime) else runtime
     if not isinstance(python, Runtime):
-        raise NotProfiled("locks are known of CPython {known}, started by gilscope, alone", known=listed(KNOWN))
+        raise NotProfiled("locks can be profiled only in CPython {known} that gilscope starts", known=listed(KNOWN))
     if not python.version.startswith(tuple(f"{version}." for version in KNOWN)):
         raise NotProfiled(
-            "locks are known of CPython {known}; this is {version}", known=listed(KNOWN), version=python.version
+            "locks can be profiled only in CPython {known}, but this is {version}",
+            known=listed(KNOWN),
+            version=python.version,
         )
     return str(python.interpreter.executable) if python.interpreter.facts["gil_disabled_build"] else ""
 
 
-def _watched(kind: str, cell: Cell, system: System, bench: Bench, **told: Any) -> tuple[CellResult, Any]:
-    """The cell, and what the watcher of that kind saw of its first service. Raises NotProfiled."""
-    try:
-        watcher = bench.places.watcher(kind, told) if bench.places else WATCHERS[kind](bench.sandbox, **told)
-    except (ChildFailed, LocksFailed) as error:
-        raise NotProfiled(error.message) from error
-    result = _measured(cell, system, replace(bench, listening=watcher.listening, watch=watcher.watch))
-    return result, watcher.facts
-
-
-def _measured(cell: Cell, system: System, bench: Bench) -> CellResult:
-    """The cell. Raises NotProfiled where it is not ok."""
-    result = measure(cell, system, 0, bench)
-    if result.status != "ok":
-        raise NotProfiled(result.reason)
-    return result
-
-
 def _write(samples: stacks.Samples, cell: Cell, folder: Path) -> None:
-    """The stacks in the formats of other tools. Raises BadInput if they cannot be written."""
+    """Write the stacks in the formats of other tools. Raises BadInput if they cannot be written."""
     name = re.sub(r"[^\w.+-]", "_", cell.cell_id)
     try:
         folder.mkdir(exist_ok=True)
@@ -152,11 +167,15 @@ def _write(samples: stacks.Samples, cell: Cell, folder: Path) -> None:
         (folder / f"{name}.speedscope.json").write_text(stack_files.speedscope(samples, cell.cell_id), "utf-8")
     except OSError as error:
         raise BadInput(
-            "{folder} cannot be written: {error}; make room or give write access.",
+            "{folder} cannot be written: {error}. Free some space, or give write access.",
             folder=str(folder),
             error=error.strerror or str(error),
         ) from error
 
 
-Profiler = Callable[[Cell, System, Bench, Path], dict[str, Any]]
-PROFILERS: Mapping[str, Profiler] = {"perf": _by_perf, "python": _by_stacks, "locks": _by_locks, "memory": _by_memory}
+PROFILERS: Mapping[str, Callable[[CellProfiler], dict[str, Any]]] = {
+    "perf": CellProfiler.perf,
+    "python": CellProfiler.python,
+    "locks": CellProfiler.locks,
+    "memory": CellProfiler.memory,
+}

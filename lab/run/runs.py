@@ -1,4 +1,4 @@
-"""Runs in their folders: where they are, how one begins and goes on, and what its systems are called."""
+"""Runs and their folders: starts a run, resumes a run, locks its folder, and finds its systems' titles."""
 
 import os
 import secrets
@@ -26,8 +26,8 @@ from lab import locks
 from lab.machine import host, quiet
 from lab.places import REPOSITORY
 from lab.processes import run as run_command
-from lab.run.fingerprints import Fingerprints
-from lab.run.places import Hosts
+from lab.run.fingerprints import Fingerprinter
+from lab.run.places import CellPlaces
 from lab.run.runtimes import AnyRuntime
 from lab.run.sandbox import Sandbox
 from systems import built_in
@@ -42,23 +42,26 @@ LONGEST_GIT_S = 5.0
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What to run: a plan, the runtimes that are present, where the run is saved; by what it is profiled besides.
+    """What to run, and where to save it.
 
-    places, hosts: of a run across hosts, where children run, and what these are
+    runtimes: the plan's runtimes that are installed
+    folder: where the run is saved
+    profiles: kinds of profiles to take after the blocks
+    places, hosts: for a run across hosts, where children run, and the facts about these hosts
     """
 
     plan: Plan
     runtimes: Mapping[str, AnyRuntime]
     folder: Path
     profiles: tuple[str, ...] = ()
-    places: Hosts | None = None
+    places: CellPlaces | None = None
     hosts: Mapping[str, Any] = field(default_factory=dict)
 
 
 def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Mapping[str, Message]) -> Run:
-    """A run that has not begun. Raises BadInput if its folder holds one already."""
+    """Return a new run without cells. Raises BadInput if its folder already holds a run."""
     expect_no_run(order.folder)
-    now = datetime.now(UTC)
+    now, hosts = datetime.now(UTC), {"hosts": dict(order.hosts)} if order.hosts else {}
     return Run(
         run_id=order.folder.name,
         started_at=now.isoformat(timespec="seconds"),
@@ -67,33 +70,29 @@ def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Map
             command, OPTIONS, Redactor(one.reveal() for one in secrets_in(order.plan.user_service))
         ),
         plan=order.plan.to_json(),
-        machine={**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S), **_hosts(order)},
+        machine={**host.facts(), "commit": commit(), "quiet": quiet.facts(QUIET_WINDOW_S), **hosts},
         runtimes={name: runtime.to_json() for name, runtime in order.runtimes.items()},
         missing=dict(missing),
     )
 
 
-def _hosts(order: Order) -> dict[str, Any]:
-    return {"hosts": dict(order.hosts)} if order.hosts else {}
-
-
 def expect_no_run(folder: Path) -> None:
-    """Raises BadInput if *folder* holds a run."""
+    """Raise BadInput if *folder* holds a run."""
     if is_there(folder / FILE_NAME):
         raise BadInput(
-            "{folder} holds a run already; name another folder with --out, or go on with --resume {folder}.",
+            "{folder} already holds a run. Name another folder with --out, or continue the run with --resume {folder}.",
             folder=str(folder),
         )
 
 
 def run_folder(plan: Plan) -> Path:
-    """A folder for a new run, whose name says when and what."""
+    """Return the path of a new run's folder, whose name has the time and the plan's name."""
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
     return RUNS / f"{stamp}-{plan.name}-{secrets.token_hex(2)}"
 
 
 def titles(*runs: Run) -> dict[str, str]:
-    """What reports call the systems, by number or name: those that are here, and those that *runs* had besides."""
+    """Return the systems' titles by number or name: those of built-in systems, and of systems that *runs* used."""
     titles = {system.key: str(system.title) for system in built_in()}
     for plan in (SavedPlan.from_json(run.plan) for run in runs):
         titles |= {name: system.title for name, system in plan.outside.items()}
@@ -102,9 +101,9 @@ def titles(*runs: Run) -> dict[str, str]:
 
 
 def no_run_in(folder: str) -> Message:
-    """That there is none yet, with the command that makes one."""
+    """Return the message that *folder* holds no run yet, with the command that makes one."""
     return message(
-        "There is no run in {folder} yet; make one with: {program} --experiment quick", folder=folder, program=PROGRAM
+        "There is no run in {folder} yet. Start one with: {program} --experiment quick", folder=folder, program=PROGRAM
     )
 
 
@@ -112,11 +111,11 @@ def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:
     """Add to the time that *run* has spent on *what*, and save it."""
     run.spent_ns[what] = run.spent_ns.get(what, 0) + spent_ns
     RunFile(folder).save(run)
-    (folder / COMPARISONS).unlink(missing_ok=True)  # those that a report made meanwhile
+    (folder / COMPARISONS).unlink(missing_ok=True)  # a report may have written them from the incomplete run
 
 
-def unmeasured(run: Run) -> int:
-    """How many of the planned cells *run* does not hold. Where it ended early by the plan's `until`, of its blocks."""
+def count_unmeasured(run: Run) -> int:
+    """Return how many planned cells *run* lacks. If `until` ended the run early, only its own blocks count."""
     saved = SavedPlan.from_json(run.plan)
     absent = {(one.system, one.runtime): one.reason for one in saved.absent}
     entries = replace(Plan.from_json(run.plan), absent=absent).entries()
@@ -125,15 +124,15 @@ def unmeasured(run: Run) -> int:
     return len(planned - {(cell.arm, cell.cell_id, cell.block) for cell in run.cells})
 
 
-def resumed(folder: Path) -> Run:
-    """The saved run in *folder*, to go on with. Raises BadInput if it is not one of this machine."""
+def load_to_resume(folder: Path) -> Run:
+    """Load the run in *folder* to continue it. Raises BadInput if it was measured on another machine."""
     run = load(folder)
     here = host.facts()
     for name in ("cpu", "cores"):
         if run.machine.get(name) != here[name]:
             raise BadInput(
-                "{folder} was measured on a machine with {name} {there}; this one has {here}. "
-                "A run can only go on where it began; start a new one.",
+                "{folder} was measured on a machine with {name} {there}, but this machine has {here}. "
+                "A run can only continue on the machine where it began. Start a new run.",
                 folder=str(folder),
                 name=name,
                 there=run.machine.get(name),
@@ -143,14 +142,14 @@ def resumed(folder: Path) -> Run:
 
 
 def check_same_runtimes(run: Run, runtimes: Mapping[str, AnyRuntime]) -> None:
-    """Raises BadInput if a runtime of *run* is gone or is another build now."""
+    """Raise BadInput if a runtime of *run* is missing now, or is another build."""
     for name, stored in run.runtimes.items():
         here: dict[str, Any] = runtimes[name].to_json() if name in runtimes else {}
         for fact in ("version", "build"):
             if stored.get(fact) != here.get(fact):
                 raise BadInput(
-                    "The run was started with {name} {fact} {stored}, which is {here} now; "
-                    "a run can only go on with the same interpreters. Reinstall that one, or start a new run.",
+                    "The run was started with {name} {fact} {stored}, which is {here} now. "
+                    "A run can only continue with the same interpreters. Reinstall the old one, or start a new run.",
                     name=name,
                     fact=fact,
                     stored=repr(stored.get(fact)),
@@ -159,13 +158,13 @@ def check_same_runtimes(run: Run, runtimes: Mapping[str, AnyRuntime]) -> None:
 
 
 def check_unchanged(run: Run, order: Order) -> None:
-    """Raises BadInput, which names them, if code, packages, interpreters or programs are not as *run* had them."""
-    changes = Fingerprints(order.plan, order.runtimes, run.fingerprints).changes(run)
+    """Raise BadInput, which names the changes, if code, packages, interpreters or programs changed since *run*."""
+    changes = Fingerprinter(order.plan, order.runtimes, run.fingerprints).changes(run)
     if changes:
         raise BadInput(
-            "The cells of {folder} were measured with something else than is here now: {changes}. Put it back, start a "
-            "new run, or go on with --accept-changes: the page then says which cells are which, and draws no verdict "
-            "across them.",
+            "Something changed since the cells of {folder} were measured: {changes}. Undo the change, start a new run, "
+            "or continue with --accept-changes. The page then marks the cells from before and after the change, and "
+            "gives no verdict across them.",
             folder=str(order.folder),
             changes=listed(changes, SEMICOLON),
         )
@@ -175,19 +174,33 @@ def check_unchanged(run: Run, order: Order) -> None:
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """What a process that is killed while it writes into *folder* may leave: half-written files, and nothing in it."""
+    """Return the paths that a process killed while it writes into *folder* may leave: partial files, and the folder."""
     return [folder / BESIDE, folder / PLOTS / BESIDE, *([] if folder.exists() else [folder])]
 
 
 @contextmanager
-def held(folder: Path) -> Iterator[Sandbox]:
-    """Hold *folder*, which is made if need be, so that only this process writes result.json there.
+def run_lock(folder: Path) -> Iterator[Sandbox]:
+    """Lock *folder* for the block, so that only this process writes result.json there. Makes the folder if needed.
 
-    The sandbox, whose reaper removes what would be left, is there before the folder is.
-    Raises BadInput, which names the process that holds it already, and if the folder cannot be written.
+    Yields the sandbox. It is made before the folder, because its reaper removes partial files of a killed process.
+    Raises BadInput if the folder cannot be written, or if another process has locked it, with that process's pid.
     """
     with Sandbox(leftovers(folder)) as sandbox:
-        lock = _taken(folder)
+        try:
+            lock = locks.acquire(folder, wait=False)
+        except OSError as error:
+            raise BadInput(
+                "{path} cannot be written: {error}. Name another folder with --out.",
+                path=str(folder),
+                error=error.strerror,
+            ) from error
+        if lock is None:
+            raise BadInput(
+                "Another process is writing to {folder}: {holder}. Wait until it ends, or name another folder with "
+                "--out.",
+                folder=str(folder),
+                holder=_holder(folder),
+            )
         try:
             yield sandbox
         finally:
@@ -195,54 +208,42 @@ def held(folder: Path) -> Iterator[Sandbox]:
                 os.close(lock)
 
 
-def expect_ours(folder: Path, names: Iterable[str]) -> None:
-    """Raises BadInput where *folder* is no run's and holds files of somebody else by *names* that a run writes."""
+def expect_no_foreign_files(folder: Path, names: Iterable[str]) -> None:
+    """Raise BadInput if *folder* holds no run, but has a file with one of *names*, which a run would overwrite."""
     if is_there(folder / FILE_NAME):
         return
     for name in names:
         if is_there(folder / name):
             raise BadInput(
-                "{path} is not a run's: {folder} holds no {result}. It would be overwritten; name another folder.",
+                "{path} would be overwritten, but it belongs to no run: {folder} has no {result}. Name another folder.",
                 path=str(folder / name),
                 folder=str(folder),
                 result=FILE_NAME,
             )
 
 
-def _taken(folder: Path) -> int:
-    try:
-        lock = locks.take(folder, wait=False)
-    except OSError as error:
-        raise BadInput(
-            "{path} cannot be written: {error}; name another folder with --out.", path=str(folder), error=error.strerror
-        ) from error
-    if lock is None:
-        raise BadInput(
-            "Another process measures into {folder}: {holder}. Wait until it ends, or name another folder (--out).",
-            folder=str(folder),
-            holder=_holder(folder),
-        )
-    return lock
-
-
 def _holder(folder: Path) -> Message:
-    """Who has locked it, as /proc knows it: the command is nowhere on disk, for it may hold secrets."""
+    """Describe the process that has locked *folder*, from /proc.
+
+    No file stores its command, because a command may have secrets.
+    """
     pid = locks.holder(folder)
     words = NOTHING
     with suppress(OSError):
         line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
         shown = "".join(character for character in line if character.isprintable())[:LONGEST_COMMAND]
         words = message("pid {pid}, {command}", pid=pid, command=shown) if shown else NOTHING
-    return words or (message("pid {pid}", pid=pid) if pid else message("which one is not known"))
+    return words or (message("pid {pid}", pid=pid) if pid else message("its pid is unknown"))
 
 
 # ---- the version of gilscope -------------------------------------------------------------------------------------
 
 
 def commit(folder: Path = REPOSITORY) -> str | None:
-    """The commit that *folder* is at, 12 digits, with "+changes" where tracked files differ from it.
+    """Return the commit of *folder*, 12 digits, with "+changes" if tracked files differ from the commit.
 
-    None where git is missing or *folder* is no working tree of its own: an unpacked archive may lie in another's.
+    Returns None if git is missing or *folder* is not the top of a working tree. An unpacked archive may lie inside of
+    another project's tree.
     """
     lines = (_git(folder, "rev-parse", "--show-toplevel", "HEAD") or "").split("\n")
     if len(lines) != 2:
@@ -255,7 +256,7 @@ def commit(folder: Path = REPOSITORY) -> str | None:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """What git prints, without taking its locks; None if it fails."""
+    """Return what git prints, or None if git fails. Git takes no locks."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
         done = run_command(

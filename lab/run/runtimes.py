@@ -1,4 +1,4 @@
-"""Runtimes as the orchestrator starts them: interpreter, switches, and an environment where a system needs one."""
+"""Runtimes as the orchestrator starts them: an interpreter, its switches, and an environment with needed packages."""
 
 import sys
 from collections.abc import Mapping
@@ -24,37 +24,40 @@ ROLES = {SERVICE: message("service"), CLIENT: message("client")}
 
 @dataclass(frozen=True, kw_only=True)
 class Runtime:
-    """A runtime that is present. pythons: the interpreter for each requirements file with its wheels, or why not."""
+    """A Python runtime that is installed.
+
+    pythons: {requirements file and wheels: interpreter of the environment, or why it cannot be made}
+    """
 
     name: RuntimeName
     interpreter: Interpreter
     pythons: dict[str, Path | EnvironmentFailed] = field(default_factory=dict, repr=False)
 
     def command(self, system: System, role: str) -> list[str]:
-        """The command line of a child. Raises EnvironmentFailed if the system's packages cannot be installed."""
+        """Return a child's command line. Raises EnvironmentFailed if the system's packages cannot be installed."""
         return [str(self.python(system.requirements, system.wheels)), "-s", "-m", "systems", role]
 
     @property
     def version(self) -> str:
-        """What its children must say they run under."""
+        """Return the Python version that children under this runtime must report."""
         return str(self.interpreter.facts["version"])
 
     @property
     def variables(self) -> dict[str, str]:
-        """Environment variables of its children."""
+        """Return the environment variables of children."""
         return self.name.variables
 
     def python(self, requirements: str, wheels: tuple[str, ...] = ()) -> Path:
-        """The interpreter, in an environment with *requirements* and *wheels*. Raises EnvironmentFailed.
+        """Return the interpreter of an environment with *requirements* and *wheels*. Raises EnvironmentFailed.
 
-        requirements: a file of the repository, a user's by its absolute path, or ""
+        requirements: a file of the repository, a user's file by its absolute path, or ""
         """
         if not requirements and not wheels:
             return self.interpreter.executable
         packages = " ".join(filter(None, (requirements, *wheels)))
         if packages not in self.pythons:
             file = REPOSITORY / requirements if requirements else None
-            hashed = not Path(requirements).is_absolute()  # ours are files of the repository
+            hashed = not Path(requirements).is_absolute()  # only the repository's own files have hashes
             try:
                 built = [wheel(name, self.interpreter) for name in wheels]
                 self.pythons[packages] = environment(self.interpreter, file, ENVIRONMENTS, built, hashed=hashed)
@@ -66,19 +69,19 @@ class Runtime:
         return python
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """What its children are told besides the cell."""
+        """Return the settings of *system* that a child gets at its start, besides the cell's parameters."""
         return dict(system.child_config)
 
-    def own(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """What a user's service is told of where it runs: the interpreter, with the user's packages, and its label.
+    def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the settings of a user's service that depend on its runtime: interpreter, with packages, and label.
 
-        Raises EnvironmentFailed if they cannot be installed.
+        Raises EnvironmentFailed if the packages cannot be installed.
         """
         file = requirements_file(own["requirements"], own["packages"], ENVIRONMENTS)
         return {"python": str(self.python(file)), "expected_python": self.interpreter.label}
 
     def to_json(self) -> dict[str, Any]:
-        """What result.json keeps of it."""
+        """Return the runtime's facts for result.json."""
         paths = {name: path for name, path in self.pythons.items() if isinstance(path, Path)}
         return {
             "executable": str(self.interpreter.executable),
@@ -91,25 +94,25 @@ class Runtime:
 
 @dataclass(frozen=True, kw_only=True)
 class Native:
-    """The runtime `native`: programs of machine code, which say of themselves what they are."""
+    """The runtime `native`: programs of machine code, which report their own name and version."""
 
     name: RuntimeName = NATIVE_NAME
     version: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
 
     def command(self, system: System, role: str) -> list[str]:
-        """The command line of a child. Raises ProgramMissing if there is no such program."""
+        """Return a child's command line. Raises ProgramMissing if there is no such program."""
         program = system.program(role)
         if program is None:
             raise programs.ProgramMissing("{system} has no native {role}", system=system.name, role=ROLES[role])
         return programs.command(program)
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """What its children are told besides the cell."""
+        """Return the settings of *system* that a child gets at its start, besides the cell's parameters."""
         return dict(system.child_config)
 
     def to_json(self) -> dict[str, Any]:
-        """What result.json keeps of it."""
+        """Return the runtime's facts for result.json."""
         return {
             "executable": "native/bin",
             "implementation": NATIVE,
@@ -125,9 +128,10 @@ class Native:
 
 @dataclass(frozen=True, kw_only=True)
 class UserServiceRuntime:
-    """Of a user's service: a child of the orchestrator's own Python, which starts the command under *runtime*.
+    """The runtime of a user's service: the orchestrator's Python runs a child, which starts the command.
 
-    runtime: None for a service that already runs. version, variables: of the child's Python nothing is promised.
+    runtime: the runtime of the command; None for a service that already runs
+    version, variables: empty, because the version of the child's own Python does not matter
     """
 
     runtime: Runtime | None
@@ -136,27 +140,27 @@ class UserServiceRuntime:
 
     @property
     def name(self) -> RuntimeName:
-        """The runtime that is measured."""
+        """Return the name of the runtime that is measured."""
         return self.runtime.name if self.runtime else NATIVE_NAME
 
     def command(self, system: System, role: str) -> list[str]:
-        """The command line of the child. Raises EnvironmentFailed if the user's packages cannot be installed."""
+        """Return the child's command line. Raises EnvironmentFailed if the user's packages cannot be installed."""
         self.python(system)
         return [sys.executable, *USER_SERVICE_CHILD]
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """What the child is told besides the cell: the service, and what it runs under."""
+        """Return the settings that the child of a user's service gets at its start: the command and its runtime."""
         promises = {"gil_enabled": self.name.gil_enabled, "variables": self.name.variables}
         own = system.child_config["own"]
-        return {"own": {**own, **promises, **(self.runtime.own(own) if self.runtime else {})}}
+        return {"own": {**own, **promises, **(self.runtime.service_config(own) if self.runtime else {})}}
 
     def to_json(self) -> dict[str, Any]:
-        """What result.json keeps of it."""
+        """Return the runtime's facts for result.json."""
         return (self.runtime or Native()).to_json()
 
     def python(self, system: System) -> str:
-        """As of Runtime, with the user's packages; "" for a service that already runs. Raises EnvironmentFailed."""
-        return str(self.runtime.own(system.child_config["own"])["python"]) if self.runtime else ""
+        """Return the interpreter with the user's packages; "" if the service already runs. Raises EnvironmentFailed."""
+        return str(self.runtime.service_config(system.child_config["own"])["python"]) if self.runtime else ""
 
 
 AnyRuntime = Runtime | Native | UserServiceRuntime
@@ -164,7 +168,7 @@ AnyRuntime = Runtime | Native | UserServiceRuntime
 
 @cache
 def orchestrator() -> Runtime:
-    """This process's own Python: what calls a user's service, whatever that runs under."""
+    """Return the runtime of this process's own Python, which calls a user's service under every runtime."""
     own_facts = facts()
     name = name_of(own_facts)
     interpreter = Interpreter(name=str(name), executable=Path(sys.executable), source="orchestrator", facts=own_facts)
@@ -172,10 +176,10 @@ def orchestrator() -> Runtime:
 
 
 def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], name: str, method: Method) -> AnyRuntime:
-    """What the *role* of *system* runs under where the cell's runtime is *name*.
+    """Return the runtime of *role* in *system* if the cell's runtime is *name*.
 
-    A program takes the part where there is no Python code for it. A user's service is called by the orchestrator's
-    Python where no other is asked for: the same client for every runtime.
+    A role without Python code is played by a native program. The orchestrator's Python calls a user's service unless
+    another client runtime is set, so that every runtime is measured with the same client.
     """
     client_runtime = method.client_runtime
     if system.hosted and role == SERVICE:
@@ -189,7 +193,7 @@ def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], na
 
 
 def present(names: tuple[str, ...], interpreters: Mapping[str, Interpreter]) -> dict[str, Runtime]:
-    """The runtimes of *names* whose interpreter was found, in that order."""
+    """Return the runtimes of *names* whose interpreter was found, in the order of *names*."""
     parsed = {name: RuntimeName.parse(name) for name in names}
     return {
         name: Runtime(name=runtime, interpreter=interpreters[runtime.binary])
@@ -199,6 +203,6 @@ def present(names: tuple[str, ...], interpreters: Mapping[str, Interpreter]) -> 
 
 
 def usable(names: tuple[str, ...], interpreters: Mapping[str, Interpreter]) -> dict[str, AnyRuntime]:
-    """The same, and `native` where it is among *names*."""
+    """Return the runtimes of *names* whose interpreter was found, and `native` if it is among *names*."""
     pythons = present(names, interpreters)
     return {name: Native() if name == NATIVE else pythons[name] for name in names if name == NATIVE or name in pythons}

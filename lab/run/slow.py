@@ -1,4 +1,4 @@
-"""Slow requests laid over what held them up: collections of their services, waits for a core, what the host stole."""
+"""Explains slow requests: their overlap with garbage collections, waits for a core, and stolen CPU time."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,36 +7,37 @@ from itertools import accumulate
 from typing import Any, TypeAlias
 
 from core.system import CLIENT, SERVICE
-from lab.run.cores import STEAL, TimeTaken
-from lab.run.inside import Window
-from lab.run.pauses import Pauses
+from lab.run.core_waits import STEAL, CumulativeTime
+from lab.run.instrumentation import TimeWindow
+from lab.run.pauses import ServicePauses
 
 PERCENTILES = ("p99", "p999")
 SHIFTS = 32
-_GOLDEN = 0.6180339887498949  # shifts by its multiples fall evenly, and into step with nothing that repeats
+_GOLDEN = 0.6180339887498949  # multiples modulo 1 are evenly spread, and in step with no periodic event
 
 
-Request: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency, service_id
-Laid: TypeAlias = tuple[int, int, TimeTaken]  # start, latency, and what it is laid over
+SlowRequest: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency, service_id
+Overlap: TypeAlias = tuple[int, int, CumulativeTime]  # start, latency, and the time taken by the cause
 COLLECTION = "collection"
 
 
-def watched(role: str, number: int) -> str:
-    """The name of the timeline of a service's or client's waits for a core."""
+def timeline_name(role: str, number: int) -> str:
+    """Return the name of a service's or client's timeline of waits for a core."""
     return f"{role} {number}"
 
 
 def slow_requests(
     said: Sequence[Mapping[str, Any] | None],
-    collected: Sequence[Pauses],
-    waits: Mapping[str, TimeTaken],
+    collected: Sequence[ServicePauses],
+    waits: Mapping[str, CumulativeTime],
     latency: Mapping[str, Any],
-    windows: Sequence[Window],
+    windows: Sequence[TimeWindow],
 ) -> dict[str, dict[str, Any]]:
-    """Of each percentile, the requests that took longer: how many, and what their time is made of.
+    """Return for p99 and p99.9 the number of slower requests, and the shares of their time by cause.
 
-    said: what each client sent as `slow`. A percentile is left out where a client did not keep all that were slower;
-    all are where one keeps none. waits: by watched(), and STEAL; what is not known has no share
+    said: the `slow` key of each client. A percentile is left out if a client did not record all slower requests; the
+        result is empty if a client recorded none.
+    waits: timelines by the names of timeline_name(), and STEAL; an unknown timeline has no share
     """
     if not said or not all(said):
         return {}
@@ -54,19 +55,22 @@ def slow_requests(
 
 
 def _laid(
-    requests: Sequence[Request], collected: Sequence[Pauses], waits: Mapping[str, TimeTaken], windows: Sequence[Window]
+    requests: Sequence[SlowRequest],
+    collected: Sequence[ServicePauses],
+    waits: Mapping[str, CumulativeTime],
+    windows: Sequence[TimeWindow],
 ) -> dict[str, Any]:
     is_collecting_known = bool(collected) and all(pauses.summary for pauses in collected)
-    collections = [TimeTaken.of_spans(pauses.spans) for pauses in collected] if is_collecting_known else []
-    held_up: dict[str, Callable[[int, int], TimeTaken]] = {
+    collections = [CumulativeTime.of_spans(pauses.spans) for pauses in collected] if is_collecting_known else []
+    held_up: dict[str, Callable[[int, int], CumulativeTime]] = {
         COLLECTION: lambda client_id, service_id: collections[service_id],
-        SERVICE: lambda client_id, service_id: waits[watched(SERVICE, service_id)],
-        CLIENT: lambda client_id, service_id: waits[watched(CLIENT, client_id)],
+        SERVICE: lambda client_id, service_id: waits[timeline_name(SERVICE, service_id)],
+        CLIENT: lambda client_id, service_id: waits[timeline_name(CLIENT, client_id)],
         STEAL: lambda client_id, service_id: waits[STEAL],
     }
-    known: dict[str, list[Laid]] = {}
+    known: dict[str, list[Overlap]] = {}
     for cause, over in held_up.items():
-        with suppress(LookupError):  # a cause that is not known of all requests
+        with suppress(LookupError):  # the cause is unknown for some of the requests
             known[cause] = [(start, took, over(client, service)) for client, start, took, service in requests]
     return {
         "requests": len(requests),
@@ -75,8 +79,11 @@ def _laid(
     }
 
 
-def _shares(laid: Sequence[Laid], windows: Sequence[Window]) -> dict[str, float]:
-    """share: of the time of the requests; window: of all time, at the services or clients of these requests."""
+def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str, float]:
+    """Return the share of a cause in the slow requests' time (`share`) and in all time (`window`).
+
+    "All time" is the timed window at the services or clients of these requests.
+    """
     total_ns = sum(latency_ns for _, latency_ns, _ in laid)
     length_ns = max(1, sum(window.end_ns - window.start_ns for window in windows))
     whole = {
@@ -88,11 +95,13 @@ def _shares(laid: Sequence[Laid], windows: Sequence[Window]) -> dict[str, float]
     return {"share": round(min(1.0, taken_ns / total_ns), 4), "window": round(min(1.0, usual_ns / total_ns), 4)}
 
 
-def _collected(laid: Sequence[Laid], windows: Sequence[Window]) -> dict[str, Any]:
-    """overlapping: how many of the requests overlap a collection; mostly: that spent half of their time under some
+def _collected(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str, Any]:
+    """Count the requests that overlap garbage collections.
 
-    by_chance: how many would overlap one, had they come at other times of the window, each as long as its time outside
-        of collections was; the mean over SHIFTS of them
+    overlapping: requests that overlap a collection
+    by_chance: requests that would overlap a collection by chance: each is moved to SHIFTS other times of the window,
+        with its length reduced by its time in collections; the mean count
+    mostly: requests that spent at least half of their time in collections
     """
     overlaps_ns = [over.within_ns(start_ns, start_ns + latency_ns) for start_ns, latency_ns, over in laid]
     pairs = list(zip(laid, overlaps_ns, strict=True))
@@ -103,8 +112,10 @@ def _collected(laid: Sequence[Laid], windows: Sequence[Window]) -> dict[str, Any
     }
 
 
-def _elsewhere(pairs: Sequence[tuple[Laid, float]], windows: Sequence[Window]) -> Iterator[tuple[int, int, TimeTaken]]:
-    """Each request at other times of the windows, which follow each other without the time between them."""
+def _elsewhere(
+    pairs: Sequence[tuple[Overlap, float]], windows: Sequence[TimeWindow]
+) -> Iterator[tuple[int, int, CumulativeTime]]:
+    """Yield each slow request moved to SHIFTS other times. The windows are joined without the gaps between them."""
     ends_ns = [*accumulate(window.end_ns - window.start_ns for window in windows)]
     for number in range(1, SHIFTS + 1):
         shift_ns = int(number * _GOLDEN % 1 * ends_ns[-1])

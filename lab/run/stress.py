@@ -1,6 +1,6 @@
-"""Rounds of stress: a service started afresh under each arm in turn, and called by bursts until the time is up.
+"""Runs stress rounds: starts a service anew under each arm in turn, and calls it in bursts until the time is over.
 
-What runs inside the service is core/inside/stress.py; clients, sandbox and contract are those of every cell.
+core/inside/stress.py runs inside the service. Clients, sandbox and child contract are those of every cell.
 """
 
 import os
@@ -21,27 +21,26 @@ from core.inside.stress import CRASH, HANG, STACKS_SIGNAL
 from core.method import Warmup
 from core.processtree import descendants
 from core.redact import Redactor
-from core.result import CellResult
 from core.stress import Round, Stress
 from core.system import System
 from lab.run.cell_run import NOT_READY, Bench, redactor_of
-from lab.run.expected import expecting
-from lab.run.inside import Inside, Window, pid_of
+from lab.run.expected import learn_expected_answers
+from lab.run.instrumentation import Instrumentation, TimeWindow, pid_of
 from lab.run.measure import measure
 
 SWITCH_INTERVAL_S = 1e-6
 LONGEST_ROUND_S = 3.0
-ROUNDS = 6  # at least, of all arms together, if starting a service takes no time
-LATE_S = 5.0  # after a round an answer is late; as long again, and it is not waited for
+ROUNDS = 6  # the least number of rounds of all arms together, if services start at once
+LATE_S = 5.0  # an answer is late this long after its round, and given up after twice this time
 TIMEOUT = "timeout"
 _THREAD = re.compile("(Current thread|Thread) 0x")
 MOST_TRACES = 4
-LONGEST_FILE = 1 << 20  # a thousand threads
+LONGEST_FILE = 1 << 20  # enough for the stacks of a thousand threads
 LONGEST_TRACE = 16_384
 
 
 def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Callable[[], None]) -> None:
-    """Rounds of *entries*, arm by arm, for as long as *stress* is to last; each at least once. keep() after each."""
+    """Run rounds of *entries* in turn for the time of *stress*, each at least once. Call keep() after each round."""
     start_s, round_s = monotonic(), min(LONGEST_ROUND_S, stress.seconds / ROUNDS)
     systems = _systems(entries, bench, stress, round_s + 2 * LATE_S)
     for number, entry in enumerate(cycle(entries)):
@@ -53,61 +52,58 @@ def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Call
 
 
 def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s: float) -> dict[str, System]:
-    """Return each system as it is to be called.
+    """Return the systems as the stress rounds call them.
 
-    A user's service is called in bursts, by clients that wait for each answer until *deadline_s*.
+    Clients call a user's service in bursts, and wait for each answer until *deadline_s*.
     """
     how = {"bursts": True, "answer_deadline_s": deadline_s}
     systems = {entry.system.key: entry.system for entry in entries}
     for key, system in systems.items():
         if system.hosted:
             first = {entry.arm: entry for entry in reversed(entries) if entry.system.key == key}
-            told, stress.checks = expecting(system.child_config["own"], list(first.values()), bench, deadline_s)
-            systems[key] = replace(system, child_config={**system.child_config, "own": {**told, **how}})
+            own, stress.checks = learn_expected_answers(
+                system.child_config["own"], list(first.values()), bench, deadline_s
+            )
+            systems[key] = replace(system, child_config={**system.child_config, "own": {**own, **how}})
     return systems
 
 
 def _round(entry: Entry, system: System, number: int, bench: Bench, round_s: float, switch_interval_s: float) -> Round:
-    folder, redactor = bench.sandbox.folder, redactor_of(system)
+    redactor = redactor_of(system)
     method = replace(bench.method, warmup=Warmup(), duration_s=round_s)
     parts: dict[str, Mapping[str, Any]] = {"stress": {"switch_interval_s": switch_interval_s}}
     traces: dict[str, tuple[str, ...]] = {}
 
-    def keep_traces(insides: Sequence[Inside], _: Window) -> None:
-        traces.update({name: _texts(insides, name, redactor) for name in (CRASH, HANG)})
+    def keep_traces(instruments: Sequence[Instrumentation], _: TimeWindow) -> None:
+        traces.update({name: _texts(instruments, name, redactor) for name in (CRASH, HANG)})
 
-    watch = partial(_stacks_when_late, folder, round_s + LATE_S)
+    watch = partial(_stacks_when_late, bench.sandbox.folder, round_s + LATE_S)
     bench = replace(bench, method=method, inside=parts, after=keep_traces, watch=watch)
     result = measure(entry.cell, system, number, bench)
-    crashes, stacks = traces[CRASH], traces[HANG]
-    hung = TIMEOUT in result.errors or (not result.clients and not crashes and result.reason.code != NOT_READY)
-    gil_enabled = bench.runtimes[result.runtime].name.gil_enabled
-    return _summed(result, crashes, stacks if hung else (), gil_enabled=gil_enabled)
-
-
-def _summed(result: CellResult, crashes: tuple[str, ...], stacks: tuple[str, ...], *, gil_enabled: bool) -> Round:
+    crashes, is_ready = traces[CRASH], result.reason.code != NOT_READY
+    is_hung = TIMEOUT in result.errors or (not result.clients and not crashes and is_ready)
     statuses = {code: count for code, count in result.errors.items() if code.isdigit()}
     return Round(
         runtime=result.runtime,
         system=result.system,
         params=result.params,
-        gil_enabled=gil_enabled,
+        gil_enabled=bench.runtimes[result.runtime].name.gil_enabled,
         answered=result.answered,
         wrong=result.wrong + sum(statuses.values()),
         failures={code: count for code, count in result.errors.items() if code not in statuses},
         first_wrong=next((client["first_wrong"] for client in result.clients if "first_wrong" in client), {}),
-        ready=result.reason.code != NOT_READY,
+        ready=is_ready,
         valid=result.status != "invalid",
         reason=result.reason,
         crashes=crashes,
-        stacks=stacks,
+        stacks=traces[HANG] if is_hung else (),
         notices=tuple(dict.fromkeys(line for service in result.services for line in service.get("notices", ()))),
     )
 
 
 @contextmanager
 def _stacks_when_late(folder: Path, late_s: float, _: int) -> Iterator[None]:
-    """Have every Python process of a service write its stacks if this lasts longer than *late_s*."""
+    """Make every Python process of a service write its stacks if the block lasts longer than *late_s*."""
     timer = threading.Timer(late_s, _ask_for_stacks, [folder])
     timer.daemon = True
     timer.start()
@@ -119,7 +115,10 @@ def _stacks_when_late(folder: Path, late_s: float, _: int) -> Iterator[None]:
 
 
 def _ask_for_stacks(folder: Path) -> None:
-    """Only of our own descendants, for the number of one that has ended may be somebody else's by now."""
+    """Signal the services' Python processes to write their stacks.
+
+    Only descendants of this process are signalled, because the pid of an ended process may belong to another by now.
+    """
     ours = {*descendants(os.getpid())}
     for path in folder.glob(f"*/{HANG}-*"):
         pid = pid_of(path.name)
@@ -128,15 +127,15 @@ def _ask_for_stacks(folder: Path) -> None:
                 os.kill(pid, STACKS_SIGNAL)
 
 
-def _texts(insides: Sequence[Inside], name: str, redactor: Redactor) -> tuple[str, ...]:
-    """What processes wrote into files of that name, if anything."""
-    contents = [content for inside in insides for content in inside.files(name, LONGEST_FILE).values() if content]
-    texts = [grouped(content.decode(errors="replace")) for content in contents[:MOST_TRACES]]
+def _texts(instruments: Sequence[Instrumentation], name: str, redactor: Redactor) -> tuple[str, ...]:
+    """Return the traces that processes wrote into files of the part *name*, shortened and without secrets."""
+    contents = [content for inside in instruments for content in inside.files(name, LONGEST_FILE).values() if content]
+    texts = [group_stacks(content.decode(errors="replace")) for content in contents[:MOST_TRACES]]
     return tuple(redactor.text(text[:LONGEST_TRACE]) for text in texts)
 
 
-def grouped(trace: str) -> str:
-    """faulthandler's trace with each stack once, under the number of threads that have it, the most frequent first."""
+def group_stacks(trace: str) -> str:
+    """Group a trace of faulthandler: each stack once with its number of threads, the most frequent first."""
     blocks = [block.partition("\n") for block in trace.strip().split("\n\n")]
     stacks = Counter(frames for head, _, frames in blocks if _THREAD.match(head))
     others = ["\n".join(filter(None, (head, rest))) for head, _, rest in blocks if not _THREAD.match(head)]

@@ -1,10 +1,10 @@
-"""Arms that take turns in slices of time: how long a slice is, what a client's slices add up to, who is idle meanwhile.
+"""Arms that take turns in slices of time: sizes the slices, adds up a client's slices, and measures idle arms.
 
-Duet benchmarking (Bulej et al., ICPE 2020) has the idea: what the machine does to one arm it does to the other, too.
+The idea is from duet benchmarking (Bulej et al., ICPE 2020): interleaved arms meet the same disturbances.
 """
 
 from collections import ChainMap, Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import mean
 from typing import Any
 
@@ -15,9 +15,9 @@ from lab.run.contract import HISTOGRAMS, SLICES, SLOW
 from lab.run.process import Place
 
 SHORTEST_NS, LONGEST_NS = 100_000_000, 500_000_000
-REQUESTS = 40  # that each connection sends in a slice, at least, unless the slice would be longer than LONGEST_NS
-LEAD_REQUESTS = 8  # that it sends before: threads must queue up for the GIL, and caches must warm, as under load
-LEAST_LEAD, LONGEST_LEAD_NS = 0.05, 100_000_000  # a share of the slice, and a time
+REQUESTS = 40  # a slice is long enough for this many requests per connection, but not above LONGEST_NS
+LEAD_REQUESTS = 8  # requests before the slice counts, until threads queue for the GIL and caches are warm
+LEAST_LEAD, LONGEST_LEAD_NS = 0.05, 100_000_000  # bounds of the lead: a share of the slice, and a time
 PILOT = Slice(lead_ns=SHORTEST_NS // 2, length_ns=SHORTEST_NS)
 SUMS = (
     "requests", "answered", "wrong", "uncounted", "calc_ns", "completion_ns", "overdue", "sent_bytes", "received_bytes",
@@ -25,13 +25,13 @@ SUMS = (
 )  # fmt: skip
 USED = ("cpu_user_ns", "cpu_system_ns", "voluntary_switches", "involuntary_switches", "run_queue_ns")
 CPU = USED[:2]
-FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong")  # of the first slice that has them
+FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong")  # taken from the first slice with them
 
 
-def slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
-    """Return how many slices an arm has in a block, which is an even number, and how long each of them is.
+def size_slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
+    """Return the number of slices of an arm in a block, which is even, and the length of a slice.
 
-    latency_ns: the mean of the slowest arm
+    latency_ns: the mean latency of the slowest arm
     """
     wanted_ns = min(LONGEST_NS, max(SHORTEST_NS, REQUESTS * latency_ns))
     count = 2 * max(1, round(duration_s * 1e9 / wanted_ns / 2))
@@ -40,15 +40,19 @@ def slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
     return count, Slice(lead_ns=round(lead_ns), length_ns=length_ns)
 
 
-def added(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return one result of a client that adds up the results of its slices.
+def add_slices(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Add up the results that a client sent for its slices of time.
 
-    CPU time and context switches are multiplied by the share of the answers that count.
+    CPU time and context switches are multiplied by the share of answers that count.
     """
     total: dict[str, Any] = dict(ChainMap(*reversed([dict(result) for result in results])))
     total |= {key: sum(result.get(key, 0) for result in results) for key in SUMS if key in total}
     total["errors"] = dict(sum((Counter(result["errors"]) for result in results), Counter()))
-    total |= {key: merged(result[key] for result in results if key in result) for key in HISTOGRAMS if key in total}
+    total |= {
+        key: merge(Histogram, (result[key] for result in results if key in result))
+        for key in HISTOGRAMS
+        if key in total
+    }
     total |= {key: next(result[key] for result in results if key in result) for key in FIRST if key in total}
     if "offered_rate" in total:
         total["offered_rate"] = mean(result["offered_rate"] for result in results)
@@ -57,39 +61,36 @@ def added(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         requests = [request for one in slow for request in one["requests"]]
         total[SLOW] = {"above_ns": max(one["above_ns"] for one in slow), "requests": requests}
     if SLICES in total:
-        by_time = Slices()
-        for result in results:
-            if SLICES in result:
-                by_time.merge(Slices.from_json(result[SLICES]))
-        total[SLICES] = by_time.to_json()
-    return total | used(total, counted_share([total]))
+        total[SLICES] = merge(Slices, (result[SLICES] for result in results if SLICES in result))
+    return total | counted_usage(total, counted_share([total]))
 
 
 def counted_share(clients: Sequence[Mapping[str, Any]]) -> float:
-    """Return which share of all answers came in the time that counts."""
+    """Return the share of all answers that came in the counted part of a slice, 0..1."""
     answered, uncounted = (sum(client.get(key, 0) for client in clients) for key in ("answered", "uncounted"))
     return answered / (answered + uncounted) if answered else 1.0
 
 
-def used(result: Mapping[str, Any], share: float, idle_cpu_ns: int = 0) -> dict[str, int]:
-    """Return the CPU time and context switches of a child: without its CPU time while idle, multiplied by *share*."""
+def counted_usage(result: Mapping[str, Any], share: float, idle_cpu_ns: int = 0) -> dict[str, int]:
+    """Return a child's CPU time and context switches multiplied by *share*, the CPU time without *idle_cpu_ns*."""
     cpu_ns = sum(result.get(key, 0) for key in CPU)
     busy = max(0.0, 1 - idle_cpu_ns / cpu_ns) if cpu_ns else 1.0
     return {key: round(result[key] * share * (busy if key in CPU else 1)) for key in USED if key in result}
 
 
-def merged(parts: Any) -> dict[str, Any]:
-    """Histograms, added up; empty where all are."""
-    total = Histogram()
+def merge(kind: type[Any], parts: Iterable[Any]) -> dict[str, Any]:
+    """Add up Histograms or Slices, given as JSON, and return the sum as JSON; {} if all are empty."""
+    total = kind()
     for part in parts:
-        total.merge(Histogram.from_json(part))
-    return total.to_json() if total.count else {}
+        total.merge(kind.from_json(part))
+    summary: dict[str, Any] = total.to_json()
+    return summary if summary.get("count", True) else {}  # only histograms have a count
 
 
-class IdleWatch:
-    """The CPU time that processes use while their arm is idle.
+class IdleUsage:
+    """Measures the CPU time that processes use while their arm is idle.
 
-    roots: of each process that was started, its place and its id; what it has started is counted with it
+    roots: place and pid of each started process; its descendants are included
     """
 
     def __init__(self, roots: Sequence[tuple[Place, int]]) -> None:
@@ -98,11 +99,11 @@ class IdleWatch:
         self.cpu_ns = [0] * len(roots)
 
     def rest(self) -> None:
-        """The arm's slice has ended."""
+        """Begin the idle time of an arm whose slice has ended."""
         self._ran = [place.ran_ns(pid) for place, pid in self._roots]
 
     def wake(self) -> None:
-        """The arm's slice is about to begin: count what its threads have run since rest()."""
+        """End the idle time of an arm, and add the CPU time that its threads have used since rest()."""
         for number, (before, (place, pid)) in enumerate(zip(self._ran, self._roots, strict=False)):
             now = place.ran_ns(pid)
             self.cpu_ns[number] += sum(max(0, ran_ns - before.get(thread, 0)) for thread, ran_ns in now.items())

@@ -1,1 +1,1 @@
-"""A user's own service: started, watched and ended."""
+"""Starts, watches and ends a user's own service."""

@@ -1,8 +1,9 @@
-"""The service role of a user's own service: starts its command, speaks the child contract for it, and ends it.
+"""The child for a user's own service: starts the service's command, speaks the child contract for it, and ends it.
 
-Run as `python -m lab.user_service.child` under the orchestrator's Python. It is not in the request path. CPU, switches
-and memory are those of the command and all its descendants, or of whoever serves a target's address on this machine;
-what it is told is in docs/own-service.md.
+The orchestrator runs it as `python -m lab.user_service.child` under its own Python. Requests do not pass through it.
+CPU time, context switches and memory are those of the command and all its descendants. For a target, a service that
+already runs, they are those of the processes that serve its address on this machine. docs/own-service.md describes the
+options.
 """
 
 import json
@@ -23,53 +24,54 @@ from lab.user_service.command import (
     CommandFailed,
     check_requests,
     end_descendants,
-    lacking,
-    started,
+    probe,
+    start_command,
 )
 from lab.user_service.pythons import Pythons, pythons_in
-from lab.user_service.workers import WorkerCount
+from lab.user_service.workers import WorkerSampler
 
 ANSWER_DEADLINE_S = 5.0
 FAILED, ASGI = "failed", "asgi"
 FOREIGN_LOOP = message(
-    "Several event loops run in one process here. State that was made in one of them, such as a connection pool in "
-    "app.state, cannot be used in another. Keep one for each loop (docs/findings/loops.md), or run one loop in each "
-    "process."
+    "Several event loops run in one process here. State that was created in one loop, such as a connection pool in "
+    "app.state, cannot be used in another loop. Create this state once per loop (docs/findings/loops.md), or run one "
+    "loop per process."
 )
 
 
 class RunningService:
-    """A target: a service that already runs. Its processes are known if they are this user's and on this machine."""
+    """A target: a service that already runs. Its processes are known if they run on this machine as this user."""
 
     promised = is_asgi = False
 
     def __init__(self, own: Mapping[str, Any]) -> None:
-        """Raises CommandFailed if it does not answer."""
+        """Raise CommandFailed if the service does not answer."""
         self.address = own["address"]
         check_requests(own)
-        state = lacking(own, self.address, ANSWER_DEADLINE_S)
+        state = probe(own, self.address, ANSWER_DEADLINE_S)
         if state:
             raise CommandFailed(
-                "Nothing works at {url}: it does not {state}. Start it first.", url=own["url"], state=state
+                "The service at {url} does not {state}. Start the service first.", url=own["url"], state=state
             )
         self._ready = self.pythons()
         self.count()
 
     def reset(self) -> None:
-        """Count from zero."""
+        """Set all counters of the service to zero."""
         self._workers.stop()
         self.count()
 
     def count(self) -> None:
-        """Begin to count."""
+        """Begin to count the service's CPU time, memory, workers and connections."""
         self._pids = self.pids()
-        self._workers = WorkerCount(self._pids, self.address, is_asgi=self.is_asgi)
+        self._workers = WorkerSampler(self._pids, self.address, is_asgi=self.is_asgi)
         self._since = usage_of(self._pids)
 
     def result(self) -> dict[str, Any]:
-        """Return its last line. What it answered is not known here: the clients count. Raises CommandFailed.
+        """Return what the child reports of the service at its end. Raises CommandFailed.
 
-        Usage is there if the processes are known, and some are the same as at the start.
+        Only the clients count the answers. CPU time and memory are included if the processes are known, and at least
+        one of them has run since the start.
         """
         workers, pids = self._workers.result(), self.pids()
         used = usage_of(pids).since(self._since).to_json() if {*pids} & {*self._pids} else {}
@@ -77,26 +79,26 @@ class RunningService:
         return {**used, "requests": 0, "counted": False, "workers": workers, **states}
 
     def stop(self) -> None:
-        """It is not ours to end."""
+        """Leave the service running, because gilscope did not start it."""
 
     def pids(self) -> list[int]:
-        """Return its processes that run now."""
+        """Return the pids of the service's processes that run now."""
         return holders.serving(self.address)
 
     def pythons(self) -> Pythons:
-        """Return what its processes run."""
+        """Return the Python versions that the service's processes run."""
         return pythons_in(self.pids(), may_ask=False)
 
 
 class StartedService(RunningService):
-    """A service that is started by the user's command. A thread ends this process if the command ends too early."""
+    """A service that the user's command starts. If the command ends too early, a thread ends this process."""
 
     def __init__(self, cell: Mapping[str, Any]) -> None:
-        """Raises CommandFailed if it does not start."""
+        """Start the service. Raises CommandFailed if it does not start."""
         self._own = {**cell["own"], **({"host": cell["address"]} if "address" in cell else {})}
         self.promised, self.is_asgi = self._own["gil_enabled"], self._own.get("interface") == ASGI
         check_requests(self._own)
-        self.command = started(self._own, cell)
+        self.command = start_command(self._own, cell)
         self._has_loops = "{loops}" in self._own["command"] and cell["params"]["NUM_WORKERS_PER_API_SERVICE"] > 1
         self.address = self.command.address
         self._check_place()
@@ -107,14 +109,14 @@ class StartedService(RunningService):
         self._watch.start()
 
     def result(self) -> dict[str, Any]:
-        """As of any service, once it is sure that all answers were its own. Raises CommandFailed."""
+        """Check that the service gave all answers itself, and return what the child reports. Raises CommandFailed."""
         try:
             if line := self.command.says_foreign_loop():
                 raise CommandFailed("The service wrote: {line}. {cause}", line=line, cause=FOREIGN_LOOP)
             self._check_place()
             self.command.expect_own_port()
         except CommandFailed:
-            self._is_stopping = True  # it is ended for that, which is no news
+            self._is_stopping = True  # the command will be ended for this failure, so its end is no second failure
             raise
         result = super().result()
         if notices := self.command.notices():
@@ -122,18 +124,18 @@ class StartedService(RunningService):
         return result
 
     def stop(self) -> None:
-        """End it, and whatever it has started."""
+        """End the command and all its descendants."""
         self._is_stopping = True
         self.command.stop()
 
     def pids(self) -> list[int]:
-        """Return all that has come of the command: what leaves its parent becomes a child of this process."""
+        """Return the pids of the command and all its descendants. Orphans are included: this process adopts them."""
         if self.command.process.poll() is not None and self._watch.is_alive():
-            self._watch.join()  # until it has said so and ended this process
+            self._watch.join()  # wait for the thread to report the command's end and to end this process
         return descendants(os.getpid())
 
     def pythons(self) -> Pythons:
-        """Return what its processes run."""
+        """Return the Python versions that the command's processes run."""
         return pythons_in(descendants(os.getpid()), self._own["expected_python"])
 
     def _check_place(self) -> None:
@@ -141,7 +143,7 @@ class StartedService(RunningService):
             self.command.expect_one_address()
 
     def _await_end(self) -> None:
-        """Say how the command ended, and end this process, unless it was told to stop."""
+        """Wait for the command's end. If nobody asked for it, report how the command ended, and end this process."""
         self.command.process.wait()
         if self._is_stopping:
             return
@@ -154,7 +156,7 @@ class StartedService(RunningService):
 
 
 def _states(ready: Pythons, end: Pythons, promised: bool) -> dict[str, Any]:
-    """What the last line says of the GIL (as promised if it is not known) and of the Pythons that were found."""
+    """Return what the child reports on the GIL and the Python versions. An unknown GIL state counts as promised."""
     return {
         "gil_enabled_ready": promised if ready.gil_enabled is None else ready.gil_enabled,
         "gil_enabled_end": promised if end.gil_enabled is None else end.gil_enabled,
@@ -164,11 +166,10 @@ def _states(ready: Pythons, end: Pythons, promised: bool) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Serve until end of file on stdin, like any service (systems/__main__.py).
+    """Serve until stdin is closed, like any service (systems/__main__.py).
 
-    The orchestrator, its end, or the reaper after it, may kill this process at any time. So a second one, in a group
-    of its own, does the work: it outlives this one just so long as it takes to end the command and all that it has
-    started.
+    The orchestrator or the reaper may kill this process at any time. So a second process, in its own process group,
+    does the work. It lives a little longer than this one, to end the command and all its descendants.
     """
     die_with_parent(os.getppid(), signal.SIGKILL)
     adopt_orphans()
@@ -182,7 +183,7 @@ def main() -> None:
     os.setpgid(0, 0)
     die_with_parent(parent_pid, signal.SIGTERM)
     cell = read_cell()
-    tempfile.tempdir = cell["folder"]  # whatever is left there goes with the sandbox
+    tempfile.tempdir = cell["folder"]  # the sandbox removes leftover temporary files
     pin_to_cpus(cell.get("cpus", ()))
     try:
         _serve(StartedService(cell) if "command" in cell["own"] else RunningService(cell["own"]))
@@ -197,13 +198,13 @@ def _serve(service: RunningService) -> None:
             service.reset()
             print_done(word)
     result = service.result()
-    service.stop()  # before the last line: then nothing of it disturbs the next cell
+    service.stop()  # before the last line, so that the service does not disturb the next cell
     print_result(result)
     exit_at_once()
 
 
 def give_up(failed: CommandFailed) -> NoReturn:
-    """End all, and say why."""
+    """End all descendants, write the reason to stdout, and exit."""
     end_descendants()
     print(json.dumps({FAILED: failed.message.to_json()}), flush=True)
     exit_at_once(1)

@@ -1,4 +1,4 @@
-"""The command of a user's own service: filled in, started, waited for, and ended with all its descendants. Linux."""
+"""The command of a user's own service: fills in its placeholders, starts it, and ends its process tree. Linux only."""
 
 import os
 import re
@@ -21,8 +21,8 @@ from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
 from core.request_plan import RequestPlan
 from lab.gil.notice import notices
-from lab.output import Output, OutputReader, last_text
-from lab.processes import ending
+from lab.output import OutputReader, ProcessOutput, last_text
+from lab.processes import describe_exit
 from lab.user_service import holders, ports
 
 LOOPBACK = "127.0.0.1"
@@ -31,23 +31,23 @@ STOP_DEADLINE_S = 5.0
 TURN_S = 0.02
 TAIL_BYTES = 1500
 STARTS = 3
-DEAF, SLOW = "deaf", "slow"  # codes of what a service does not do yet
+DEAF, SLOW = "deaf", "slow"  # codes of messages: the service accepts no connection, or does not answer in time
 _FOREIGN_LOOP = re.compile("attached to a different loop|is bound to a different event loop")
 
 
 class CommandFailed(GilscopeError):
-    """The service did not start, or ended; the message says how, and what it wrote."""
+    """The service did not start, or ended too early. The message has the status and the end of the output."""
 
 
 class PortLost(CommandFailed):
-    """Another process listens at the port that was chosen for the service."""
+    """Another process listens at the service's port."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """Where a service is to listen: a port of *host*, or a Unix path if the command asks for that; port is 0 then.
+    """The address at which a service shall listen: a port of *host*, or a Unix socket's path. Then port is 0.
 
-    lease: holds the port for as long as this process has it
+    lease: keeps other services off the port for as long as this process holds it
     """
 
     host: str
@@ -57,23 +57,24 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        """As clients are told it."""
+        """Return the address for the clients: host:port, or the socket's path."""
         return f"{self.host}:{self.port}" if self.port else self.socket
 
 
-def endpoint_for(own: Mapping[str, Any], service_id: int, folder: str) -> Endpoint:
+def choose_endpoint(own: Mapping[str, Any], service_id: int, folder: str) -> Endpoint:
     """Return a free endpoint. Raises CommandFailed if the port that the user chose is taken."""
     path, host = os.path.join(folder, f"{service_id}.0"), own.get("host", LOOPBACK)
     if "{port}" not in own["command"]:
         return Endpoint(host=host, port=0, socket=path)
     port = own["first_port"] + service_id if own["first_port"] else 0
     if port > ports.LAST_PORT:
-        raise CommandFailed("{port} is not a port (1-65535). Begin with a lower --service-port.", port=port)
+        raise CommandFailed("{port} is not a port (1-65535). Set a lower --service-port.", port=port)
     try:
         lease = ports.lease(host, port)
     except OSError as error:
         raise CommandFailed(
-            "Port {port} of {host} is not available: {error}. End what listens there, or leave --service-port out.",
+            "Port {port} of {host} is not available: {error}. End the program that uses the port, or leave "
+            "--service-port out.",
             port=port,
             host=host,
             error=error.strerror,
@@ -81,8 +82,8 @@ def endpoint_for(own: Mapping[str, Any], service_id: int, folder: str) -> Endpoi
     return Endpoint(host=host, port=lease.port, socket=path, lease=lease)
 
 
-def filled(own: Mapping[str, Any], endpoint: Endpoint, params: Mapping[str, Any]) -> list[str]:
-    """The words of the command with everything filled in. Raises CommandFailed if a quote is not closed."""
+def fill_placeholders(own: Mapping[str, Any], endpoint: Endpoint, params: Mapping[str, Any]) -> list[str]:
+    """Return the command's words with all placeholders filled in. Raises CommandFailed if a quote is not closed."""
     values = {
         "python": own["python"],
         "loops": Path(__file__).with_name("loops.py"),
@@ -96,16 +97,17 @@ def filled(own: Mapping[str, Any], endpoint: Endpoint, params: Mapping[str, Any]
         words = shlex.split(own["command"])
     except ValueError as error:
         raise CommandFailed(
-            "The command {line} cannot be read: {error}.", line=own["command"], error=str(error)
+            "The command {line} cannot be parsed: {error}. Check its quotes.", line=own["command"], error=str(error)
         ) from None
     pattern = re.compile("|".join(re.escape(f"{{{name}}}") for name in values))
     return [pattern.sub(lambda match: str(values[match[0][1:-1]]), word) for word in words]
 
 
-def environment(own: Mapping[str, Any], inside: Mapping[str, str]) -> dict[str, str]:
-    """This process's, with the measured interpreter's folder first on PATH, and what the user added.
+def command_environment(own: Mapping[str, Any], inside: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment variables of the command. The measured interpreter's folder is first on PATH.
 
-    inside: variables that start parts of core/inside in its Python processes
+    own: has the variables that the user added
+    inside: variables that make Python processes start the parts of core/inside
     """
     variables = {**os.environ, "PYTHONNOUSERSITE": "1", **own["variables"]}
     variables["PATH"] = os.pathsep.join([os.path.dirname(own["python"]), variables.get("PATH", os.defpath)])
@@ -115,24 +117,24 @@ def environment(own: Mapping[str, Any], inside: Mapping[str, str]) -> dict[str, 
 
 
 class ServiceCommand:
-    """A command that runs. It ends when this process does, and all its descendants with it."""
+    """A running command. It ends, with all its descendants, when this process ends."""
 
     def __init__(self, own: Mapping[str, Any], cell: Mapping[str, Any]) -> None:
-        self._endpoint = endpoint_for(own, cell["service_id"], cell["folder"])
-        words = filled(own, self._endpoint, cell["params"])
+        self._endpoint = choose_endpoint(own, cell["service_id"], cell["folder"])
+        words = fill_placeholders(own, self._endpoint, cell["params"])
         self.address = self._endpoint.address
-        self._output, self._reader = Output(), OutputReader()
+        self._output, self._reader = ProcessOutput(), OutputReader()
         self._line = shlex.join(words)
         adopt_orphans()
         try:
             self.process = subprocess.Popen(
                 words,
                 cwd=own["directory"],
-                env=environment(own, cell.get("inside", {})),
+                env=command_environment(own, cell.get("inside", {})),
                 stdin=subprocess.DEVNULL,
                 stdout=self._output.write_end,
                 stderr=subprocess.STDOUT,
-                preexec_fn=partial(die_with_parent, os.getpid(), signal.SIGKILL),  # noqa: PLW1509 - there is no thread yet
+                preexec_fn=partial(die_with_parent, os.getpid(), signal.SIGKILL),  # noqa: PLW1509 - no thread runs yet
             )
         except OSError as error:
             raise CommandFailed(
@@ -141,21 +143,21 @@ class ServiceCommand:
         self._reader.watch(self._output)
 
     def wait_until_it_answers(self, own: Mapping[str, Any], deadline_s: float) -> None:
-        """Wait until it accepts a connection and answers the plan's first request, rightly or not.
+        """Wait until the service accepts a connection and answers the plan's first request. Any answer counts.
 
-        Raises PortLost if another process listens there, too, and CommandFailed if the command ends before, or does
-        not answer within *deadline_s*.
+        Raises PortLost if another process listens at the same address. Raises CommandFailed if the command ends, or
+        does not answer within *deadline_s*.
         """
         began = monotonic()
         until, state, patience_s = began + deadline_s, NOTHING, min(ASK_DEADLINE_S, deadline_s)
         while monotonic() < until:
-            self.expect_alive(message("before it listened"))
-            state = lacking(own, self.address, min(ASK_DEADLINE_S, deadline_s))
+            self.expect_alive(message("before it accepted connections"))
+            state = probe(own, self.address, min(ASK_DEADLINE_S, deadline_s))
             if not state:
                 return
             if state.code != DEAF:
-                self.expect_own_port()  # now, because whoever has it may end before the deadline
-            if state.code not in (DEAF, SLOW):  # it says something else than HTTP, or closes
+                self.expect_own_port()  # check now, because the other process may end before the deadline
+            if state.code not in (DEAF, SLOW):  # the service speaks another protocol, or closes the connection
                 until, patience_s = min(until, monotonic() + patience_s), deadline_s
             try:
                 self.process.wait(TURN_S)
@@ -170,23 +172,22 @@ class ServiceCommand:
         )
 
     def expect_alive(self, when: Message) -> None:
-        """Raises CommandFailed if it has ended."""
+        """Raise CommandFailed if the command has ended."""
         status = self.process.poll()
         if status is not None:
-            how, report = ending(status), self._report()
+            how, report = describe_exit(status), self._report()
             raise CommandFailed("The command {ending} {when}: {report}", ending=how, when=when, report=report)
 
     def notices(self) -> str:
-        """What its output says of its threads or its GIL (lab.gil.notice), each line once, of what is kept of it."""
-        return "\n".join(notices(self._output.kept().decode(errors="replace")))
+        """Return the output's lines that report on threads or the GIL (lab.gil.notice), each once."""
+        return "\n".join(notices(self._text()))
 
     def says_foreign_loop(self) -> str:
-        """The line of its output that says that what belongs to one event loop was used in another; "" without one."""
-        lines = self._output.kept().decode(errors="replace").splitlines()
-        return next((line.strip() for line in lines if _FOREIGN_LOOP.search(line)), "")
+        """Return the line of the output that reports use of one event loop's object in another loop, or ""."""
+        return next((line.strip() for line in self._text().splitlines() if _FOREIGN_LOOP.search(line)), "")
 
     def stop(self, deadline_s: float = STOP_DEADLINE_S) -> None:
-        """Ask it to end (SIGTERM), and end it with all its descendants (SIGKILL) if it has not after *deadline_s*."""
+        """Send the command SIGTERM, wait up to *deadline_s*, then kill the command and all descendants (SIGKILL)."""
         self.process.terminate()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(deadline_s)
@@ -194,50 +195,55 @@ class ServiceCommand:
         self._reader.close()
 
     def expect_own_port(self) -> None:
-        """Raise PortLost if another process listens at its address, too: then not all answers were its own."""
+        """Raise PortLost if another process listens at the same address, and so may have given some of the answers."""
         if self.has_lost_its_port():
             raise PortLost(
-                "Another process listens at {address}, too: not all answers were this service's.", address=self.address
+                "Another process also listens at {address}, so it may have given some of the answers. "
+                "End that process.",
+                address=self.address,
             )
 
     def expect_one_address(self) -> None:
-        """Raises CommandFailed if it listens at all addresses of its machine, for everybody."""
+        """Raise CommandFailed if the service listens at all addresses of its machine, open to every host."""
         places = holders.listening_everywhere(descendants(os.getpid()))
         if places:
             raise CommandFailed(
-                "The command listens at {places}, for everybody; across hosts it must listen at {host} alone, which it "
-                "is told as {place}.",
+                "The command listens at {places}, where every host can reach it. In a run across hosts it must listen "
+                "at {host} only. Write {place} for that address in the command.",
                 places=listed(places),
                 host=self._endpoint.host,
                 place="{host}",
             )
 
     def has_lost_its_port(self) -> bool:
-        """Whether somebody else listens at the port that was chosen for it: it could not bind, or did not alone."""
+        """Return whether another process listens at the service's port, alone or together with the service."""
         ours = descendants(os.getpid())
         if not self._endpoint.port or holders.is_alone(self.address, ours):
             return False
-        return bool({*holders.serving(self.address)} - {*ours})  # of those that cannot be seen nothing is known
+        return bool({*holders.serving(self.address)} - {*ours})  # processes of other users cannot be seen
 
     def give_back(self) -> None:
-        """End it before it has served, with all its descendants, so that another one can be started in its place."""
+        """End the command and all its descendants before it has served, and free its port for another attempt."""
         self.stop(0.0)
         if self._endpoint.lease is not None:
             self._endpoint.lease.give_back()
 
+    def _text(self) -> str:
+        return self._output.content().decode(errors="replace")
+
     def _report(self) -> Message:
-        """The command and the end of what it wrote."""
-        output = last_text(self._output.kept(), TAIL_BYTES)
+        """Return a message with the command and the end of its output."""
+        output = last_text(self._output.content(), TAIL_BYTES)
         if not output:
             return message("{line}. It wrote nothing.", line=self._line)
         return message("{line}. It wrote: {output}", line=self._line, output=output)
 
 
-def started(own: Mapping[str, Any], cell: Mapping[str, Any]) -> ServiceCommand:
-    """Return the command, once it answers. Raises CommandFailed.
+def start_command(own: Mapping[str, Any], cell: Mapping[str, Any]) -> ServiceCommand:
+    """Start the command, wait until it answers, and return it. Raises CommandFailed.
 
-    cell: what the child is told, with its service_id, its folder, params, and what runs inside
-    Where somebody else took the port that was chosen for it, it is started afresh with another one, STARTS times.
+    If another process has taken the chosen port, the command is started again with another port, up to STARTS times.
+    cell: the child's first line, with service_id, folder, params, and the variables of parts inside the service
     """
     until, address = monotonic() + own["start_deadline_s"], ""
     for _ in range(STARTS):
@@ -254,14 +260,14 @@ def started(own: Mapping[str, Any], cell: Mapping[str, Any]) -> ServiceCommand:
             return command
         command.give_back()
     raise CommandFailed(
-        "Another program took the port that was held for the command, {starts} times; the last was {address}.",
+        "Another program took the command's port in each of {starts} attempts. The last address was {address}.",
         starts=STARTS,
         address=address,
     )
 
 
 def check_requests(own: Mapping[str, Any]) -> None:
-    """Raises CommandFailed for a request that cannot be sent: its file cannot be read, or it does not fit a frame."""
+    """Raise CommandFailed if a request cannot be sent: its body file is not readable, or too large for a frame."""
     _, message_of = PROTOCOLS[own["protocol"]]
     for request in RequestPlan.from_json(own["requests"]).requests:
         try:
@@ -270,11 +276,13 @@ def check_requests(own: Mapping[str, Any]) -> None:
             raise CommandFailed(error.message) from None
         except OSError as error:
             reason = message("{file}: {error}", file=str(request.body_file), error=error.strerror)
-            raise CommandFailed("The body of {request}, {reason}.", request=str(request), reason=reason) from None
+            raise CommandFailed(
+                "The body of {request} cannot be read: {reason}.", request=str(request), reason=reason
+            ) from None
 
 
-def lacking(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
-    """What the service does not do yet; NOTHING once it answers the first request."""
+def probe(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
+    """Send the plan's first request to the service. Return what the service fails to do, or NOTHING if it answers."""
     connect, message_of = PROTOCOLS[own["protocol"]]
     request = RequestPlan.from_json(own["requests"]).requests[0]
     try:
@@ -292,7 +300,7 @@ def lacking(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
 
 
 def end_descendants() -> None:
-    """End every descendant of this process, also one that left its parent or its group."""
+    """Kill every descendant of this process, including those that left their parent or process group."""
     while others := descendants(os.getpid()):
         for pid in others:
             with suppress(ProcessLookupError):

@@ -1,4 +1,4 @@
-"""Which processes of this machine serve an address, found from outside: Linux, from /proc.
+"""Finds the processes of this machine that serve an address, from /proc. Linux only.
 
 Source: proc_pid_net(5) (/proc/net/tcp, tcp6, unix), proc_pid_fd(5).
 """
@@ -7,7 +7,7 @@ import os
 import re
 import socket
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from pathlib import Path
@@ -25,16 +25,16 @@ _FORWARDERS = ("systemd", "docker-proxy", "rootlessport", "ssh", "sshd", "socat"
 
 
 def serving(address: str) -> list[int]:
-    """Every process that holds the listening socket of *address*, and their descendants; empty if they are not known.
+    """Return the processes that hold the listening socket of *address*, and their descendants; [] if unknown.
 
-    Unknown are those of another host and of another user, and what only passes connections on: to a container, through
-    a tunnel, or to the service that it starts (systemd).
+    Unknown are processes of other hosts and other users. Processes that only forward connections are left out: to a
+    container, through a tunnel, or to a service that they start (systemd).
     """
     wanted, own_pid = _sockets(address), os.getpid()
     pids = (int(entry.name) for entry in PROC.glob("[0-9]*")) if wanted else ()
     holders = [pid for pid in pids if not wanted.isdisjoint(_links(pid).values())]
     trees = [tree(pid) for pid in holders if _text(PROC / str(pid) / "comm") not in _FORWARDERS]
-    others = [pids for pids in trees if own_pid not in pids]  # an ancestor of ours holds it for somebody else
+    others = [pids for pids in trees if own_pid not in pids]  # an ancestor of this process holds the socket for others
     return list(dict.fromkeys(pid for pids in others for pid in pids))
 
 
@@ -44,25 +44,23 @@ def pids_serving(addresses: Iterable[str]) -> list[int]:
 
 
 def is_alone(address: str, pids: Iterable[int]) -> bool:
-    """Whether all that listens at *address* is held by *pids*: only their files are looked at."""
+    """Return whether *pids* hold every listening socket of *address*. Only files of *pids* are read."""
     return _sockets(address) <= {link for pid in pids for link in _links(pid).values()}
 
 
 def listening_everywhere(pids: Iterable[int]) -> list[str]:
-    """Where *pids* listen at all addresses of this machine: 0.0.0.0:8000 or [::]:8000."""
+    """Return the wildcard addresses at which *pids* listen, such as 0.0.0.0:8000 or [::]:8000."""
     held = {link for pid in pids for link in _links(pid).values()}
     places = [(ip, port) for ip, port, link in _listening() if link in held and ip in EVERYWHERE]
     return [f"[{ip}]:{port}" if ":" in ip else f"{ip}:{port}" for ip, port in places]
 
 
 def connections(address: str) -> set[str]:
-    """What an open file of the process that serves *address* is for each connection that a client has to it now."""
+    """Return the sockets ("socket:[inode]") of the connections that clients have to *address* now."""
     if address.startswith("/"):
-        path = os.path.realpath(address)
-        unix = (fields for fields in _lines(PROC / "net" / "unix", 7) if len(fields) > 7 and fields[5] == _CONNECTED)
-        return {f"socket:[{fields[6]}]" for fields in unix if os.path.realpath(fields[7]) == path}
+        return _unix_sockets(address, lambda fields: fields[5] == _CONNECTED)
     port = f":{int(address.rpartition(':')[2]):04X}"
-    for name in ("tcp", "tcp6"):  # a listener of the second has connections of the first kind in its own table
+    for name in ("tcp", "tcp6"):  # an IPv6 listener has its IPv4 connections in the table tcp6
         lines = [fields for fields in _lines(PROC / "net" / name) if fields[1].endswith(port)]
         if found := {f"socket:[{fields[9]}]" for fields in lines if fields[3] == _ESTABLISHED_STATE}:
             return found
@@ -70,24 +68,19 @@ def connections(address: str) -> set[str]:
 
 
 def loops(pid: int, files: AbstractSet[str]) -> tuple[list[int], int]:
-    """How many of *files* each epoll instance of the process watches, most first, and how many it has open in all."""
+    """Return how many of *files* each epoll instance of a process watches, most first, and how many are open there."""
     names = _links(pid) if files else {}
     watched = {
         frozenset(number for number in _TARGET.findall(_text(info)) if names.get(number) in files)
         for info in (PROC / str(pid) / "fdinfo" / name for name, link in names.items() if link == _EPOLL)
-    }  # a set, for one instance may be open under several numbers
+    }  # a set, because one instance may be open under several descriptors
     return sorted(filter(None, map(len, watched)), reverse=True), sum(link in files for link in names.values())
 
 
 def _sockets(address: str) -> set[str]:
-    """What an open file is for each socket that listens at *address*, a path or host:port."""
+    """Return the sockets ("socket:[inode]") that listen at *address*, which is a path or host:port."""
     if address.startswith("/"):
-        path = os.path.realpath(address)
-        return {
-            f"socket:[{fields[6]}]"
-            for fields in _lines(PROC / "net" / "unix", 7)
-            if len(fields) > 7 and int(fields[3], 16) & _ACCEPTS and os.path.realpath(fields[7]) == path
-        }
+        return _unix_sockets(address, lambda fields: bool(int(fields[3], 16) & _ACCEPTS))
     host, _, port = address.rpartition(":")
     by_ip: dict[str, set[str]] = {}
     for ip, its_port, link in _listening():
@@ -98,8 +91,21 @@ def _sockets(address: str) -> set[str]:
     return next((by_ip[ip] for ip in ips if ip in by_ip), everywhere if ips else set())
 
 
+def _unix_sockets(path: str, is_wanted: Callable[[list[str]], bool]) -> set[str]:
+    """Return the Unix sockets ("socket:[inode]") at *path* for whose fields is_wanted() is true."""
+    path = os.path.realpath(path)
+    return {
+        f"socket:[{fields[6]}]"
+        for fields in _lines(PROC / "net" / "unix", 7)
+        if len(fields) > 7 and is_wanted(fields) and os.path.realpath(fields[7]) == path
+    }
+
+
 def _local_ips(host: str, port: int) -> list[str]:
-    """The addresses of *host* that are this machine's, for one can bind to them, in the order of connecting."""
+    """Return the addresses of *host* that belong to this machine, in the order that clients try them.
+
+    An address belongs to this machine if a socket can be bound to it.
+    """
     local_ips = []
     try:
         resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -116,7 +122,7 @@ def _local_ips(host: str, port: int) -> list[str]:
 
 
 def _listening() -> Iterator[tuple[str, int, str]]:
-    """Yield address and port of every TCP socket that listens, and what an open file is for it."""
+    """Yield address, port and "socket:[inode]" of every listening TCP socket."""
     for name, family in (("tcp", socket.AF_INET), ("tcp6", socket.AF_INET6)):
         for fields in _lines(PROC / "net" / name):
             address, _, port = fields[1].partition(":")
@@ -125,7 +131,7 @@ def _listening() -> Iterator[tuple[str, int, str]]:
 
 
 def _ip(text: str, family: socket.AddressFamily) -> str:
-    """The address, which the kernel prints as 32-bit words in the machine's byte order."""
+    """Parse an address that the kernel prints as 32-bit words in the machine's byte order."""
     words = [int(text[at : at + 8], 16) for at in range(0, len(text), 8)]
     packed = b"".join(word.to_bytes(4, sys.byteorder) for word in words)
     return socket.inet_ntop(family, packed).removeprefix("::ffff:")
@@ -137,11 +143,11 @@ def _lines(table: Path, splits: int = -1) -> Iterator[list[str]]:
 
 
 def _links(pid: int) -> dict[str, str]:
-    """Return what each open file of a process is, by number; none if it has ended, or is another user's."""
+    """Return {descriptor: link target} of a process's open files; {} if it has ended or belongs to another user."""
     links = {}
     with suppress(OSError), os.scandir(PROC / str(pid) / "fd") as entries:
         for entry in entries:
-            with suppress(OSError):  # it was closed meanwhile
+            with suppress(OSError):  # the process has closed the file meanwhile
                 links[entry.name] = os.readlink(entry.path)
     return links
 

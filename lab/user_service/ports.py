@@ -1,16 +1,16 @@
-"""Ports that are held while a service that is told its port starts, and for as long as it runs. Linux.
+"""Leases TCP ports to services that get their port from gilscope, from before their start until they end. Linux only.
 
-A port that is chosen by binding to port 0, closed and handed on is free for anybody until the service binds: of 50
-services that start together, one in seven lost it. Here a port
+The common way is to bind to port 0, close the socket, and pass the number on. Until the service binds, any program can
+take such a port: of 50 services that started together, one in seven lost its port. Instead, a port
 
-- comes from below net.ipv4.ip_local_port_range, where the kernel gives none to who asks for any;
-- is leased: the holder of the abstract Unix socket of that name has it, in this network namespace, whatever the user.
-  The lease ends with the process that holds it, however that ends, and leaves no file. The port itself stays unbound,
-  so that any program can bind to it, with SO_REUSEADDR, with SO_REUSEPORT or with neither;
-- is checked: it can be bound to without any option, at loopback and everywhere.
+- comes from outside net.ipv4.ip_local_port_range, so the kernel gives it to no program that asks for any free port;
+- is leased: the process that holds the abstract Unix socket of that name has the port, for all users of this network
+  namespace. The lease ends with the process, and leaves no file. The port itself stays unbound, so the service can bind
+  to it with SO_REUSEADDR, with SO_REUSEPORT or with neither;
+- is checked: a socket without options can be bound to it, at loopback and at all addresses.
 
-Only a program that insists on that very port can still come between: the service then fails, and is started afresh at
-another one. docs/child-contract.md, Bounds.
+Only a program that asks for this very port can still take it. Then the service fails, and is started again with another
+port (docs/child-contract.md, Bounds).
 """
 
 import errno
@@ -20,29 +20,28 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 FIRST_PORT = 10_000
 LAST_PORT = 65_535
-FEW_PORTS = 2_000  # a range of fewer is no range to choose from
+FEW_PORTS = 2_000  # the smallest range from which ports are chosen
 DEFAULT_RANGE = (32_768, 60_999)
 _RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
-class PortLease:
-    """A port that is this process's. The service may bind to it; no other lease has it."""
+class PortLease(NamedTuple):
+    """A port that this process has leased. Its service may bind to the port, and no other lease has the port."""
 
-    def __init__(self, port: int, lock: socket.socket | None) -> None:
-        self.port = port
-        self._lock = lock
+    port: int
+    lock: socket.socket
 
     def give_back(self) -> None:
-        """Others may have it."""
-        if self._lock is not None:
-            self._lock.close()
+        """End the lease, so that other services may have the port."""
+        self.lock.close()
 
 
 def lease(host: str, asked: int = 0) -> PortLease:
-    """*asked*, or any free port. Raises OSError if *asked* is taken, or if there is no free port."""
+    """Lease the port *asked*, or any free port if it is 0. Raises OSError if there is none."""
     for port in [asked] if asked else _candidates():
         held = _lock(port)
         if held is None:
@@ -59,14 +58,14 @@ def lease(host: str, asked: int = 0) -> PortLease:
 
 
 def check_free(host: str, port: int) -> None:
-    """Raises OSError unless *port* can be bound to without any option: connections that linger count as well."""
+    """Raise OSError unless a socket without options can be bound to *port*. Lingering connections make it fail, too."""
     for address in (host, ""):
         with socket.socket() as probe:
             probe.bind((address, port))
 
 
 def ports(ephemeral: tuple[int, int]) -> range:
-    """Where to choose from: outside the ports that the kernel gives to who asks for any."""
+    """Return the range to choose ports from, outside of the *ephemeral* range from which the kernel chooses."""
     below, above = range(FIRST_PORT, ephemeral[0]), range(ephemeral[1] + 1, LAST_PORT + 1)
     return next((ports for ports in (below, above) if len(ports) >= FEW_PORTS), range(FIRST_PORT, LAST_PORT + 1))
 
@@ -84,13 +83,12 @@ def _ephemeral() -> tuple[int, int]:
 
 
 def _lock(port: int) -> PortLease | None:
-    """A lease of *port*; None if another process has it. Off Linux there are no abstract sockets: it locks nothing."""
-    if sys.platform != "linux":
-        return PortLease(port, None)
-    lock = socket.socket(socket.AF_UNIX)
+    """Lease *port*; return None if another process has leased it. Only Linux really locks it."""
+    lease = PortLease(port, socket.socket(socket.AF_UNIX))
     try:
-        lock.bind(f"\0gilscope-port-{port}")
+        if sys.platform == "linux":
+            lease.lock.bind(f"\0gilscope-port-{port}")
     except OSError:
-        lock.close()
+        lease.give_back()
         return None
-    return PortLease(port, lock)
+    return lease

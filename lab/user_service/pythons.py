@@ -1,4 +1,4 @@
-"""Which Pythons the processes of a service run, and whether the GIL of the measured one is on."""
+"""Finds the Python versions that a service's processes run, and whether the GIL of the measured Python is on."""
 
 import sys
 from collections.abc import Iterable
@@ -15,30 +15,30 @@ ANSWER_DEADLINE_S = 1.0
 
 
 def expect_proc() -> None:
-    """Raises BadInput where the processes of a command cannot be seen, so that none would be ended or counted."""
+    """Raise BadInput if there is no /proc, without which a command's processes cannot be counted or ended."""
     if not PROC_STAT.exists():
         raise BadInput(
-            "A service by command is counted and ended by /proc, which {platform} does not have. "
-            "Measure on Linux, or start the service yourself and name it with --target.",
+            "To start a service by its command, gilscope needs /proc, which {platform} does not have. "
+            "Measure on Linux, or start the service yourself and name its URL with --target.",
             platform=sys.platform,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pythons:
-    """labels: of each Python that was found (lab.gil.probe), once. gil_enabled: None if that is not known."""
+    """The Python versions of some processes, by label (lab.gil.probe). gil_enabled: None if it is unknown"""
 
     labels: tuple[str, ...] = ()
     gil_enabled: bool | None = None
 
 
 def pythons_in(pids: Iterable[int], expected: str = "", *, may_ask: bool = True) -> Pythons:
-    """The Pythons of these processes.
+    """Return the Python versions that these processes run, and whether the GIL is on.
 
-    expected: label of the Python that is measured; if some of them run it, only their GIL counts
-    may_ask: whether a process may be made to run a line (lab.gil.probe)
-    A GIL that is on in one of them is on. It is off if all of them say so: one that does not tell, or that was
-    not reached in time, leaves it unknown.
+    expected: label of the measured Python; if some processes run this Python, only their GIL counts
+    may_ask: whether a line of Python may be run in a process (lab.gil.probe)
+    The GIL counts as on if it is on in any process, and as off if it is off in all. It is unknown if some process does
+    not report it, or was not reached in time.
     """
     until, states = monotonic() + INSPECTION_DEADLINE_S, dict[str, list[bool | None]]()
     reached_all = True

@@ -1,14 +1,14 @@
-"""Which processes and threads of a service serve its clients, counted from outside while it is timed. Linux.
+"""Counts the processes and threads that serve a service's clients, from outside, while it is timed. Linux only.
 
-A process serves if it holds an established connection from a client in any sample. Its workers are
+A process serves if it holds an established connection from a client in any sample. Its workers are:
 
-- of an ASGI application its event loops: epoll instances that watch connections from clients;
-- else its threads that used at least BUSY of the CPU time of its busiest one, without those that only carry bytes: as
-  many as it has event loops, or else its first thread, which accepts and hands out in most servers. If there are no
-  more than twice as many threads as loops, the loops are the workers. Threads that come and go, as one for each
-  connection, count as many as were there at once.
+- for an ASGI application, its event loops: epoll instances that watch connections from clients;
+- otherwise its busy threads, which used at least the share BUSY of the CPU time of the busiest thread. Threads that
+  only move bytes do not count: one thread per event loop, or without a loop the first thread, which accepts connections
+  in most servers. If there are at most twice as many busy threads as loops, the loops are the workers. If threads come
+  and go, such as one per connection, the largest number at one time counts.
 
-docs/own-service.md, "What ran", says what this costs.
+docs/own-service.md, "What ran", states the cost of this.
 """
 
 import threading
@@ -21,11 +21,11 @@ from typing import Any
 from lab.user_service import holders
 
 BUSY = 0.1
-PAUSES_S = (0.05, 0.2, 0.8, 3.2)  # between samples while clients are timed: few, however long that is
+PAUSES_S = (0.05, 0.2, 0.8, 3.2)  # pauses between samples; a long timed window has no more samples than a short one
 
 
-class WorkerCount:
-    """Samples of one service, from its creation to result()."""
+class WorkerSampler:
+    """A thread that samples one service's connections and threads, until result() is called."""
 
     def __init__(self, pids: Sequence[int], address: str, *, is_asgi: bool) -> None:
         self._pids, self._address, self._is_asgi = pids, address, is_asgi
@@ -39,18 +39,18 @@ class WorkerCount:
         self._thread.start()
 
     def result(self) -> list[dict[str, Any]]:
-        """Of each process that served: its connections, those of each event loop, its workers, CPU time by thread."""
+        """Return for each serving process its connections, in all and per loop, its workers, and CPU time by thread."""
         self.stop()
         self._sample()
         return [self._served(pid) for pid in sorted(self._connections)]
 
     @property
     def has_several_loops(self) -> bool:
-        """Whether a process was seen to serve clients with more than one event loop."""
+        """Return whether any process served clients with more than one event loop."""
         return any(len(loops) > 1 for loops in self._loops.values())
 
     def stop(self) -> None:
-        """Take no more samples."""
+        """Stop the sampling thread."""
         self._ended.set()
         self._thread.join()
 
@@ -82,7 +82,7 @@ class WorkerCount:
         loops, alive = self._loops.get(pid, []), self._most_threads[pid]
         if self._is_asgi or 0 < len(loops) <= len(busy) <= 2 * len(loops):
             threads = len(loops)
-        elif len(used) > 2 * alive:  # they come and go; without the first
+        elif len(used) > 2 * alive:  # threads come and go; the first thread does not count
             threads = alive - 1
         else:
             threads = len(busy) - max(len(loops), pid in busy)
@@ -95,7 +95,7 @@ class WorkerCount:
 
 
 def _cpu_ns_by_thread(pid: int) -> dict[int, int]:
-    """CPU time in ns of each thread of *pid* that runs now. Source: sched-stats.rst of the kernel."""
+    """Return {thread id: CPU time in ns} of *pid*'s present threads. Source: sched-stats.rst of the kernel."""
     used = {}
     for task in Path(f"/proc/{pid}/task").glob("*"):
         with suppress(OSError, ValueError, IndexError):

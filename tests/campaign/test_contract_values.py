@@ -30,7 +30,7 @@ from lab.run import cell_run
 from lab.run.cell_run import Bench
 from lab.run.children import RESET, RESULT, WARM, Child
 from lab.run.measure import measure
-from lab.run.process import Here, Place
+from lab.run.process import LocalPlace, Place
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from systems import find
@@ -160,7 +160,7 @@ class Speakers:
     lines: Mapping[str, bytes] = {}
 
     def __init__(self, sandbox: Sandbox, cwd: str) -> None:
-        self.here = Here(sandbox, cwd, str(sandbox.folder))
+        self.here = LocalPlace(sandbox, cwd, str(sandbox.folder))
         self.started: list[Child] = []
 
     def __enter__(self) -> "Speakers":
@@ -182,7 +182,9 @@ class Speakers:
         self.started.append(Speaker(name, iter(lines), place))
         return self.started[-1]
 
-    def hear_all(self, speakers: Sequence[Speaker], key: str, when: Message, deadline_s: float) -> list[dict[str, Any]]:
+    def await_lines(
+        self, speakers: Sequence[Speaker], key: str, when: Message, deadline_s: float
+    ) -> list[dict[str, Any]]:
         heard = []
         for child in speakers:
             said = next(child.lines).replace(str(NOW).encode(), str(perf_counter_ns()).encode())

@@ -157,7 +157,7 @@ def judge(site: Site, played: Played, before: Sequence[Any], player: Player) -> 
     assert len(lines) == (1 if played.status else 0)
     if lines:
         number = max(FAULTS[site.fault], 0) or errno.ENOSPC
-        told = os.strerror(number) in lines[0] or "holds a run already" in lines[0]
+        told = os.strerror(number) in lines[0] or "already holds a run" in lines[0]
         assert told or site.call in LOOKS  # which follows from seeing nothing there
         assert str(player.out) in lines[0]
     assert site.fault != "short" or played.status == 0

@@ -56,7 +56,7 @@ def together(commands: list[list[str]], folder: Path, chance: random.Random) -> 
             assert status in ((-9, 0, 2) if run is victim else (0, 2)), run.complained()
             assert "bug in gilscope" not in run.complained()
             if status == 2:
-                refused = ("Another process measures into", "holds a run already", "cannot be read")
+                refused = ("Another process is writing to", "already holds a run", "cannot be read")
                 assert any(words in run.complained() for words in refused), run.complained()
 
 

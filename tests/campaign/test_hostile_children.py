@@ -13,7 +13,7 @@ import pytest
 from core.errors import ChildFailed
 from core.limits import OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES
 from core.messages import message, verbatim
-from lab.output import Output, OutputReader
+from lab.output import OutputReader, ProcessOutput
 from lab.processes import run
 from lab.run.children import READY, RESULT, Child, Children
 from lab.run.sandbox import Sandbox
@@ -58,8 +58,8 @@ def test_a_child_that_writes_without_end_is_a_failed_cell(children: Children, mo
     base, began = _resident_bytes(), monotonic()
 
     def hear() -> None:
-        children.hear_all([silent, *([loud] if before else [])], READY, WHILE, DEADLINE_S)
-        children.hear_all([silent], RESULT, WHILE, DEADLINE_S)
+        children.await_lines([silent, *([loud] if before else [])], READY, WHILE, DEADLINE_S)
+        children.await_lines([silent], RESULT, WHILE, DEADLINE_S)
 
     with pytest.raises(ChildFailed) as caught:
         hear()
@@ -72,21 +72,21 @@ def test_a_child_that_fills_its_stderr_fills_no_disk_and_ends(children: Children
     flood = "import sys\nfor number in range(300): sys.stderr.write('y' * 10**6)\nsys.stderr.write('the end\\n')\n"
     base = _resident_bytes()
     child = start(children, flood + READY_LINE + "sys.stdin.read()")
-    children.hear_all([child], READY, WHILE, DEADLINE_S)
+    children.await_lines([child], READY, WHILE, DEADLINE_S)
     assert child.stderr_tail().endswith("the end")
     assert _resident_bytes() - base < MORE_BYTES
     assert sum(path.stat().st_size for path in Path(sandbox.folder).rglob("*") if path.is_file()) < 2**20
 
 
 def test_of_output_without_end_the_beginning_and_the_newest_mebibyte_are_kept() -> None:
-    output, reader = Output(), OutputReader()
+    output, reader = ProcessOutput(), OutputReader()
     text = "import os\nos.write(1, b'first\\n')\nfor n in range(100_000): os.write(1, b'%099d\\n' % n)\n"
     with subprocess.Popen([sys.executable, "-c", text], stdout=output.write_end) as process:
         reader.watch(output)
         assert process.wait(DEADLINE_S) == 0
-    kept = output.kept()
+    kept = output.content()
     reader.close()
-    assert kept == output.kept()
+    assert kept == output.content()
     assert kept.startswith(b"first\n")
     assert kept.endswith(b"%099d\n" % 99_999)
     assert OUTPUT_TAIL_BYTES <= len(kept) <= OUTPUT_HEAD_BYTES + OUTPUT_TAIL_BYTES + 2**17

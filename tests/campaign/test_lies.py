@@ -138,7 +138,7 @@ def duplicate_port(stage: Stage) -> tuple[CellResult, str]:
             result = measured_own(stage.folder, stage.bench, "3.14", asked, NUM_CONNECTIONS_PER_CLIENT=1)
         finally:
             thief.kill()
-    return result, r"Another process listens at 127\.0\.0\.1:\d+, too"
+    return result, r"Another process also listens at 127\.0\.0\.1:\d+,"
 
 
 def package_swapped(stage: Stage) -> tuple[CellResult, str]:
@@ -163,7 +163,7 @@ def package_swapped(stage: Stage) -> tuple[CellResult, str]:
     order = Order(plan=plan, runtimes={"3.14": copy}, folder=stage.folder / "run")
     run = Run(run_id="a", started_at="", seed=1, command=[], plan=plan.to_json(), machine={}, runtimes={})
     carry_out(order, run, stage.bench.sandbox, Mock())
-    return run.cells[0], "while it was measured: its interpreter, packages or programs changed"
+    return run.cells[0], "during the measurement: the interpreter, packages or programs changed"
 
 
 def answer_dropped(stage: Stage) -> tuple[CellResult, str]:
@@ -172,10 +172,10 @@ def answer_dropped(stage: Stage) -> tuple[CellResult, str]:
     lie = stage.chance.choice(["closed", "swallowed", "client", "service"])
     if lie == "service":
         stage.edit("service", f"result['requests'] += {stage.chance.choice([-1, 1])}")
-        return stage.cell(runtime), "Services say that they answered"
+        return stage.cell(runtime), "The services counted"
     if lie == "client":
         stage.edit("client", ONE_MORE)
-        return stage.cell(runtime), "Services say that they answered"
+        return stage.cell(runtime), "The services counted"
     then = "self.shutdown(2)" if lie == "closed" else "pass"
     patch_children(stage.patch, "service", DROPPED.format(number=stage.chance.randint(1, 20), then=then))
     patch_children(stage.patch, "client", IMPATIENT)
@@ -189,10 +189,10 @@ def latency_doubled(stage: Stage) -> tuple[CellResult, str]:
     lie = stage.chance.choice(["completion", "end", "latency"])
     if lie == "latency":
         stage.edit("client", DOUBLED.format(factor=stage.chance.randint(2, 4)))
-        return stage.cell(runtime, **slow), r"as latency\.histogram\.total_ns; .*the time that its workers had"
+        return stage.cell(runtime, **slow), r"as latency\.histogram\.total_ns, .*the time that its workers had"
     key = {"completion": "completion_ns", "end": "finished_ns"}[lie]
     stage.edit("client", f"result[{key!r}] *= 2")
-    return stage.cell(runtime, **slow), rf"as {key}; the child contract requires a whole number from"
+    return stage.cell(runtime, **slow), rf"as {key}, but the child contract requires a whole number from"
 
 
 LIES: tuple[Callable[[Stage], tuple[CellResult, str]], ...] = (

@@ -13,7 +13,7 @@ import pytest
 from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
 from lab.user_service import ports
-from lab.user_service.command import LOOPBACK, CommandFailed, endpoint_for
+from lab.user_service.command import LOOPBACK, CommandFailed, choose_endpoint
 from tests.campaign.sizes import size
 from tests.contract.own_services import told
 
@@ -82,7 +82,7 @@ def test_a_port_that_somebody_listens_at_is_not_leased() -> None:
     with socket.create_server((LOOPBACK, 0)) as other, pytest.raises(OSError, match="Address already in use"):
         ports.lease(LOOPBACK, other.getsockname()[1])
     with socket.create_server(("", 0)) as other, pytest.raises(CommandFailed, match="is not available: Address"):
-        endpoint_for({"command": "x {port}", "first_port": other.getsockname()[1]}, 0, "/tmp")
+        choose_endpoint({"command": "x {port}", "first_port": other.getsockname()[1]}, 0, "/tmp")
 
 
 STOLEN = """
@@ -118,7 +118,7 @@ ports.check_free = check_and_lose
 descendants = command.descendants
 command.descendants = lambda pid: [other for other in descendants(pid) if other not in thieves]
 try:
-    service = command.started(own, {"service_id": 0, "folder": folder, "params": {}})
+    service = command.start_command(own, {"service_id": 0, "folder": folder, "params": {}})
     print(json.dumps({"lost": len(taken), "other": service.address.endswith(str(taken[-1])) is False}))
     service.stop()
 except command.CommandFailed as failed:

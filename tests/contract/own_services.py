@@ -228,7 +228,7 @@ def running(runtime: Runtime, folder: Path, port: int, source: str = "items.py")
     command = [str(runtime.interpreter.executable), source, str(port)]
     with subprocess.Popen(command, cwd=folder, env=os.environ | runtime.variables) as service:
         try:
-            while own_command.lacking(own, f"127.0.0.1:{port}", 5.0):
+            while own_command.probe(own, f"127.0.0.1:{port}", 5.0):
                 assert service.poll() is None
             yield
         finally:

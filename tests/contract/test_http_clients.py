@@ -98,10 +98,10 @@ def start(
 
 def ask(children: Children, clients: list[Child]) -> list[Asked]:
     """Let all of these clients call at once when all are ready; what became of each."""
-    children.hear_all(clients, READY, verbatim("before it was ready"), 2 * DEADLINE_S)
+    children.await_lines(clients, READY, verbatim("before it was ready"), 2 * DEADLINE_S)
     for child in clients:
         child.tell("go")
-    lines = children.hear_all(clients, RESULT, verbatim("before its result"), 2 * DEADLINE_S)
+    lines = children.await_lines(clients, RESULT, verbatim("before its result"), 2 * DEADLINE_S)
     return [Asked(line[RESULT], child.stderr_tail()) for line, child in zip(lines, clients, strict=True)]
 
 

@@ -9,7 +9,7 @@ from core.method import ORCHESTRATOR, Method
 from lab.profile import memory
 from lab.python import uv
 from lab.run.cell_run import Bench
-from lab.run.profiling import PROFILERS
+from lab.run.profiling import CellProfiler
 from lab.run.runtimes import Runtime
 from tests.clients.user_service.test_client import serving
 from tests.conftest import runtime_or_skip
@@ -29,7 +29,7 @@ def test_the_memory_of_a_service_is_that_of_all_its_processes_and_none_of_ours(
     monkeypatch.setattr(memory, "ANSWER_S", 1.0)  # a busy machine may not let them answer sooner
     cell, system = planned(folder, str(any_runtime.name), {"command": "{python} family.py {port}"})
     bench = replace(bench, method=Method(client_runtime=ORCHESTRATOR))
-    profile = PROFILERS["memory"](cell, system, bench, folder)
+    profile = CellProfiler(cell, system, bench, folder).memory()
     assert list(profile["moments"]) == ["start", "listening", "before", "after", "idle"]
     after = profile["moments"]["after"]
     assert after["processes"] == 2

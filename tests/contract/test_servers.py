@@ -130,5 +130,5 @@ def test_state_of_one_loop_that_another_uses_is_named_as_the_cause(
     broken = served(folder, bench, any_runtime, "uvicorn", ASGI, topology="1x2", **loads)
     assert broken.status == "failed"
     assert "is bound to a different event loop" in str(broken.reason)
-    assert "Keep one for each loop" in str(broken.reason)
+    assert "Create this state once per loop" in str(broken.reason)
     check_all_is_well(served(folder, bench, any_runtime, "uvicorn", ASGI, topology="2x1", **loads), any_runtime)

@@ -132,5 +132,5 @@ def test_arms_that_do_not_fit_into_memory_are_not_started(
 ) -> None:
     monkeypatch.setattr(measure, "memory_available_bytes", lambda: 1 << 20)
     system = find("2")
-    with pytest.raises(NotEnoughMemory, match="and 1 MiB"):
+    with pytest.raises(NotEnoughMemory, match="only 1 MiB"):
         measure_in_slices(arms(small_cell(system, any_runtime), system), 1, replace(bench, method=METHOD, slices={}), 7)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from core import inside
-from lab.run.inside import SOURCE
+from lab.run.instrumentation import SOURCE
 from lab.run.runtimes import Runtime
 
 NOTES_ITS_START = """

@@ -13,7 +13,7 @@ import pytest
 
 from core import inside
 from core.inside.stacks_threads import is_parked_on_a_lock
-from lab.run.inside import SOURCE
+from lab.run.instrumentation import SOURCE
 from lab.run.runtimes import Runtime
 from tests.conftest import runtime_or_skip
 from tests.started import started

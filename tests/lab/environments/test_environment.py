@@ -13,7 +13,7 @@ import pytest
 
 from lab.environments import environment as environments
 from lab.environments.environment import EnvironmentFailed, environment, installed_packages, run_build
-from lab.locks import locked, take
+from lab.locks import acquire, locked
 from lab.places import REPOSITORY
 from lab.python import uv
 from lab.python.interpreters import Interpreter
@@ -125,7 +125,7 @@ def test_one_that_is_used_no_more_goes_when_another_is_made_but_another_process_
     before = make()
     os.close(environments._IN_USE.pop(before))  # as the end of its process does
     hold = "import sys; from pathlib import Path; from lab import locks\n"
-    hold += "locks.take(Path(sys.argv[1]), shared=True); print('held', flush=True); sys.stdin.read()"
+    hold += "locks.acquire(Path(sys.argv[1]), shared=True); print('held', flush=True); sys.stdin.read()"
     with started(sys.executable, "-c", hold, str(before), cwd=REPOSITORY):
         requirements.write_text("some==2.0 --hash=sha256:00\n")
         second = make()
@@ -240,7 +240,7 @@ def test_what_a_command_leaves_behind_is_ended_and_holds_no_lock(tmp_path: Path)
     outliving = f"exec >/dev/null 2>&1; setsid cat <{tmp_path}/fifo &"
     with locked(tmp_path) as lock:
         assert run_build(["sh", "-c", outliving], lock, 10).returncode == 0
-    free = take(tmp_path, wait=False)
+    free = acquire(tmp_path, wait=False)
     assert free is not None
     os.close(free)
 

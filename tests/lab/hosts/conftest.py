@@ -1,4 +1,4 @@
-"""Three hosts for all tests of this folder, and a Spread over them."""
+"""Three hosts for all tests of this folder, and a HostCluster over them."""
 
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
@@ -11,7 +11,7 @@ from core.hosts import Layout
 from core.method import Method
 from core.result import CellResult
 from lab.hosts import connection
-from lab.hosts.spread import Spread
+from lab.hosts.cluster import HostCluster
 from lab.run.cell_run import Bench
 from lab.run.measure import measure, measure_in_slices
 from lab.run.runtimes import Runtime
@@ -48,14 +48,14 @@ def layout(lab: Lab, **changes: object) -> Layout:
 
 
 @pytest.fixture(scope="module")
-def spread(lab: Lab) -> Iterator[Spread]:
+def spread(lab: Lab) -> Iterator[HostCluster]:
     """The hosts, connected by ssh."""
-    with Spread(layout(lab), Method(duration_s=SECONDS)) as spread:
+    with HostCluster(layout(lab), Method(duration_s=SECONDS)) as spread:
         yield spread
 
 
 @pytest.fixture(scope="module")
-def measured(spread: Spread, sandbox: Sandbox, any_runtime: Runtime) -> Measured:
+def measured(spread: HostCluster, sandbox: Sandbox, any_runtime: Runtime) -> Measured:
     """Measures a cell of a system across the hosts."""
     name = str(any_runtime.name)
     runtimes = spread.runtimes([name])

@@ -16,13 +16,13 @@ from core.hosts import Host, Layout
 from core.method import Method
 from core.processtree import tree
 from core.system import CLIENT
-from lab.hosts.place import InsideThere
-from lab.hosts.spread import Spread
+from lab.hosts.cluster import HostCluster
+from lab.hosts.place import RemoteInstrumentation
 from lab.profile.watchers import OBSTACLES
 from lab.run import pauses
 from lab.run.cell_run import Bench
 from lab.run.measure import measure
-from lab.run.profiling import PROFILERS
+from lab.run.profiling import PROFILERS, CellProfiler
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from systems import find
@@ -33,13 +33,13 @@ METHOD = Method(duration_s=1.0, pin_services=(0,))  # a sampler of stacks may ha
 
 
 @pytest.fixture(scope="module")
-def spread() -> Iterator[Spread]:
-    with Spread(LAYOUT, METHOD) as spread:
+def spread() -> Iterator[HostCluster]:
+    with HostCluster(LAYOUT, METHOD) as spread:
         yield spread
 
 
 @pytest.fixture(scope="module")
-def bench(spread: Spread, sandbox: Sandbox, any_runtime: Runtime) -> Bench:
+def bench(spread: HostCluster, sandbox: Sandbox, any_runtime: Runtime) -> Bench:
     runtimes = spread.runtimes([str(any_runtime.name)])
     return Bench(sandbox=sandbox, runtimes=runtimes, method=METHOD, places=spread)
 
@@ -60,8 +60,8 @@ def test_collections_and_answers_by_time_are_known_and_requests_are_not_laid_ove
     assert result.slow == {}
 
 
-def test_what_a_service_wrote_comes_whole_however_long_it_is(spread: Spread) -> None:
-    inside = InsideThere(spread._ask_services_host, pauses.DEFAULT)
+def test_what_a_service_wrote_comes_whole_however_long_it_is(spread: HostCluster) -> None:
+    inside = RemoteInstrumentation(spread._ask_services_host, pauses.DEFAULT)
     folder, content = Path(inside.variables["GILSCOPE_INSIDE"]), os.urandom(3 << 20)
     (folder / "stacks-7").write_bytes(content)
     assert inside.files("stacks", 1 << 24) == {"stacks-7": content}
@@ -74,11 +74,11 @@ def test_what_a_service_wrote_comes_whole_however_long_it_is(spread: Spread) -> 
 def test_a_service_is_profiled_on_its_host(cell: Cell, bench: Bench, tmp_path: Path, kind: str, key: str) -> None:
     if obstacle := OBSTACLES[kind]():
         pytest.skip(str(obstacle))
-    profile = PROFILERS[kind](cell, find("4"), replace(bench, inside={}), tmp_path)
+    profile = PROFILERS[kind](CellProfiler(cell, find("4"), replace(bench, inside={}), tmp_path))
     assert profile[key]
 
 
-def test_pins_are_counted_among_the_cpus_of_the_host(spread: Spread) -> None:
+def test_pins_are_counted_among_the_cpus_of_the_host(spread: HostCluster) -> None:
     usable = sorted(os.sched_getaffinity(0))
     assert spread.service_line()["cpus"] == usable[:1]
     assert spread.client_line(0)["cpus"] == []
@@ -125,7 +125,7 @@ def test_what_disturbs_a_host_is_said_with_its_name(bench: Bench, cell: Cell, mo
 
 @pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="only Linux has an idle class")
 @pytest.mark.parametrize("is_awake", [False, True])
-def test_the_cores_of_each_host_are_held_awake_for_a_cell_that_says_so(spread: Spread, is_awake: bool) -> None:
+def test_the_cores_of_each_host_are_held_awake_for_a_cell_that_says_so(spread: HostCluster, is_awake: bool) -> None:
     with spread.kept_awake(is_awake):
         assert len(keepers()) == is_awake * len(HOSTS) * (1 + len(os.sched_getaffinity(0)))
     assert keepers() == []

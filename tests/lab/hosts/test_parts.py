@@ -11,9 +11,9 @@ import pytest
 from commands import hosts
 from core.errors import ChildFailed
 from core.hosts import Host
-from lab.hosts.clock import Offset, Trip, between, estimate, overlap_faults
+from lab.hosts.agent_stream import split_ssh_address
+from lab.hosts.clock import ClockOffset, RoundTrip, between, estimate, overlap_faults
 from lab.hosts.connection import HostConnection
-from lab.hosts.link import parts
 from lab.hosts.protocol import MOST_BYTES, BadFrame, FrameReader, frame
 from lab.run.sandbox import Sandbox
 from tests.test_import_table import STANDARD_LIBRARY, imports
@@ -34,19 +34,25 @@ def test_what_is_no_frame_is_refused_before_it_is_kept(data: bytes) -> None:
 
 
 def test_the_offset_is_that_of_the_quickest_trip_give_or_take_half_of_it() -> None:
-    slow, quick = Trip(sent_ns=0, there_ns=5_900, back_ns=1_000), Trip(sent_ns=2_000, there_ns=7_050, back_ns=2_100)
-    assert estimate([slow, quick]) == Offset(offset_ns=5_000, error_ns=50, at_ns=2_050)
+    slow, quick = (
+        RoundTrip(sent_ns=0, there_ns=5_900, back_ns=1_000),
+        RoundTrip(sent_ns=2_000, there_ns=7_050, back_ns=2_100),
+    )
+    assert estimate([slow, quick]) == ClockOffset(offset_ns=5_000, error_ns=50, at_ns=2_050)
 
 
 def test_a_drift_between_two_estimates_is_part_of_the_error() -> None:
-    before, after = Offset(offset_ns=100, error_ns=10, at_ns=0), Offset(offset_ns=140, error_ns=30, at_ns=1000)
-    assert between(before, after) == Offset(offset_ns=120, error_ns=50, at_ns=500)
+    before, after = (
+        ClockOffset(offset_ns=100, error_ns=10, at_ns=0),
+        ClockOffset(offset_ns=140, error_ns=30, at_ns=1000),
+    )
+    assert between(before, after) == ClockOffset(offset_ns=120, error_ns=50, at_ns=500)
 
 
 def test_windows_that_hardly_overlap_make_a_cell_invalid() -> None:
     clients = [{"finished_ns": 1000, "completion_ns": 1000}, {"finished_ns": 1100, "completion_ns": 1000}]
     assert overlap_faults(clients, 0) == []  # 900 of 1100
-    assert "overlap by 73%" in str(overlap_faults(clients, 50)[0])
+    assert "for only 73% of the time" in str(overlap_faults(clients, 50)[0])
     assert overlap_faults(clients[:1], 10**9) == []
 
 
@@ -55,7 +61,7 @@ def test_windows_that_hardly_overlap_make_a_cell_invalid() -> None:
     [("h", ("", "h", "")), ("me@[fe80::1]:22", ("me", "fe80::1", "22"))],
 )
 def test_a_place_is_a_user_a_host_and_a_port(text: str, expected: tuple[str, str, str]) -> None:
-    assert parts(text) == expected
+    assert split_ssh_address(text) == expected
 
 
 def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
@@ -63,7 +69,7 @@ def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
     code = "import sys; sys.path.insert(0, '.'); import lab.hosts.agent, lab.user_service.child; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     own = [name for name in done.stdout.split() if name.partition(".")[0] in ("lab", "core", "systems", "config")]
-    assert "lab.hosts.errands" in own
+    assert "lab.hosts.agent_calls" in own
     for name in own:
         path = Path(*name.split(".")).with_suffix(".py")
         if path.exists():
@@ -81,7 +87,7 @@ def test_a_child_of_an_agent_is_written_to_read_and_waited_for(sandbox: Sandbox)
         child.close_stdin()
         assert child.wait(60) == 5
         assert child.read() == b"x" * 100_000 + b"\n"
-        assert child.stderr.kept() == b"end\n"
+        assert child.stderr.content() == b"end\n"
         child.close()
         with pytest.raises(ChildFailed, match="No such file"):
             connection.start(["/nonexistent"], {})

@@ -10,7 +10,7 @@ import pytest
 from core.inside.memory import END
 from lab.profile import memory
 from lab.profile.memory import MemoryWatcher, merge_moments, parse_heap, sizes_by_kind, sum_heaps
-from lab.run.inside import Inside
+from lab.run.instrumentation import Instrumentation
 from lab.run.runtimes import Runtime
 from tests.lab.hosts.namespaces import wait_until
 from tests.started import started
@@ -84,7 +84,7 @@ def test_a_process_is_seen_to_grow_and_goes_on_as_if_it_was_not_asked(
     runtime: Runtime, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memory, "IDLE_S", 0.0)
-    asked, inside = count(1), Inside(tmp_path, {"memory": {}})
+    asked, inside = count(1), Instrumentation(tmp_path, {"memory": {}})
 
     def until_answered(pause_s: float) -> None:
         """In place of a pause, in which a busy machine may do something else: two signals at once have one answer."""
@@ -117,7 +117,7 @@ def test_a_process_is_seen_to_grow_and_goes_on_as_if_it_was_not_asked(
     assert 1_000_000 < sizes_by_kind(start.decode())["objects"] <= sizes["before"]["objects"]
 
 
-def said(inside: Inside) -> str:
+def said(inside: Instrumentation) -> str:
     """What it has answered so far."""
     return "".join(content.decode() for content in inside.files("mallocs").values())
 

@@ -40,9 +40,9 @@ def says(*lines: object, then: str = WAIT_FOR_END) -> str:
 
 
 def failure(children: Children, *speakers: Child, key: str = READY, deadline_s: float = DEADLINE_S) -> str:
-    """Why hear_all failed."""
+    """Why await_lines failed."""
     with pytest.raises(ChildFailed) as caught:
-        children.hear_all(speakers, key, BEFORE, deadline_s)
+        children.await_lines(speakers, key, BEFORE, deadline_s)
     return str(caught.value)
 
 
@@ -52,26 +52,26 @@ def failure(children: Children, *speakers: Child, key: str = READY, deadline_s: 
 def test_one_line_of_each_is_heard_in_the_order_of_the_children(children: Children) -> None:
     slow = start(children, says({"ready": 1}, then=WAIT_FOR_END))
     fast = start(children, says({"ready": 2}))
-    assert children.hear_all([fast, slow], READY, BEFORE, DEADLINE_S) == [{"ready": 2}, {"ready": 1}]
+    assert children.await_lines([fast, slow], READY, BEFORE, DEADLINE_S) == [{"ready": 2}, {"ready": 1}]
 
 
 def test_lines_that_come_together_are_heard_one_after_the_other(children: Children) -> None:
     child = start(children, says('{"ready": true}\n{"result": 1}'))
-    assert children.hear_all([child], READY, BEFORE, DEADLINE_S) == [{"ready": True}]
+    assert children.await_lines([child], READY, BEFORE, DEADLINE_S) == [{"ready": True}]
     start_s = monotonic()
-    assert children.hear_all([child], RESULT, AT_END, 4.0) == [{"result": 1}]
+    assert children.await_lines([child], RESULT, AT_END, 4.0) == [{"result": 1}]
     assert monotonic() - start_s < 3.0
 
 
 def test_a_line_that_comes_in_pieces_is_heard_whole(children: Children) -> None:
     pieces = 'import sys\nfor c in \'{"ready": "a b"}\\n\': sys.stdout.write(c); sys.stdout.flush()\nsys.stdin.read()'
     child = start(children, pieces)
-    assert children.hear_all([child], READY, BEFORE, DEADLINE_S) == [{"ready": "a b"}]
+    assert children.await_lines([child], READY, BEFORE, DEADLINE_S) == [{"ready": "a b"}]
 
 
 def test_a_long_line_is_heard_whole(children: Children) -> None:
     child = start(children, "print('{\"ready\": \"' + 'x' * 3_000_000 + '\"}', flush=True)\n" + WAIT_FOR_END)
-    (line,) = children.hear_all([child], READY, BEFORE, DEADLINE_S)
+    (line,) = children.await_lines([child], READY, BEFORE, DEADLINE_S)
     assert len(line["ready"]) == 3_000_000
 
 
@@ -80,7 +80,7 @@ def test_a_child_is_told_lines_of_json_and_words_of_any_length_and_the_end(child
     for line in ({"cell": "一"}, "go", "x" * 1_000_000):
         child.tell(line)
     child.end_of_file()
-    (line,) = children.hear_all([child], RESULT, AT_END, DEADLINE_S)
+    (line,) = children.await_lines([child], RESULT, AT_END, DEADLINE_S)
     first, *others = line["result"].split("\n")
     assert (json.loads(first), others) == ({"cell": "一"}, ["go", "x" * 1_000_000, ""])
 
@@ -134,7 +134,7 @@ def test_a_child_that_says_why_it_gives_up_is_quoted_and_the_failure_has_the_cod
     why = message("{port} is taken.", port=80)
     child = start(children, says({"failed": why.to_json()}, then="raise SystemExit(1)"))
     with pytest.raises(ChildFailed, match=r"exited with status 1 before it was ready\. 80 is taken\.$") as caught:
-        children.hear_all([child], READY, BEFORE, DEADLINE_S)
+        children.await_lines([child], READY, BEFORE, DEADLINE_S)
     assert (caught.value.message.code, caught.value.message.args["end"]) == (BEFORE.code, why)
 
 
@@ -147,16 +147,18 @@ def test_a_child_that_ends_while_another_is_awaited_fails_at_once(children: Chil
 def test_a_child_that_has_said_its_result_may_end(children: Children) -> None:
     client = start(children, says({"result": 1}, then=""), name="Client 1 of 1")
     service = start(children, "import sys; sys.stdin.read(); print('{\"result\": 2}')")
-    assert children.hear_all([client], RESULT, message("while the clients were calling"), DEADLINE_S) == [{"result": 1}]
+    assert children.await_lines([client], RESULT, message("while the clients were sending requests"), DEADLINE_S) == [
+        {"result": 1}
+    ]
     service.end_of_file()
-    assert children.hear_all([service], RESULT, AT_END, DEADLINE_S) == [{"result": 2}]
+    assert children.await_lines([service], RESULT, AT_END, DEADLINE_S) == [{"result": 2}]
 
 
 def test_silence_fails_the_child_at_the_deadline(children: Children) -> None:
     noisy, silent, third = (start(children, says(*said)) for said in ([{"ready": 1}], [], []))
-    children.hear_all([noisy], READY, BEFORE, DEADLINE_S)
+    children.await_lines([noisy], READY, BEFORE, DEADLINE_S)
     reason = failure(children, silent, third, deadline_s=0.3)
-    assert re.match(r"Service 1 of 1 .* and 1 more said nothing for \S+ s before it was ready\.", reason)
+    assert re.match(r"Service 1 of 1 .* and 1 more sent no line for \S+ s before it was ready\.", reason)
 
 
 def test_telling_a_child_that_has_gone_is_no_error(children: Children) -> None:
@@ -181,7 +183,7 @@ def test_no_child_is_left_when_the_block_ends_also_with_an_error(
 ) -> None:
     with suppress(RuntimeError, KeyboardInterrupt), Children(sandbox, str(tmp_path)) as children:
         deaf = [start(children, DEAF + says({"ready": 1}, then="signal.pause()")) for _ in range(3)]
-        children.hear_all(deaf, READY, BEFORE, DEADLINE_S)
+        children.await_lines(deaf, READY, BEFORE, DEADLINE_S)
         if error:
             raise error
     assert [child.process.wait() for child in deaf] == [-signal.SIGKILL] * 3
@@ -197,7 +199,7 @@ def test_a_child_gets_no_variable_that_changes_how_python_runs(
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("GILSCOPE_TEST", "kept")
     child = start(children, "import os, json; print(json.dumps({'result': dict(os.environ)}), flush=True)")
-    (line,) = children.hear_all([child], RESULT, AT_END, DEADLINE_S)
+    (line,) = children.await_lines([child], RESULT, AT_END, DEADLINE_S)
     assert [name for name in line["result"] if name.startswith("PYTHON") or name == "VIRTUAL_ENV"] == []
     assert line["result"]["GILSCOPE_TEST"] == "kept"
 
@@ -206,5 +208,5 @@ def test_a_child_joins_the_sandbox_process_group_and_starts_where_it_is_told(
     children: Children, sandbox: Sandbox, tmp_path: Path
 ) -> None:
     child = start(children, "import os, json; print(json.dumps({'result': [os.getpgrp(), os.getcwd()]}), flush=True)")
-    (line,) = children.hear_all([child], RESULT, AT_END, DEADLINE_S)
+    (line,) = children.await_lines([child], RESULT, AT_END, DEADLINE_S)
     assert line["result"] == [sandbox.process_group, str(tmp_path)]

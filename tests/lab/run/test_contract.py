@@ -20,7 +20,7 @@ from lab.run.contract import (
     take_client_result,
     take_service_result,
 )
-from lab.run.inside import Window
+from lab.run.instrumentation import TimeWindow
 from lab.run.runtimes import Runtime
 from systems import find
 from tests.lab.scripted_children import GIL_OFF, latency
@@ -72,11 +72,11 @@ def test_all_that_is_missing_is_named(names: list[str]) -> None:
         ({"completion_ns": 1.0}, "1.0 as completion_ns"),
         ({"gil_enabled_end": 0}, "0 as gil_enabled_end"),
         *(({"errors": {"503": value}}, f"{{'503': {value!r}}} as errors") for value in ("2", True, -1)),
-        ({"mine": 3}, "3 as mine; the child contract requires a known key"),
+        ({"mine": 3}, "3 as mine, but the child contract requires a known key"),
         ({"gil_enabled_end": None}, "None as gil_enabled_end"),
         ({"latency": Histogram().to_json()}, "0 as latency.count"),  # of 1 answer
-        ({"answered": 2}, "2 as answered; the child contract requires at most its 1 requests"),
-        ({"wrong": 2}, "2 as wrong; the child contract requires at most its 1 answers"),
+        ({"answered": 2}, "2 as answered, but the child contract requires at most its 1 requests"),
+        ({"wrong": 2}, "2 as wrong, but the child contract requires at most its 1 answers"),
     ],
 )
 def test_what_cannot_be_is_refused_with_its_name(said: dict[str, Any], complained: str) -> None:
@@ -96,7 +96,7 @@ def test_what_cannot_be_is_refused_with_its_name(said: dict[str, Any], complaine
 )
 def test_what_is_no_histogram_is_refused_wherever_it_may_stand(name: str, wrong: dict[str, Any]) -> None:
     whole = {} if "count" in wrong else latency(5)
-    assert f" sent {name} that is not a histogram: " in complaint(client(**{name: {**whole, **wrong}}))
+    assert f" sent {name}, which is not a valid histogram: " in complaint(client(**{name: {**whole, **wrong}}))
 
 
 def test_a_client_with_errors_or_with_more_to_say_need_not_have_a_time_for_each_answer() -> None:
@@ -108,7 +108,7 @@ def test_a_client_with_errors_or_with_more_to_say_need_not_have_a_time_for_each_
 
 @pytest.mark.parametrize(("key", "value"), [("finished_ns", 10), ("finished_ns", 10**9), ("completion_ns", 10**9)])
 def test_a_client_ends_between_its_release_and_its_last_line(key: str, value: int) -> None:
-    result, window = {"finished_ns": 20, "completion_ns": 5}, Window(start_ns=10, end_ns=30)
+    result, window = {"finished_ns": 20, "completion_ns": 5}, TimeWindow(start_ns=10, end_ns=30)
     check_times(child(**result), window, 1)
     with pytest.raises(ChildFailed, match=f"sent {value} as {key}"):
         check_times(child(**result | {key: value}), window, 1)
@@ -125,7 +125,7 @@ def test_services_answered_what_clients_were_answered() -> None:
     for more, requests in (({"errors": {"timeout": 1}}, 5), ({"wrong": 1}, 0), ({"said": {}}, 3)):
         check({**two, **more}, {"requests": requests})
     for requests in (1, 3):
-        with pytest.raises(ChildFailed, match=f"{requests} requests; .* 2 answers"):
+        with pytest.raises(ChildFailed, match=f"{requests} answered requests, .* 2 answers"):
             check(two, {"requests": requests})
 
 
@@ -148,7 +148,7 @@ def test_addresses_are_a_list() -> None:
 def test_a_child_of_the_right_version_or_of_another_language_is_taken() -> None:
     for runtime in ({"implementation": "cpython", "version": "3.14.2"}, {"version": "1.23"}, {}):
         check_runtime(RUNTIME, [CHILD], [{"runtime": runtime}])
-    with pytest.raises(ChildFailed, match=r"3\.12\.0; 3\.14\.2 was expected"):
+    with pytest.raises(ChildFailed, match=r"3\.12\.0, but 3\.14\.2 was expected"):
         check_runtime(RUNTIME, [CHILD], [{"runtime": {"implementation": "cpython", "version": "3.12.0"}}])
 
 
@@ -179,7 +179,7 @@ def test_answers_by_time_are_those_of_the_window(start_ns: int, counts: list[int
     times = {"finished_ns": 10**9 + 1, "completion_ns": 1}
     take_client_result(CHILD, client(slices=slices, **times))
     with nullcontext() if is_right else pytest.raises(ChildFailed, match="from 950000000 to 2010000000"):
-        check_times(CHILD, Window(start_ns=10**9, end_ns=2 * 10**9), 1)
+        check_times(CHILD, TimeWindow(start_ns=10**9, end_ns=2 * 10**9), 1)
 
 
 @pytest.mark.parametrize(

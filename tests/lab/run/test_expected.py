@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.request_plan import ANY, Request, wrong
-from lab.run.expected import learned
+from lab.run.expected import learn_check
 
 
 @pytest.mark.parametrize(
@@ -23,18 +23,18 @@ from lab.run.expected import learned
 def test_what_all_answers_have_in_common_is_expected(
     answers: list[tuple[int, bytes]], check: str, status: int, value: Any
 ) -> None:
-    request, by = learned(Request(path="/a"), answers)
+    request, by = learn_check(Request(path="/a"), answers)
     assert (by, request.expect_status, request.expect_json) == (check, status, value)
     assert bool(request.expect_sha256) is (check == "body")
 
 
 def test_what_was_declared_is_not_learned_anew() -> None:
     declared = Request(expect_json={"id": 3})
-    assert learned(declared, [(500, b"")]) == (declared, "declared")
+    assert learn_check(declared, [(500, b"")]) == (declared, "declared")
 
 
 def test_an_answer_of_another_body_is_wrong_and_its_difference_is_shown() -> None:
-    request, _ = learned(Request(), [(200, b'{"id": 3}')])
+    request, _ = learn_check(Request(), [(200, b'{"id": 3}')])
     assert "id is 4, expected 3" in str(wrong(request, 200, b'{"id": 4}'))
     assert "a body of 21 bytes with sha256 " in str(wrong(request, 200, b'{"id": 3, "extra": 1}'))
     assert wrong(request, 200, b'{"id": 3}') is None

@@ -19,7 +19,7 @@ from lab.python.interpreters import Interpreter
 from lab.run import experiment
 from lab.run.experiment import carry_out
 from lab.run.feasible import files_needed, preflight
-from lab.run.runs import RUNS, Order, check_same_runtimes, new_run, resumed, run_folder
+from lab.run.runs import RUNS, Order, check_same_runtimes, load_to_resume, new_run, run_folder
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from systems import find
@@ -172,7 +172,7 @@ def test_a_run_that_was_stopped_goes_on_with_what_is_missing_in_the_order_of_its
     assert (len(before.cells), before.finished_at) == (stop_at - 1, "")
     journal.stop_at = 0
     for _ in range(2):  # the second time nothing is missing
-        again = resumed(order.folder)
+        again = load_to_resume(order.folder)
         carry_out(replace(order, plan=Plan.from_json(again.plan)), again, journal.sandbox, journal)
     assert journal.measured == straight
     after = load(order.folder)
@@ -238,5 +238,5 @@ def test_http_clients_that_would_leave_services_idle_are_refused(plan: Plan) -> 
         preflight(replace(plan, rows=(Row(system=find("http-stdlib"), values=values),)))
 
     prepare(4)
-    with pytest.raises(BadInput, match="is 3 and NUM_API_SERVICES is 4"):
+    with pytest.raises(BadInput, match="is 3, but NUM_API_SERVICES is 4"):
         prepare(3, 4)

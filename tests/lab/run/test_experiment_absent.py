@@ -10,7 +10,7 @@ from core.messages import NOTHING, message, verbatim
 from core.method import Method
 from lab.environments.environment import EnvironmentFailed
 from lab.native import programs
-from lab.run.feasible import prepare, without_absent
+from lab.run.feasible import drop_absent, prepare
 from lab.run.runtimes import AnyRuntime, Native, Runtime
 from systems import find
 from tests.lab.run.test_experiment import runtime
@@ -59,7 +59,7 @@ def test_a_system_whose_program_is_missing_has_no_cells_there_and_a_reason(
     cells: list[tuple[str, str]],
 ) -> None:
     lack(monkeypatch, lacking)
-    possible = without_absent(mixed(*systems), here)
+    possible = drop_absent(mixed(*systems), here)
     assert possible.absent == dict.fromkeys(absent, NEEDS_CARGO)
     assert sorted((cell.system, cell.runtime) for cell in possible.cells()) == sorted(cells)
     assert {*possible.runtimes} == {runtime for _, runtime in cells}
@@ -69,7 +69,7 @@ def test_a_plan_of_native_alone_keeps_its_runtime_without_cells(
     here: dict[str, AnyRuntime], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lack(monkeypatch, "calc-service")
-    alone = without_absent(mixed("1", runtimes=("native",)), here)
+    alone = drop_absent(mixed("1", runtimes=("native",)), here)
     assert (alone.runtimes, alone.cells()) == (("native",), [])
 
 
@@ -78,7 +78,7 @@ def test_a_native_client_that_was_asked_for_and_is_missing_is_a_reason_for_every
 ) -> None:
     lack(monkeypatch, "loadgen")
     asked = mixed("2", runtimes=("3.14",), method=Method(client_runtime="native"))
-    assert without_absent(asked, here).absent == {("2", "3.14"): NEEDS_CARGO}
+    assert drop_absent(asked, here).absent == {("2", "3.14"): NEEDS_CARGO}
 
 
 def test_packages_that_cannot_be_installed_are_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +91,7 @@ def test_packages_that_cannot_be_installed_are_a_reason(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Runtime, "python", fail)
     runtimes: dict[str, AnyRuntime] = {"3.14": runtime("3.14")}
-    possible = without_absent(mixed("3", "echo-uvloop", "echo-asyncio", runtimes=("3.14",)), runtimes)
+    possible = drop_absent(mixed("3", "echo-uvloop", "echo-asyncio", runtimes=("3.14",)), runtimes)
     reasons = {system: str(reason) for (system, _), reason in possible.absent.items()}
     assert reasons == {"3": "requirements/tornado.txt", "echo-uvloop": "requirements/uvloop.txt"}
     assert [str(line) for line in prepare(runtimes)] == ["3.14: requirements/tornado.txt"]
@@ -100,6 +100,6 @@ def test_packages_that_cannot_be_installed_are_a_reason(monkeypatch: pytest.Monk
 def test_what_refuses_a_gil_that_is_switched_on_has_no_cells_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Runtime, "python", lambda self, requirements, wheels=(): Path("/no/python"))
     names = ("3.14", "3.14t+gil", "3.14t")
-    possible = without_absent(mixed("alt-granian-wsgi", runtimes=names), {name: runtime(name) for name in names})
+    possible = drop_absent(mixed("alt-granian-wsgi", runtimes=names), {name: runtime(name) for name in names})
     assert [cell.runtime for cell in possible.cells()] == ["3.14", "3.14t"]
     assert list(possible.absent) == [("alt-granian-wsgi", "3.14t+gil")]

@@ -13,8 +13,8 @@ from core.result import CellResult
 from lab.digests import Digests, files_in
 from lab.run import experiment, fingerprints
 from lab.run.cell_run import NOT_READY
-from lab.run.fingerprints import Fingerprints
-from lab.run.runs import Order, check_unchanged, unmeasured
+from lab.run.fingerprints import Fingerprinter
+from lab.run.runs import Order, check_unchanged, count_unmeasured
 from reports.facts.gates import mixed
 from systems import find
 from tests.lab.run.test_experiment import Begin, Journal, begin, journal, order, plan, quiet_machine, runtime
@@ -49,7 +49,7 @@ def test_going_on_with_edited_code_is_refused_with_the_file(
     assert len(run.fingerprints[CODE]) == 2
     assert "2 states of the code" in str(mixed(run.cells))
     check_unchanged(run, order)
-    assert unmeasured(run) == 0
+    assert count_unmeasured(run) == 0
 
 
 def test_code_that_changes_while_a_cell_is_measured_makes_it_invalid(
@@ -75,8 +75,8 @@ def test_a_service_that_never_starts_is_not_tried_a_third_time_and_keeps_no_figu
 
     monkeypatch.setattr(experiment, "measure", dead)
     monkeypatch.setattr("core.system.System.hosted", True)
-    monkeypatch.setattr(Fingerprints, "of", lambda *_: fingerprints.Fingerprint())
-    monkeypatch.setattr(Fingerprints, "__init__", lambda *_: None)
+    monkeypatch.setattr(Fingerprinter, "of", lambda *_: fingerprints.Fingerprint())
+    monkeypatch.setattr(Fingerprinter, "__init__", lambda *_: None)
     run = begin()
     experiment.carry_out(order, run, journal.sandbox, journal)
     assert [cell.reason.code for cell in run.cells] == [NOT_READY] * 8 + ["not_tried"] * 4
@@ -101,7 +101,7 @@ def test_a_package_edited_in_place_is_another_environment(tmp_path: Path) -> Non
     system = find("3")
     runtimes = {"3.14": replace(runtime("3.14"), pythons={system.requirements: tmp_path / "bin" / "python"})}
     plan = Plan(name="p", rows=(Row(system=system, values={}),), runtimes=("3.14",))
-    taken = Fingerprints(plan, runtimes, {})
+    taken = Fingerprinter(plan, runtimes, {})
     cell = plan.entries()[0].cell
     before = taken.of(cell, system)
     assert taken.of(cell, system) == before

@@ -65,13 +65,13 @@ def test_a_client_that_says_what_cannot_be_fails_the_cell(
 def test_two_services_at_one_address_fail_the_cell(scripted: Scripted) -> None:
     same = {"ready": True, "addresses": ["/same"], "runtime": {}}
     result = scripted(ready=same, NUM_API_SERVICES=2)
-    assert re.match(r"Service 2 of 2 .* listens at /same, as Service 1 of 2 ", str(result.reason))
+    assert re.match(r"Service 2 of 2 .* listens at /same, where Service 1 of 2 ", str(result.reason))
 
 
 def test_a_service_that_miscounts_fails_the_cell(scripted: Scripted) -> None:
     result = scripted(service=service_says(requests=19))
     assert result.status == "failed"
-    assert re.search(r"19 requests; .* 20 answers", str(result.reason))
+    assert re.search(r"19 answered requests, .* 20 answers", str(result.reason))
 
 
 def test_what_clients_and_services_say_is_added_up(scripted: Scripted) -> None:
@@ -144,7 +144,7 @@ def test_a_service_that_nobody_asked_fails_the_cell_for_another_answers_in_its_p
 ) -> None:
     result = scripted(service=service_says(requests=0, **counts), NUM_CLIENTS=2, NUM_API_SERVICES=2)
     assert result.status == status
-    assert ("got none of the 40 requests" in str(result.reason)) is (status == "failed")
+    assert ("got none of the 40 answered requests" in str(result.reason)) is (status == "failed")
 
 
 # ---- children that break the contract: the cell fails, measure() does not -------------------------------------------
@@ -192,4 +192,4 @@ def test_a_service_that_is_never_ready_or_does_not_stop_fails_the_cell(
     monkeypatch.setattr(deadline, 0.3)
     result = scripted(**said)
     assert result.status == "failed"
-    assert re.match(rf"Service 1 of 1 .* said nothing for .* {when}", str(result.reason))
+    assert re.match(rf"Service 1 of 1 .* sent no line for .* {when}", str(result.reason))

@@ -9,12 +9,12 @@ import pytest
 
 from core.inside.pauses import HEADER_BYTES, MAGIC, RECORDS, SIZE_BYTES
 from lab.run import pauses
-from lab.run.inside import Inside, Window
-from lab.run.pauses import DEFAULT, UNKNOWN, Span, marks, within
+from lab.run.instrumentation import Instrumentation, TimeWindow
+from lab.run.pauses import DEFAULT, UNKNOWN, GcPause, collections_within, read_counters
 from lab.run.runtimes import Runtime
 from tests.started import started
 
-EVER = Window(start_ns=0, end_ns=1 << 62)
+EVER = TimeWindow(start_ns=0, end_ns=1 << 62)
 COLLECTS = """
 import gc, json, os, sys, time
 gc.disable()
@@ -36,14 +36,14 @@ sys.stdin.readline()
 def test_collections_of_a_process_and_its_children_are_counted_also_when_it_is_killed(
     runtime: Runtime, tmp_path: Path
 ) -> None:
-    inside = Inside(tmp_path, DEFAULT)
+    inside = Instrumentation(tmp_path, DEFAULT)
     environment = {"PATH": os.environ["PATH"], **runtime.variables, **inside.variables}
     with started(runtime.interpreter.executable, "-W", "ignore", "-c", COLLECTS, env=environment) as process:
-        before = marks([inside])
+        before = read_counters([inside])
         process.say("")
         began_ns, ended_ns = json.loads(process.hear())
         assert process.hear() == "\n"
-    (collected,) = within(EVER, [inside], before)
+    (collected,) = collections_within(EVER, [inside], before)
     assert (collected.summary["processes"], collected.summary["collections"]) == (2, [2, 1, 4])
     own = [span for span in collected.spans if began_ns <= span.start_ns and span.end_ns <= ended_ns]
     assert len(own) == 6
@@ -59,22 +59,22 @@ def file(*records: tuple[int, int], magic: int = MAGIC, count: int | None = None
     return (head + b"".join(struct.pack("=QQ", *record) for record in records)).ljust(size, b"\0")
 
 
-def collected(tmp_path: Path, *contents: bytes, window: Window = EVER, before: bytes = b"") -> pauses.Pauses:
-    inside = Inside(tmp_path, DEFAULT)
+def collected(tmp_path: Path, *contents: bytes, window: TimeWindow = EVER, before: bytes = b"") -> pauses.ServicePauses:
+    inside = Instrumentation(tmp_path, DEFAULT)
     assert inside.folder
     (inside.folder / "pauses-1.0").write_bytes(before)
-    mark = marks([inside]) if before else [{}]
+    mark = read_counters([inside]) if before else [{}]
     for pid, content in enumerate(contents, 1):
         (inside.folder / f"pauses-{pid}.0").write_bytes(content)
-    (pauses_of_service,) = within(window, [inside], mark)
+    (pauses_of_service,) = collections_within(window, [inside], mark)
     return pauses_of_service
 
 
 def test_only_what_lies_in_the_window_counts(tmp_path: Path) -> None:
     records = ((10, 5), (100, 20), (190, 30), (300, 1))
-    window = Window(start_ns=100, end_ns=200)
+    window = TimeWindow(start_ns=100, end_ns=200)
     service = collected(tmp_path, file(*records[:3]), window=window, before=file(records[0]))
-    assert service.spans == [Span(100, 120), Span(190, 220)]
+    assert service.spans == [GcPause(100, 120), GcPause(190, 220)]
     assert service.summary == {
         "processes": 1,
         "collections": [2, 0, 0],
@@ -114,4 +114,4 @@ def test_a_file_that_cannot_be_true_leaves_the_service_unknown(tmp_path: Path, c
 
 def test_of_fewer_collections_than_before_or_of_no_file_nothing_is_known(tmp_path: Path) -> None:
     assert collected(tmp_path, file((5, 5)), before=file((5, 5), (20, 5))) == UNKNOWN
-    assert within(EVER, [Inside(tmp_path, DEFAULT)], [{}]) == [UNKNOWN]
+    assert collections_within(EVER, [Instrumentation(tmp_path, DEFAULT)], [{}]) == [UNKNOWN]

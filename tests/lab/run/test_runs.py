@@ -13,7 +13,7 @@ from core.errors import BadInput
 from core.result import CellResult, Run, RunFile, keep_comparisons, load
 from lab import locks
 from lab.places import REPOSITORY
-from lab.run.runs import commit, expect_ours, held
+from lab.run.runs import commit, expect_no_foreign_files, run_lock
 from lab.run.sandbox import Sandbox
 from tests.contract.runs import wait_for_ends
 from tests.started import Started, started
@@ -21,9 +21,9 @@ from tests.started import Started, started
 HOLD = """
 import sys
 from pathlib import Path
-from lab.run.runs import held
+from lab.run.runs import run_lock
 from core.files import BESIDE
-with held(Path(sys.argv[1])) as sandbox:
+with run_lock(Path(sys.argv[1])) as sandbox:
     print(BESIDE, sandbox.process_group, flush=True)
     sys.stdin.read()
 """
@@ -38,7 +38,7 @@ def holder(folder: Path) -> AbstractContextManager[Started]:
 
 def test_a_second_process_is_told_who_holds_the_folder(tmp_path: Path) -> None:
     with holder(tmp_path / "run") as other:
-        with pytest.raises(BadInput, match=f"pid {other.pid}, {sys.executable}") as refused, held(tmp_path / "run"):
+        with pytest.raises(BadInput, match=f"pid {other.pid}, {sys.executable}") as refused, run_lock(tmp_path / "run"):
             pass
         other.process.communicate()
     assert refused.value.exit_status == 2
@@ -56,14 +56,14 @@ def test_the_death_of_the_holder_lets_the_folder_go_and_leaves_nothing(tmp_path:
             other.process.kill()
             wait_for_ends([int(reaper)])
     assert list(tmp_path.rglob("*")) == [old]
-    with held(old):
+    with run_lock(old):
         assert list(old.iterdir()) == []
     assert old.is_dir()
 
 
 def test_an_empty_folder_that_another_command_has_taken_is_not_removed(tmp_path: Path) -> None:
     with Sandbox([tmp_path / "run"]):
-        lock = locks.take(tmp_path / "run")
+        lock = locks.acquire(tmp_path / "run")
     assert (tmp_path / "run").is_dir()
     assert lock is not None
     os.close(lock)
@@ -71,11 +71,11 @@ def test_an_empty_folder_that_another_command_has_taken_is_not_removed(tmp_path:
 
 def test_files_of_somebody_else_named_like_ours_are_refused_where_there_is_no_run(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text("mine")
-    expect_ours(tmp_path, ["cells.csv"])
-    with pytest.raises(BadInput, match=r"table\.csv is not a run's"):
-        expect_ours(tmp_path, ["cells.csv", "table.csv"])
+    expect_no_foreign_files(tmp_path, ["cells.csv"])
+    with pytest.raises(BadInput, match=r"table\.csv would be overwritten"):
+        expect_no_foreign_files(tmp_path, ["cells.csv", "table.csv"])
     (tmp_path / "result.json").touch()
-    expect_ours(tmp_path, ["table.csv"])
+    expect_no_foreign_files(tmp_path, ["table.csv"])
 
 
 SAVE = """

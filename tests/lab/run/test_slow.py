@@ -2,25 +2,25 @@
 
 import random
 
-from lab.run.cores import TimeTaken
-from lab.run.inside import Window
-from lab.run.pauses import UNKNOWN, Pauses, Span
+from lab.run.core_waits import CumulativeTime
+from lab.run.instrumentation import TimeWindow
+from lab.run.pauses import UNKNOWN, GcPause, ServicePauses
 from lab.run.slow import SHIFTS, slow_requests
 
-SECOND = Window(start_ns=0, end_ns=1_000_000)
+SECOND = TimeWindow(start_ns=0, end_ns=1_000_000)
 LATENCY = {"p99_ns": 100, "p999_ns": 1000}
 
 
-def service(*spans: tuple[int, int]) -> Pauses:
-    return Pauses(summary={"processes": 1}, spans=[Span(*span) for span in spans])
+def service(*spans: tuple[int, int]) -> ServicePauses:
+    return ServicePauses(summary={"processes": 1}, spans=[GcPause(*span) for span in spans])
 
 
 def test_a_timeline_adds_up_what_it_covers() -> None:
-    timeline = TimeTaken.of_spans([(30, 40), (10, 20), (15, 25), (16, 18)])
+    timeline = CumulativeTime.of_spans([(30, 40), (10, 20), (15, 25), (16, 18)])
     assert [timeline.within_ns(*span) for span in ((0, 10), (0, 12), (12, 35), (25, 30), (0, 99), (40, 50))] == [
         *(0, 2, 18, 0, 25, 0),
     ]
-    assert TimeTaken.of_spans([]).within_ns(0, 9) == 0
+    assert CumulativeTime.of_spans([]).within_ns(0, 9) == 0
 
 
 def test_requests_slower_than_a_percentile_are_laid_over_the_collections_of_their_own_service() -> None:
@@ -81,10 +81,10 @@ def test_the_time_of_slow_requests_is_laid_over_what_their_own_service_and_clien
         {"above_ns": 0, "requests": [(20_000, 4000, 0)]},
     ]
     waits = {
-        "service 0": TimeTaken([0, 10_000, 1_000_000], [0, 5000, 5000]),  # half of the first 1 %
-        "service 1": TimeTaken([0, 1_000_000], [0, 0]),
-        "client 0": TimeTaken([0, 1_000_000], [0, 250_000]),
-        "client 1": TimeTaken([0, 1_000_000], [0, 0]),
+        "service 0": CumulativeTime([0, 10_000, 1_000_000], [0, 5000, 5000]),  # half of the first 1 %
+        "service 1": CumulativeTime([0, 1_000_000], [0, 0]),
+        "client 0": CumulativeTime([0, 1_000_000], [0, 250_000]),
+        "client 1": CumulativeTime([0, 1_000_000], [0, 0]),
     }
     slow = slow_requests(said, [service((20_000, 21_000)), service()], waits, LATENCY, [SECOND])["p999"]
     assert slow["causes"] == {

@@ -11,7 +11,7 @@ from core.stress import Round, Stress
 from lab.places import REPOSITORY
 from lab.run import stress as rounds
 from lab.run.cell_run import Bench
-from lab.run.stress import SWITCH_INTERVAL_S, grouped
+from lab.run.stress import SWITCH_INTERVAL_S, group_stacks
 from tests.conftest import runtime_or_skip
 
 SERVICE = f"{{python}} {REPOSITORY / 'benchmarks' / 'stress_service.py'} {{port}}"
@@ -96,7 +96,7 @@ Thread 0x02 [Thread-2 (b)] (most recent call first):
 Current thread 0x03 [python] (most recent call first):
   File "a.py", line 9 in <module>
 """
-    assert grouped(trace) == (
+    assert group_stacks(trace) == (
         '2 x Thread (most recent call first):\n  File "a.py", line 1 in wait\n\n'
         '1 x Thread (most recent call first):\n  File "a.py", line 9 in <module>'
     )

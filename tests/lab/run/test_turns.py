@@ -8,8 +8,8 @@ import pytest
 from config.load import load_experiment
 from config.plan import Plan
 from core.child import Slice
-from lab.run.feasible import in_order
-from lab.run.turns import added, counted_share, slices, used
+from lab.run.feasible import choose_arm_order
+from lab.run.turns import add_slices, counted_share, counted_usage, size_slices
 from tests.lab.scripted_children import latency
 
 
@@ -26,7 +26,7 @@ def test_a_slice_holds_forty_requests_of_each_connection_after_eight(
     latency_ms: float, duration_s: float, count: int, lead_ms: float, length_ms: int
 ) -> None:
     part = Slice(lead_ns=round(lead_ms * 1e6), length_ns=length_ms * 10**6)
-    assert slices(latency_ms * 1e6, duration_s) == (count, part)
+    assert size_slices(latency_ms * 1e6, duration_s) == (count, part)
 
 
 def said(answered: int, uncounted: int, start_ns: int, *latencies_ns: int, **more: Any) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def said(answered: int, uncounted: int, start_ns: int, *latencies_ns: int, **mor
 
 def test_slices_add_up_to_one_result_with_the_cpu_time_of_what_counts() -> None:
     slow = {"above_ns": 5, "requests": [[0, 7, 0]]}
-    total = added([said(3, 1, 1000, 7, 8, 9, slow=slow), said(1, 0, 5000, 20)])
+    total = add_slices([said(3, 1, 1000, 7, 8, 9, slow=slow), said(1, 0, 5000, 20)])
     assert (total["answered"], total["requests"], total["uncounted"], total["errors"]) == (4, 4, 1, {"closed": 2})
     assert (total["started_ns"], total["finished_ns"], total["completion_ns"]) == (1000, 5100, 200)
     assert (total["latency"]["count"], total["latency"]["min_ns"], total["latency"]["max_ns"]) == (4, 7, 20)
@@ -48,7 +48,7 @@ def test_slices_add_up_to_one_result_with_the_cpu_time_of_what_counts() -> None:
 
 def test_what_a_service_used_is_without_its_idle_time_and_by_the_share_of_answers_that_count() -> None:
     result = {"cpu_user_ns": 6000, "cpu_system_ns": 2000, "voluntary_switches": 10, "max_rss_bytes": 9}
-    assert used(result, 0.5, 4000) == {"cpu_user_ns": 1500, "cpu_system_ns": 500, "voluntary_switches": 5}
+    assert counted_usage(result, 0.5, 4000) == {"cpu_user_ns": 1500, "cpu_system_ns": 500, "voluntary_switches": 5}
 
 
 def plan(**method: Any) -> Plan:
@@ -57,14 +57,14 @@ def plan(**method: Any) -> Plan:
 
 
 def test_arms_take_turns_unless_something_is_against_it_which_is_named() -> None:
-    ordered = in_order(plan())
+    ordered = choose_arm_order(plan())
     assert (ordered.method.slices, str(ordered.arm_order_reason)) == (True, "")
     for given, words in (
         (plan(duration_s=0.0), "number of requests"),
-        (replace(plan(), runtimes=("3.14",)), "nothing to compare"),
+        (replace(plan(), runtimes=("3.14",)), "only one arm"),
         (replace(plan(), arm_order="sequential"), "--order sequential"),
     ):
-        ordered = in_order(given)
+        ordered = choose_arm_order(given)
         assert (ordered.method.slices, words in str(ordered.arm_order_reason)) == (False, True)
 
 
@@ -75,5 +75,5 @@ def test_what_only_some_slices_have_is_kept_and_the_first_wrong_answer_is_the_fi
         said(1, 0, 500, 7, first_wrong=wrong[0], offered_rate=110),
         said(1, 0, 900, 7, first_wrong=wrong[1], offered_rate=100),
     ]
-    total = added(slices_said)
+    total = add_slices(slices_said)
     assert (total["waiting"]["count"], total["first_wrong"], total["offered_rate"]) == (1, wrong[0], 100)

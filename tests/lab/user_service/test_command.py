@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lab.user_service.command import CommandFailed, check_requests, environment
+from lab.user_service.command import CommandFailed, check_requests, command_environment
 
 
 def asked(protocol: str, **request: Any) -> dict[str, Any]:
@@ -37,4 +37,4 @@ def test_the_users_own_python_path_comes_after_ours(
 ) -> None:
     monkeypatch.delenv("PYTHONPATH", raising=False)
     told = {"variables": {}, "python": "/usr/bin/python3", "environment": own}
-    assert environment(told, inside).get("PYTHONPATH") == path
+    assert command_environment(told, inside).get("PYTHONPATH") == path

@@ -16,9 +16,9 @@ import pytest
 from commands import hosts, run
 from core.child import Slice
 from core.result import CellResult, load
+from lab.hosts.agent_stream import HostLost
+from lab.hosts.cluster import HostCluster
 from lab.hosts.connection import HostConnection
-from lab.hosts.link import LinkLost
-from lab.hosts.spread import Spread
 from lab.places import REPOSITORY
 from lab.run.children import Child
 from lab.run.runtimes import Runtime
@@ -54,7 +54,7 @@ def test_clocks_that_are_an_hour_apart_are_known_within_the_error_that_is_said(c
         assert abs(host["offset_ns"] - CLOCKS_S[name] * 10**9) <= host["error_ns"] < 10**9
 
 
-def test_facts_and_links_of_each_host_are_known(spread: Spread) -> None:
+def test_facts_and_links_of_each_host_are_known(spread: HostCluster) -> None:
     facts = spread.facts()
     assert facts.keys() == {"a", "b", "c"}
     assert "link" not in facts["a"]
@@ -67,7 +67,7 @@ def test_other_systems_are_measured_across_hosts(measured: Measured, number: str
     assert cell.answered == cell.requests > 0, str(cell.reason)
 
 
-def test_arms_take_turns_across_hosts(measured: Measured, spread: Spread) -> None:
+def test_arms_take_turns_across_hosts(measured: Measured, spread: HostCluster) -> None:
     cell = measured(arms=2)
     assert cell.status != "failed", str(cell.reason)
     assert cell.answered == cell.requests > 0
@@ -79,7 +79,7 @@ def test_arms_take_turns_across_hosts(measured: Measured, spread: Spread) -> Non
 
 
 def test_a_stranger_is_closed_and_counted(
-    lab: Lab, measured: Measured, spread: Spread, monkeypatch: pytest.MonkeyPatch
+    lab: Lab, measured: Measured, spread: HostCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """This machine is no client of the cell."""
     release, service = spread.release, lab.machines["a"]
@@ -115,7 +115,7 @@ def expect_nothing_left(lab: Lab, *names: str, before: Collection[tuple[int, str
 
 
 def test_an_agent_that_is_killed_fails_its_cell_leaves_nothing_and_the_next_is_measured(
-    lab: Lab, measured: Measured, spread: Spread, monkeypatch: pytest.MonkeyPatch
+    lab: Lab, measured: Measured, spread: HostCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release = spread.release
 
@@ -133,7 +133,7 @@ def test_an_agent_that_is_killed_fails_its_cell_leaves_nothing_and_the_next_is_m
 
 
 def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_nothing_for_long(
-    lab: Lab, measured: Measured, spread: Spread, monkeypatch: pytest.MonkeyPatch
+    lab: Lab, measured: Measured, spread: HostCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The agent of c cannot know of the cut but by its kernel; that of b does nothing more by itself."""
     release, cut, stopped = spread.release, spread.connected["c"], spread.connected["b"]
@@ -152,7 +152,7 @@ def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_no
     assert cell.status == "failed"
     for lost in (cut, stopped):
         wait_until(lambda lost=lost: bool(lost.lost), f"{lost} is lost")  # type: ignore[misc]
-    assert "to host c is gone" in str(cut.lost)
+    assert "to host c was lost" in str(cut.lost)
     expect_nothing_left(lab, "b", "c")
     lab.link("c", "up")
     monkeypatch.undo()
@@ -194,13 +194,13 @@ def test_clients_are_on_sixteen_hosts_at_once_and_the_page_says_what_each_contri
     assert "What each host contributed" in (out / "report.html").read_text()
 
 
-def test_nothing_is_left_when_the_hosts_are_closed(lab: Lab, spread: Spread) -> None:
+def test_nothing_is_left_when_the_hosts_are_closed(lab: Lab, spread: HostCluster) -> None:
     spread.close()
     expect_nothing_left(lab, "a", "b", "c")
 
 
 def refusal(lab: Lab, sandbox: Sandbox, name: str = "a", **changes: object) -> str:
-    with pytest.raises(LinkLost) as error:
+    with pytest.raises(HostLost) as error:
         HostConnection(lab.host(name, **changes), sandbox.process_group)
     return str(error.value)
 
@@ -241,7 +241,7 @@ def bare(lab: Lab, tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_host_without_a_python_of_ours_is_told_what_to_install(lab: Lab, sandbox: Sandbox, bare: Path) -> None:
-    assert "no Python of at least 3.11" in refusal(lab, sandbox, "c")
+    assert "no Python 3.11 or newer" in refusal(lab, sandbox, "c")
 
 
 def test_a_missing_runtime_is_named_and_installed_there_by_uv(

@@ -1,5 +1,6 @@
-"""The hosts of a run: their connections, what is there, and the cells' places on them (lab.run.places)."""
+"""The hosts of a run: connects them, finds what is installed there, and places the cells' children on them."""
 
+import platform
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,41 +17,40 @@ from core.method import Method
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE
-from lab.hosts import archive
+from lab.hosts.agent_stream import HostLost
 from lab.hosts.clock import between, overlap_faults
 from lab.hosts.connection import CALL_S, RemoteProcess
-from lab.hosts.link import LinkLost
-from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime, InsideThere, WatcherThere
+from lab.hosts.place import COMMAND_S, HostPlace, HostRuntime, RemoteInstrumentation, RemoteWatcher
 from lab.machine import host
 from lab.python.interpreters import Interpreter
 from lab.run.children import Child
-from lab.run.inside import Window
-from lab.run.places import Ended
+from lab.run.instrumentation import TimeWindow
+from lab.run.places import CellPlaces, HostActivity
 from lab.run.runtimes import AnyRuntime, Native
 from lab.run.sandbox import Sandbox
 
-LEAD_NS = 60_000_000  # from now to the common start: every host must have heard of it by then
+LEAD_NS = 60_000_000  # time until the common start, in which every host must get its message
 Answer = TypeVar("Answer")
 
 
-class Spread:
-    """Opened for a run; every host is connected, or connected again for a cell after it was lost.
+class HostCluster(CellPlaces):
+    """The connected hosts of a run, as the machines of its cells.
 
-    method: whose duration is that of the timed windows, in which nothing is said
+    A lost host is connected again for the next cell.
+    connected: the connected hosts by name
+    method: its duration is the length of the timed windows, in which the connections are silent
     """
 
     def __init__(self, layout: Layout, method: Method) -> None:
         self.layout, self._method = layout, method
+        self._pins = {SERVICE: method.pin_services, CLIENT: method.pin_clients}
         self._sandbox = Sandbox()
         self._pool = ThreadPoolExecutor(max_workers=max(4, len(layout.used)), thread_name_prefix="hosts")
-        self._places: dict[str, HostPlace] = {}
+        self.connected: dict[str, HostPlace] = {}
         self._names: tuple[str, ...] = ()
         self._closed = threading.Event()
 
-    def __repr__(self) -> str:
-        return f"Spread({', '.join(self.layout.used)})"
-
-    def __enter__(self) -> "Spread":
+    def __enter__(self) -> "HostCluster":
         try:
             for reason in self.connect().values():
                 raise BadInput(reason)
@@ -63,52 +63,42 @@ class Spread:
         return self
 
     def connect(self) -> dict[str, Message]:
-        """Connect all at once; of each host that cannot be used, why."""
+        """Connect all hosts concurrently. Return {host: reason} of those that cannot be used."""
         asked = {name: self._pool.submit(self._connected, host) for name, host in self.layout.used.items()}
         lost = {name: future.exception() for name, future in asked.items()}
         for error in lost.values():
-            if error and not isinstance(error, LinkLost):
+            if error and not isinstance(error, HostLost):
                 raise error
-        self._places = {name: self._places[name] for name in asked if name in self._places}
-        return {name: error.message for name, error in lost.items() if isinstance(error, LinkLost)}
-
-    @property
-    def connected(self) -> Mapping[str, HostPlace]:
-        """The hosts that could be connected."""
-        return self._places
+        self.connected = {name: self.connected[name] for name in asked if name in self.connected}
+        return {name: error.message for name, error in lost.items() if isinstance(error, HostLost)}
 
     @property
     def cores(self) -> int:
-        """Those that services may run on."""
-        (place,) = self.places_of(SERVICE)
-        return len(place.own_cpus)
-
-    @property
-    def _pins(self) -> dict[str, tuple[int, ...]]:
-        return {SERVICE: self._method.pin_services, CLIENT: self._method.pin_clients}
+        """Return the number of CPUs on which services may run."""
+        return len(self.places_of(SERVICE)[0].cpus_for_children)
 
     def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """End all agents, and with them what runs there."""
+        """End all agents and their children."""
         self._closed.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
         with ThreadPoolExecutor(max_workers=8) as closers:
-            for place in self._places.values():
+            for place in self.connected.values():
                 closers.submit(place.close)
         self._sandbox.__exit__(None, None, None)
 
     def places_of(self, role: str) -> list[HostPlace]:
-        """The hosts of services, or of clients."""
+        """Return the hosts of *role* (service or client)."""
         names = (self.layout.services_on,) if role == SERVICE else self.layout.clients_on
-        return [self._places[name] for name in names]
+        return [self.connected[name] for name in names]
 
     def runtimes(self, names: Sequence[str]) -> dict[str, AnyRuntime]:
-        """Those of *names* that are on all hosts."""
+        """Return the runtimes of *names* that are installed on all hosts."""
         self._names = tuple(name for name in names if name != NATIVE)
         there = self._each(self._find)
-        native = all(place.machine == archive.machine() for place in self._places.values())
+        native = all(place.machine == platform.machine() for place in self.connected.values())
         first = there.get(self.layout.services_on) or next(iter(there.values()), {})
         return {
             name: Native() if name == NATIVE else self._runtime(name, first[name])
@@ -117,13 +107,14 @@ class Spread:
         }
 
     def missing(self, name: str) -> Message:
-        """That a runtime is not on all hosts, with the command that installs it there."""
+        """Return the message that a runtime is not on all hosts, with the command that installs it."""
         if name == NATIVE:
             return message(
-                "Native programs are made for {machine} here, and a host is something else; leave native out.",
-                machine=archive.machine(),
+                "The native programs here are built for {machine}, but a host has another architecture. "
+                "Leave the runtime native out.",
+                machine=platform.machine(),
             )
-        hosts = [host for host, place in self._places.items() if name not in place.runtimes]
+        hosts = [host for host, place in self.connected.items() if name not in place.runtimes]
         return message(
             "Runtime {name} was not found on host {hosts}. Install it there with: "
             "{program} hosts --hosts FILE --runtime {name} --install",
@@ -133,26 +124,26 @@ class Spread:
         )
 
     def facts(self) -> dict[str, Any]:
-        """Of each host, for result.json: machine, what it is, runtimes there; the links between them."""
+        """Return each host's facts for result.json: machine, runtimes, clock error, and its network to the services."""
         facts = self._ask_all("facts")
-        links = {name: self.link(name) for name in self._places}
+        links = {name: self.link(name) for name in self.connected}
         return {
             name: {
                 **facts[name]["machine"],
                 "quiet": facts[name]["quiet"],
                 "uv": bool(facts[name]["uv"]),
-                "runtimes": {runtime: told["facts"]["version"] for runtime, told in place.runtimes.items()},
+                "runtimes": {runtime: found["facts"]["version"] for runtime, found in place.runtimes.items()},
                 "builds": place.builds(),
                 **({"link": links[name]} if links[name] else {}),
                 "with_runner": facts[name]["boot_id"] == host.boot_id() != "",
                 "clock_error_ns": place.offset().error_ns,
             }
-            for name, place in self._places.items()
+            for name, place in self.connected.items()
         }
 
     def link(self, name: str) -> dict[str, Any]:
-        """Round trip and bandwidth from that host to the services'; nothing for that one itself."""
-        services, there = self._places.get(self.layout.services_on), self._places[name]
+        """Measure round trip and bandwidth from the host *name* to the services' host; {} for that host itself."""
+        services, there = self.connected.get(self.layout.services_on), self.connected[name]
         if services is None or services is there:
             return {}
         address = services.call("listen", address=services.host.address, peer=there.host.address)
@@ -160,45 +151,45 @@ class Spread:
         return reached
 
     def install(self, names: Sequence[str]) -> list[Message]:
-        """Install runtimes with uv where they are missing; a message for each that failed."""
-        missing = {name: [one for one in names if one not in place.runtimes] for name, place in self._places.items()}
-        told = self._each(lambda place: place.call("install", COMMAND_S, names=missing[place.name]))
+        """Install missing runtimes on all hosts with uv. Return a message for each failure."""
+        missing = {name: [one for one in names if one not in place.runtimes] for name, place in self.connected.items()}
+        failed = self._each(lambda place: place.call("install", COMMAND_S, names=missing[place.name]))
         return [
             message("Host {host}: {reason}", host=name, reason=Message.from_json(failure))
-            for name, failures in told.items()
+            for name, failures in failed.items()
             for failure in failures
         ]
 
-    # ---- lab.run.places.Places -----------------------------------------------------------------------------------
+    # ---- lab.run.places.CellPlaces -------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Connect again where that is needed. Raises ChildFailed."""
+        """Connect lost hosts again. Raises ChildFailed."""
         try:
             self._each(self._ready)
-        except LinkLost as error:
+        except HostLost as error:
             raise ChildFailed(error.message) from None
 
     def of(self, role: str, number: int) -> HostPlace:
-        """Clients take turns among their hosts."""
-        return self._places[self.layout.services_on if role == SERVICE else self.layout.client_host(number)]
+        """Return the place of a child. Clients are distributed over their hosts in turn."""
+        return self.connected[self.layout.services_on if role == SERVICE else self.layout.client_host(number)]
 
     def service_line(self) -> dict[str, Any]:
-        """Where to listen, and for whom."""
+        """Return the folder, CPUs and address of a service, and the addresses of its clients."""
         (place,) = self.places_of(SERVICE)
         cpus, folder = place.cpus(self._pins[SERVICE]), place.folder
         return {"folder": folder, "cpus": cpus, "address": place.host.address, "peers": self.layout.client_addresses}
 
     def client_line(self, client_id: int) -> dict[str, Any]:
-        """CPUs."""
+        """Return the CPUs that a client is pinned to."""
         return {"cpus": self.of(CLIENT, client_id).cpus(self._pins[CLIENT])}
 
-    def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> InsideThere:
-        """Of one service."""
-        return InsideThere(self._ask_services_host, parts)
+    def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> RemoteInstrumentation:
+        """Return the instrumentation of one service."""
+        return RemoteInstrumentation(self._ask_services_host, parts)
 
     @contextmanager
     def kept_awake(self, wanted: bool) -> Iterator[None]:
-        """Hold the cores of all hosts awake for the block, if *wanted*. Raises ChildFailed."""
+        """Keep idle cores of all hosts from sleeping for the block, if *wanted*. Raises ChildFailed."""
         if not wanted:
             yield
             return
@@ -210,78 +201,70 @@ class Spread:
             with suppress(ChildFailed):
                 self._ask_all("asleep")
 
-    def watcher(self, kind: str, told: Mapping[str, Any]) -> WatcherThere:
-        """Of the first service. Raises ChildFailed."""
+    def watcher(self, kind: str, options: Mapping[str, Any]) -> RemoteWatcher:
+        """Return a profiler (watcher) of the first service. Raises ChildFailed."""
         self.begin()
-        return WatcherThere(self._ask_services_host, kind, told)
+        return RemoteWatcher(self._ask_services_host, kind, options)
 
     def obstacle(self, kind: str) -> Message:
-        """Why there can be no profile of that kind; NOTHING if it can."""
+        """Return why no profile of *kind* can be taken; NOTHING if it can."""
         why = Message.from_json(self._ask_services_host("obstacle", kind=kind))
         return message("Host {host}: {reason}", host=self.layout.services_on, reason=why) if why else NOTHING
 
-    def there(self, here_ns: int) -> int:
-        """By the estimate from before the release."""
-        clock = self._places[self.layout.services_on].before
-        assert clock, "there was a release"
-        return clock.there(here_ns) + clock.error_ns
+    def to_service_clock(self, here_ns: int) -> int:
+        """Convert a local time to the services' host's clock, by the offset from before the release."""
+        clock = self.connected[self.layout.services_on].before
+        assert clock, "release() was called"
+        return clock.to_host_clock(here_ns) + clock.error_ns
 
     def mark(self) -> None:
-        """Look at each clock and machine."""
+        """Read each host's clock and activity counters."""
         self._ask_all("mark")
         for name, offset in self._each(lambda place: place.offset()).items():
-            self._places[name].before = offset
+            self.connected[name].before = offset
 
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
-        """All at one time, each by its host's clock; nothing is said until the window is over."""
+        """Release all clients at a common time on each host's clock. Connections are silent during the window."""
         at_ns = perf_counter_ns() + LEAD_NS
         hold_ns = part.until_ns if part else round(self._method.duration_s * 1e9)
-        for place in self._places.values():
+        for place in self.connected.values():
             own = [client.process for client in clients if client.place.name == place.name]
             remote = [process for process in own if isinstance(process, RemoteProcess)]
             place.release(at_ns, hold_ns, remote, part)
         return at_ns
 
-    def window(self, host: str, start_ns: int, end_ns: int) -> Window:
-        """On the host's clock, as it was seen before and after."""
-        place = self._places[host]
-        before, after = place.before, place.after
-        assert before, "there was a mark"
-        assert after, "it has ended"
-        clock = between(before, after)
-        return Window(start_ns=before.there(start_ns), end_ns=clock.there(end_ns) + clock.error_ns)
+    def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
+        """Convert a window to the host's clock, by the offsets from before and after the window."""
+        before, clock = self.connected[host].before, self.connected[host].clock
+        assert before, "mark() was called"
+        assert clock, "end() was called"
+        return TimeWindow(start_ns=before.to_host_clock(start_ns), end_ns=clock.to_host_clock(end_ns) + clock.error_ns)
 
-    def end(self, served: Sequence[str] = ()) -> Ended:
-        """The hosts' clocks again, and what else their machines did."""
+    def end(self, served: Sequence[str] = ()) -> HostActivity:
+        """Read the hosts' clocks again, and return their activity since mark()."""
         hosts = {}
         machines = self._ask_all("window", neighbours=[*self._method.neighbours], served=[*served])
         for name, after in self._each(lambda place: place.offset()).items():
-            place = self._places[name]
-            place.after = after
-            clock = between(place.before or after, after)
+            place = self.connected[name]
+            clock = place.clock = between(place.before or after, after)
             hosts[name] = {"offset_ns": clock.offset_ns, "error_ns": clock.error_ns}
-        return Ended(machines=machines, hosts=hosts)
+        return HostActivity(machines=machines, hosts=hosts)
 
-    def settle(
-        self,
-        clients: Sequence[Child],
-        by_client: Sequence[dict[str, Any]],
-        by_service: Sequence[dict[str, Any]],
-        released_ns: int,
-        ended: Ended,
+    def convert_times(
+        self, clients: Sequence[Child], services: Sequence[Child], released_ns: int, ended: HostActivity
     ) -> list[Message]:
-        """Clients' times on our clock; no `waiting` or `slow`, which two hosts' clocks would make."""
+        """Convert times to the orchestrator's clock. Drop `slow` and `waiting` if they mix two hosts' clocks."""
         starts_ns = {name: self.window(name, released_ns, 0).start_ns for name in ended.hosts}
         for name, known in ended.hosts.items():
             known["released_ns"] = max(0, starts_ns[name] - known["offset_ns"])
-        for result in by_service:
-            result["host"] = self.layout.services_on
-        for child, result in zip(clients, by_client, strict=True):
-            host = child.place.name
+        for service in services:
+            service.result["host"] = self.layout.services_on
+        for child in clients:
+            host, result = child.place.name, child.result
             result["host"] = host
             result.pop("slow", None)
             known = ended.hosts[host]
-            if "uncounted" not in result:  # the slices of a client have several beginnings
+            if "uncounted" not in result:  # a client that sends in slices has several start times
                 begun_ns = result["finished_ns"] - result["completion_ns"]
                 known["late_ns"] = max(known.get("late_ns", 0), begun_ns - starts_ns[host])
             if slices := result.get("slices"):
@@ -292,37 +275,40 @@ class Spread:
                     result[key] = max(0, result[key] - known["offset_ns"])
             if host != self.layout.services_on:
                 result.pop("waiting", None)
-        return overlap_faults(by_client, max((one["error_ns"] for one in ended.hosts.values()), default=0))
+        error_ns = max((one["error_ns"] for one in ended.hosts.values()), default=0)
+        return overlap_faults([child.result for child in clients], error_ns)
 
     # ---- connections ---------------------------------------------------------------------------------------------
 
     def _ask_services_host(self, what: str, deadline_s: float = CALL_S, **arguments: Any) -> Any:
-        return self._places[self.layout.services_on].call(what, deadline_s, **arguments)
+        return self.connected[self.layout.services_on].call(what, deadline_s, **arguments)
 
     def _ask_all(self, what: str, **arguments: Any) -> dict[str, Any]:
         return self._each(lambda place: place.call(what, **arguments))
 
     def _each(self, ask: Callable[[HostPlace], Answer]) -> dict[str, Answer]:
-        """Ask all hosts at once. Raises the first error."""
-        asked = {name: self._pool.submit(ask, place) for name, place in self._places.items()}
+        """Call *ask* for all hosts concurrently. Raises the first error."""
+        asked = {name: self._pool.submit(ask, place) for name, place in self.connected.items()}
         return {name: future.result() for name, future in asked.items()}
 
     def _connected(self, host: Host) -> None:
-        place = self._places[host.name] = HostPlace(host, self._sandbox.process_group)
-        if self._closed.is_set():  # meanwhile
+        place = self.connected[host.name] = HostPlace(host, self._sandbox.process_group)
+        if self._closed.is_set():  # close() was called while this connected
             place.close()
 
     def _ready(self, place: HostPlace) -> None:
         if place.lost:
             self._connected(place.host)
-            self._find(self._places[place.name])
+            self._find(self.connected[place.name])
 
     def _find(self, place: HostPlace) -> dict[str, Any]:
         found: dict[str, Any] = place.call("find", names=[*self._names], chosen=[*place.host.python])
         place.runtimes = found
         return found
 
-    def _runtime(self, name: str, told: Mapping[str, Any]) -> HostRuntime:
-        executable, parsed = Path(told["executable"]), RuntimeName.parse(name)
-        interpreter = Interpreter(name=parsed.series, executable=executable, source=told["source"], facts=told["facts"])
+    def _runtime(self, name: str, found: Mapping[str, Any]) -> HostRuntime:
+        executable, parsed = Path(found["executable"]), RuntimeName.parse(name)
+        interpreter = Interpreter(
+            name=parsed.series, executable=executable, source=found["source"], facts=found["facts"]
+        )
         return HostRuntime(name=parsed, interpreter=interpreter, places_of=self.places_of)

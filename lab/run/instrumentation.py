@@ -1,6 +1,7 @@
-"""The orchestrator's side of core/inside: what a service's processes are started with, and what they wrote.
+"""The orchestrator's side of core/inside: it tells a service's processes which parts to start, and reads their files.
 
-The files are those of other people's processes: only regular ones of the expected names are read, so many and so far.
+Processes of a user write these files, so they are not trusted. Only regular files of the expected names are read, and
+their number and size are limited.
 """
 
 import json
@@ -19,7 +20,7 @@ from core.inside import FOLDER, OPTIONS
 from lab.places import REPOSITORY
 
 SOURCE = REPOSITORY / "core" / "inside"
-MOST_FILES = 512  # of one part in one service
+MOST_FILES = 512  # per part and service
 MOST_BYTES = 4 << 20
 MOST_COMPLAINT_BYTES = 4096
 FAILED = "failed"
@@ -27,18 +28,18 @@ _NAME = re.compile(r"(?P<part>[a-z]+)-(?P<pid>[0-9]{1,10})(\.[0-9]{1,2})?")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Window:
-    """The timed part of a cell, on the host's monotonic clock; empty where the cell did not come so far."""
+class TimeWindow:
+    """The timed part of a cell, on the host's monotonic clock. It is empty if the cell failed before it was timed."""
 
     start_ns: int = 0
     end_ns: int = 0
 
 
-class Inside:
-    """A folder of one service in one cell, in which the parts inside its Python processes write.
+class Instrumentation:
+    """The instrumentation of one service: parts that run inside its Python processes, and the folder of their output.
 
-    parts: options by the part's name (core/inside); without any, nothing is started and there is no folder
-    root: where gilscope's files are, on the service's host
+    parts: options by the part's name (core/inside); if empty, nothing is started and no folder is made
+    root: the folder of gilscope's files on the service's host
     """
 
     def __init__(self, sandbox: Path, parts: Mapping[str, Mapping[str, Any]]) -> None:
@@ -50,23 +51,23 @@ class Inside:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Environment variables under which a Python process starts the parts."""
+        """Return the environment variables that make a Python process start the instrumentation."""
         source = self.root / SOURCE.relative_to(REPOSITORY)
         return {FOLDER: str(self.folder), "PYTHONPATH": str(source)} if self.folder else {}
 
     def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
-        """What *part* wrote, by file: of the first MOST_FILES files the first *most_bytes*."""
+        """Return {file name: content} of the files that *part* wrote: at most MOST_FILES, and *most_bytes* of each."""
         names = sorted(name for name in self._names() if (match := _NAME.fullmatch(name)) and match["part"] == part)
         contents = {name: self._content(name, most_bytes) for name in names[:MOST_FILES]}
         return {name: content for name, content in contents.items() if content is not None}
 
     def complaints(self) -> list[str]:
-        """The end of what each process said of parts that failed in it."""
+        """Return one line for each process in which a part of the instrumentation failed, with the reason."""
         texts = self.files(FAILED, MOST_COMPLAINT_BYTES).values()
         return [text.decode(errors="replace").strip().rpartition("\n")[2] for text in texts]
 
     def remove(self) -> None:
-        """Remove the folder."""
+        """Remove the instrumentation's folder."""
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -88,18 +89,18 @@ class Inside:
 
 
 @contextmanager
-def opened(made: Callable[[], Inside], services: int) -> Iterator[list[Inside]]:
-    """One for each service of a cell, by made(); their folders are removed at the end of the block."""
-    insides = [made() for _ in range(services)]
+def instrumented(made: Callable[[], Instrumentation], services: int) -> Iterator[list[Instrumentation]]:
+    """Make the instrumentation of each service with made(), and remove its folder at the end of the block."""
+    instruments = [made() for _ in range(services)]
     try:
-        yield insides
+        yield instruments
     finally:
-        for inside in insides:
+        for inside in instruments:
             inside.remove()
 
 
 def pid_of(name: str) -> int:
-    """The process that wrote a file of this name."""
+    """Return the pid in the file name *name*: the process that wrote the file."""
     match = _NAME.fullmatch(name)
     assert match
     return int(match["pid"])

@@ -8,7 +8,7 @@ from time import perf_counter_ns
 
 import pytest
 
-from lab.run.cores import STEAL, CoreWatch, TimeTaken
+from lab.run.core_waits import STEAL, CoreWaitSampler, CumulativeTime
 from tests.started import Started, started
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="needs Linux: /proc/PID/schedstat")
@@ -35,7 +35,7 @@ def test_of_processes_that_share_a_core_each_waits_for_most_of_the_time() -> Non
     with spinning(3) as processes:
         pids = {"three": [process.pid for process in processes], "nobody": [2**22 + 1]}
         start_ns = perf_counter_ns()
-        with CoreWatch(pids) as watch:
+        with CoreWaitSampler(pids) as watch:
             for process in processes:
                 process.say("")
             assert all(process.hear() for process in processes)
@@ -45,16 +45,16 @@ def test_of_processes_that_share_a_core_each_waits_for_most_of_the_time() -> Non
 
 
 def test_too_many_threads_are_not_known_rather_than_known_in_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lab.run.cores.MOST_THREADS", 1)
+    monkeypatch.setattr("lab.run.core_waits.MOST_THREADS", 1)
     with (
         spinning(2) as processes,
-        CoreWatch({str(number): [process.pid] for number, process in enumerate(processes)}) as watch,
+        CoreWaitSampler({str(number): [process.pid] for number, process in enumerate(processes)}) as watch,
     ):
         processes[0].say("")
     assert watch.timelines == {}
 
 
 def test_between_two_looks_time_goes_evenly_and_beyond_them_there_is_none() -> None:
-    timeline = TimeTaken([100, 200, 400], [0, 50, 50])
+    timeline = CumulativeTime([100, 200, 400], [0, 50, 50])
     spans = ((0, 100), (0, 150), (150, 300), (300, 900))
     assert [timeline.within_ns(*span) for span in spans] == [0, 25, 25, 0]

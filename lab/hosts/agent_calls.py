@@ -1,4 +1,4 @@
-"""What an agent does besides relaying: facts of its host, interpreters there, and the link to another host."""
+"""The calls that an agent answers: facts of its host, interpreters, profiling, and the network to another host."""
 
 import socket
 import threading
@@ -22,7 +22,7 @@ from lab.machine.wakeups import kept_awake, require_idle_class
 from lab.places import ENVIRONMENTS
 from lab.profile.watchers import OBSTACLES, WATCHERS, Watcher
 from lab.python import interpreters, uv
-from lab.run.inside import Inside
+from lab.run.instrumentation import Instrumentation
 from lab.run.runtimes import AnyRuntime, Native, Runtime
 from lab.run.sandbox import Sandbox
 from lab.user_service import holders
@@ -36,12 +36,12 @@ _CHUNK = bytes(1 << 16)
 _HOSTED = System(name="own", title="")
 
 
-class Errands:
-    """Answers calls, each on a thread of its own. calls: by what is asked for; answers are plain JSON"""
+class AgentCalls:
+    """Answers the runner's calls, each on its own thread. calls: {name: function}; every answer is plain JSON"""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
-        self._insides: dict[str, Inside] = {}
+        self._instruments: dict[str, Instrumentation] = {}
         self._watcher: Watcher | None = None
         self._watching = ExitStack()
         self._keeping = ExitStack()
@@ -52,7 +52,7 @@ class Errands:
             "find": self._find,
             "install": lambda names: [failure.to_json() for failure in interpreters.install(names)],
             "command": self._command,
-            "files": unpacked,
+            "files": unpack,
             "own": self._own,
             "packages": lambda python: installed_packages(Path(python)),
             "mark": self._mark,
@@ -66,7 +66,7 @@ class Errands:
             "watched": self._watched,
             "inside": self._inside,
             "inside_files": self._inside_files,
-            "inside_end": lambda folder: self._insides.pop(folder).remove(),
+            "inside_end": lambda folder: self._instruments.pop(folder).remove(),
             "ran": threads_ran_ns,
             "listen": listen,
             "reach": reach,
@@ -81,7 +81,7 @@ class Errands:
         }
 
     def _find(self, names: list[str], chosen: list[str]) -> dict[str, Any]:
-        """Of each runtime that is here, what it is."""
+        """Return the interpreter of each runtime in *names* that is installed here."""
         given = filter(None, (interpreters.ask("given", Path(path)) for path in chosen))
         wanted = {name: RuntimeName.parse(name) for name in names}
         paths = {name.binary: one.executable for one in given for name in wanted.values() if one.is_named(name)}
@@ -100,16 +100,16 @@ class Errands:
         }
 
     def _command(self, runtime: str, system: str, role: str) -> list[str]:
-        """The command line of a child here; makes its environment. system: "" for the client of a user's service.
+        """Return a child's command line, and make its environment. Raises GilscopeError.
 
-        Raises GilscopeError.
+        system: "" for the client of a user's service
         """
         return self._runtimes[runtime].command(find(system) if system else _HOSTED, role)
 
     def _own(self, runtime: str, requirements: list[str], folder: str) -> str:
-        """The interpreter of a user's service, with the packages that it needs. folder: of its files here.
+        """Return the interpreter of a user's service, with its packages installed. Raises EnvironmentFailed.
 
-        Raises EnvironmentFailed.
+        folder: the folder of the service's files on this host
         """
         measured = self._runtimes[runtime]
         assert isinstance(measured, Runtime)
@@ -120,18 +120,18 @@ class Errands:
         self._snapshot = quiet.snapshot()
 
     def _window(self, neighbours: list[str], served: list[str]) -> dict[str, Any]:
-        """What happened here since the mark."""
+        """Return what happened on this host since the last call of _mark(): other processes, swapping, CPU steal."""
         return quiet.between(self._snapshot, quiet.snapshot(), neighbours, holders.pids_serving(served))
 
-    def _make_watcher(self, kind: str, told: dict[str, Any]) -> None:
-        self._watcher = WATCHERS[kind](self._sandbox, **told)
+    def _make_watcher(self, kind: str, options: dict[str, Any]) -> None:
+        self._watcher = WATCHERS[kind](self._sandbox, **options)
 
     def _watch(self, pid: int) -> None:
         assert self._watcher
         self._watching.enter_context(self._watcher.watch(pid))
 
     def _watched(self) -> dict[str, Any] | None:
-        """What was seen, once the watching has ended."""
+        """End a profile of the first service, and return what the profiler saw."""
         assert self._watcher
         self._watching.close()
         facts = self._watcher.facts
@@ -142,25 +142,25 @@ class Errands:
         self._keeping.enter_context(kept_awake(process_group=self._sandbox.process_group))
 
     def _inside(self, parts: dict[str, Any]) -> dict[str, str]:
-        """A folder for what runs inside a service."""
-        inside = Inside(self._sandbox.folder, parts)
-        self._insides[str(inside.folder)] = inside
+        """Prepare the instrumentation of one service, and return its folder and gilscope's folder."""
+        inside = Instrumentation(self._sandbox.folder, parts)
+        self._instruments[str(inside.folder)] = inside
         return {"folder": str(inside.folder), "root": str(inside.root)}
 
     def _inside_files(self, folder: str, part: str, most_bytes: int) -> dict[str, str]:
-        files = self._insides[folder].files(part, most_bytes)
+        files = self._instruments[folder].files(part, most_bytes)
         return {name: b64encode(zlib.compress(content, 1)).decode() for name, content in files.items()}
 
 
-def unpacked(name: str, data: bytes) -> str:
-    """Return the folder in which a user's files are, afresh. Raises OSError."""
+def unpack(name: str, data: bytes) -> str:
+    """Unpack a user's files into a new folder, and return its path. Raises OSError."""
     folder = own_folder(f"files-{name}")
     extract(data, folder)
     return folder
 
 
 def listen(address: str, peer: str) -> str:
-    """Serve one connection of *peer* for reach(); return where."""
+    """Start a thread that serves one connection of *peer* for reach(). Return its address."""
     listener = socket.create_server((address, 0))
     listener.settimeout(LINK_DEADLINE_S)
     threading.Thread(target=_serve, args=(listener, peer), daemon=True).start()
@@ -184,7 +184,7 @@ def _serve(listener: socket.socket, peer: str) -> None:
 
 
 def reach(address: str, source: str) -> dict[str, Any]:
-    """The link from *source* to a listener: round trips in ns, and bytes a second one way. Raises OSError."""
+    """Measure the network from *source* to a listener: round trips in ns, and bytes per second. Raises OSError."""
     name, _, port = address.rpartition(":")
     with socket.create_connection((name, int(port)), LINK_DEADLINE_S, (source, 0)) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -193,7 +193,7 @@ def reach(address: str, source: str) -> dict[str, Any]:
             start_ns = time.perf_counter_ns()
             connection.sendall(b".")
             if not connection.recv(1):
-                raise ConnectionResetError(104, "the other host closed the connection: it comes from another address")
+                raise ConnectionResetError(104, "the other host refused the source address of this connection")
             trips.append(time.perf_counter_ns() - start_ns)
         start_ns = time.perf_counter_ns()
         for _ in range(BULK_BYTES // len(_CHUNK)):

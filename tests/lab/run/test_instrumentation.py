@@ -7,21 +7,21 @@ import pytest
 
 from core import inside as names
 from core.inside import FOLDER
-from lab.run import inside
-from lab.run.inside import Inside, opened, pid_of
+from lab.run import instrumentation
+from lab.run.instrumentation import Instrumentation, instrumented, pid_of
 
 
 @pytest.fixture
-def written(tmp_path: Path) -> Inside:
-    return Inside(tmp_path, {"pauses": {"records": 5}})
+def written(tmp_path: Path) -> Instrumentation:
+    return Instrumentation(tmp_path, {"pauses": {"records": 5}})
 
 
-def put(written: Inside, name: str, content: bytes) -> None:
+def put(written: Instrumentation, name: str, content: bytes) -> None:
     assert written.folder
     (written.folder / name).write_bytes(content)
 
 
-def test_the_files_of_a_part_are_read_by_their_processes(written: Inside) -> None:
+def test_the_files_of_a_part_are_read_by_their_processes(written: Instrumentation) -> None:
     put(written, "pauses-12", b"first")
     put(written, "pauses-12.1", b"after exec")
     put(written, "stacks-12", b"of another part")
@@ -31,14 +31,14 @@ def test_the_files_of_a_part_are_read_by_their_processes(written: Inside) -> Non
     assert [pid_of(name) for name in written.files("pauses")] == [12, 12]
 
 
-def test_no_more_is_read_than_the_bounds_allow(written: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inside, "MOST_FILES", 2)
+def test_no_more_is_read_than_the_bounds_allow(written: Instrumentation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(instrumentation, "MOST_FILES", 2)
     for pid in range(3):
         put(written, f"pauses-{pid}", b"12345")
     assert written.files("pauses", 4) == {"pauses-0": b"1234", "pauses-1": b"1234"}
 
 
-def test_what_is_not_a_regular_file_is_left_alone(written: Inside, tmp_path: Path) -> None:
+def test_what_is_not_a_regular_file_is_left_alone(written: Instrumentation, tmp_path: Path) -> None:
     assert written.folder
     (tmp_path / "secret").write_bytes(b"of the user")
     (written.folder / "pauses-1").symlink_to(tmp_path / "secret")
@@ -47,20 +47,20 @@ def test_what_is_not_a_regular_file_is_left_alone(written: Inside, tmp_path: Pat
     assert written.files("pauses") == {}
 
 
-def test_a_part_that_failed_is_quoted_by_its_last_line(written: Inside) -> None:
+def test_a_part_that_failed_is_quoted_by_its_last_line(written: Instrumentation) -> None:
     put(written, "failed-7", b"Traceback:\n  ...\nOSError: no \xff space\n")
     assert written.complaints() == ["OSError: no \N{REPLACEMENT CHARACTER} space"]
 
 
 def test_folders_are_gone_at_the_end_and_without_parts_there_are_none(tmp_path: Path) -> None:
-    with opened(lambda: Inside(tmp_path, {"pauses": {}}), 2) as insides:
-        assert [Path(one.variables[FOLDER]).parent for one in insides] == [tmp_path, tmp_path]
+    with instrumented(lambda: Instrumentation(tmp_path, {"pauses": {}}), 2) as instruments:
+        assert [Path(one.variables[FOLDER]).parent for one in instruments] == [tmp_path, tmp_path]
     assert list(tmp_path.iterdir()) == []
-    with opened(lambda: Inside(tmp_path, {}), 1) as (one,):
+    with instrumented(lambda: Instrumentation(tmp_path, {}), 1) as (one,):
         assert (one.variables, one.files("pauses"), list(tmp_path.iterdir())) == ({}, {}, [])
 
 
 def test_both_sides_agree_on_the_names() -> None:
-    source = (inside.SOURCE / "sitecustomize.py").read_text()  # which imports nothing of ours
+    source = (instrumentation.SOURCE / "sitecustomize.py").read_text()  # which imports nothing of ours
     assert f'FOLDER = "{names.FOLDER}"' in source
     assert f'OPTIONS = "{names.OPTIONS}"' in source

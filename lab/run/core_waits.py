@@ -1,7 +1,8 @@
-"""Who waits for a core, in time: the scheduler's account of the threads of a cell, and what the host steals.
+"""Samples how long threads of a cell wait for a CPU core, and how much CPU time the hypervisor steals.
 
-A thread of the runner reads it while the clients call, as often as it may at COST of one core: nothing is paid per
-request. Source: sched-stats.rst (/proc/PID/task/TID/schedstat: ns on a core, ns ready without one), proc_stat(5).
+A thread of the orchestrator reads the kernel's counters while the clients send. It uses at most the share COST of one
+core, and adds no work to a request.
+Source: sched-stats.rst (/proc/PID/task/TID/schedstat: ns on a core, ns ready without a core), proc_stat(5).
 """
 
 import os
@@ -14,22 +15,25 @@ from typing import Any
 
 SHORTEST_S = 0.01
 COST = 0.002
-LOOKS = 2000  # from then on they come more seldom: so many again for each 2.7 times of the length
-MOST_THREADS = 512  # of all processes of a cell: their files stay open
+LOOKS = 2000  # after this many samples the pauses grow with the run: 2,000 more for each 2.7 times of its length
+MOST_THREADS = 512  # of all processes of a cell, because one file per thread stays open
 STEAL = "steal"
 _TICK_NS = 10**9 // os.sysconf("SC_CLK_TCK")
 _BUSY, _STOLEN = (0, 1, 2, 5, 6), 7  # columns of /proc/stat: user, nice, system, irq, softirq; steal
 
 
-class TimeTaken:
-    """How much time something took, until each of *moments_ns*, which are in order: in between, evenly."""
+class CumulativeTime:
+    """A total time as a function of the clock, known at sorted moments and interpolated linearly between them.
+
+    until_ns: the total up to each of *moments_ns*
+    """
 
     def __init__(self, moments_ns: Sequence[int], until_ns: Sequence[float]) -> None:
         self._moments_ns, self._until_ns = moments_ns, until_ns
 
     @classmethod
-    def of_spans(cls, spans: Iterable[tuple[int, int]]) -> "TimeTaken":
-        """The time under at least one of *spans*: (start, end)."""
+    def of_spans(cls, spans: Iterable[tuple[int, int]]) -> "CumulativeTime":
+        """Return the time that is covered by at least one of *spans*, which are pairs of start and end in ns."""
         moments_ns, until_ns = [0], [0]
         for start_ns, end_ns in sorted(spans):
             if end_ns > (start_ns := max(start_ns, moments_ns[-1])):
@@ -38,7 +42,7 @@ class TimeTaken:
         return cls(moments_ns, until_ns)
 
     def within_ns(self, start_ns: int, end_ns: int) -> float:
-        """How much of the time from *start_ns* to *end_ns* it took."""
+        """Return how much the total grew from *start_ns* to *end_ns*, in ns."""
         return self._at(end_ns) - self._at(start_ns)
 
     def _at(self, moment_ns: int) -> float:
@@ -50,7 +54,7 @@ class TimeTaken:
 
 
 class _Threads:
-    """The threads of some processes: for how long all of them ran, and were ready without a core."""
+    """The threads of some processes, with the time that they ran, and that they were ready without a core."""
 
     def __init__(self, pids: Sequence[int]) -> None:
         self._pids = pids
@@ -59,7 +63,7 @@ class _Threads:
         self._is_new = True
 
     def look(self) -> tuple[int, int]:
-        """(ran, waited) since the last look; of threads that have ended since, nothing. Raises OSError if too many."""
+        """Return how long the threads ran and waited since the previous call, in ns. Raises OSError if too many."""
         self._follow()
         ran_ns = waited_ns = 0
         for tid, file in list(self._files.items()):
@@ -76,11 +80,11 @@ class _Threads:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Return the number of threads that are watched."""
         return len(self._files)
 
     def close(self) -> None:
-        """Let go of all files."""
+        """Close the schedstat files of all threads."""
         for tid in list(self._files):
             self._forget(tid)
 
@@ -103,13 +107,13 @@ class _Threads:
 
 
 class _Machine:
-    """All its cores: for how long they were busy, and stolen by the host."""
+    """All cores of this machine, with the time that they were busy, and that the hypervisor stole."""
 
     def __init__(self) -> None:
         self._last = (0, 0)
 
     def look(self) -> tuple[int, int]:
-        """(busy, stolen) since the last look."""
+        """Return how long the cores were busy and stolen since the previous call, in ns."""
         with open("/proc/stat", "rb") as file:
             ticks = [int(word) for word in file.readline().split()[1:]]
         now = sum(ticks[column] for column in _BUSY) * _TICK_NS, ticks[_STOLEN] * _TICK_NS
@@ -118,11 +122,11 @@ class _Machine:
         return since
 
 
-class CoreWatch:
-    """Watches processes from the start of the `with` block to its end, under names; STEAL is the machine's.
+class CoreWaitSampler:
+    """Samples how long processes wait for a CPU core, by name, during the `with` block. STEAL is the whole machine.
 
-    timelines: afterwards, by name, how much of the time a thread that wanted a core had none; empty where that is not
-    known. It is no more than any thread waited, and no more than the share of those that ran or waited.
+    timelines: after the block, by name, the time in which a ready thread had no core; empty if that is unknown
+    This time is the smaller of two: the sum of all waits; and the elapsed time multiplied by waited / (ran + waited).
     """
 
     def __init__(self, pids: Mapping[Any, Sequence[int]]) -> None:
@@ -134,9 +138,9 @@ class CoreWatch:
         self._is_whole = False
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="cores", daemon=True)
-        self.timelines: Mapping[Any, TimeTaken] = {}
+        self.timelines: Mapping[Any, CumulativeTime] = {}
 
-    def __enter__(self) -> "CoreWatch":
+    def __enter__(self) -> "CoreWaitSampler":
         self._thread.start()
         return self
 
@@ -145,12 +149,12 @@ class CoreWatch:
         self._thread.join()
         for threads in self._threads.values():
             threads.close()
-        if self._is_whole:  # a kernel that does not count says that nothing ever ran
+        if self._is_whole:  # on a kernel without these counters, every thread has run for 0 ns
             known = (name for name, ran_ns in self._ran_ns.items() if ran_ns)
-            self.timelines = {name: TimeTaken(self._moments_ns, self._until_ns[name]) for name in known}
+            self.timelines = {name: CumulativeTime(self._moments_ns, self._until_ns[name]) for name in known}
 
     def _watch(self) -> None:
-        if not self._threads:  # all run on other hosts
+        if not self._threads:  # all children run on other hosts
             return
         with suppress(OSError, ValueError, IndexError):
             self._look()
@@ -161,7 +165,7 @@ class CoreWatch:
             self._is_whole = True
 
     def _pause_s(self, spent_ns: int) -> float:
-        """So that all looks take COST of the time, and a long run does not have many more of them than LOOKS."""
+        """Return the pause before the next sample, in s. It keeps the sampling cost below COST of one core."""
         elapsed_ns = perf_counter_ns() - self._moments_ns[0]
         return max(SHORTEST_S, (spent_ns / COST - elapsed_ns) / 1e9, elapsed_ns / LOOKS / 1e9)
 

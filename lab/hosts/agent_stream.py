@@ -1,4 +1,4 @@
-"""The stream to an agent: a command that this machine runs, `ssh`, or a shell for an agent of this machine."""
+"""The byte streams to and from an agent: stdin and stdout of `ssh`, or of a shell for an agent on this machine."""
 
 import os
 import select
@@ -16,7 +16,7 @@ from core.hosts import Host
 from core.messages import Message, message, verbatim
 from core.printable import for_terminal
 from lab.hosts.protocol import KEPT_ALIVE_COUNT, KEPT_ALIVE_S, LEASE_S, SESSION
-from lab.output import Kept
+from lab.output import HeadTailBuffer
 
 BOOT = Path(__file__).with_name("boot.py")
 PYTHONS = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")
@@ -33,17 +33,17 @@ done
 exit {no_python}"""
 
 
-class LinkLost(GilscopeError):
-    """There is no connection to a host, or no longer; the text says why."""
+class HostLost(GilscopeError):
+    """A host cannot be connected, or the connection was lost. The message says why."""
 
 
-class Link:
-    """A started command whose stdin and stdout are an agent's. complaints: what it, or ssh, writes to stderr."""
+class AgentStream:
+    """A command whose stdin and stdout are connected to an agent. complaints: its stderr, with that of ssh"""
 
     def __init__(self, host: Host, process_group: int) -> None:
-        """Raises LinkLost if the command does not run."""
+        """Start the command. Raises HostLost if it cannot be started."""
         command = _here(host) if host.via == "here" else _ssh(host)
-        self.complaints = Kept()
+        self.complaints = HeadTailBuffer()
         try:
             self._process = subprocess.Popen(
                 command,
@@ -54,7 +54,7 @@ class Link:
                 bufsize=0,
             )
         except OSError as error:
-            raise LinkLost("{program} does not run: {error}", program=command[0], error=error.strerror) from None
+            raise HostLost("{program} cannot be started: {error}", program=command[0], error=error.strerror) from None
         assert self._process.stdin
         assert self._process.stdout
         self._in, self._out = self._process.stdin, self._process.stdout
@@ -63,33 +63,33 @@ class Link:
         self._complaining.start()
 
     def read(self, wait_s: float) -> bytes | None:
-        """Return what has come, nothing at the end; None if nothing came in time. Raises LinkLost."""
+        """Return new data, b"" at the end of the stream, or None if nothing came in time. Raises HostLost."""
         if not _is_ready(self._out, select.POLLIN, wait_s):
             return None
         try:
             return os.read(self._out.fileno(), 1 << 20)
         except OSError as error:
-            raise LinkLost("{error}", error=error.strerror) from None
+            raise HostLost("{error}", error=error.strerror) from None
 
     def write(self, data: bytes) -> None:
-        """Write all of it. Raises LinkLost, also if the other side takes nothing for its lease."""
+        """Write all of *data*. Raises HostLost, also if the agent accepts no data for LEASE_S."""
         view = memoryview(data)
         while view:
             if not self.is_writable(LEASE_S):
-                raise LinkLost("it took nothing for {wait_s:.0f} s", wait_s=LEASE_S)
+                raise HostLost("it accepted no data for {wait_s:.0f} s", wait_s=LEASE_S)
             try:
                 view = view[os.write(self._in.fileno(), view) :]
             except BlockingIOError:
                 continue
             except OSError as error:
-                raise LinkLost("{error}", error=error.strerror) from None
+                raise HostLost("{error}", error=error.strerror) from None
 
     def is_writable(self, wait_s: float = 0.0) -> bool:
-        """Return whether write() would begin at once, or in time."""
+        """Return whether data can be written within *wait_s*."""
         return _is_ready(self._in, select.POLLOUT, wait_s)
 
     def kill(self) -> None:
-        """End the command."""
+        """Kill the command, and close its streams."""
         self._process.kill()
         self._process.wait()
         self._complaining.join(LAST_WORDS_S)
@@ -97,17 +97,17 @@ class Link:
         self._out.close()
 
     def why_ended(self) -> Message:
-        """Return what the command said last, or how it ended."""
+        """Return the end of the command's stderr, or the reason of its end."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(LAST_WORDS_S)
             self._complaining.join(LAST_WORDS_S)
         if self._process.returncode == NO_PYTHON:
-            return message("it has no Python of at least 3.11; install one there, such as: uv python install 3.14")
-        text = for_terminal(" ".join(self.complaints.kept().decode(errors="replace").split())[-500:]).rstrip(".")
+            return message("it has no Python 3.11 or newer. Install Python there with: uv python install 3.14")
+        text = for_terminal(" ".join(self.complaints.content().decode(errors="replace").split())[-500:]).rstrip(".")
         if not text:
             return message("the connection ended")
         if self._process.returncode == SSH_FAILED:
-            return message("{error}. Log in once by hand with ssh, to see what it asks", error=text)
+            return message("{error}. Log in by hand once with ssh to see what it asks for", error=text)
         return verbatim(text)
 
     def _complain(self) -> None:
@@ -124,12 +124,12 @@ def _is_ready(stream: IO[bytes], event: int, wait_s: float) -> bool:
 
 
 def _here(host: Host) -> list[str]:
-    """Return the command of an agent of this machine, which is on no SSH session."""
+    """Return the command of an agent on this machine, without an SSH session."""
     return ["env", "-u", SESSION, "sh", "-c", _start_command((*host.python, sys.executable))]
 
 
 def _ssh(host: Host) -> list[str]:
-    """Return the command of an agent of another machine; ~/.ssh/config says the rest."""
+    """Return the ssh command of an agent on another machine. ~/.ssh/config can add options."""
     options = {
         "BatchMode": "yes",
         "ConnectTimeout": f"{CONNECT_S:.0f}",
@@ -139,21 +139,21 @@ def _ssh(host: Host) -> list[str]:
         **({"IdentityFile": host.identity_file, "IdentitiesOnly": "yes"} if host.identity_file else {}),
         **({"UserKnownHostsFile": host.known_hosts} if host.known_hosts else {}),
     }
-    user, name, port = parts(host.ssh)
+    user, name, port = split_ssh_address(host.ssh)
     place = [*(["-p", port] if port else []), *(["-l", user] if user else []), "--", name]
     flags = [word for key, value in options.items() for word in ("-o", f"{key}={value}")]
     return ["ssh", "-T", *flags, *place, _start_command((*host.python, *PYTHONS))]
 
 
-def parts(text: str) -> tuple[str, str, str]:
-    """Return user, host and port of user@host:port; "" for what it leaves out. An IPv6 address stands in brackets."""
+def split_ssh_address(text: str) -> tuple[str, str, str]:
+    """Split user@host:port into user, host and port, "" for missing parts. An IPv6 address stands in brackets."""
     user, _, place = text.rpartition("@")
     name, _, port = place[1:].partition("]") if place.startswith("[") else place.partition(":")
     return user, name, port.removeprefix(":")
 
 
 def _start_command(candidates: Iterable[str]) -> str:
-    """Return the shell command that starts an agent: POSIX sh, with nothing secret in it."""
+    """Return the shell command that starts an agent. It is for POSIX sh, and contains no secrets."""
     words = {
         "candidates": " ".join(map(shlex.quote, candidates)),
         "boot": shlex.quote(BOOT.read_text("utf-8")),
