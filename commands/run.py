@@ -23,7 +23,7 @@ from core.errors import BadInput
 from core.messages import listed, message, plural
 from core.program import PROGRAM
 from core.result import Run
-from core.saved import Until
+from core.saved import SavedPlan, Until
 from core.secret import Secret, from_file, secrets_in
 from lab.hosts.cluster import HostCluster
 from lab.profile.watchers import OBSTACLES
@@ -31,6 +31,7 @@ from lab.run.capacity import search_capacity
 from lab.run.cell_run import Bench
 from lab.run.experiment import carry_out
 from lab.run.feasible import choose_arm_order, preflight
+from lab.run.limits import require_limits
 from lab.run.runs import (
     Order,
     check_same_runtimes,
@@ -66,7 +67,8 @@ def main(arguments: Sequence[str]) -> int:
     if given["resume"] is not None:
         _expect_saved_plan(given, parser)
         folder = Path(given["resume"])
-        load_to_resume(folder)  # raises an error if the run is from another machine, before anything is written
+        saved = load_to_resume(folder)  # raises an error if the run is from another machine, before anything is written
+        require_limits(SavedPlan.from_json(saved.plan).method)
         with run_lock(folder) as sandbox:
             run, plan = _saved_plan(given, parser)
             with opened(plan) as spread:
@@ -75,6 +77,7 @@ def main(arguments: Sequence[str]) -> int:
         raise BadInput("--accept-changes works only with --resume. Leave it out of a new run.")
     asked = complete_from_project(given, output.note if not given["quiet"] else lambda text: None)
     with planned(asked) as (plan, spread):
+        require_limits(plan.method)
         order, run = _new_order(plan, asked, arguments, output, spread)
         with run_lock(order.folder) as sandbox:
             expect_no_run(order.folder)

@@ -31,7 +31,10 @@ def main(arguments: Sequence[str]) -> int:
             "Give each flag one value, such as: --system 4 --runtime 3.14t --num-multi-socket 1",
             count=len(entries),
         )
-    with Sandbox() as sandbox, CellRun(entries[0], 0, Bench(sandbox=sandbox, runtimes=runtimes, inside={})) as run:
+    with (
+        Sandbox() as sandbox,
+        CellRun(entries[0], 0, Bench(sandbox=sandbox, runtimes=runtimes, method=plan.method, inside={})) as run,
+    ):
         for addresses in run.serve():
             print(*addresses, sep="\n", flush=True)
         try:

@@ -23,6 +23,7 @@ from core.runtime import NATIVE, RuntimeName
 from core.stress import Stress
 from lab.run.cell_run import Bench
 from lab.run.feasible import preflight
+from lab.run.limits import require_limits
 from lab.run.runs import run_folder, run_lock
 from reports.names import STRESS, STRESS_PAGE, STRESS_TEXT
 
@@ -47,6 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     given = parser.parse(arguments)
     given = complete_from_project(given, output.note if not given["quiet"] else lambda text: None)
     asked, seconds = flags.plan_from(given), flags.value_of(LENGTH, given, SECONDS)
+    require_limits(asked.method)
     if asked.user_service and not given["plan"]:
         asked = asked.with_values({**_defaults(asked), **flags.parameter_values(given)})
     asked = with_two_arms(asked, forced=True)

@@ -144,6 +144,8 @@ def layout_with(layout: Layout | None, values: Mapping[str, Any]) -> Layout | No
 def adapt_to_hosts(plan: Plan) -> Plan:
     """Return the plan with TCP as transport, as it runs across hosts. Raises BadInput if it cannot run there."""
     layout = plan.layout
+    if plan.method.is_limited and plan.user_service and plan.user_service.targets:
+        raise BadInput("--cpus and --memory cannot limit a service that already runs. Leave them out.")
     if layout is None:
         plan.method.expect_cpus()
         return plan
@@ -217,6 +219,7 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
         message("TRANSPORT is unix, but Unix sockets do not reach other hosts. Use tcp."): any(
             "unix" in row.values.get("TRANSPORT", ()) for row in plan.rows
         ),
+        message("Limits on CPU time and memory apply only on this machine."): method.is_limited,
         message(
             "Clients must stop after a time, not after a number of requests. Give a duration, such as --duration 2."
         ): not method.duration_s,

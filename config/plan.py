@@ -16,6 +16,7 @@ from core.hosts import Layout
 from core.messages import NOTHING, OR, Message, listed
 from core.method import Method
 from core.objective import Objective
+from core.price import Price
 from core.runtime import NATIVE, RuntimeName
 from core.saved import SavedPlan, Until
 from core.system import System
@@ -81,6 +82,7 @@ class Plan:
     arm_order: one of ORDERS; "" for slices if possible
     arm_order_reason: why the arms of a setting are measured one after the other
     objectives: service level objectives of a search for the highest rate that meets them; empty for no search
+    price: price of cores and memory; None if the user does not state it
     picks: whether the rows are topologies; the best topology of each arm is chosen, then judged
     """
 
@@ -104,6 +106,7 @@ class Plan:
     arm_order: str = ""
     arm_order_reason: Message = NOTHING
     objectives: tuple[Objective, ...] = ()
+    price: Price | None = None
     picks: bool = False
 
     def __post_init__(self) -> None:

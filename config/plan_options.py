@@ -1,5 +1,6 @@
 """Declare the options of a plan and of a run: cells, method, runtimes, output."""
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,8 +10,9 @@ from typing import Any
 from config.options import PYTHON, SYSTEMS, Given, Option, applying, whole
 from core.languages import LANGUAGES
 from core.messages import listed, message
-from core.method import ARRIVALS, SAME, Warmup, parse_duration
+from core.method import ARRIVALS, SAME, SIZES_BYTES, Warmup, parse_duration
 from core.objective import Objective
+from core.price import Price
 from core.program import RUNS_FOLDER
 from core.runtime import RuntimeName
 from core.saved import Until
@@ -23,6 +25,7 @@ VIEWS = (*(path.stem for path in plans()), "targets")
 LONGEST_SEED = 18
 PROFILES = ("perf", "python", "locks", "memory")
 MOST_MARGIN = 0.5
+LEAST_CPUS = 0.01  # the kernel takes no quota below 1 ms of 100 ms
 MOST_SLOWER = 1_000
 ORDERS = IN_SLICES, SEQUENTIAL = "slices", "sequential"
 _PER_UNIT = {"%": 100, "s": 1, "min": 1 / 60, "h": 1 / 3600}
@@ -90,6 +93,23 @@ def parse_slo(given: Given) -> tuple[Objective, ...]:
     """Parse 'p99<50ms,errors<0.1%', or a list of such texts. Raises BadInput."""
     texts = given.items(message("a list of objectives, such as p99<50ms"))
     return tuple(dict.fromkeys(map(Objective.parse, texts)))
+
+
+def parse_limit_cpus(given: Given) -> float:
+    """Parse a number of cores that is at most those of this machine, such as 2 or 0.5. Raises BadInput."""
+    match, most = re.fullmatch(r"[0-9]{1,5}(?:\.[0-9]{1,3})?", str(given.value)), os.cpu_count() or 1
+    if not match or not LEAST_CPUS <= float(match[0]) <= most:
+        raise given.wrong(message("a number of cores from {least} to {most}, such as 0.5", least=LEAST_CPUS, most=most))
+    return float(match[0])
+
+
+def parse_limit_memory(given: Given) -> int:
+    """Parse a size such as 512MB or 1.5GiB. Return bytes. Raises BadInput."""
+    match = re.fullmatch(rf"([0-9]{{1,12}}(?:\.[0-9]{{1,3}})?) *({'|'.join(SIZES_BYTES)})", str(given.value))
+    size_bytes = round(float(match[1]) * SIZES_BYTES[match[2]]) if match else 0
+    if not size_bytes:
+        raise given.wrong(message("a size with one of the units {units}, such as 512MB", units=listed(SIZES_BYTES)))
+    return size_bytes
 
 
 def _paths(given: Given) -> dict[str, Path]:
@@ -268,6 +288,23 @@ ARRIVALS_OF = Option(
     field="arrivals",
     choices=ARRIVALS,
 )
+CPUS = Option(
+    "--cpus N",
+    message("limit the services of a cell to N cores of CPU time, such as 2 or 0.5 (Linux)"),
+    parse_limit_cpus,
+    field="limit_cpus",
+)
+MEMORY = Option(
+    "--memory SIZE",
+    message("limit the services of a cell to so much memory, such as 512MB or 1GiB (Linux)"),
+    parse_limit_memory,
+    field="limit_memory_bytes",
+)
+PRICE = Option(
+    "--price PRICES",
+    message("with --slo, what cores and memory cost: 'core=25/month, gb=3/month'"),
+    _read(Price.parse),
+)
 PROFILE = Option(
     "--profile KINDS",
     message(
@@ -307,6 +344,9 @@ METHOD = (
     CLIENTS,
     PIN,
     NEIGHBOUR,
+    CPUS,
+    MEMORY,
+    PRICE,
 )
 MEASURING = (SCALE, *METHOD)
 INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)

@@ -17,6 +17,7 @@ SAME = "same"
 ARRIVALS = EVEN, POISSON = "uniform", "poisson"
 ORCHESTRATOR = "the orchestrator's Python"
 LONGEST_S = 86_400
+SIZES_BYTES = {"GiB": 2**30, "GB": 10**9, "MiB": 2**20, "MB": 10**6}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +55,8 @@ class Method:
     neighbours: names of processes that belong to the measured service, such as its database
     slices: whether the arms of a setting alternated in slices of time; if not, each cell was timed by itself
     arrivals: at a RATE, whether requests are evenly spaced (`uniform`) or due as in a Poisson process (`poisson`)
+    limit_cpus: CPU time that the services of a cell may use together, in cores; 0 without a limit
+    limit_memory_bytes: memory that the services of a cell may use together; 0 without a limit
     """
 
     warmup: Warmup = Warmup()
@@ -64,6 +67,8 @@ class Method:
     neighbours: tuple[str, ...] = ()
     slices: bool = False
     arrivals: str = EVEN
+    limit_cpus: float = 0.0
+    limit_memory_bytes: int = 0
 
     def expect_cpus(self) -> None:
         """Raise BadInput if this machine does not have the CPUs that the method names."""
@@ -93,6 +98,11 @@ class Method:
         """Return whether services or clients are pinned to CPUs."""
         return bool(self.pin_services or self.pin_clients)
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether control groups limit the services."""
+        return bool(self.limit_cpus or self.limit_memory_bytes)
+
     def warmup_of(self, requests: int) -> tuple[int | None, float]:
         """Return the warm-up before *requests* timed requests: (number of requests, 0.0) or (None, seconds)."""
         share, seconds = self.warmup.share, self.warmup.seconds
@@ -111,6 +121,12 @@ class Method:
             name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
         }
         return cls(**{**known, "warmup": Warmup(**known["warmup"])})
+
+
+def size_text(size_bytes: int) -> str:
+    """Return '512 MB' or '1 GiB': the largest unit of which *size_bytes* is a whole number; else about, in GB."""
+    whole = (f"{size_bytes // size} {unit}" for unit, size in SIZES_BYTES.items() if not size_bytes % size)
+    return next(whole, f"{size_bytes / 1e9:.3g} GB")
 
 
 def parse_duration(text: str) -> float:

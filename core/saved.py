@@ -10,6 +10,7 @@ from core.hosts import Layout
 from core.messages import NOTHING, Message
 from core.method import Method
 from core.objective import Objective
+from core.price import Price
 from core.record import Count, Link, Number, RuntimeFacts, Share
 from core.user_service import UserService
 
@@ -89,6 +90,7 @@ class SavedPlan:
         measured in slices
     objectives: for a search for the capacity, the service level objectives: `text`, `share` (of requests that may miss
         it) and `latency_ns` (0 if only failures count)
+    price: what one `core` and one `byte` of memory cost for a `period`, if `--price` says it
     picks: whether the best of several topologies was picked for each arm, and then judged by other probes
     view: the experiment whose section the report shows; empty for runtimes side by side
     absent: systems that could not be measured, such as a native program that is not built: `system`, `runtime` and
@@ -119,6 +121,7 @@ class SavedPlan:
     arm_order: str = ""
     arm_order_reason: Message = NOTHING
     objectives: tuple[Objective, ...] = ()
+    price: Price | None = None
     picks: bool = False
     view: str = ""
     absent: tuple[Absent, ...] = ()

@@ -1,5 +1,7 @@
 """Makes a command's private folder. At the end it kills every process of its group, and removes the folder.
 
+It also removes the control groups that a file in the folder names.
+
 Usage: reaper.py FOLDER [LEFTOVER...], as leader of the process group, with a pipe from the orchestrator on stdin.
 The reaper makes FOLDER itself, so a folder never exists without a process that removes it. It writes a test file there,
 and reports by one line on stdout: 0, or the error number.
@@ -17,6 +19,7 @@ from contextlib import suppress
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+from core.controlgroup import NOTE, remove
 from core.parent import die_with_parent
 
 TRIES = 1000
@@ -40,6 +43,9 @@ def main() -> None:
     if leads:
         os.killpg(0, signal.SIGTERM)  # children do not handle SIGTERM; SIGKILL below ends any process that does
     if error != errno.EEXIST:  # an existing folder belongs to another process
+        with suppress(OSError), open(os.path.join(folder, NOTE), encoding="utf-8") as groups:
+            for group in groups:
+                remove(group.rstrip("\n"))
         _remove(folder)
     for path in leftovers:
         with suppress(OSError):

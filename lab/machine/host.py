@@ -3,7 +3,8 @@
 import os
 import platform
 import resource
-from pathlib import PurePosixPath
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
 from subprocess import TimeoutExpired
 from typing import Any
 
@@ -101,7 +102,7 @@ def cores_quota(reader: Reader) -> float | str | None:
     It is UNLIMITED if no group has a quota, and None if the quota is unknown.
     Source: docs.kernel.org, cgroup v2: cpu.max is "$MAX $PERIOD" in us, or "max"; v1: cpu.cfs_quota_us, -1 for none.
     """
-    folders = _cgroups(reader, "cpu", "cpu.stat")
+    folders = control_groups(reader, "cpu", "cpu.stat")
     quotas = [quota for folder in folders if (quota := _quota(reader, folder)) is not None]
     return min(quotas, default=UNLIMITED) if folders else None
 
@@ -113,18 +114,20 @@ def _quota(reader: Reader, folder: str) -> float | None:
     return granted_us / period_us if granted_us and period_us and granted_us > 0 else None
 
 
-def quota_stalled_ns(reader: Reader) -> int | None:
+def quota_stalled_ns(reader: Reader, groups: Iterable[Path] = ()) -> int | None:
     """Return how long the CPU quotas of our control group and the groups above it have throttled our threads.
 
+    groups: control groups below ours, which count too
     Source: docs.kernel.org; cpu.stat has throttled_usec in cgroup v2, throttled_time in ns in v1.
     """
-    counters = [reader.table(f"{folder}/cpu.stat") for folder in _cgroups(reader, "cpu", "cpu.stat")]
+    folders = [*control_groups(reader, "cpu", "cpu.stat"), *map(str, groups)]
+    counters = [reader.table(f"{folder}/cpu.stat") for folder in folders]
     stalled_us = [us for one in counters if (us := number(one.get("throttled_usec"))) is not None]
     stalled_ns = [ns for one in counters if (ns := number(one.get("throttled_time"))) is not None]
     return sum(stalled_us) * 1000 + sum(stalled_ns) if stalled_us or stalled_ns else None
 
 
-def _cgroups(reader: Reader, controller: str, *files: str) -> list[str]:
+def control_groups(reader: Reader, controller: str, *files: str) -> list[str]:
     """Return the folders of our control group and its parents for a *controller*, innermost first.
 
     files: a folder counts if it has one of these files
@@ -157,7 +160,7 @@ def memory_available_bytes(reader: Reader = HERE) -> int | None:
     kib = number(reader.table("proc/meminfo").get("MemAvailable", "").split(" ")[0])
     rooms = [] if kib is None else [kib * 1024]
     for most, used in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
-        for folder in _cgroups(reader, "memory", used):
+        for folder in control_groups(reader, "memory", used):
             limit, now = reader.number(f"{folder}/{most}"), reader.number(f"{folder}/{used}")
             rooms += [] if limit is None or now is None else [max(0, limit - now)]
     return min(rooms, default=None)

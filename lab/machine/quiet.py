@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from lab.machine.host import cores_quota, governors, quota_stalled_ns, usable_cpus
@@ -75,8 +76,11 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
     }
 
 
-def snapshot(reader: Reader = HERE) -> Snapshot:
-    """Read the machine's counters. This takes 4 ms for 100 processes, so callers do it outside of the timed region."""
+def snapshot(reader: Reader = HERE, groups: Iterable[Path] = ()) -> Snapshot:
+    """Read the machine's counters. This takes 4 ms for 100 processes, so callers do it outside of the timed region.
+
+    groups: control groups of services, whose CPU quotas count too
+    """
     stat, cpus = reader.table("proc/stat"), usable_cpus()
     by_cpu = {int(name[3:]): _ticks(line) for name, line in stat.items() if name[:3] == "cpu" and name[3:].isdigit()}
     throttles = reader.numbers(f"{_CPU}/cpu[0-9]*/thermal_throttle/*_throttle_count")
@@ -92,7 +96,7 @@ def snapshot(reader: Reader = HERE) -> Snapshot:
         throttles=sum(throttles) if throttles else None,
         cpu_stalled_us=_stalled_us(reader, "cpu"),
         memory_stalled_us=_stalled_us(reader, "memory"),
-        quota_stalled_ns=quota_stalled_ns(reader),
+        quota_stalled_ns=quota_stalled_ns(reader, groups),
     )
 
 

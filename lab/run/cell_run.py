@@ -41,6 +41,7 @@ from lab.run.core_waits import STEAL, CumulativeTime
 from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import add_jit_states, client_faults, jit_parts, jit_states, service_faults
 from lab.run.instrumentation import Instrumentation, TimeWindow, instrumented
+from lab.run.limits import ServiceGroup
 from lab.run.observed import client_fields, machine_fields
 from lab.run.places import CellPlaces
 from lab.run.process import LocalProcess
@@ -120,6 +121,7 @@ class CellRun(ExitStack):
         self._idle = IdleUsage(())
         self._service_window = TimeWindow()
         self._figures: dict[str, Any] = {}
+        self._group = ServiceGroup()
         self.places = bench.cell_places()
 
     def __enter__(self) -> "CellRun":
@@ -141,7 +143,8 @@ class CellRun(ExitStack):
         try:
             step(*arguments)
         except GilscopeError as error:
-            self.failure = self._redactor.message(error.message)
+            reason = self._group.exceeded or self._redactor.message(error.message)
+            self.failure = replace(reason, code=error.message.code)
             self.close()
 
     def result(self, spent_ns: int) -> CellResult:
@@ -158,7 +161,7 @@ class CellRun(ExitStack):
 
     def serve(self) -> list[list[str]]:
         """Start the services without clients, and return the addresses of each. Raises ChildFailed."""
-        self.children = self.enter_context(Children(self._bench.sandbox, str(REPOSITORY)))
+        self._open_children()
         try:
             self._start_services()
             return self._ready_services()
@@ -169,7 +172,7 @@ class CellRun(ExitStack):
 
     def launch(self) -> None:
         """Start services and clients. Raises GilscopeError, as all steps do."""
-        self.children = self.enter_context(Children(self._bench.sandbox, str(REPOSITORY)))
+        self._open_children()
         self._launched_ns = perf_counter_ns()
         self.places.begin()
         self._start_services()
@@ -270,6 +273,8 @@ class CellRun(ExitStack):
             there, self._instruments, self._marks, lambda: places.to_service_clock(perf_counter_ns())
         )
         self._take_results()
+        if self._group.exceeded:
+            raise ChildFailed(self._group.exceeded)
         windows = self._windows()
         faults = service_faults(self._runtimes[SERVICE], self._system, self._services)
         faults += client_faults(self._runtimes[CLIENT], self._system, self._clients)
@@ -294,6 +299,11 @@ class CellRun(ExitStack):
         }
 
     # ---- parts of steps ------------------------------------------------------------------------------------------
+
+    def _open_children(self) -> None:
+        self.children = self.enter_context(Children(self._bench.sandbox, str(REPOSITORY), self._bench.method))
+        self._group = self.children.group
+        self.places.groups = self._group.folders
 
     def _take_results(self) -> None:
         """End the services, then check and keep the result line of each child."""
@@ -371,7 +381,8 @@ class CellRun(ExitStack):
         config = {**folder, **self.places.service_line(), **self._runtimes[SERVICE].child_config(self._system)}
         self._start_deadline_s = starting_s(config)
         for service_id, (service, variables) in enumerate(zip(self._services, inside, strict=True)):
-            service.tell({**self._cell.to_json(), **config, "service_id": service_id, "inside": variables})
+            join = {"join": self._group.join} if self._system.hosted else {}
+            service.tell({**self._cell.to_json(), **config, "service_id": service_id, "inside": variables, **join})
 
     def _ready_services(self) -> list[list[str]]:
         """Wait until all services listen, and return the addresses of each. Raises ChildFailed."""
@@ -386,7 +397,8 @@ class CellRun(ExitStack):
         runtime, started = self._runtimes[role], []
         for number, more in enumerate(variables):
             place = self.places.of(role, number) or self.children.here
-            command = place.command(runtime, self._system, role)
+            joins = self._group.join if role == SERVICE and not self._system.hosted else []
+            command = [*joins, *place.command(runtime, self._system, role)]
             name = _name(role, number + 1, len(variables))
             started.append(self.children.start(name, str(runtime.name), command, {**runtime.variables, **more}, place))
         return started

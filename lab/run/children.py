@@ -4,7 +4,7 @@ import os
 import selectors
 import shutil
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from tempfile import mkdtemp
 from time import monotonic
@@ -17,10 +17,12 @@ from core.decode import Misfit, decode_message, shown
 from core.errors import ChildFailed
 from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, SENTENCES, Message, chained, message, verbatim
+from core.method import Method
 from core.secret import line_for_child
 from lab.gil.notice import notices
 from lab.output import OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit
+from lab.run.limits import service_group
 from lab.run.process import LocalPlace, Place, Process
 from lab.run.sandbox import Sandbox
 
@@ -30,6 +32,7 @@ WHILE_SERVING = message("while it was serving")
 READY, WARM, RESET, RESULT, FAILED = "ready", "warm", "reset", "result", "failed"
 _READ_BYTES = 1 << 20
 LONGEST_FAILURE_BYTES = 64 << 10
+METHOD = Method()
 
 
 class Child:
@@ -170,11 +173,14 @@ def failed(child: Child, fault: Message) -> ChildFailed:
 class Children:
     """The children of one cell, and a folder for their sockets. The end of the block kills all children."""
 
-    def __init__(self, sandbox: Sandbox, cwd: str) -> None:
+    def __init__(self, sandbox: Sandbox, cwd: str, method: Method = METHOD) -> None:
+        """Raises BadInput if the limits of *method* cannot be enforced."""
         self.folder = mkdtemp(prefix="", dir=sandbox.folder)
         self.here: Place = LocalPlace(sandbox, cwd, self.folder)
         self._children: list[Child] = []
         self._outputs = OutputReader()
+        self._groups = ExitStack()
+        self.group = self._groups.enter_context(service_group(method, sandbox.folder, os.path.basename(self.folder)))
 
     def __enter__(self) -> "Children":
         return self
@@ -184,6 +190,7 @@ class Children:
             child.process.kill()
         for child in self._children:
             child.kill()
+        self._groups.close()
         self._outputs.close()
         shutil.rmtree(self.folder, ignore_errors=True)  # a descendant of a child may still write there
 

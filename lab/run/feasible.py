@@ -91,6 +91,9 @@ def _against_slices(plan: Plan) -> Message:
             system.takes_slices(native_client=is_native) for system in plan.systems.values()
         ),
         message("a search measures each rate separately"): bool(plan.objectives),
+        message("with --cpus, a runtime would receive new CPU quota while it waits for its slice"): bool(
+            plan.method.limit_cpus
+        ),
         message("the plan has only one arm"): len({entry.arm for entry in plan.entries()}) < 2,
     }
     return next((obstacle for obstacle, is_there in obstacles.items() if is_there), NOTHING)

@@ -6,6 +6,7 @@ Times of different hosts are never subtracted from each other. Each client's win
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
 
@@ -46,6 +47,7 @@ class CellPlaces:
 
     def __init__(self, sandbox: Sandbox, method: Method) -> None:
         self._sandbox, self._method = sandbox, method
+        self.groups: Sequence[Path] = ()  # control groups of the services
         self._before: quiet.Snapshot | None = None
 
     def begin(self) -> None:
@@ -77,7 +79,7 @@ class CellPlaces:
 
     def mark(self) -> None:
         """Read each host's clock and activity counters before the first release. Raises ChildFailed."""
-        self._before = quiet.snapshot()
+        self._before = quiet.snapshot(groups=self.groups)
 
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
         """Release all clients, and return the time of release on the orchestrator's clock. Raises ChildFailed.
@@ -105,7 +107,9 @@ class CellPlaces:
         assert self._before, "mark() was called"
         pids = holders.pids_serving(served)
         return HostActivity(
-            machines={HERE: quiet.between(self._before, quiet.snapshot(), self._method.neighbours, pids)}
+            machines={
+                HERE: quiet.between(self._before, quiet.snapshot(groups=self.groups), self._method.neighbours, pids)
+            }
         )
 
     def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:

@@ -128,7 +128,7 @@ class ServiceCommand:
         adopt_orphans()
         try:
             self.process = subprocess.Popen(
-                words,
+                [*cell.get("join", ()), *words],
                 cwd=own["directory"],
                 env=command_environment(own, cell.get("inside", {})),
                 stdin=subprocess.DEVNULL,

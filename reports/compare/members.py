@@ -37,6 +37,8 @@ METHOD = {
     "client_runtime": message("the clients' runtime"),
     "pin_services": message("the services' CPUs"),
     "pin_clients": message("the clients' CPUs"),
+    "limit_cpus": message("the services' CPU limit in cores"),
+    "limit_memory_bytes": message("the services' memory limit in bytes"),
 }
 FS_PER_NS = 1_000_000
 MOST = len(ascii_uppercase)

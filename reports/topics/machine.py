@@ -6,7 +6,7 @@ from typing import Any
 
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
-from core.method import SAME, Method
+from core.method import SAME, Method, size_text
 from core.saved import Machine
 from reports.document.model import ABSENT, Section, Table, plain_table
 from reports.facts.builds import build_flags, packages
@@ -219,6 +219,7 @@ def method_words(method: Method, *, is_known: bool = True) -> Message:
     client = message("clients run under the service's runtime")
     if method.client_runtime != SAME:
         client = message("clients run under {runtime}", runtime=method.client_runtime)
+    memory = method.limit_memory_bytes
     services, clients = (", ".join(map(str, cpus)) for cpus in (method.pin_services, method.pin_clients))
     choices = (
         (method.warmup.share, message("warm-up of {share:.0%} of the requests", share=method.warmup.share)),
@@ -227,6 +228,8 @@ def method_words(method: Method, *, is_known: bool = True) -> Message:
         (is_known, client),
         (services, message("services pinned to CPU {cpus}", cpus=services)),
         (clients, message("clients pinned to CPU {cpus}", cpus=clients)),
+        (method.limit_cpus, message("services limited to {cpus:g} CPUs", cpus=method.limit_cpus)),
+        (memory, message("services limited to {size} of memory", size=size_text(memory))),
     )
     return listed(words for is_chosen, words in choices if is_chosen)
 

@@ -12,6 +12,7 @@ from config.plan_options import DEFAULT_RUNTIMES, INTERPRETER, REQUIRE
 from core.cell import PARAMETERS, Cell, Parameter
 from core.errors import BadInput
 from core.messages import message
+from core.price import Price
 from systems import built_in
 
 
@@ -100,6 +101,12 @@ BAD_FLAGS = {
     "--pin clients": "pin clients is",
     "--pin both=1": "pin is",
     "--pin services=5-3": "pin services is 5-3",
+    "--cpus 0": "--cpus is 0; it must be a number of cores from 0.01 to",
+    "--cpus 99999": "--cpus is 99999",
+    "--cpus 1e0": "--cpus is 1e0",
+    "--memory 512": "--memory is 512; it must be a size with one of the units GiB, GB, MiB, MB",
+    "--memory 0MB": "--memory is 0MB",
+    "--price core=25/month": "price is 'core=25/month'",
     **{
         f"--system 2 --fail-if-slower={text}": f"--fail-if-slower is {text}; it must be"
         for text in ("", "5", "0.05", "0%", "-5%", "1001%", "five%", "5%%", "nan%", "1e1%", "٥%")
@@ -135,6 +142,13 @@ def test_a_plan_of_ones_own_is_narrowed_and_changed_by_flags_for_the_systems_tha
     ]
     with pytest.raises(BadInput, match="--system is 2, but plan mine has no such rows"):
         planned("--plan", file, "--system", "2")
+
+
+def test_limits_and_prices_are_kept_with_the_plan() -> None:
+    plan = planned("--cpus", "0.5", "--memory", "1.5GiB", "--price", "core=25/month, gb=3/month")
+    assert (plan.method.limit_cpus, plan.method.limit_memory_bytes) == (0.5, 1_610_612_736)
+    again = Plan.from_json(plan.to_json())
+    assert (again.method, again.price) == (plan.method, Price(core=25.0, byte=3e-9, period="month"))
 
 
 def test_required_runtimes_and_interpreters_by_name_and_path_are_none_unless_given() -> None:

@@ -80,6 +80,8 @@ def test_a_threshold_below_the_margin_makes_the_margin_smaller() -> None:
         ({}, Method(warmup=Warmup(share=0.1)), "the warm-up: none (A); 10 % (B)"),
         ({}, Method(client_runtime="3.14"), "the clients' runtime: same (A); 3.14 (B)"),
         ({}, Method(pin_services=(0, 1)), "the services' CPUs: none (A); 0, 1 (B)"),
+        ({}, Method(limit_cpus=0.5), "the services' CPU limit in cores: none (A); 0.5 (B)"),
+        ({}, Method(limit_memory_bytes=10**9), "the services' memory limit in bytes: none (A); 1000000000 (B)"),
     ],
 )
 def test_another_machine_or_method_is_refused_unless_told_to(

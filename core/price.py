@@ -1,0 +1,39 @@
+"""What cores and memory cost, as the user states it."""
+
+import re
+from dataclasses import dataclass
+from math import ceil
+
+from core.errors import BadInput
+
+_NUMBER = r"([0-9]{1,9}(?:\.[0-9]{1,6})?)"
+_PRICE = re.compile(rf"core={_NUMBER}/([a-z]{{1,12}}), *(gi?b)={_NUMBER}/\2", re.IGNORECASE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Price:
+    """What a core and a byte of memory cost for a *period* such as month, in the user's currency."""
+
+    core: float
+    byte: float
+    period: str
+
+    @classmethod
+    def parse(cls, text: str) -> "Price":
+        """Return the price in 'core=25/month, gb=3/month'. Raises BadInput."""
+        match = _PRICE.fullmatch(text.strip())
+        if not match:
+            raise BadInput(
+                "price is {value!r}; it must be the price of a core and of a GB or GiB for the same period, such as "
+                "'core=25/month, gb=3/month'.",
+                value=text,
+            )
+        size_bytes = 10**9 if match[3].lower() == "gb" else 2**30
+        return cls(core=float(match[1]), byte=float(match[4]) / size_bytes, period=match[2])
+
+    def cost(self, rate: float, capacity: float, cores: float, size_bytes: float) -> float:
+        """Return what it costs for a period to serve *rate* requests/s by as many equal instances as that takes.
+
+        capacity: requests/s of one instance, which has *cores* cores and *size_bytes* of memory
+        """
+        return ceil(rate / capacity) * (cores * self.core + size_bytes * self.byte)

@@ -1,0 +1,162 @@
+"""Limits on CPU time and memory of the services of a cell, which control groups of their own enforce. Linux only.
+
+Source: docs.kernel.org, cgroup v2 and v1. In v2 only the root group may have both processes and groups with limits
+below it. Elsewhere gilscope starts anew in a scope that systemd delegates to it.
+"""
+
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from subprocess import TimeoutExpired
+
+from core.controlgroup import NOTE, remove
+from core.errors import BadInput
+from core.messages import NOTHING, Message, message
+from core.method import Method, size_text
+from lab.folders import PrivateFolder
+from lab.machine.host import control_groups, usable_cpus
+from lab.machine.kernelfiles import HERE, Reader, number
+from lab.processes import describe_exit, run
+
+JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 1; shift; done; shift; exec "$@"'
+RUNNER = "gilscope-runner"  # in a scope, the group of all processes but the services
+LONGEST_S = 10.0
+OPTIONAL = ("memory.swap.max", "memory.memsw.limit_in_bytes")  # missing if the kernel does not count swap
+IN_SCOPE = "GILSCOPE_IN_SCOPE"  # a variable: this program was started anew in a scope
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceGroup:
+    """The control groups of the services of one cell, one in each hierarchy; none without limits."""
+
+    folders: tuple[Path, ...] = ()
+    memory_bytes: int = 0
+
+    @property
+    def join(self) -> list[str]:
+        """Return the words that start the command after them in the group."""
+        return ["/bin/sh", "-c", JOIN, "sh", *map(str, self.folders), "--"] if self.folders else []
+
+    @property
+    def exceeded(self) -> Message:
+        """Return that the kernel killed a process because the group had no memory left; NOTHING if it did not."""
+        files = [folder / name for folder in self.folders for name in ("memory.events", "memory.oom_control")]
+        if not any(number(HERE.table(str(file)).get("oom_kill")) for file in files):
+            return NOTHING
+        return message("The service exceeded its memory limit of {limit}.", limit=size_text(self.memory_bytes))
+
+
+@contextmanager
+def service_group(method: Method, private: Path, name: str, reader: Reader = HERE) -> Iterator[ServiceGroup]:
+    """Make the control groups for the limits of *method*. At the end, remove them with all that runs in them.
+
+    private: a private folder, whose reaper removes the groups if this process is killed
+    Raises BadInput if the kernel refuses.
+    """
+    limits = {"cpu": method.limit_cpus, "memory": method.limit_memory_bytes}
+    with _refusals():
+        folders = {
+            controller: _parent(reader, controller) / f"{private.name}-{name}"
+            for controller in filter(limits.get, limits)
+        }
+    try:
+        for controller, folder in folders.items():
+            with _refusals(), open(private / NOTE, "a", encoding="utf-8") as note:
+                print(folder, file=note, flush=True)
+                folder.mkdir(exist_ok=True)  # in v2, one folder has both controllers
+                for file, value in _files(method, controller, is_v2=_is_v2(folder)).items():
+                    if file not in OPTIONAL or (folder / file).exists():
+                        _write(folder / file, value)
+        yield ServiceGroup(folders=tuple(dict.fromkeys(folders.values())), memory_bytes=method.limit_memory_bytes)
+    finally:
+        for folder in folders.values():
+            remove(str(folder))
+
+
+def require_limits(method: Method) -> None:
+    """Raise BadInput if the limits of *method* cannot be enforced. A process that ends at once tries them.
+
+    If only systemd may make control groups here, this program starts anew in a scope of its own.
+    """
+    if not method.is_limited:
+        return
+    try:
+        with PrivateFolder() as private, service_group(method, private.folder, "trial") as group, _refusals():
+            done = run([*group.join, "true"], LONGEST_S)
+            if done.returncode:
+                raise OSError(errno.EPERM, done.stderr.strip() or str(describe_exit(done.returncode)), "true")
+    except BadInput:
+        if IN_SCOPE not in os.environ:
+            _restart_in_scope()
+        raise
+
+
+def _restart_in_scope() -> None:
+    """Replace this program by itself in a scope of systemd; return if systemd does not grant one."""
+    user = ["--user"] if os.geteuid() else []
+    words = ["systemd-run", *user, "--scope", "--quiet", "--collect", "--property=Delegate=yes"]
+    with suppress(OSError, TimeoutExpired):
+        if not run([*words, "true"], LONGEST_S).returncode:
+            sys.stdout.flush()
+            os.environ[IN_SCOPE] = "1"
+            os.execvp(words[0], [*words, sys.executable, *sys.orig_argv[1:]])
+
+
+def _files(method: Method, controller: str, *, is_v2: bool) -> dict[str, int]:
+    """Return what is written into which files of a group."""
+    quota_us, size_bytes = round(method.limit_cpus * 100_000), method.limit_memory_bytes  # of the default period
+    if controller == "memory" and is_v2:
+        return {"memory.max": size_bytes, "memory.swap.max": 0}
+    if controller == "memory":
+        return {"memory.limit_in_bytes": size_bytes, "memory.memsw.limit_in_bytes": size_bytes}
+    # In v1 clients are no group, so on each core the services weigh as much as one thread of a client.
+    return {"cpu.max": quota_us} if is_v2 else {"cpu.cfs_quota_us": quota_us, "cpu.shares": 1024 * len(usable_cpus())}
+
+
+def _parent(reader: Reader, controller: str) -> Path:
+    """Return the group below which groups with *controller* can be made. Raises OSError."""
+    missing = f"sys/fs/cgroup/{controller}"
+    parent = reader.root / [*control_groups(reader, controller, "cgroup.procs"), missing][0]
+    is_ours = IN_SCOPE in os.environ
+    if not _is_v2(parent):
+        return parent
+    if not is_ours and (parent / "cgroup.type").exists():  # it is not the root group
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), str(parent))
+    if parent.name == RUNNER:
+        parent = parent.parent
+    elif is_ours:
+        (parent / RUNNER).mkdir(exist_ok=True)
+        for pid in (parent / "cgroup.procs").read_text().split():
+            _write(parent / RUNNER / "cgroup.procs", pid)
+    _write(parent / "cgroup.subtree_control", f"+{controller}")
+    return parent
+
+
+def _is_v2(group: Path) -> bool:
+    return (group / "cgroup.controllers").exists()
+
+
+def _write(file: Path, value: int | str) -> None:
+    """Raise OSError, with the path, if the kernel refuses."""
+    try:
+        file.write_text(str(value))
+    except OSError as error:
+        error.filename = str(file)
+        raise
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise BadInput(
+            "--cpus and --memory cannot be enforced here: {path}: {error}. Run gilscope as root, or on Linux with "
+            "systemd and cgroup v2, or leave both out.",
+            path=str(error.filename),
+            error=str(error.strerror),
+        ) from error

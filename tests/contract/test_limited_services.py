@@ -1,0 +1,123 @@
+"""Services under limits of CPU time and memory, with the kernel's own control groups."""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from signal import SIGKILL
+
+import pytest
+
+from core.cell import Cell
+from core.errors import BadInput
+from core.method import Method
+from core.result import load
+from lab.run.cell_run import Bench
+from lab.run.limits import service_group
+from lab.run.measure import measure
+from lab.run.runtimes import Runtime
+from lab.run.sandbox import Sandbox
+from systems import find
+from tests.contract.runs import CLIENT, SERVICE, Run, finished, plan_flags, runtime_flags, started
+
+LIMITS = ("--cpus", "0.5", "--memory", "512MB")
+FILES = {  # docs.kernel.org: v1, then v2
+    "cpu.cfs_quota_us": "50000",
+    "memory.limit_in_bytes": "512000000",
+    "cpu.max": "50000 100000",
+    "memory.max": "512000000",
+}
+HUNGRY = """
+import os, runpy, sys
+try:
+    open("first", "x").close()
+    hog = bytearray(os.urandom(1 << 20)) * 300
+except FileExistsError:
+    pass
+runpy.run_path("items.py", run_name="__main__")
+"""
+
+
+@pytest.fixture(autouse=True)
+def _enforced(sandbox: Sandbox) -> None:
+    try:
+        with service_group(Method(limit_cpus=0.5, limit_memory_bytes=512_000_000), sandbox.folder, "try"):
+            pass
+    except BadInput as error:
+        pytest.skip(f"no control group can be made here: {error}")
+
+
+def groups_of(pid: int) -> list[Path]:
+    """The folders of the groups of gilscope that a process is in. Source: cgroups(7)."""
+    lines = [line.split(":") for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines()]
+    ours = [(controllers, path) for _, controllers, path in lines if "/gilscope-" in path]
+    return [Path("/sys/fs/cgroup", controllers, path.lstrip("/")) for controllers, path in ours]
+
+
+def own_flags(runtime: Runtime, file: str) -> list[str]:
+    """Flags of a run of a service that the folder has."""
+    command = ["--service-command", f"{{python}} {file}.py {{port}}", "--request", "/items/3", "--num-clients", "1"]
+    return [*command, "--blocks", "2", "--warmup", "0", *runtime_flags(runtime)]
+
+
+@pytest.mark.parametrize("service", [SERVICE, "family.py"])
+def test_a_service_and_its_children_are_limited_its_clients_are_not_and_a_kill_leaves_no_group(
+    any_runtime: Runtime, folder: Path, service: str
+) -> None:
+    flags = plan_flags(any_runtime) if service == SERVICE else own_flags(any_runtime, "family")
+    with started([*flags, "--duration", "60", *LIMITS], folder) as run:
+        groups = _groups_while_calling(run, service)
+        told = {
+            name: (group / name).read_text().strip() for group in groups for name in FILES if (group / name).exists()
+        }
+        assert told.items() <= FILES.items()
+        assert len(told) == 2
+        run.signal(SIGKILL)
+        run.status()
+        assert run.leaves_nothing()
+    assert not any(group.exists() for group in groups)
+
+
+def _groups_while_calling(run: Run, service: str) -> set[Path]:
+    children = run.wait_until_calling()
+    by_pid = {pid: groups_of(pid) for pid in children}
+    services = {pid for pid, line in children.items() if service in line}
+    assert len(services) == (1 if service == SERVICE else 2)
+    assert any(CLIENT in line for line in children.values())
+    assert {pid for pid, groups in by_pid.items() if groups} == services
+    return {group for groups in by_pid.values() for group in groups}
+
+
+def test_a_service_that_exceeds_its_memory_costs_its_cell_and_the_run_goes_on(
+    any_runtime: Runtime, folder: Path
+) -> None:
+    (folder / "hungry.py").write_text(HUNGRY)
+    sizes = ["--num-requests-per-client", "10", "--duration", "0", "--out", "run", "--quiet"]
+    run = finished([*own_flags(any_runtime, "hungry"), *sizes, "--memory", "150MB"], folder)
+    assert (run.status(), run.leaves_nothing()) == (1, True)
+    failed, good = load(folder / "run").cells
+    assert str(failed.reason) == "The service exceeded its memory limit of 150 MB."
+    assert (good.status, good.answered) == ("ok", 10)
+
+
+def test_a_limit_that_lets_no_process_start_is_refused_before_anything_is_measured(
+    any_runtime: Runtime, short_folder: Path
+) -> None:
+    run = finished([*plan_flags(any_runtime), "--memory", "0.1MB", "--out", "run"], short_folder)
+    assert (run.status(), run.leaves_nothing()) == (2, True)
+    assert "--cpus and --memory cannot be enforced here: " in run.complained()
+    assert not (short_folder / "run").exists()
+
+
+def test_what_the_group_throttles_is_counted_and_named(any_runtime: Runtime, bench: Bench) -> None:
+    method = Method(duration_s=1.0, limit_cpus=0.2)
+    values = {"NUM_API_SERVICES": (1,), "NUM_CLIENTS": (2,), "CALC_TARGET": (100_000,)}
+    system = find("2")
+    chosen = {name: several[0] for name, several in values.items()}
+    cell = Cell.build(system="2", runtime=str(any_runtime.name), reads=system.parameters, values=chosen)
+    result = measure(cell, system, 1, replace(bench, method=method))
+    (service,) = result.services
+    assert result.status == "ok"
+    assert service["cpu_user_ns"] + service["cpu_system_ns"] < 0.5 * result.wall_ns
+    assert (result.machine["quota_stalled_ns"] or 0) > 0.1 * result.wall_ns
+    assert "quota" in [one.code for one in result.disturbances]
+    assert not any("gilscope-" in name for name in os.listdir("/sys/fs/cgroup"))
