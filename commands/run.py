@@ -27,6 +27,7 @@ from core.saved import Until
 from core.secret import Secret, from_file, secrets_in
 from lab.hosts.spread import Spread
 from lab.profile.watchers import OBSTACLES
+from lab.run.beside import standing
 from lab.run.cell_run import Bench
 from lab.run.experiment import carry_out
 from lab.run.feasible import in_order, preflight
@@ -265,8 +266,11 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quie
     try:
         until = order.plan.until
         cells = [entry.cell for entry in order.plan.entries()]
-        with display(cells, quiet=quiet, open_ended=bool(until)) as progress:
-            carry_out(order, run, sandbox, progress, partial(_is_enough, until))
+        with (
+            standing(order.plan, order.runtimes) as beside,
+            display(cells, quiet=quiet, open_ended=bool(until)) as progress,
+        ):
+            carry_out(order, run, sandbox, progress, partial(_is_enough, until), beside)
     except KeyboardInterrupt:
         output.note(
             plural(

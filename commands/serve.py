@@ -11,6 +11,7 @@ from config import flags
 from config.hosts import expect_here
 from core.errors import BadInput
 from lab.places import REPOSITORY
+from lab.run.beside import expect_programs, standing
 from lab.run.cell_run import Bench, start_services
 from lab.run.children import Children
 from lab.run.sandbox import Sandbox
@@ -33,8 +34,13 @@ def main(arguments: Sequence[str]) -> int:
             "--system 4 --runtime 3.14t --num-multi-socket 1",
             count=len(entries),
         )
-    with Sandbox() as sandbox, Children(sandbox, str(REPOSITORY)) as children:
-        bench = Bench(sandbox=sandbox, runtimes=runtimes)
+    expect_programs(plan)
+    with (
+        Sandbox() as sandbox,
+        standing(plan, runtimes) as beside,
+        Children(sandbox, str(REPOSITORY)) as children,
+    ):
+        bench = Bench(sandbox=sandbox, runtimes=runtimes, beside=beside)
         for addresses in start_services(entries[0].cell, entries[0].system, children, bench):
             print(*addresses, sep="\n", flush=True)
         try:

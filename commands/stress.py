@@ -12,6 +12,7 @@ from commands.chosen import with_present_runtimes, without_absent
 from commands.output import Output, output_for, short
 from commands.project import with_project
 from config import flags
+from config.beside import PREPARE, WITH
 from config.hosts import expect_here
 from config.options import Given, Option
 from config.plan import Plan
@@ -22,6 +23,7 @@ from core.messages import message
 from core.method import LONGEST_S
 from core.runtime import NATIVE, RuntimeName
 from core.stress import Stress
+from lab.run.beside import standing
 from lab.run.cell_run import Bench
 from lab.run.feasible import preflight
 from lab.run.runs import held, run_folder
@@ -73,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _flags(arguments: Sequence[str], output: Output) -> dict[str, Any]:
     parser = output.parser("stress")
-    parser.add(message("what to stress"), LENGTH, *CHOICE, CLIENTS)
+    parser.add(message("what to stress"), LENGTH, *CHOICE, CLIENTS, WITH, PREPARE)
     flags.add_runtime_flags(parser)
     parser.add_parameters()
     flags.add_service_flags(parser)
@@ -147,7 +149,8 @@ def stressed(plan: Plan, seconds: float, bench: Bench, folder: Path, output: Out
             )
             output.note(progress)
 
-    carry_out(entries, bench, stress, keep)
+    with standing(plan, bench.runtimes) as beside:
+        carry_out(entries, replace(bench, beside=beside), stress, keep)
     return stress
 
 

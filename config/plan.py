@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
+from config.beside import expect_possible
 from config.find_system import find_system
 from config.orders import block_order
 from config.plan_options import MAX_BLOCKS
 from config.user_service import service
+from core.beside import Beside
 from core.cell import PARAMETERS, Cell, Value, parameter
 from core.errors import BadInput
 from core.hosts import Layout
@@ -73,6 +75,7 @@ class Plan:
     description: what it answers, in one line. view: the report of its own that it has; "" for runtimes side by side.
     user_service: a service of the user's, whose systems are those of the rows.
     layout: hosts, and who serves and who calls there; None where all is on this machine.
+    beside: programs that are started beside the services. prepare: commands that fill them with data.
     absent: why a system cannot be measured under a runtime; it has no cells there.
     arm_order: which of ORDERS is asked for; "" for slices where they are possible
     arm_order_reason: why the arms of a setting are measured one after the other
@@ -95,6 +98,8 @@ class Plan:
     user_service: UserService | None = None
     absent: Mapping[tuple[str, str], Message] = field(default_factory=dict)
     layout: Layout | None = None
+    beside: tuple[Beside, ...] = ()
+    prepare: tuple[str, ...] = ()
     arm_order: str = ""
     arm_order_reason: Message = NOTHING
 
@@ -111,6 +116,8 @@ class Plan:
         _check_names(row.system for row in self.rows)
         for row in self.rows:
             _check_rate(row)
+        is_started = not (self.user_service and self.user_service.targets)
+        expect_possible(self.beside, self.prepare, is_started=is_started, is_here=self.layout is None)
         if self.user_service:
             service.check_runtimes(self.user_service, self.runtimes)
             for row in self.rows:
@@ -255,7 +262,7 @@ def _plain(value: Any) -> Any:
     """Return *value* as JSON has it."""
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
-    return list(value) if isinstance(value, tuple) else value
+    return [_plain(part) for part in value] if isinstance(value, tuple) else value
 
 
 def _runtimes_again(row: SavedRow, saved: SavedPlan) -> tuple[str, ...] | None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from config.beside import PREPARE, WITH
 from config.options import PYTHON, SYSTEMS, Given, Option, applying, whole
 from core.languages import LANGUAGES
 from core.messages import listed, message
@@ -217,7 +218,22 @@ LANG = Option(
     beside_resume=True,
 )
 
-METHOD = (BLOCKS, UNTIL, MARGIN, JUDGED, FAIL_IF_SLOWER, WARMUP, DURATION, ORDER, AA, CLIENTS, PIN, NEIGHBOUR)
+METHOD = (
+    BLOCKS,
+    UNTIL,
+    MARGIN,
+    JUDGED,
+    FAIL_IF_SLOWER,
+    WARMUP,
+    DURATION,
+    ORDER,
+    AA,
+    CLIENTS,
+    PIN,
+    NEIGHBOUR,
+    WITH,
+    PREPARE,
+)
 MEASURING = (SCALE, *METHOD)
 INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)

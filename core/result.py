@@ -107,6 +107,7 @@ class CellResult:
         empty if the kernel does not say
     slow: of the requests slower than `p99` and `p999`: how many overlap a garbage collection of their service, and what
         their time was made of ([below](#slow-requests)); empty where clients keep no times
+    beside: CPU time in ns of each program beside the services while answers counted, by its name; empty without any
     calc_ns: the sum of the counting times that the right answers told: wall time, with whatever interrupted the count
     disturbances: what on the machine disturbed it, a message each; its code is `other_processes`, `steal`, `swapping`,
         `throttling` or `quota` ([machine.md](machine.md))
@@ -142,6 +143,7 @@ class CellResult:
     turns: Turns = field(default_factory=Turns)
     machine: dict[str, Number | None] = field(default_factory=dict)
     others: dict[str, Others] = field(default_factory=dict)
+    beside: dict[str, Count] = field(default_factory=dict)
     calc_ns: Count = 0
     client_runtime: str = ""
     disturbances: list[Message] = field(default_factory=list)

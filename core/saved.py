@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.beside import Beside
 from core.cell import Value
 from core.decode import decoded
 from core.hosts import Layout
@@ -94,6 +95,8 @@ class SavedPlan:
         checked; in place of a secret stand what is shown of it (`hidden`) and the flag that gave it (`name`)
     layout: of a run across hosts: its `hosts` by name, and which of them served (`services_on`) and called
         (`clients_on`)
+    beside: programs that were started beside the services for the run, such as their database, with places as {port}
+    prepare: commands that filled them with data
     outside: of each system that is no file of this repository its `title` and its `file`, which is empty for a service
         of one's own
     """
@@ -117,6 +120,8 @@ class SavedPlan:
     rows: tuple[SavedRow, ...]
     own: Mapping[str, Any] | None = None
     layout: Layout | None = None
+    beside: tuple[Beside, ...] = ()
+    prepare: tuple[str, ...] = ()
     outside: Mapping[str, OutsideSystem] = field(default_factory=dict)
 
     @property

@@ -1,7 +1,9 @@
 """Runs one command, and ends all that has come of it: when the command ends, or when this program's starter is gone.
 
-Usage: guard.py REPORT PROGRAM COMMAND... with, on stdin, a pipe that the starter holds open while it wants the command.
+Usage: guard.py REPORT STOP PROGRAM COMMAND... with, on stdin, a pipe that the starter holds open while it wants the
+command.
 REPORT is the descriptor that is told how it went: "started 812", then "status 0", or "error 2" where it does not run.
+STOP is the signal that asks the command to end, within STOP_S, when the pipe ends; 0 for none.
 Descendants that left their parent are this process's children (a subreaper): Linux. Elsewhere their group is ended.
 """
 
@@ -9,6 +11,7 @@ import os
 import select
 import signal
 import sys
+import time
 from contextlib import suppress
 from typing import NoReturn
 
@@ -19,11 +22,12 @@ from core.parent import adopt_orphans, die_with_parent
 OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PYTHONS = (signal.SIGPIPE, signal.SIGXFSZ)  # ignored by every Python from its start
 TRIES = 1000
+STOP_S = 2.0
 
 
 def main() -> None:
     """Run the command until it ends or the pipe on stdin does."""
-    report, program, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    report, stop, program, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:]
     os.set_inheritable(report, False)
     die_with_parent(os.getppid(), signal.SIGCONT)  # if it is stopped then, it goes on, and notices
     ends, wake = os.pipe()
@@ -44,6 +48,8 @@ def main() -> None:
         _become(program, command, report, parent_pid)
     say(report, f"started {pid}")
     status = _wait(pid, ends)
+    if status is None and stop:
+        _ask_to_end(pid, stop, ends)
     _end_all(adopts)
     if status is not None:
         say(report, f"status {status}")
@@ -80,6 +86,17 @@ def _wait(pid: int, ends: int) -> int | None:
                     return os.waitstatus_to_exitcode(ended[1])
         elif not os.read(0, 4096):
             return None
+
+
+def _ask_to_end(pid: int, stop: int, ends: int) -> None:
+    """Send the command the signal *stop*, and wait for its end, STOP_S at most."""
+    os.kill(pid, stop)  # it is our child and nobody has waited for it
+    until = time.monotonic() + STOP_S
+    while (left_s := until - time.monotonic()) > 0 and select.select([ends], [], [], left_s)[0]:
+        os.read(ends, 4096)
+        while ended := _ended():
+            if ended[0] == pid:
+                return
 
 
 def _ended() -> tuple[int, int] | None:

@@ -118,7 +118,7 @@ class Guard:
 
 
 @contextmanager
-def guarded(
+def guarded(  # noqa: PLR0913 - a process has them all
     command: Sequence[str | Path],
     environment: Mapping[str, str] | None = None,
     *,
@@ -126,14 +126,25 @@ def guarded(
     pass_fds: Sequence[int] = (),
     program: str | None = None,
     streams: tuple[int, int | IO[str]] = (subprocess.PIPE, subprocess.PIPE),
+    stop: int = 0,
 ) -> Iterator[Guard]:
     """A command that is ended, with all that has come of it, when the block or this process ends.
 
     streams: where its stdout and its stderr go
+    stop: a signal that asks it to end, before it is killed; 0 for none
     """
     wanted, hold = os.pipe()
     heard, report = os.pipe()
-    words = [sys.executable, "-I", "-S", str(GUARD), str(report), program or str(command[0]), *map(str, command)]
+    words = [
+        sys.executable,
+        "-I",
+        "-S",
+        str(GUARD),
+        str(report),
+        str(int(stop)),
+        program or str(command[0]),
+        *map(str, command),
+    ]
     with os.fdopen(hold, "wb", 0) as lifeline, os.fdopen(heard, "rb") as told, ExitStack() as ended:
         _LIFELINES.add(lifeline)
         ended.callback(_LIFELINES.discard, lifeline)

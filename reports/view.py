@@ -11,7 +11,7 @@ from reports.facts.best import Best, bests
 from reports.facts.cells import Cells, Row, alike, groups
 from reports.facts.comparisons import Comparison, compare, compare_bests
 from reports.facts.measures import Measure, measure
-from reports.facts.others import Others, others
+from reports.facts.others import Others, beside, others
 from reports.facts.settings import Settings
 from reports.facts.traces import Traces
 
@@ -107,6 +107,11 @@ class View:
         """Of each row, by its id, the most that a block shows of all rows that have one scale with it."""
         parts = [self.rows] if self.is_timed else alike(self.rows)
         return {id(row): most for rows in parts for most in [self.measure.most(rows)] for row in rows}
+
+    @cached_property
+    def beside(self) -> Message:
+        """What the programs beside the services used of the CPU; NOTHING without any."""
+        return beside([cell for row in self.rows for cell in row.good], self.machine.available_cores)
 
     @cached_property
     def others(self) -> Others | None:

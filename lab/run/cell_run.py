@@ -1,5 +1,6 @@
 """One cell in one block: its processes, how they are started, told and heard, and what came of it."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,7 @@ from core.secret import secrets_in
 from core.system import CLIENT, SERVICE, System
 from lab.places import REPOSITORY
 from lab.run import pauses
+from lab.run.beside import Standing
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
     addresses,
@@ -60,6 +62,7 @@ class Bench:
     listening: listening(pid of a service) is called before any client knows of it
     watch: watch(pid of a service) is entered for the timed window
     places: where children run; None for this machine
+    beside: what runs beside the services, such as their database
     slices: of each setting how many slices an arm has, and how long each is, by the first arm's cell_id
     """
 
@@ -71,6 +74,7 @@ class Bench:
     listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
     places: Hosts | None = None
+    beside: Standing = Standing()  # noqa: RUF009 - frozen
     slices: dict[str, tuple[int, Slice]] = field(default_factory=dict)
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
@@ -108,6 +112,7 @@ class CellRun(ExitStack):
         self._turns: list[Turn] = []
         self._is_warm = False
         self._idle = IdleWatch(())
+        self._beside_ns = Counter[str]()
         self._window_there = Window()
         self._observed: Observed | None = None
         if children:
@@ -196,6 +201,7 @@ class CellRun(ExitStack):
         self._watching = self.enter_context(ExitStack())
         self._watching.enter_context(self._bench.watch(self._services[0].process.pid))
         self._idle = IdleWatch([(child.place, child.process.pid) for child in (*self._services, *self._clients)])
+        self._beside_ns.clear()
         self._places.mark()
 
     @property
@@ -220,8 +226,10 @@ class CellRun(ExitStack):
             self._idle.wake()
         for client in self._clients:
             client.finished = False
+        used_ns = self._bench.beside.cpu_ns()
         released_ns = self._places.release(self._clients, part)
         lines = self._children.hear_all(self._clients, RESULT, CALLING, self._deadline_s)
+        self._beside_ns += self._bench.beside.cpu_ns() - used_ns
         part = replace(part, at_ns=released_ns) if part else None
         self._turns.append(Turn(released_ns=released_ns, heard_ns=perf_counter_ns(), part=part, lines=lines))
         if part:
@@ -242,6 +250,7 @@ class CellRun(ExitStack):
         faults += places.settle(self._clients, by_client, by_service, whole.start_ns, ended)
         self._hide_wrong_answers(by_client)
         self._window_there = Window(start_ns=there.start_ns, end_ns=places.there(windows[-1].end_ns))
+        share = counted_share(by_client)
         own = {key[1]: taken for key, taken in waits.items() if key[0] == self._arm}
         self._observed = Observed(
             start_ns=self._ready_ns,
@@ -253,6 +262,7 @@ class CellRun(ExitStack):
             ended=ended,
             faults=[self._redactor.message(fault) for fault in faults],
             turns=self._told_turns(whole),
+            beside={one.name: round(self._beside_ns[one.name] * share) for one in self._bench.beside.running},
         )
 
     # ---- parts of steps ------------------------------------------------------------------------------------------
@@ -351,11 +361,12 @@ class CellRun(ExitStack):
     def _start(self, role: str, variables: Sequence[Mapping[str, str]]) -> list[Child]:
         """Start one child for each of *variables*, which are added to its environment."""
         runtime, started = self._runtimes[role], []
+        shared = {**runtime.variables, **(self._bench.beside.variables if role == SERVICE else {})}
         for number, more in enumerate(variables):
             place = self._places.of(role, number)
             command = place.command(runtime, self._system, role)
             name = _name(role, number + 1, len(variables))
-            started.append(self._children.start(name, str(runtime.name), command, {**runtime.variables, **more}, place))
+            started.append(self._children.start(name, str(runtime.name), command, {**shared, **more}, place))
         return started
 
     def _do(self, doers: Sequence[Child], word: str, when: Message, deadline_s: float) -> None:

@@ -25,6 +25,7 @@ class Observed:
     """What the children of a cell sent. start_ns: spawn to all ready; ended: what each host saw meanwhile.
 
     windows: the times in which answers counted: from the release to the last answer, or the slices of the arm
+    beside: CPU time of what runs beside the services, by its name
     """
 
     start_ns: int
@@ -36,6 +37,7 @@ class Observed:
     ended: Ended
     faults: list[Message]
     turns: dict[str, int]
+    beside: Mapping[str, int]
 
 
 def summed(observed: Observed) -> dict[str, Any]:
@@ -63,6 +65,7 @@ def summed(observed: Observed) -> dict[str, Any]:
         "slow": slow_requests(slow, observed.collected, observed.waits, histograms["latency"], observed.windows),
         "slices": _sliced([client.get(SLICES) for client in clients], observed.windows[0]),
         "turns": observed.turns,
+        "beside": dict(observed.beside),
         "wall_ns": sum(window.end_ns - window.start_ns for window in observed.windows),
         "calc_ns": sum(client.get("calc_ns", 0) for client in clients),
         "clients": [{"client_id": number, **_without_bulk(client)} for number, client in enumerate(clients)],

@@ -72,9 +72,10 @@ def table(view: View, *, is_brief: bool = False) -> Table:
 
 
 def _columns(rows: Sequence[Row]) -> Mapping[str, Shown]:
-    """Return the columns that say something: no ratio where there is one runtime."""
-    several = len({row.runtime for row in rows}) > 1
-    return {name: one for name, one in ROW_COLUMNS.items() if several or name != "ratio_to_first_runtime"}
+    """Return the columns that say something: no ratio where there is one runtime, and nothing beside without any."""
+    said = {"ratio_to_first_runtime": len({row.runtime for row in rows}) > 1}
+    said["beside_cpu_ns_per_request"] = any(cell.beside for row in rows for cell in row.cells)
+    return {name: one for name, one in ROW_COLUMNS.items() if said.get(name, True)}
 
 
 def _ticks(most: float) -> Strip:
