@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from config.beside import WITH
+from config.beside import PLACES, WITH
 from config.flags import value_of
 from config.load import load_experiment
 from config.options import parsed
@@ -13,7 +13,6 @@ from config.plan_options import BLOCKS, EXPERIMENT, INTERPRETER, UNTIL
 from config.user_service.flags import plan_from_service_flags, service_from
 from config.user_service.options import ENVIRONMENT, EXTRA, GROUP
 from config.user_service.servers import SERVERS, USUAL, WSGI
-from core.beside import HOST
 from core.errors import BadInput
 from core.messages import AND, Arg, Message, listed, message
 from core.program import ROOT
@@ -144,12 +143,7 @@ def _python(flags: Mapping[str, Any]) -> Path:
 
 def _variables(flags: Mapping[str, Any]) -> dict[str, str]:
     values = parsed((ENVIRONMENT,), service_from(flags), Path.cwd())
-    nowhere = {
-        "host": HOST,
-        "port": "1",
-        "password": "none",
-        "socket": "/nowhere",
-    }  # it is imported, and connects later
+    nowhere = dict.fromkeys(PLACES, "1")  # it is imported here, and connects later
     beside = [one.variables(nowhere) for one in value_of(WITH, flags, ())]
     own = {name: revealed(text) for name, text in values.get(ENVIRONMENT.key, {}).items()}
     return {name: text for variables in (*beside, own) for name, text in variables.items()}

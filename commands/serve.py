@@ -11,7 +11,7 @@ from config import flags
 from config.hosts import expect_here
 from core.errors import BadInput
 from lab.places import REPOSITORY
-from lab.run.beside import expect_programs, standing
+from lab.run.beside import standing
 from lab.run.cell_run import Bench, start_services
 from lab.run.children import Children
 from lab.run.sandbox import Sandbox
@@ -34,7 +34,6 @@ def main(arguments: Sequence[str]) -> int:
             "--system 4 --runtime 3.14t --num-multi-socket 1",
             count=len(entries),
         )
-    expect_programs(plan)
     with (
         Sandbox() as sandbox,
         standing(plan, runtimes) as beside,

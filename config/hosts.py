@@ -184,6 +184,7 @@ def _obstacles(plan: Plan, layout: Layout) -> list[Message | None]:
         if not ("{host}" in command and "{port}" in command)
         else None,
         message("System {systems} listens on this machine alone.", systems=listed(still)) if still else None,
+        message("What stands beside a service (--with) runs on this machine alone.") if plan.beside else None,
         message("TRANSPORT unix stays on one machine; use tcp.") if unix else None,
         message("Clients end at a time, and not by a count: give a duration, such as --duration 2.")
         if not method.duration_s

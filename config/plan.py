@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any
 
-from config.beside import expect_possible
 from config.find_system import find_system
 from config.orders import block_order
 from config.plan_options import MAX_BLOCKS
@@ -116,8 +115,8 @@ class Plan:
         _check_names(row.system for row in self.rows)
         for row in self.rows:
             _check_rate(row)
-        is_started = not (self.user_service and self.user_service.targets)
-        expect_possible(self.beside, self.prepare, is_started=is_started, is_here=self.layout is None)
+        if self.beside and self.user_service and self.user_service.targets:
+            raise BadInput("--with does not apply to a service that already runs; start its database yourself.")
         if self.user_service:
             service.check_runtimes(self.user_service, self.runtimes)
             for row in self.rows:

@@ -11,7 +11,6 @@ import os
 import select
 import signal
 import sys
-import time
 from contextlib import suppress
 from typing import NoReturn
 
@@ -49,7 +48,8 @@ def main() -> None:
     say(report, f"started {pid}")
     status = _wait(pid, ends)
     if status is None and stop:
-        _ask_to_end(pid, stop, ends)
+        os.kill(pid, stop)  # it is our child and nobody has waited for it
+        _wait(pid, ends, (), STOP_S)
     _end_all(adopts)
     if status is not None:
         say(report, f"status {status}")
@@ -75,28 +75,17 @@ def _become(program: str, command: list[str], report: int, parent_pid: int) -> N
         os._exit(127)
 
 
-def _wait(pid: int, ends: int) -> int | None:
-    """The command's exit status; None where the pipe ended before it."""
+def _wait(pid: int, ends: int, pipe: tuple[int, ...] = (0,), patience_s: float | None = None) -> int | None:
+    """The command's exit status; None where the pipe ended before it, or nothing happened for *patience_s*."""
     while True:
-        readable, _, _ = select.select([0, ends], [], [])
+        readable, _, _ = select.select([*pipe, ends], [], [], patience_s)
         if ends in readable:
             os.read(ends, 4096)
             while ended := _ended():
                 if ended[0] == pid:
                     return os.waitstatus_to_exitcode(ended[1])
-        elif not os.read(0, 4096):
+        elif not readable or not os.read(0, 4096):
             return None
-
-
-def _ask_to_end(pid: int, stop: int, ends: int) -> None:
-    """Send the command the signal *stop*, and wait for its end, STOP_S at most."""
-    os.kill(pid, stop)  # it is our child and nobody has waited for it
-    until = time.monotonic() + STOP_S
-    while (left_s := until - time.monotonic()) > 0 and select.select([ends], [], [], left_s)[0]:
-        os.read(ends, 4096)
-        while ended := _ended():
-            if ended[0] == pid:
-                return
 
 
 def _ended() -> tuple[int, int] | None:

@@ -6,24 +6,23 @@ import re
 import secrets
 import shlex
 import shutil
-import signal
 import socket
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from glob import glob
 from pathlib import Path
+from signal import Signals
+from subprocess import TimeoutExpired
 from time import monotonic
 
 from config.plan import Plan
 from core.beside import HOST, PORT, SOCKET, Beside, filled
 from core.errors import BadInput, GilscopeError
 from core.messages import Message, message
-from core.method import Method
 from core.processtree import tree_ran_ns
-from core.redact import Redactor
 from core.secret import revealed
 from core.system import SERVICE
 from lab.folders import PrivateFolder
@@ -35,8 +34,7 @@ from lab.user_service import ports
 
 TURN_S = 0.05
 ASK_DEADLINE_S = 5.0
-FIRST_DEADLINE_S = 120.0
-PREPARE_DEADLINE_S = 3600.0
+RUN_DEADLINE_S = 3600.0
 TAIL_BYTES = 1500
 WHEELS = ("*/bin", "*/*/bin")  # where wheels that ship a server have its programs
 
@@ -44,245 +42,180 @@ WHEELS = ("*/bin", "*/*/bin")  # where wheels that ship a server have its progra
 class BesideFailed(GilscopeError):
     """A program beside the services that did not get ready, could not be filled with data, or ended too early."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class Running:
-    """A program that runs. secret: its password"""
-
-    name: str
-    guard: Guard
-    output: Output
-    secret: str
-
-    def expect_alive(self, what_now: Message) -> None:
-        """Raises BesideFailed if it has ended. what_now: a sentence"""
-        if self.guard.process.poll() is not None:
-            raise self.failed(message("{name} ended. {what_now}", name=self.name, what_now=what_now))
-
-    def failed(self, problem: Message) -> BesideFailed:
-        """The error with the last lines that it wrote."""
-        return _failed(problem, self.output.kept(), self.secret)
+    @classmethod
+    def after(cls, problem: Message, output: bytes) -> "BesideFailed":
+        """The problem, and the last lines that the program wrote."""
+        text = last_text(output, TAIL_BYTES) or message("nothing")
+        return cls("{problem} It wrote: {output}", problem=problem, output=text)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """The programs beside the services of a run. variables: by which the services find them"""
+    """The programs beside the services of a run, by name. variables: by which the services find them"""
 
     variables: Mapping[str, str] = field(default_factory=dict)
-    running: tuple[Running, ...] = ()
+    running: Mapping[str, tuple[Guard, Output]] = field(default_factory=dict)
 
     def cpu_ns(self) -> Counter[str]:
         """Return the CPU time that each has used so far, with all that it has started."""
-        return Counter({one.name: tree_ran_ns(one.guard.process.pid) for one in self.running})
+        return Counter({name: tree_ran_ns(guard.process.pid) for name, (guard, _) in self.running.items()})
 
     def expect_alive(self, what_now: Message) -> None:
-        """Raises BesideFailed if one has ended."""
-        for one in self.running:
-            one.expect_alive(what_now)
+        """Raises BesideFailed if one has ended. what_now: a sentence"""
+        for name, (guard, output) in self.running.items():
+            if guard.process.poll() is not None:
+                raise BesideFailed.after(message("{name} ended. {now}", name=name, now=what_now), output.kept())
 
 
-def expect_programs(plan: Plan) -> None:
-    """Raises BadInput for a program that is not installed, or for CPUs that this machine lacks."""
-    for beside in plan.beside:
-        path = _path(beside)
-        for command in (*beside.first, beside.command, *([] if beside.ready in (PORT, SOCKET) else [beside.ready])):
-            program = shlex.split(command)[0]
-            if shutil.which(_directory(plan) / program if "/" in program else program, path=path) is None:
-                raise _missing(beside, program)
-        Method(pin_services=beside.pin).expect_cpus()
+@dataclass(frozen=True, kw_only=True)
+class _Shell:
+    """How commands run: with values in their places, in an environment and a folder. prefix: words before each."""
+
+    values: Mapping[str, str]
+    environment: Mapping[str, str]
+    folder: Path
+    prefix: Sequence[str] = ()
+
+    def words(self, command: str) -> list[str]:
+        """Raises BadInput if the program is not there."""
+        program, *others = [filled(word, self.values) for word in shlex.split(command)]
+        path = shutil.which(program, path=self.environment["PATH"]) or shutil.which(self.folder / program)
+        if path is None:
+            raise BadInput(
+                "{program} was not found; install it, or correct the command {command}.",
+                program=program,
+                command=command,
+            )
+        return [*self.prefix, path, *others]
+
+    def run(self, command: str, deadline_s: float = RUN_DEADLINE_S) -> None:
+        """Raises BesideFailed if the command fails."""
+        try:
+            done = run(self.words(command), deadline_s, self.environment, folder=self.folder)
+        except TimeoutExpired:
+            raise BesideFailed(
+                "The command {command} did not end within {limit_s:g} s.", command=command, limit_s=deadline_s
+            ) from None
+        if done.returncode:
+            how = message("The command {command} {ending}.", command=command, ending=ending(done.returncode))
+            raise BesideFailed.after(how, (done.stdout + done.stderr).encode())
 
 
 @contextmanager
 def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Standing]:
     """Start what the plan has beside its services and fill it with data. All of it is gone when the block ends.
 
-    Raises BesideFailed.
+    Raises BesideFailed, and BadInput for a program that is not there.
     """
-    environment, told = scrubbed_environment(), dict[str, str]()
+    command = plan.user_service.command if plan.user_service else None
+    shell = _Shell(
+        values={}, environment=scrubbed_environment(), folder=Path(command.directory if command else "").absolute()
+    )
     with ExitStack() as stack:
-        running = []
+        made = Standing()
         for beside in plan.beside:
-            one, variables = stack.enter_context(_started(beside, environment | told, _directory(plan)))
-            running.append(one)
-            told |= variables
-        for command in plan.prepare:
-            _prepare(command, plan, runtimes, environment | told, running)
-        yield Standing(variables=told, running=tuple(running))
+            known = replace(shell, environment={**shell.environment, **made.variables})
+            running, variables = stack.enter_context(_started(beside, known))
+            made = Standing(variables={**made.variables, **variables}, running={**made.running, beside.name: running})
+        if plan.prepare:
+            python = _python(plan, runtimes)
+            path = os.pathsep.join([str(Path(python).parent), *map(_path, plan.beside), os.environ["PATH"]])
+            own = {name: revealed(text) for name, text in command.environment.items()} if command else {}
+            variables = {**shell.environment, **made.variables, **own, "PYTHONNOUSERSITE": "1", "PATH": path}
+            for step in plan.prepare:
+                replace(shell, values={"python": python}, environment=variables).run(step)
+        yield made
+
+
+def _python(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> str:
+    """Return the interpreter of the first service."""
+    first = plan.entries()[0]
+    runtime = runtime_of(SERVICE, first.system, runtimes, first.cell.runtime, plan.method)
+    return runtime.python(first.system) if isinstance(runtime, UserServiceRuntime) else sys.executable
 
 
 @contextmanager
-def _started(
-    beside: Beside, environment: Mapping[str, str], directory: Path
-) -> Iterator[tuple[Running, Mapping[str, str]]]:
+def _started(beside: Beside, shell: _Shell) -> Iterator[tuple[tuple[Guard, Output], Mapping[str, str]]]:
     """One program, once it is ready, and the variables that tell its address."""
     with PrivateFolder() as private, closing(OutputReader()) as reader:
-        lease, paths = ports.lease(HOST), {name: str(private.folder / name) for name in ("data", "config", "socket")}
-        values = {"host": HOST, "port": str(lease.port), "password": secrets.token_hex(16), **paths}
-        user = _owner(beside, private.folder, filled(beside.config, values))
+        lease = ports.lease(HOST)
+        values = {"host": HOST, "port": str(lease.port), "password": secrets.token_hex(16)}
+        values |= {name: str(private.folder / name) for name in ("data", "config", SOCKET)}
         variables = beside.variables(values)
-        environment = {**environment, **variables, "PATH": _path(beside)}
-        folder, prefix = (private.folder if user else directory), _prefix(beside, user)
+        shell = _Shell(
+            values=values,
+            environment={**shell.environment, **variables, "PATH": _path(beside)},
+            folder=private.folder if beside.users else shell.folder,
+            prefix=_owned(beside, private.folder, filled(beside.config, values)),
+        )
         for command in beside.first:
-            done = run([*prefix, *_words(command, values)], FIRST_DEADLINE_S, environment, folder=folder)
-            if done.returncode:
-                how = message("{command} {ending}.", command=_program(command), ending=ending(done.returncode))
-                raise _failed(how, (done.stdout + done.stderr).encode(), values["password"])
-        output, words = Output(), [*prefix, *_words(beside.command, values)]
-        streams, stop = (output.write_end, output.write_end), signal.Signals[beside.stop]
-        with guarded(words, environment, folder=folder, streams=streams, stop=stop) as guard:
+            shell.run(command)
+        output = Output()
+        streams, words = (output.write_end, output.write_end), shell.words(beside.command)
+        with guarded(
+            words, shell.environment, folder=shell.folder, streams=streams, stop=Signals[beside.stop]
+        ) as guard:
             reader.watch(output)
-            running = Running(name=beside.name, guard=guard, output=output, secret=values["password"])
-            _await_ready(beside, running, values, environment, folder)
-            yield running, variables
+            _await_ready(beside, shell, Standing(running={beside.name: (guard, output)}))
+            yield (guard, output), variables
         lease.give_back()
 
 
-def _await_ready(
-    beside: Beside, running: Running, values: Mapping[str, str], environment: Mapping[str, str], folder: Path
-) -> None:
+def _await_ready(beside: Beside, shell: _Shell, standing: Standing) -> None:
     """Raises BesideFailed if it ends, or is not ready in time."""
-    until = monotonic() + beside.start_deadline_s
-    while not _is_ready(beside.ready, values, environment, folder):
-        running.expect_alive(message("It was not ready before."))
+    until, (guard, output) = monotonic() + beside.start_deadline_s, standing.running[beside.name]
+    while not _is_ready(beside.ready, shell):
+        standing.expect_alive(message("It was not ready before."))
         if monotonic() >= until:
-            raise running.failed(
-                message(
-                    "{name} was not ready within {limit_s:g} s, by {ready}. Give it more time with start_deadline, or "
-                    "correct its command.",
-                    name=beside.name,
-                    limit_s=beside.start_deadline_s,
-                    ready=filled(beside.ready, values),
-                )
+            late = message(
+                "{name} was not ready within {limit_s:g} s ({ready}). Correct its command, or raise start_deadline.",
+                name=beside.name,
+                limit_s=beside.start_deadline_s,
+                ready=filled(beside.ready, shell.values),
             )
-        with suppress(subprocess.TimeoutExpired):
-            running.guard.process.wait(TURN_S)
+            raise BesideFailed.after(late, output.kept())
+        with suppress(TimeoutExpired):
+            guard.process.wait(TURN_S)
 
 
-def _is_ready(ready: str, values: Mapping[str, str], environment: Mapping[str, str], folder: Path) -> bool:
-    if ready in (PORT, SOCKET):
-        kind, place = (
-            (socket.AF_INET, (HOST, int(values["port"]))) if ready == PORT else (socket.AF_UNIX, values[SOCKET])
-        )
-        with socket.socket(kind) as probe:
-            probe.settimeout(ASK_DEADLINE_S)
-            return probe.connect_ex(place) == 0
-    try:
-        return run(_words(ready, values), ASK_DEADLINE_S, environment, folder=folder).returncode == 0
-    except subprocess.TimeoutExpired:
+def _is_ready(ready: str, shell: _Shell) -> bool:
+    if ready not in (PORT, SOCKET):
+        with suppress(BesideFailed):
+            shell.run(ready, ASK_DEADLINE_S)
+            return True
         return False
-
-
-def _prepare(
-    command: str,
-    plan: Plan,
-    runtimes: Mapping[str, AnyRuntime],
-    environment: Mapping[str, str],
-    running: Sequence[Running],
-) -> None:
-    """Run a command that fills what runs with data, as the service would run. Raises BesideFailed, BadInput."""
-    entry = plan.entries()[0]
-    runtime = runtime_of(SERVICE, entry.system, runtimes, entry.cell.runtime, plan.method)
-    python = runtime.python(entry.system) if isinstance(runtime, UserServiceRuntime) else sys.executable
-    own = plan.user_service.command.environment if plan.user_service and plan.user_service.command else {}
-    folders = [str(Path(python).parent), *map(_path, plan.beside)]
-    environment = {
-        **environment,
-        **{name: revealed(text) for name, text in own.items()},
-        "PYTHONNOUSERSITE": "1",
-        "PATH": os.pathsep.join(folders),
-    }
-    words = _words(command, {"python": python})
-    program = shutil.which(words[0], path=environment["PATH"]) or str(_directory(plan) / words[0])
-    try:
-        done = run(words, PREPARE_DEADLINE_S, environment, folder=_directory(plan), program=program)
-    except OSError as error:
-        raise BadInput(
-            "The command {command} cannot be started: {error}. Correct --prepare.",
-            command=command,
-            error=error.strerror,
-        ) from None
-    except subprocess.TimeoutExpired:
-        raise BesideFailed("The command {command} did not end within an hour.", command=command) from None
-    for one in running:
-        one.expect_alive(message("It ran {command} before.", command=command))
-    if done.returncode:
-        how = message("The command {command} {ending}.", command=command, ending=ending(done.returncode))
-        raise _failed(how, (done.stdout + done.stderr).encode(), *(one.secret for one in running))
-
-
-def _words(command: str, values: Mapping[str, str]) -> list[str]:
-    return [filled(word, values) for word in shlex.split(command)]
-
-
-def _program(command: str) -> str:
-    return shlex.split(command)[0]
-
-
-def _directory(plan: Plan) -> Path:
-    """Where the user's commands run."""
-    command = plan.user_service.command if plan.user_service else None
-    return Path(command.directory if command else "").absolute()
+    with socket.socket(socket.AF_INET if ready == PORT else socket.AF_UNIX) as probe:
+        probe.settimeout(ASK_DEADLINE_S)
+        return not probe.connect_ex((HOST, int(shell.values[PORT])) if ready == PORT else shell.values[SOCKET])
 
 
 def _path(beside: Beside) -> str:
-    """Return PATH, with the folder first that has all programs: of PATH, of Debian or of a wheel, the newest first."""
-    path = os.environ.get("PATH", os.defpath)
-    wheels = [Path(entry) / pattern for entry in sys.path if entry for pattern in WHEELS]
-    patterns = [Path(folder) for folder in beside.folders] + wheels * bool(beside.programs)
-    found = [
+    """Return PATH, and before it the folder with all programs: of PATH, of Debian or of a wheel, the newest first."""
+    path = os.environ["PATH"].split(os.pathsep)
+    patterns = (*beside.folders, *(f"{entry}/{inner}" for entry in sys.path if entry for inner in WHEELS))
+    folders = (folder for pattern in patterns for folder in sorted(glob(pattern), key=_version, reverse=True))
+    has_all = (
         folder
-        for pattern in patterns
-        for folder in sorted(Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor))), key=_version)
-    ]
-    for folder in [*map(Path, path.split(os.pathsep)), *found]:
-        if beside.programs and all(os.access(folder / program, os.X_OK) for program in beside.programs):
-            return os.pathsep.join([str(folder), path])
-    return path
-
-
-def _version(folder: Path) -> list[int]:
-    return [-int(number) for number in re.findall(r"[0-9]+", str(folder))]
-
-
-def _owner(beside: Beside, folder: Path, config: str) -> pwd.struct_passwd | None:
-    """Make its folder, and return the user whose it is; None for the user of this process."""
-    paths = (folder / "config", folder / "data", folder)
-    paths[0].write_text(config, encoding="utf-8")
-    paths[1].mkdir(mode=0o700)
-    known = [one.pw_name for one in pwd.getpwall()] if beside.users and os.geteuid() == 0 else []
-    user = next((pwd.getpwnam(name) for name in beside.users if name in known), None)
-    if user:
-        for path in paths:
-            os.chown(path, user.pw_uid, user.pw_gid)
-    return user
-
-
-def _prefix(beside: Beside, user: pwd.struct_passwd | None) -> list[str]:
-    """Return the words before a command that change its CPUs and its user."""
-    cpus = ["taskset", "--cpu-list", ",".join(map(str, beside.pin))] if beside.pin else []
-    if user is None:
-        return cpus
-    ids = (f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups", "--pdeathsig=keep")
-    return [*cpus, "setpriv", *ids]
-
-
-def _failed(problem: Message, output: bytes, *secret: str) -> BesideFailed:
-    text = Redactor(secret).text(last_text(output, TAIL_BYTES))
-    if not text:
-        return BesideFailed("{problem} It wrote nothing.", problem=problem)
-    return BesideFailed("{problem} Its last lines: {output}", problem=problem, output=text)
-
-
-def _missing(beside: Beside, program: str) -> BadInput:
-    if not beside.package:
-        return BadInput(
-            "{program}, which starts {name}, was not found. Install it, or give its path.",
-            program=program,
-            name=beside.name,
-        )
-    return BadInput(
-        "{program} was not found, which {name} needs. On Debian: apt-get install {package}",
-        program=program,
-        name=beside.name,
-        package=beside.package,
+        for several in (path, folders)
+        for folder in several
+        if all(os.access(f"{folder}/{program}", os.X_OK) for program in beside.programs)
     )
+    return os.pathsep.join([next(has_all, path[0]), *path])
+
+
+def _version(folder: str) -> list[int]:
+    return [int(number) for number in re.findall(r"[0-9]+", folder)]
+
+
+def _owned(beside: Beside, folder: Path, config: str) -> list[str]:
+    """Make what is in its folder, and return the words before a command that change its CPUs and its user."""
+    (folder / "config").write_text(config, encoding="utf-8")
+    (folder / "data").mkdir(mode=0o700)
+    words = ["taskset", "--cpu-list", ",".join(map(str, beside.pin))] if beside.pin else []
+    users = {one.pw_name: one for one in pwd.getpwall()} if os.geteuid() == 0 else {}
+    for user in [users[name] for name in beside.users if name in users][:1]:
+        for path in (folder, folder / "config", folder / "data"):
+            os.chown(path, user.pw_uid, user.pw_gid)
+        ids = (f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}")
+        words += ["setpriv", *ids, "--clear-groups", "--pdeathsig=keep"]
+    return words

@@ -262,7 +262,7 @@ class CellRun(ExitStack):
             ended=ended,
             faults=[self._redactor.message(fault) for fault in faults],
             turns=self._told_turns(whole),
-            beside={one.name: round(self._beside_ns[one.name] * share) for one in self._bench.beside.running},
+            beside={name: round(self._beside_ns[name] * share) for name in self._bench.beside.running},
         )
 
     # ---- parts of steps ------------------------------------------------------------------------------------------

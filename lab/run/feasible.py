@@ -16,7 +16,6 @@ from lab.environments.environment import EnvironmentFailed
 from lab.machine import host
 from lab.machine.wakeups import expect_idle_class
 from lab.native.programs import ProgramMissing
-from lab.run.beside import expect_programs
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.user_service.pythons import expect_proc
 from systems import built_in
@@ -105,7 +104,6 @@ def preflight(plan: Plan) -> None:
     if not plan.layout and any(cell.keep_awake for cell in plan.cells()):
         expect_idle_class()
     _expect_calls(plan)
-    expect_programs(plan)
     host.raise_open_files(max(files_needed(cell) for cell in plan.cells()))
 
 

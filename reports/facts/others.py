@@ -104,30 +104,20 @@ def beside(cells: Iterable[CellResult], cores: int) -> Message:
     NOTHING without any: 'PostgreSQL used 31 % of the CPU: 420 us of each request under 3.14, 433 us under 3.14t.'
     """
     good = [cell for cell in cells if cell.beside and cell.wall_ns and cell.answered]
-    arms = {arm: [cell for cell in good if cell.arm == arm] for arm in dict.fromkeys(cell.arm for cell in good)}
-    return chained(
-        [
-            message(
-                "{name} used {share} of the CPU: {arms}.",
-                name=name,
-                share=_percent(
-                    sum(cell.beside.get(name, 0) for cell in good) / sum(cell.wall_ns for cell in good) / cores
-                ),
-                arms=listed(
-                    message(
-                        "{time_us} us of each request under {arm}",
-                        time_us=microseconds(
-                            sum(cell.beside.get(name, 0) for cell in some) / sum(cell.answered for cell in some)
-                        ),
-                        arm=arm,
-                    )
-                    for arm, some in arms.items()
-                ),
-            )
-            for name in dict.fromkeys(name for cell in good for name in cell.beside)
-        ],
-        SENTENCES,
-    )
+    parts = []
+    for name in good[0].beside if good else ():
+        each: dict[str, list[float]] = {}
+        for cell in good:
+            each.setdefault(cell.arm, []).append(cell.beside[name] / cell.answered)
+        arms = (
+            message("{time_us} us of each request under {arm}", time_us=microseconds(fmean(used_ns)), arm=arm)
+            for arm, used_ns in each.items()
+        )
+        share = fmean(cell.beside[name] / cell.wall_ns / cores for cell in good)
+        parts.append(
+            message("{name} used {share} of the CPU: {arms}.", name=name, share=_percent(share), arms=listed(arms))
+        )
+    return chained(parts, SENTENCES)
 
 
 def _most(by_host: Mapping[str, Sequence[Seen]]) -> float:
