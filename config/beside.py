@@ -35,7 +35,7 @@ POSTGRES = Beside(
 REDIS = Beside(
     name="Redis",
     command="redis-server {config}",
-    environment={"REDIS_URL": "redis://:{password}@{host}:{port}/0", "REDISCLI_AUTH": "{password}"},
+    environment={"REDIS_URL": "redis://default:{password}@{host}:{port}/0", "REDISCLI_AUTH": "{password}"},
     config='bind {host}\nport {port}\nrequirepass {password}\ndir "{data}"\nsave ""\nappendonly no\n',
     users=("redis", "nobody"),
     programs=("redis-server",),
@@ -44,7 +44,7 @@ VALKEY = replace(
     REDIS,
     name="Valkey",
     command="valkey-server {config}",
-    environment={**REDIS.environment, "VALKEY_URL": "valkey://:{password}@{host}:{port}/0"},
+    environment={**REDIS.environment, "VALKEY_URL": "valkey://default:{password}@{host}:{port}/0"},
     users=("valkey", "nobody"),
     programs=("valkey-server",),
 )

@@ -60,11 +60,11 @@ class Standing:
         """Return the CPU time that each has used so far, with all that it has started."""
         return Counter({name: tree_ran_ns(guard.process.pid) for name, (guard, _) in self.running.items()})
 
-    def expect_alive(self, what_now: Message) -> None:
-        """Raises BesideFailed if one has ended. what_now: a sentence"""
+    def expect_alive(self, when: Message) -> None:
+        """Raises BesideFailed if one has ended."""
         for name, (guard, output) in self.running.items():
             if guard.process.poll() is not None:
-                raise BesideFailed.after(message("{name} ended. {now}", name=name, now=what_now), output.kept())
+                raise BesideFailed.after(message("{name} ended {when}.", name=name, when=when), output.kept())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,7 +165,7 @@ def _await_ready(beside: Beside, shell: _Shell, standing: Standing) -> None:
     """Raises BesideFailed if it ends, or is not ready in time."""
     until, (guard, output) = monotonic() + beside.start_deadline_s, standing.running[beside.name]
     while not _is_ready(beside.ready, shell):
-        standing.expect_alive(message("It was not ready before."))
+        standing.expect_alive(message("before it was ready"))
         if monotonic() >= until:
             late = message(
                 "{name} was not ready within {limit_s:g} s ({ready}). Correct its command, or raise start_deadline.",

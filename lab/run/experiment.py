@@ -61,7 +61,7 @@ def carry_out(
         sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method, places=order.places, beside=beside
     )
     kept = message(
-        "What was measured is kept; continue with: {program} --resume {folder}",
+        "during the run. What was measured is kept; continue with: {program} --resume {folder}",
         program=PROGRAM,
         folder=str(order.folder),
     )
