@@ -29,31 +29,26 @@ POSTGRES = Beside(
     config="{password}\n",
     stop="SIGQUIT",  # its immediate shutdown, which also removes its shared memory
     users=("postgres", "nobody"),
-    programs=("postgres", "initdb", "pg_isready"),
-    folders=("/usr/lib/postgresql/*/bin",),
-)
-REDIS = Beside(
-    name="Redis",
-    command="redis-server {config}",
-    environment={"REDIS_URL": "redis://default:{password}@{host}:{port}/0", "REDISCLI_AUTH": "{password}"},
-    config='bind {host}\nport {port}\nrequirepass {password}\ndir "{data}"\nsave ""\nappendonly no\n',
-    users=("redis", "nobody"),
-    programs=("redis-server",),
-)
-VALKEY = replace(
-    REDIS,
-    name="Valkey",
-    command="valkey-server {config}",
-    environment={**REDIS.environment, "VALKEY_URL": "valkey://default:{password}@{host}:{port}/0"},
-    users=("valkey", "nobody"),
-    programs=("valkey-server",),
 )
 DRIVERS = ("asyncpg", "psycopg", "psycopg2", "pg8000")  # of SQLAlchemy
-KNOWN = {"postgres": POSTGRES, "valkey": VALKEY, "redis": REDIS} | {
-    f"postgres+{driver}": replace(
-        POSTGRES, environment={**POSTGRES.environment, "DATABASE_URL": URL.replace(":", f"+{driver}:", 1)}
-    )
-    for driver in DRIVERS
+KNOWN = {
+    "postgres": POSTGRES,
+    **{
+        name: Beside(
+            name=name.title(),
+            command=f"{name}-server {{config}}",
+            environment={"REDIS_URL": "redis://default:{password}@{host}:{port}/0"},
+            config='bind {host}\nport {port}\nrequirepass {password}\ndir "{data}"\nsave ""\nappendonly no\n',
+            users=(name, "nobody"),
+        )
+        for name in ("valkey", "redis")
+    },
+    **{
+        f"postgres+{driver}": replace(
+            POSTGRES, environment={**POSTGRES.environment, "DATABASE_URL": URL.replace(":", f"+{driver}:", 1)}
+        )
+        for driver in DRIVERS
+    },
 }
 PLACES = ("host", "port", "socket", "data", "config", "password")
 _NO_SECRET = re.compile(r"[^:]*(:\{password\})?")

@@ -22,7 +22,6 @@ class Beside:
     start_deadline_s: how long it may take until it is ready
     stop: the name of the signal that ends it
     users: where gilscope is root, it runs as the first of these users that exists; empty for root itself
-    programs: what the commands need, in one folder of PATH, of `folders` (patterns) or of a wheel
     """
 
     name: str
@@ -35,8 +34,6 @@ class Beside:
     start_deadline_s: float = START_DEADLINE_S
     stop: str = "SIGTERM"
     users: tuple[str, ...] = ()
-    programs: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
 
     def variables(self, values: Mapping[str, str]) -> dict[str, str]:
         """Return its environment variables, with *values* in their places."""

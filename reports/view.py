@@ -111,7 +111,7 @@ class View:
     @cached_property
     def beside(self) -> Message:
         """What the programs beside the services used of the CPU; NOTHING without any."""
-        return beside([cell for row in self.rows for cell in row.good], self.machine.available_cores)
+        return beside(self.run.cells, self.machine.available_cores)
 
     @cached_property
     def others(self) -> Others | None:

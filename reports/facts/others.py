@@ -99,25 +99,20 @@ def others(cells: Iterable[CellResult]) -> Others | None:
 
 
 def beside(cells: Iterable[CellResult], cores: int) -> Message:
-    """Return what each program beside the services used of *cores* while answers counted, and for each request.
-
-    NOTHING without any: 'PostgreSQL used 31 % of the CPU: 420 us of each request under 3.14, 433 us under 3.14t.'
-    """
+    """Return 'PostgreSQL used 31 % of the CPU, 420 us for each request.' of each program beside the services."""
     good = [cell for cell in cells if cell.beside and cell.wall_ns and cell.answered]
-    parts = []
-    for name in good[0].beside if good else ():
-        each: dict[str, list[float]] = {}
-        for cell in good:
-            each.setdefault(cell.arm, []).append(cell.beside[name] / cell.answered)
-        arms = (
-            message("{time_us} us of each request under {arm}", time_us=microseconds(fmean(used_ns)), arm=arm)
-            for arm, used_ns in each.items()
-        )
-        share = fmean(cell.beside[name] / cell.wall_ns / cores for cell in good)
-        parts.append(
-            message("{name} used {share} of the CPU: {arms}.", name=name, share=_percent(share), arms=listed(arms))
-        )
-    return chained(parts, SENTENCES)
+    return chained(
+        (
+            message(
+                "{name} used {share} of the CPU, {time_us} us for each request.",
+                name=name,
+                share=_percent(fmean(cell.beside[name] / cell.wall_ns / cores for cell in good)),
+                time_us=microseconds(fmean(cell.beside[name] / cell.answered for cell in good)),
+            )
+            for name in (good[0].beside if good else ())
+        ),
+        SENTENCES,
+    )
 
 
 def _most(by_host: Mapping[str, Sequence[Seen]]) -> float:

@@ -49,7 +49,7 @@ def test_an_entry_changes_a_known_program_or_is_one_of_its_own(tmp_path: Path) -
 
 
 REFUSED: list[tuple[str, str]] = [
-    ("mysql", "it must be one of postgres, valkey, redis"),
+    ("mysql", "it must be one of postgres, valkey, redis, postgres+asyncpg"),
     ("redis+asyncpg", "it must be one of postgres"),
     ("{command: ./x}", "a name and a command"),
     ("{name: postgres, port: 3}", "unknown key 'port'"),
