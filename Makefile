@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help setup run record test golden coverage mutants campaign lint check bench report messages native native-test native-peers native-libraries browser ssh-server pins clean look-again
+.PHONY: help setup run record test golden coverage mutants campaign lint check bench report messages native native-test native-peers native-libraries browser ssh-server databases pins clean look-again
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -101,6 +101,10 @@ browser: ## Install the Chromium that the tests of report.html need
 ssh-server: ## Install the OpenSSH server that the tests of several hosts need
 	@[ -x /usr/sbin/sshd ] && command -v ip >/dev/null || \
 		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y openssh-server iproute2; } >/dev/null
+
+databases: ## Install the databases that the tests of what stands beside a service need
+	@command -v redis-server >/dev/null && command -v psql >/dev/null && ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
+		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y postgresql redis-server; } >/dev/null
 
 pins: $(RUN_STAMP) ## Write requirements*.txt and requirements/*.txt from pyproject.toml and *.in; newer versions: make pins ARGS=--upgrade
 	@$(compile) pyproject.toml -o requirements.txt

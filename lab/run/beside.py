@@ -16,6 +16,7 @@ from pathlib import Path
 from signal import Signals
 from subprocess import TimeoutExpired
 from time import monotonic
+from typing import Any
 
 from config.plan import Plan
 from core.beside import HOST, PORT, SOCKET, Beside, filled
@@ -172,7 +173,7 @@ def _await_ready(beside: Beside, shell: _Shell, guard: Guard, output: Output) ->
 
 
 def _is_ready(ready: str, shell: _Shell) -> bool:
-    addresses = {
+    addresses: dict[str, tuple[int, Any]] = {
         PORT: (socket.AF_INET, (HOST, int(shell.values[PORT]))),
         SOCKET: (socket.AF_UNIX, shell.values[SOCKET]),
     }
