@@ -154,7 +154,7 @@ go_on = echo 'set-up: going on without what could not be built; once that is men
 
 # What a message is declared by, and where (core/messages.py, core/errors.py).
 babel := $(PYTHON) -m babel.messages.frontend -q
-keywords := -k message -k plural:1,2 $(addprefix -k ,GilscopeError BadInput ChildFailed CommandFailed PortLost ProgramMissing NotEnoughMemory \
+keywords := -k message -k plural:1,2 $(addprefix -k ,GilscopeError BadInput BesideFailed ChildFailed CommandFailed PortLost ProgramMissing NotEnoughMemory \
 	EnvironmentFailed LinkLost LocksFailed NotProfiled ProfileFailed WheelMissing)
 speaking := core systems services clients experiments config lab reports commands runner.py
 

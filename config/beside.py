@@ -8,7 +8,7 @@ from typing import Any
 
 from config.options import Given, Option, by_key, expect_keys, parsed
 from core.beside import PLACE, Beside
-from core.messages import listed, message
+from core.messages import listed, message, verbatim
 from core.method import LONGEST_S
 from core.redact import USERINFO
 
@@ -58,7 +58,9 @@ def _text(given: Given) -> str:
     """Return a text that result.json may keep. Raises BadInput for a secret in it."""
     text = given.text()
     if "{env:" in text or not all(map(_NO_SECRET.fullmatch, USERINFO.findall(text))):
-        accepted = message("without secrets, for it is kept; {place} is a password of the run", place="{password}")
+        accepted = message(
+            "a text without secrets, because result.json keeps it; {place} is a password of the run", place="{password}"
+        )
         raise replace(given, value="...").wrong(accepted)
     return text
 
@@ -72,7 +74,7 @@ def _words(*places: str) -> Callable[[Given], str]:
             is_command = False
         if not is_command:
             known = listed(f"{{{place}}}" for place in places)
-            raise given.wrong(message("a command with closed quotes and no places but {places}", places=known))
+            raise given.wrong(message("a command whose quotes are closed, with no places but {places}", places=known))
         return text
 
     return parse
@@ -82,7 +84,9 @@ def _environment(given: Given) -> Mapping[str, str]:
     texts = given.value if isinstance(given.value, dict) else {"": ""}
     if not all(isinstance(text, str) and PLACE.search(text) for text in texts.values()):
         example = "{SEARCH_URL: 'http://{host}:{port}'}"
-        raise given.wrong(message("variables with the address, such as {example}; --env adds others", example=example))
+        raise given.wrong(
+            message("variables with the address, such as {example}; give other variables with --env", example=example)
+        )
     return {name: _text(replace(given, value=text)) for name, text in texts.items()}
 
 
@@ -94,7 +98,12 @@ _command = _words(*PLACES[:-1])  # anybody here can see a command line
 ENTRY = (
     Option("", message("postgres, valkey, redis, or a name of your own"), _text, key="name"),
     Option("", message("how it starts, with {port} or {socket}"), _command, key="command"),
-    Option("", message("port (default), socket, or a command that exits with 0 then"), _command, key="ready"),
+    Option(
+        "",
+        message("what shows that it is ready: port (default), socket, or a command that exits with 0"),
+        _command,
+        key="ready",
+    ),
     Option("", message("variables that tell its address to the service"), _environment, key="environment"),
     Option("", message("text of a file, whose path is {config}"), _text, key="config"),
     Option("", message("CPUs that it is held to: 0-3"), Given.cpus, key="pin"),
@@ -114,7 +123,7 @@ def _beside(given: Given) -> tuple[Beside, ...]:
     found = {}
     for entry in entries if isinstance(entries, list) else [entries]:
         content = {"name": entry.strip()} if isinstance(entry, str) else entry
-        expect_keys(message("{name}", name=given.name), content, tuple(by_key(ENTRY)))
+        expect_keys(verbatim(given.name), content, tuple(by_key(ENTRY)))
         values: dict[str, Any] = parsed(ENTRY, content, given.folder)
         if known := KNOWN.get(values.get("name", "")):
             variables = {**known.environment, **values.get("environment", {})}

@@ -77,7 +77,9 @@ class _Shell:
         path = shutil.which(program, path=self.environment["PATH"]) or shutil.which(self.folder / program)
         if path is None:
             raise BadInput(
-                "{program} was not found; install it, or correct {command}.", program=program, command=command
+                "{program} was not found. Install it, or correct the command {command}.",
+                program=program,
+                command=command,
             )
         return [*self.prefix, path, *others]
 
@@ -86,9 +88,11 @@ class _Shell:
         try:
             done = run(self.words(command), deadline_s, self.environment, folder=self.folder)
         except TimeoutExpired:
-            raise BesideFailed("{command} did not end in {limit_s:g} s.", command=command, limit_s=deadline_s) from None
+            raise BesideFailed(
+                "The command {command} did not end within {limit_s:g} s.", command=command, limit_s=deadline_s
+            ) from None
         if done.returncode:
-            how = message("{command} {ending}.", command=command, ending=ending(done.returncode))
+            how = message("The command {command} {ending}.", command=command, ending=ending(done.returncode))
             raise _failed(how, (done.stdout + done.stderr).encode())
 
 
