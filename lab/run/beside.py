@@ -139,8 +139,8 @@ def _started(
 ) -> Iterator[tuple[tuple[Guard, Output], dict[str, str]]]:
     """One program, once it is ready, and the variables that tell its address."""
     with PrivateFolder() as private, closing(OutputReader()) as reader:
-        port = ports.lease(HOST).port
-        values = {"host": HOST, "port": str(port), "password": secrets.token_hex(16)}
+        lease = ports.lease(HOST)  # which lasts as long as this block
+        values = {"host": HOST, "port": str(lease.port), "password": secrets.token_hex(16)}
         values |= {name: str(private.folder / name) for name in ("data", "config", SOCKET)}
         variables = beside.variables(values)
         shell = _Shell(
