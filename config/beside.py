@@ -2,7 +2,7 @@
 
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -65,19 +65,17 @@ def _text(given: Given) -> str:
     return text
 
 
-def _words(*places: str) -> Callable[[Given], str]:
-    def parse(given: Given) -> str:
-        text = _text(given)
-        try:
-            is_command = bool(shlex.split(text)) and {*PLACE.findall(text)} <= {*places}
-        except ValueError:
-            is_command = False
-        if not is_command:
-            known = listed(f"{{{place}}}" for place in places)
-            raise given.wrong(message("a command whose quotes are closed, with no places but {places}", places=known))
-        return text
-
-    return parse
+def _words(given: Given, places: tuple[str, ...] = PLACES[:-1]) -> str:
+    """Return a command, in which there is no password because anybody here can see a command line. Raises BadInput."""
+    text = _text(given)
+    try:
+        is_command = bool(shlex.split(text)) and {*PLACE.findall(text)} <= {*places}
+    except ValueError:
+        is_command = False
+    if not is_command:
+        known = listed(f"{{{place}}}" for place in places)
+        raise given.wrong(message("a command whose quotes are closed, with no places but {places}", places=known))
+    return text
 
 
 def _environment(given: Given) -> Mapping[str, str]:
@@ -94,14 +92,13 @@ def _start_deadline(given: Given) -> float:
     return given.seconds({"s": 1.0, "min": 60.0}, LONGEST_S, "30s or 2min")
 
 
-_command = _words(*PLACES[:-1])  # anybody here can see a command line
 ENTRY = (
     Option("", message("postgres, valkey, redis, or a name of your own"), _text, key="name"),
-    Option("", message("how it starts, with {port} or {socket}"), _command, key="command"),
+    Option("", message("how it starts, with {port} or {socket}"), _words, key="command"),
     Option(
         "",
         message("what shows that it is ready: port (default), socket, or a command that exits with 0"),
-        _command,
+        _words,
         key="ready",
     ),
     Option("", message("variables that tell its address to the service"), _environment, key="environment"),
@@ -137,7 +134,7 @@ def _beside(given: Given) -> tuple[Beside, ...]:
 
 def _prepare(given: Given) -> tuple[str, ...]:
     texts = given.value if isinstance(given.value, list) else [given.value]
-    return tuple(_words("python")(replace(given, value=text)) for text in texts)
+    return tuple(_words(replace(given, value=text), ("python",)) for text in texts)
 
 
 WITH = Option(
