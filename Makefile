@@ -17,7 +17,7 @@ export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help setup run record test golden coverage mutants campaign lint check bench report messages native native-test native-peers native-libraries browser ssh-server pins clean look-again
+.PHONY: help setup run record test golden coverage mutants campaign lint check bench report messages native native-test native-peers native-libraries browser ssh-server databases pins clean look-again
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-16s %s\n", $$1, $$2}' Makefile
@@ -102,6 +102,10 @@ ssh-server: ## Install an OpenSSH server for the tests of several hosts
 	@[ -x /usr/sbin/sshd ] && command -v ip >/dev/null || \
 		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y openssh-server iproute2; } >/dev/null
 
+databases: ## Install the databases that the tests of what stands beside a service need
+	@command -v redis-server >/dev/null && command -v psql >/dev/null && ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || \
+		{ apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y postgresql redis-server; } >/dev/null
+
 pins: $(RUN_STAMP) ## Write requirements*.txt and requirements/*.txt; ARGS=--upgrade for newer versions
 	@$(compile) pyproject.toml -o requirements.txt
 	@for one in requirements/*.in; do $(compile) --no-annotate --emit-build-options $$one -o $${one%.in}.txt; done
@@ -150,7 +154,7 @@ go_on = echo 'set-up: continuing without the programs that could not be built; t
 
 # The functions and classes that declare messages (core/messages.py, core/errors.py), and the folders that use them.
 babel := $(PYTHON) -m babel.messages.frontend -q
-keywords := -k message -k plural:1,2 $(addprefix -k ,GilscopeError BadInput ChildFailed CommandFailed PortLost ProgramMissing NotEnoughMemory \
+keywords := -k message -k plural:1,2 $(addprefix -k ,GilscopeError BadInput BesideFailed ChildFailed CommandFailed PortLost ProgramMissing NotEnoughMemory \
 	EnvironmentFailed HostLost LocksFailed NotProfiled ProfileFailed WheelMissing)
 speaking := core systems services clients experiments config lab reports commands runner.py
 

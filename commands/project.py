@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from config.beside import PLACES, WITH
 from config.flags import value_of
 from config.load import load_experiment
 from config.options import parsed
@@ -101,7 +102,9 @@ def _choose_server(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
     """Return the application, its server and its interface. A factory function gets () after its name."""
     python = _python(flags)
     environment = parsed((ENVIRONMENT,), service_from(flags), Path.cwd()).get(ENVIRONMENT.key, {})
-    variables = {name: revealed(text) for name, text in environment.items()}
+    nowhere = dict.fromkeys(PLACES, "1")  # the application is only imported here, and connects later
+    variables = {key: text for one in value_of(WITH, flags, ()) for key, text in one.variables(nowhere).items()}
+    variables |= {name: revealed(text) for name, text in environment.items()}
     seen = inspect_application(flags["app"], python, _folder(flags), variables)
     if not (flags["interface"] or seen.interface):
         raise BadInput(

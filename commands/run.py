@@ -27,6 +27,7 @@ from core.saved import SavedPlan, Until
 from core.secret import Secret, from_file, secrets_in
 from lab.hosts.cluster import HostCluster
 from lab.profile.watchers import OBSTACLES
+from lab.run.beside import standing
 from lab.run.capacity import search_capacity
 from lab.run.cell_run import Bench
 from lab.run.experiment import carry_out
@@ -275,13 +276,16 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quie
         until = order.plan.until
         cells = [entry.cell for entry in order.plan.entries()]
         is_open_ended = bool(until or order.plan.objectives)
-        with display(cells, quiet=quiet, open_ended=is_open_ended, language=output.language) as progress:
+        with (
+            standing(order.plan, order.runtimes) as beside,
+            display(cells, quiet=quiet, open_ended=is_open_ended, language=output.language) as progress,
+        ):
             if order.plan.objectives:
                 from reports.facts import capacity
 
-                search_capacity(order, run, sandbox, progress, capacity)
+                search_capacity(order, run, sandbox, progress, capacity, beside)
                 return
-            carry_out(order, run, sandbox, progress, partial(_is_enough, until))
+            carry_out(order, run, sandbox, progress, partial(_is_enough, until), beside)
     except KeyboardInterrupt:
         output.note(
             plural(

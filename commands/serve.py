@@ -10,6 +10,7 @@ from commands.output import output_for
 from config import flags
 from config.hosts import expect_no_hosts
 from core.errors import BadInput
+from lab.run.beside import standing
 from lab.run.cell_run import Bench, CellRun
 from lab.run.sandbox import Sandbox
 
@@ -33,7 +34,10 @@ def main(arguments: Sequence[str]) -> int:
         )
     with (
         Sandbox() as sandbox,
-        CellRun(entries[0], 0, Bench(sandbox=sandbox, runtimes=runtimes, method=plan.method, inside={})) as run,
+        standing(plan, runtimes) as beside,
+        CellRun(
+            entries[0], 0, Bench(sandbox=sandbox, runtimes=runtimes, method=plan.method, inside={}, beside=beside)
+        ) as run,
     ):
         for addresses in run.serve():
             print(*addresses, sep="\n", flush=True)

@@ -12,6 +12,7 @@ from commands.chosen import choose_runtimes, without_absent
 from commands.output import Output, output_for, short
 from commands.project import complete_from_project
 from config import flags
+from config.beside import PREPARE, WITH
 from config.hosts import expect_no_hosts
 from config.options import Option, parse_length
 from config.plan import Plan
@@ -21,6 +22,7 @@ from core.files import put
 from core.messages import message
 from core.runtime import NATIVE, RuntimeName
 from core.stress import Stress
+from lab.run.beside import standing
 from lab.run.cell_run import Bench
 from lab.run.feasible import preflight
 from lab.run.limits import require_limits
@@ -40,7 +42,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command stress. Return its exit status: 0 if no problem was found, else 1."""
     output = output_for(arguments)
     parser = output.parser("stress")
-    parser.add(message("what to check"), LENGTH, *CHOICE, CLIENTS)
+    parser.add(message("what to check"), LENGTH, *CHOICE, CLIENTS, WITH, PREPARE)
     flags.add_runtime_flags(parser)
     parser.add_parameters()
     flags.add_service_flags(parser)
@@ -142,7 +144,8 @@ def run_stress(plan: Plan, seconds: float, bench: Bench, folder: Path, output: O
                 )
             )
 
-    carry_out(entries, bench, stress, keep)
+    with standing(plan, bench.runtimes) as beside:
+        carry_out(entries, replace(bench, beside=beside), stress, keep)
     return stress
 
 

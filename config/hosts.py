@@ -219,6 +219,7 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
         message("TRANSPORT is unix, but Unix sockets do not reach other hosts. Use tcp."): any(
             "unix" in row.values.get("TRANSPORT", ()) for row in plan.rows
         ),
+        message("A program beside the service (--with) runs only on this machine."): bool(plan.beside),
         message("Limits on CPU time and memory apply only on this machine."): method.is_limited,
         message(
             "Clients must stop after a time, not after a number of requests. Give a duration, such as --duration 2."

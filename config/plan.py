@@ -10,6 +10,7 @@ from config.find_system import find_system
 from config.orders import block_order
 from config.plan_options import MAX_BLOCKS
 from config.user_service import service
+from core.beside import Beside
 from core.cell import PARAMETERS, Cell, Value, parameter
 from core.errors import BadInput
 from core.hosts import Layout
@@ -78,6 +79,7 @@ class Plan:
     view: the special report of the plan; "" for the report that compares runtimes
     user_service: the user's service; its systems are the systems of the rows
     layout: the hosts of services and clients; None if everything is on this machine
+    beside: programs that are started beside the services; prepare: commands that fill them with data
     absent: the reason why a system has no cells under a runtime, by (system, runtime)
     arm_order: one of ORDERS; "" for slices if possible
     arm_order_reason: why the arms of a setting are measured one after the other
@@ -103,6 +105,8 @@ class Plan:
     user_service: UserService | None = None
     absent: Mapping[tuple[str, str], Message] = field(default_factory=dict)
     layout: Layout | None = None
+    beside: tuple[Beside, ...] = ()
+    prepare: tuple[str, ...] = ()
     arm_order: str = ""
     arm_order_reason: Message = NOTHING
     objectives: tuple[Objective, ...] = ()
@@ -122,6 +126,8 @@ class Plan:
         _check_names(row.system for row in self.rows)
         for row in self.rows:
             _check_rate(row)
+        if self.beside and self.user_service and self.user_service.targets:
+            raise BadInput("--with does not apply to a service that already runs; start its database yourself.")
         if self.user_service:
             service.check_runtimes(self.user_service, self.runtimes)
             for row in self.rows:
@@ -272,7 +278,7 @@ def _to_json_value(value: Any) -> Any:
     """Return *value* in a form that JSON can store."""
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
-    return list(value) if isinstance(value, tuple) else value
+    return [_to_json_value(part) for part in value] if isinstance(value, tuple) else value
 
 
 def _restore_systems(saved: SavedPlan) -> dict[str, System]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from config.beside import PREPARE, WITH
 from config.options import PYTHON, SYSTEMS, Given, Option, applying, whole
 from core.languages import LANGUAGES
 from core.messages import listed, message
@@ -347,6 +348,8 @@ METHOD = (
     CPUS,
     MEMORY,
     PRICE,
+    WITH,
+    PREPARE,
 )
 MEASURING = (SCALE, *METHOD)
 INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)

@@ -84,6 +84,25 @@ def threads_ran_ns(pid: int) -> dict[int, int]:
     return ran
 
 
+def tree_ran_ns(pid: int) -> int:
+    """Return the CPU time in ns of *pid* and its descendants, with that of those that have ended.
+
+    Of threads that run it is exact. What has ended counts in ticks: proc_pid_stat(5), utime to cstime.
+    """
+    tick_ns, total_ns = 10**9 // os.sysconf("SC_CLK_TCK"), 0
+    pids = [pid]
+    for process in pids:
+        if not (fields := _stat(process)):
+            continue
+        ran = 0
+        for thread in _threads(process):
+            ran += int((_text(f"{PROC}/{process}/task/{thread}/schedstat") or "0").split()[0])
+            pids += map(int, _text(f"{PROC}/{process}/task/{thread}/children").split())
+        user, system, waited_user, waited_system = map(int, fields[11:15])
+        total_ns += max(ran, (user + system) * tick_ns) + (waited_user + waited_system) * tick_ns
+    return total_ns
+
+
 def descendants(pid: int) -> list[int]:
     """Return the ids of all running descendants of *pid*."""
     return [process for process in tree(pid) if process != pid]

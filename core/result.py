@@ -112,6 +112,7 @@ class CellResult:
         empty if the kernel does not report it
     slow: for requests slower than `p99` and `p999`: how many overlap a garbage collection of their service, and the
         causes of their time ([below](#slow-requests)); empty if clients do not keep times
+    beside: CPU time in ns of each program beside the services while answers counted, by its name; otherwise empty
     calc_ns: the sum of the calculation times in right answers: wall time, with all interruptions
     disturbances: disturbances of the machine, a message each, with the code `other_processes`, `steal`, `swapping`,
         `throttling` or `quota` ([machine.md](machine.md))
@@ -150,6 +151,7 @@ class CellResult:
     probe: str = ""
     machine: dict[str, Number | None] = field(default_factory=dict)
     others: dict[str, Others] = field(default_factory=dict)
+    beside: dict[str, Count] = field(default_factory=dict)
     calc_ns: Count = 0
     client_runtime: str = ""
     disturbances: list[Message] = field(default_factory=list)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from core.beside import Beside
 from core.cell import Value
 from core.decode import decoded
 from core.hosts import Layout
@@ -102,6 +103,8 @@ class SavedPlan:
         in place of a secret, the text shown for it (`hidden`) and the flag that gave it (`name`)
     layout: for a run across hosts: its `hosts` by name, the host of the services (`services_on`) and the hosts of the
         clients (`clients_on`)
+    beside: programs that were started beside the services for the run, such as their database, with places as {port}
+    prepare: commands that filled them with data
     outside: for each system that is not a file of this repository: its `title` and its `file`, which is empty for a
         user's service
     """
@@ -128,6 +131,8 @@ class SavedPlan:
     rows: tuple[SavedRow, ...]
     own: Mapping[str, Any] | None = None
     layout: Layout | None = None
+    beside: tuple[Beside, ...] = ()
+    prepare: tuple[str, ...] = ()
     outside: Mapping[str, OutsideSystem] = field(default_factory=dict)
 
     @property

@@ -1,9 +1,10 @@
 """Runs one command, and ends its whole process tree when the command ends or when the parent of this program ends.
 
-Usage: guard.py REPORT PROGRAM COMMAND...
+Usage: guard.py REPORT STOP PROGRAM COMMAND...
 stdin is a pipe that the parent holds open for as long as the command shall run.
 REPORT is a file descriptor. The guard writes "started 812" to it, then "status 0"; or "error 2" if the command cannot
 be started.
+STOP is the number of a signal that asks the command to end, within STOP_S, when the pipe is closed; 0 for none.
 On Linux this process is a subreaper: descendants that left their parent become its children. Elsewhere it ends its
 process group.
 """
@@ -22,11 +23,12 @@ from core.parent import adopt_orphans, die_with_parent
 OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PYTHONS = (signal.SIGPIPE, signal.SIGXFSZ)  # Python ignores these signals from its start
 TRIES = 1000
+STOP_S = 2.0
 
 
 def main() -> None:
     """Run the command until the command ends or the pipe on stdin is closed."""
-    report, program, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    report, stop, program, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:]
     os.set_inheritable(report, False)
     die_with_parent(os.getppid(), signal.SIGCONT)  # wakes this process if it is stopped when its parent ends
     ends, wake = os.pipe()
@@ -47,6 +49,9 @@ def main() -> None:
         _become(program, command, report, parent_pid)
     say(report, f"started {pid}")
     status = _wait(pid, ends)
+    if status is None and stop:
+        os.kill(pid, stop)  # it is our child and nobody has waited for it
+        _wait(pid, ends, (), STOP_S)
     _end_all(adopts)
     if status is not None:
         say(report, f"status {status}")
@@ -72,16 +77,16 @@ def _become(program: str, command: list[str], report: int, parent_pid: int) -> N
         os._exit(127)
 
 
-def _wait(pid: int, ends: int) -> int | None:
-    """Return the command's exit status, or None if the pipe on stdin was closed first."""
+def _wait(pid: int, ends: int, pipe: tuple[int, ...] = (0,), patience_s: float | None = None) -> int | None:
+    """Return the command's exit status. Return None if the pipe was closed first, or after *patience_s*."""
     while True:
-        readable, _, _ = select.select([0, ends], [], [])
+        readable, _, _ = select.select([*pipe, ends], [], [], patience_s)
         if ends in readable:
             os.read(ends, 4096)
             while ended := _ended():
                 if ended[0] == pid:
                     return os.waitstatus_to_exitcode(ended[1])
-        elif not os.read(0, 4096):
+        elif not readable or not os.read(0, 4096):
             return None
 
 

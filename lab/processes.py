@@ -110,7 +110,7 @@ class Guard:
 
 
 @contextmanager
-def guarded(
+def guarded(  # noqa: PLR0913 - a process has them all
     command: Sequence[str | Path],
     environment: Mapping[str, str] | None = None,
     *,
@@ -118,16 +118,19 @@ def guarded(
     pass_fds: Sequence[int] = (),
     program: str | None = None,
     streams: tuple[int, int | IO[str]] = (subprocess.PIPE, subprocess.PIPE),
+    stop: int = 0,
 ) -> Iterator[Guard]:
     """Start *command* under a guard, which ends the command's process tree when the block or this process ends.
 
     folder: the command's working directory
     program: the file to execute, if it differs from command[0]
     streams: where the command's stdout and stderr go
+    stop: the number of a signal that asks the command to end before it is killed; 0 for none
     """
     wanted, hold = os.pipe()
     heard, report = os.pipe()
-    words = [sys.executable, "-I", "-S", str(GUARD), str(report), program or str(command[0]), *map(str, command)]
+    before = [sys.executable, "-I", "-S", str(GUARD), str(report), str(int(stop))]
+    words = [*before, program or str(command[0]), *map(str, command)]
     with os.fdopen(hold, "wb", 0) as lifeline, os.fdopen(heard, "rb") as report_file, ExitStack() as ended:
         _LIFELINES.add(lifeline)
         ended.callback(_LIFELINES.discard, lifeline)

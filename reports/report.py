@@ -9,7 +9,7 @@ from reports.view import View
 
 def report(view: View) -> Document:
     """Return the whole report of a run."""
-    run, plan, beside = view.run, view.plan, view.others
+    run, plan, others = view.run, view.plan, view.others
     begun = run.started_at[:16].replace("T", " ")
     return Document(
         name=f"{plan.name}: {run.run_id}",
@@ -17,7 +17,8 @@ def report(view: View) -> Document:
         about=(
             verbatim((plan.description or plan.name).replace("`", "")),
             size_line(view),
-            *([message("On this machine {others}.", others=beside.blocks)] if beside else []),
+            *([message("On this machine {others}.", others=others.blocks)] if others else []),
+            *[view.beside] * bool(view.beside),
             verbatim(" · ".join([view.machine.cpu or "?", f"{begun} UTC", run.run_id])),
         ),
         sections=tuple(sections(view)),

@@ -12,7 +12,7 @@ from reports.facts.capacity import Capacity, candidates, capacities
 from reports.facts.cells import Cells, Row, alike, groups
 from reports.facts.comparisons import Comparison, compare, compare_bests
 from reports.facts.measures import Measure, measure
-from reports.facts.others import Others, others
+from reports.facts.others import Others, beside, others
 from reports.facts.settings import Settings
 from reports.facts.traces import Traces
 
@@ -119,6 +119,11 @@ class View:
         """The end of the scale of each row, by id(row): the largest value of all rows with comparable work."""
         parts = [self.rows] if self.is_timed else alike(self.rows)
         return {id(row): most for rows in parts for most in [self.measure.most(rows)] for row in rows}
+
+    @cached_property
+    def beside(self) -> Message:
+        """What the programs beside the services used of the CPU; NOTHING without any."""
+        return beside(self.run.cells, self.machine.available_cores)
 
     @cached_property
     def others(self) -> Others | None:

@@ -11,9 +11,10 @@ from config.plan import Entry
 from core.child import Slice
 from core.objective import Load, Objective, Wanted
 from core.result import CellResult, Run, RunFile
+from lab.run.beside import Standing
 from lab.run.cell_run import Bench, CellRun
 from lab.run.core_waits import CoreWaitSampler
-from lab.run.experiment import Progress, judged
+from lab.run.experiment import Progress, judged, saved_so_far
 from lab.run.fingerprints import Fingerprinter
 from lab.run.runs import Order, note_time
 from lab.run.sandbox import Sandbox
@@ -34,14 +35,16 @@ class Search(Protocol):
         """Return whether a short probe shows clearly that *objective* is met, or that it is not."""
 
 
-def search_capacity(order: Order, run: Run, sandbox: Sandbox, progress: Progress, search: Search) -> None:
+def search_capacity(
+    order: Order, run: Run, sandbox: Sandbox, progress: Progress, search: Search, beside: Standing
+) -> None:
     """Make the probes that *search* wants until it wants none; those of all arms take turns in random order."""
     start_ns, file = perf_counter_ns(), RunFile(order.folder)
     plan, shuffled = order.plan, random.Random(run.seed + len(run.cells))
     entries = {(entry.arm, entry.cell.cell_id): entry for entry in plan.entries()}
     fingerprints = Fingerprinter(plan, order.runtimes, run.fingerprints)
     file.save(run)
-    bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method, places=order.places)
+    bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method, places=order.places, beside=beside)
     while wanted := [*search.wanted(run)]:
         shuffled.shuffle(wanted)
         for one in wanted:
@@ -56,6 +59,7 @@ def search_capacity(order: Order, run: Run, sandbox: Sandbox, progress: Progress
                 return [probe(of, block, bench, plan.objectives, None if is_long else search.is_clear)]
 
             (result,) = judged([probed], measured, fingerprints, run)
+            beside.expect_alive(saved_so_far(order.folder))
             run.cells.append(replace(result, probe=one.purpose))
             file.save(run)
             progress.cell_ended(result, len(run.cells), total)

@@ -1,5 +1,6 @@
 """Measures one cell in one block: starts its services and clients, releases the clients, and collects the results."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
@@ -25,6 +26,7 @@ from core.secret import secrets_in
 from core.system import CLIENT, SERVICE, System
 from lab.places import REPOSITORY
 from lab.run import pauses
+from lab.run.beside import Standing
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
     SLOW,
@@ -64,6 +66,7 @@ class Bench:
     listening: listening(pid of the first service) is called when the service listens and before clients connect
     watch: watch(pid of the first service) is a context manager that is entered for the timed window
     places: the hosts where children run; None for this machine
+    beside: the programs that run beside the services, such as their database
     slices: {cell_id of the first arm: (number of slices per arm, length of a slice)}
     """
 
@@ -75,6 +78,7 @@ class Bench:
     listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
     places: CellPlaces | None = None
+    beside: Standing = Standing()  # noqa: RUF009 - frozen
     slices: dict[str, tuple[int, Slice]] = field(default_factory=dict)
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
@@ -119,6 +123,7 @@ class CellRun(ExitStack):
         self._turns: list[Turn] = []
         self._is_warm = False
         self._idle = IdleUsage(())
+        self._beside_ns = Counter[str]()
         self._service_window = TimeWindow()
         self._figures: dict[str, Any] = {}
         self._group = ServiceGroup()
@@ -229,6 +234,7 @@ class CellRun(ExitStack):
         self._watching = self.enter_context(ExitStack())
         self._watching.enter_context(self._bench.watch(self._services[0].process.pid))
         self._idle = IdleUsage([(child.place, child.process.pid) for child in (*self._services, *self._clients)])
+        self._beside_ns.clear()
         self.places.mark()
 
     @property
@@ -254,8 +260,10 @@ class CellRun(ExitStack):
             self._idle.wake()
         for client in self._clients:
             client.finished = False
+        used_ns = self._bench.beside.cpu_ns()
         released_ns = self.places.release(self._clients, part)
         lines = self.children.await_lines(self._clients, RESULT, CALLING, self._deadline_s)
+        self._beside_ns += self._bench.beside.cpu_ns() - used_ns
         part = replace(part, at_ns=released_ns) if part else None
         self._turns.append(Turn(released_ns=released_ns, heard_ns=perf_counter_ns(), part=part, lines=lines))
         if part:
@@ -284,7 +292,7 @@ class CellRun(ExitStack):
         own = {key[1]: taken for key, taken in waits.items() if key[0] == self._arm}
         own |= {key: taken for key, taken in waits.items() if key == STEAL}
         figures = client_fields(by_client, [self._redactor.message(fault) for fault in faults], windows)
-        slow = [client.get(SLOW) for client in by_client]
+        slow, share = [client.get(SLOW) for client in by_client], counted_share(by_client)
         summaries = [{"pauses": dict(of_one.summary)} if of_one.summary else {} for of_one in collected]
         self._figures = {
             **figures,
@@ -292,6 +300,7 @@ class CellRun(ExitStack):
             "start_ns": self._ready_ns,
             "slow": slow_requests(slow, collected, own, figures["latency"], windows),
             "turns": self._turns_summary(whole),
+            "beside": {name: round(self._beside_ns[name] * share) for name in self._bench.beside.running},
             "services": [
                 {"service_id": number, **self._redactor.json(service.result), **gc_summary}
                 for number, (service, gc_summary) in enumerate(zip(self._services, summaries, strict=True))
@@ -395,12 +404,13 @@ class CellRun(ExitStack):
     def _start(self, role: str, variables: Sequence[Mapping[str, str]]) -> list[Child]:
         """Start one child for each item of *variables*, which are added to the child's environment."""
         runtime, started = self._runtimes[role], []
+        shared = {**runtime.variables, **(self._bench.beside.variables if role == SERVICE else {})}
         for number, more in enumerate(variables):
             place = self.places.of(role, number) or self.children.here
             joins = self._group.join if role == SERVICE and not self._system.hosted else []
             command = [*joins, *place.command(runtime, self._system, role)]
             name = _name(role, number + 1, len(variables))
-            started.append(self.children.start(name, str(runtime.name), command, {**runtime.variables, **more}, place))
+            started.append(self.children.start(name, str(runtime.name), command, {**shared, **more}, place))
         return started
 
     def _confirm(self, children: Sequence[Child], word: str, when: Message, deadline_s: float) -> None:

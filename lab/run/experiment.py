@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from time import perf_counter_ns
 from typing import Protocol
 
@@ -13,7 +14,9 @@ from core.errors import BadInput
 from core.fingerprint import CODE, code_changes
 from core.messages import Message, listed, message
 from core.method import Method
+from core.program import PROGRAM
 from core.result import NOT_TRIED, CellResult, Run, RunFile
+from lab.run.beside import Standing
 from lab.run.cell_run import NOT_READY, Bench
 from lab.run.fingerprints import Fingerprint, Fingerprinter
 from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
@@ -37,11 +40,17 @@ class Progress(Protocol):
 
 
 def carry_out(
-    order: Order, run: Run, sandbox: Sandbox, progress: Progress, enough: Enough = lambda run, spent_ns: False
+    order: Order,
+    run: Run,
+    sandbox: Sandbox,
+    progress: Progress,
+    enough: Enough = lambda run, spent_ns: False,
+    beside: Standing = Standing(),  # noqa: B008 - frozen
 ) -> None:
     """Measure every cell of the plan that *run* does not hold yet, and save *run* after each.
 
     enough: enough(run, spent_ns) is called after every block; the run ends if it returns True
+    Raises BesideFailed if a program beside the services ends; cells that this may have spoilt are measured again.
     """
     start_ns = perf_counter_ns()
     file = RunFile(order.folder)
@@ -49,7 +58,9 @@ def carry_out(
     total = order.plan.blocks * len(order.plan.entries())
     fingerprints = Fingerprinter(order.plan, order.runtimes, run.fingerprints)
     file.save(run)
-    bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method, places=order.places)
+    bench = Bench(
+        sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method, places=order.places, beside=beside
+    )
     for block in range(1, order.plan.blocks + 1):
         for entries in _together(order.plan, bench.method, block, run.seed):
             left = [entry for entry in entries if (entry.arm, entry.cell.cell_id, block) not in done]
@@ -68,6 +79,7 @@ def carry_out(
                 bench = replace(bench, method=replace(bench.method, slices=False))
                 run.plan |= {"method": bench.method.to_json(), "arm_order_reason": error.message.to_json()}
                 measured = _measured(tried, block, bench, fingerprints, run)
+            beside.expect_alive(saved_so_far(order.folder))
             for result in (*results.values(), *measured):
                 run.cells.append(result)
                 file.save(run)
@@ -78,6 +90,15 @@ def carry_out(
     run.runtimes = {name: runtime.to_json() for name, runtime in order.runtimes.items()}
     run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
     note_time(order.folder, run, "cells", perf_counter_ns() - start_ns)
+
+
+def saved_so_far(folder: Path) -> Message:
+    """Return how a run goes on that a program beside the services has ended."""
+    return message(
+        "during the run. What was measured is kept; continue with: {program} --resume {folder}",
+        program=PROGRAM,
+        folder=str(folder),
+    )
 
 
 def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:

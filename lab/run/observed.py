@@ -25,6 +25,7 @@ def client_fields(
 
     clients: the checked results of the clients
     windows: the times in which answers counted: from the release to the last answer, or the slices of the arm
+    beside: CPU time of what runs beside the services, by its name
     """
     counts = {key: sum(client[key] for client in clients) for key in ("requests", "answered", "wrong")}
     counts["errors"] = dict(sum((Counter(client["errors"]) for client in clients), Counter()))

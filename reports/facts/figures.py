@@ -216,6 +216,13 @@ FIGURES = (
         Shown("client_cpu_us", microseconds, message("Client CPU [us/request]"), 7, message("client"), CPU),
     ),
     Figure(
+        "beside_cpu_ns_per_request",
+        "CPU time of the programs beside the services, such as their database, for each answered request",
+        lambda cell: per_request(sum(cell.beside.values()), cell) if cell.beside else None,
+        LESS,
+        Shown("beside_cpu_us", microseconds, message("CPU beside [us/request]"), 10, message("beside"), CPU),
+    ),
+    Figure(
         "wrong",
         "answers that were not as expected",
         lambda cell: cell.wrong,

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-from core.messages import NOTHING, Message, listed, message, verbatim
+from core.messages import NOTHING, SENTENCES, Message, chained, listed, message, verbatim
 from core.record import Others as Seen
 from core.result import CellResult
-from reports.document.values import SMALL, percent, whole_percent
+from reports.document.values import SMALL, microseconds, percent, whole_percent
 
 MOST_SHARE = 0.05  # of the cores in a block; a block with a larger share is marked
 MOST_MARKED = 1 / 3  # of the blocks; if more are marked, the verdict says so
@@ -99,6 +99,23 @@ def others(cells: Iterable[CellResult]) -> Others | None:
         by_block={block: _most(by_block[block]) for block in sorted(by_block)},
         busiest=dict([*_by_name(by_host, "busiest").items()][:MOST_NAMED]),
         neighbours=_by_name(by_host, "neighbours"),
+    )
+
+
+def beside(cells: Iterable[CellResult], cores: int) -> Message:
+    """Return 'PostgreSQL used 31 % of the CPU, 420 us for each request.' of each program beside the services."""
+    good = [cell for cell in cells if cell.beside and cell.wall_ns and cell.answered]
+    return chained(
+        (
+            message(
+                "{name} used {share} of the CPU, {time_us} us for each request.",
+                name=name,
+                share=_percent(fmean(cell.beside[name] / cell.wall_ns / cores for cell in good)),
+                time_us=microseconds(fmean(cell.beside[name] / cell.answered for cell in good)),
+            )
+            for name in (good[0].beside if good else ())
+        ),
+        SENTENCES,
     )
 
 

@@ -117,6 +117,7 @@ def answer(view: View) -> list[Message | Table]:
     disturbed = disturbances(view.run.cells)
     is_busy = view.others is None or view.others.is_busy  # None: the CPU time of other processes is unknown
     notes += [
+        (message("Beside"), view.beside),
         (message("Caution"), _caution(compared, [] if is_busy else disturbed, view)),
         *((message("Missing"), text) for text in _missing(view)),
         (message("Next"), _next(compared, view)),

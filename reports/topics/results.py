@@ -45,7 +45,9 @@ def table(view: View, *, is_brief: bool = False) -> Table:
     is_brief: for the terminal; a row without figures shows its state instead of the reason
     """
     first, several = reference(view.run), _has_several_arms(view)
-    shown = {name: one for name, one in ROW_COLUMNS.items() if several or name != "ratio_to_first_runtime"}
+    has_beside = any(cell.beside for cell in view.run.cells)
+    wanted = {"ratio_to_first_runtime": several, "beside_cpu_ns_per_request": has_beside}
+    shown = {name: one for name, one in ROW_COLUMNS.items() if wanted.get(name, True)}
     has_status = not is_brief and any(row.trouble and row.figures for row in view.rows)
     most = ROOM * THROUGHPUT.most(view.rows)
 

@@ -1,7 +1,9 @@
 """Arms that take turns in slices of time, with real processes: what counts, who is idle, and what a kill costs."""
 
+import itertools
 import os
 import signal
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from core.method import ORCHESTRATOR, Method, Warmup
 from core.result import CellResult
 from core.system import System
 from lab.run import measure
+from lab.run.beside import Standing
 from lab.run.cell_run import Bench, CellRun
 from lab.run.measure import NotEnoughMemory, measure_in_slices
 from lab.run.runtimes import Runtime
@@ -134,3 +137,22 @@ def test_arms_that_do_not_fit_into_memory_are_not_started(
     system = find("2")
     with pytest.raises(NotEnoughMemory, match="only 1 MiB"):
         measure_in_slices(arms(small_cell(system, any_runtime), system), 1, replace(bench, method=METHOD, slices={}), 7)
+
+
+class Ticking(Standing):
+    """A database that uses 10 ms of CPU time between two looks at it."""
+
+    looks = itertools.count()
+
+    def cpu_ns(self) -> Counter[str]:
+        """So much for each look so far."""
+        return Counter({"database": next(self.looks) * 10_000_000})
+
+
+def test_what_runs_beside_is_counted_in_each_arms_own_slices_without_their_lead(
+    any_runtime: Runtime, bench: Bench
+) -> None:
+    beside: Any = {"database": ...}
+    for result in taken("2", any_runtime, replace(bench, beside=Ticking(running=beside))):
+        counted = result.answered / (result.answered + sum(client["uncounted"] for client in result.clients))
+        assert result.beside == {"database": round(4 * 10_000_000 * counted)}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.processtree import TreeUsage, descendants, tree, usage_of, usage_of_tree
+from core.processtree import TreeUsage, descendants, tree, tree_ran_ns, usage_of, usage_of_tree
 from tests.started import started
 
 MEBIBYTE = 2**20
@@ -57,3 +57,38 @@ def test_a_process_that_has_ended_has_no_usage() -> None:
     assert tree(process.pid) == []
     with pytest.raises(ProcessLookupError, match=f"there is no process {process.pid}"):
         usage_of_tree(process.pid)
+
+
+ENDING = """
+import os, sys, threading, time
+def burn():
+    begun = time.thread_time()
+    while time.thread_time() - begun < 0.1:
+        pass
+print("begun", flush=True)
+sys.stdin.readline()
+for _ in range(3):
+    if os.fork() == 0:
+        burn()
+        os._exit(0)
+    os.wait()
+thread = threading.Thread(target=burn)
+thread.start()
+thread.join()
+burn()
+print("ended", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_cpu_time_of_a_tree_has_that_of_processes_and_threads_that_have_ended() -> None:
+    with subprocess.Popen([sys.executable, "-c", ENDING], stdin=-1, stdout=-1, text=True) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdout.readline()
+        before_ns = tree_ran_ns(process.pid)
+        process.stdin.write("\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        assert 500e6 - 50e6 <= tree_ran_ns(process.pid) - before_ns < 700e6
+        process.stdin.write("\n")

@@ -14,6 +14,7 @@ import commands as command_line
 import systems
 from commands.output import THRESHOLD_MISSED
 from config import flags, hosts
+from config.beside import ENTRY
 from config.load import experiments, load_plan
 from config.options import flag_table, key_table
 from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT, PLAN_OPTIONS, ROW
@@ -138,6 +139,7 @@ def test_the_tables_of_options_are_those_declared() -> None:
     options = (*CHOICE, *MEASURING, *INTERPRETERS, *OUTPUT, *OF_A_RUN, LANG)
     assert rows(DOCS / "plans.md", "A plan of your own") == [*key_table(PLAN_OPTIONS), *key_table(ROW)]
     assert rows(DOCS / "plans.md", "Flags") == flag_table(one for one in options if one not in PLAN_OPTIONS)
+    assert rows(DOCS / "beside.md", "Keys of an entry") == key_table(ENTRY)
     assert rows(DOCS / "hosts.md", "The file of hosts") == key_table(hosts.HOST_KEYS)
     assert rows(DOCS / "hosts.md", "Flags") == flag_table(hosts.OPTIONS)
     documented = {flag for option in (*options, *OPTIONS, *hosts.OPTIONS) for flag in option.flags}

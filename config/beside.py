@@ -1,0 +1,151 @@
+"""What stands beside the service: --with and `beside` in a plan, and the databases that are known by name."""
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from config.options import Given, Option, by_key, expect_keys, parsed
+from core.beside import PLACE, Beside
+from core.messages import listed, message, verbatim
+from core.method import LONGEST_S
+from core.redact import USERINFO
+
+URL = "postgresql://postgres:{password}@{host}:{port}/postgres"
+POSTGRES = Beside(
+    name="PostgreSQL",
+    first=("initdb -D {data} -U postgres --pwfile={config} -A scram-sha-256 -E UTF8 --no-locale --no-sync",),
+    command="postgres -D {data} -h {host} -p {port} -k '' -c max_connections=400 -c dynamic_shared_memory_type=mmap",
+    ready="pg_isready -h {host} -p {port}",
+    environment={
+        "DATABASE_URL": URL,
+        "PGHOST": "{host}",
+        "PGPORT": "{port}",
+        "PGUSER": "postgres",
+        "PGPASSWORD": "{password}",
+        "PGDATABASE": "postgres",
+    },
+    config="{password}\n",
+    stop="SIGQUIT",  # its immediate shutdown, which also removes its shared memory
+    users=("postgres", "nobody"),
+)
+DRIVERS = ("asyncpg", "psycopg", "psycopg2", "pg8000")  # of SQLAlchemy
+KNOWN = {
+    "postgres": POSTGRES,
+    **{
+        name: Beside(
+            name=name.title(),
+            command=f"{name}-server {{config}}",
+            environment={"REDIS_URL": "redis://default:{password}@{host}:{port}/0"},
+            config='bind {host}\nport {port}\nrequirepass {password}\ndir "{data}"\nsave ""\nappendonly no\n',
+            users=(name, "nobody"),
+        )
+        for name in ("valkey", "redis")
+    },
+    **{
+        f"postgres+{driver}": replace(
+            POSTGRES, environment={**POSTGRES.environment, "DATABASE_URL": URL.replace(":", f"+{driver}:", 1)}
+        )
+        for driver in DRIVERS
+    },
+}
+PLACES = ("host", "port", "socket", "data", "config", "password")
+_NO_SECRET = re.compile(r"[^:]*(:\{password\})?")
+
+
+def _text(given: Given) -> str:
+    """Return a text that result.json may keep. Raises BadInput for a secret in it."""
+    text = given.text()
+    if "{env:" in text or not all(map(_NO_SECRET.fullmatch, USERINFO.findall(text))):
+        accepted = message(
+            "a text without secrets, because result.json keeps it; {place} is a password of the run", place="{password}"
+        )
+        raise replace(given, value="...").wrong(accepted)
+    return text
+
+
+def _words(given: Given, places: tuple[str, ...] = PLACES[:-1]) -> str:
+    """Return a command, in which there is no password because anybody here can see a command line. Raises BadInput."""
+    text = _text(given)
+    try:
+        is_command = bool(shlex.split(text)) and {*PLACE.findall(text)} <= {*places}
+    except ValueError:
+        is_command = False
+    if not is_command:
+        known = listed(f"{{{place}}}" for place in places)
+        raise given.wrong(message("a command whose quotes are closed, with no places but {places}", places=known))
+    return text
+
+
+def _environment(given: Given) -> Mapping[str, str]:
+    texts = given.value if isinstance(given.value, dict) else {"": ""}
+    if not all(isinstance(text, str) and PLACE.search(text) for text in texts.values()):
+        example = "{SEARCH_URL: 'http://{host}:{port}'}"
+        raise given.wrong(
+            message("variables with the address, such as {example}; give other variables with --env", example=example)
+        )
+    return {name: _text(replace(given, value=text)) for name, text in texts.items()}
+
+
+def _start_deadline(given: Given) -> float:
+    return given.seconds({"s": 1.0, "min": 60.0}, LONGEST_S, "30s or 2min")
+
+
+ENTRY = (
+    Option("", message("postgres, valkey, redis, or a name of your own"), _text, key="name"),
+    Option("", message("how it starts, with {port} or {socket}"), _words, key="command"),
+    Option(
+        "",
+        message("what shows that it is ready: port (default), socket, or a command that exits with 0"),
+        _words,
+        key="ready",
+    ),
+    Option("", message("variables that tell its address to the service"), _environment, key="environment"),
+    Option("", message("text of a file, whose path is {config}"), _text, key="config"),
+    Option("", message("CPUs that it is held to: 0-3"), Given.cpus, key="pin"),
+    Option(
+        "",
+        message("time until it is ready (default: 30s)"),
+        _start_deadline,
+        key="start_deadline",
+        field="start_deadline_s",
+    ),
+)
+
+
+def _beside(given: Given) -> tuple[Beside, ...]:
+    """Parse names with commas, or a list of names and of mappings. Raises BadInput."""
+    entries = given.value.split(",") if isinstance(given.value, str) else given.value
+    found = {}
+    for entry in entries if isinstance(entries, list) else [entries]:
+        content = {"name": entry.strip()} if isinstance(entry, str) else entry
+        expect_keys(verbatim(given.name), content, tuple(by_key(ENTRY)))
+        values: dict[str, Any] = parsed(ENTRY, content, given.folder)
+        if known := KNOWN.get(values.get("name", "")):
+            variables = {**known.environment, **values.get("environment", {})}
+            values = {**vars(known), **values, "name": known.name, "environment": variables}
+        if not {"name", "command"} <= values.keys():
+            accepted = message("one of {names}; in a plan also a name and a command", names=listed(KNOWN))
+            raise replace(given, value=values.get("name")).wrong(accepted)
+        found[values["name"]] = Beside(**values)
+    return tuple(found.values())
+
+
+def _prepare(given: Given) -> tuple[str, ...]:
+    texts = given.value if isinstance(given.value, list) else [given.value]
+    return tuple(_words(replace(given, value=text), ("python",)) for text in texts)
+
+
+WITH = Option(
+    "--with NAMES",
+    message("start these beside the service for the run: postgres, postgres+asyncpg, valkey or redis"),
+    _beside,
+    key="beside",
+)
+PREPARE = Option(
+    "--prepare COMMAND",
+    message("fill what stands beside the service with data: 'psql -f data.sql' or '{python} seed.py'"),
+    _prepare,
+    repeated=True,
+)

@@ -1,0 +1,206 @@
+"""What stands beside the services of a run, such as their database: started, waited for, filled, watched and ended."""
+
+import os
+import pwd
+import secrets
+import shlex
+import shutil
+import socket
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from glob import glob
+from pathlib import Path
+from signal import Signals
+from subprocess import TimeoutExpired
+from time import monotonic
+from typing import Any
+
+from config.plan import Plan
+from core.beside import HOST, PORT, SOCKET, Beside, filled
+from core.errors import BadInput, GilscopeError
+from core.messages import Message, message
+from core.processtree import tree_ran_ns
+from core.secret import revealed
+from core.system import SERVICE
+from lab.folders import PrivateFolder
+from lab.output import OutputReader, ProcessOutput, last_text
+from lab.processes import Guard, describe_exit, guarded, run
+from lab.python.interpreters import scrubbed_environment
+from lab.run.runtimes import AnyRuntime, UserServiceRuntime, runtime_of
+from lab.user_service import ports
+
+TURN_S = 0.05
+ASK_DEADLINE_S = 5.0
+RUN_DEADLINE_S = 3600.0
+TAIL_BYTES = 1500
+WHEELS = (f"{folder}/{inner}/bin" for folder in filter(None, sys.path) for inner in ("*", "*/*"))
+FOLDERS = ("/usr/lib/postgresql/*/bin", *WHEELS)  # where servers are that are not on PATH
+
+
+class BesideFailed(GilscopeError):
+    """A program beside the services that did not get ready, could not be filled with data, or ended too early."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """The programs beside the services of a run, by name. variables: by which the services find them"""
+
+    variables: dict[str, str] = field(default_factory=dict)
+    running: dict[str, tuple[Guard, ProcessOutput]] = field(default_factory=dict)
+
+    def cpu_ns(self) -> Counter[str]:
+        """Return the CPU time that each has used so far, with all that it has started."""
+        return Counter({name: tree_ran_ns(guard.process.pid) for name, (guard, _) in self.running.items()})
+
+    def expect_alive(self, when: Message) -> None:
+        """Raises BesideFailed if one has ended."""
+        for name, (guard, output) in self.running.items():
+            if guard.process.poll() is not None:
+                raise _failed(message("{name} ended {when}.", name=name, when=when), output.content())
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shell:
+    """How commands run: with values in their places, in an environment and a folder. prefix: words before each."""
+
+    values: Mapping[str, str]
+    environment: Mapping[str, str]
+    folder: Path
+    prefix: Sequence[str] = ()
+
+    def words(self, command: str) -> list[str]:
+        """Raises BadInput if the program is not there."""
+        program, *others = (filled(word, self.values) for word in shlex.split(command))
+        path = shutil.which(program, path=self.environment["PATH"]) or shutil.which(self.folder / program)
+        if path is None:
+            raise BadInput(
+                "{program} was not found. Install it, or correct the command {command}.",
+                program=program,
+                command=command,
+            )
+        return [*self.prefix, path, *others]
+
+    def run(self, command: str, deadline_s: float = RUN_DEADLINE_S) -> None:
+        """Raises BesideFailed if the command fails."""
+        try:
+            done = run(self.words(command), deadline_s, self.environment, folder=self.folder)
+        except TimeoutExpired:
+            raise BesideFailed(
+                "The command {command} did not end within {limit_s:g} s.", command=command, limit_s=deadline_s
+            ) from None
+        if done.returncode:
+            how = message("The command {command} {ending}.", command=command, ending=describe_exit(done.returncode))
+            raise _failed(how, (done.stdout + done.stderr).encode())
+
+
+def _failed(problem: Message, output: bytes) -> BesideFailed:
+    text = last_text(output, TAIL_BYTES) or message("nothing")
+    return BesideFailed("{problem} It wrote: {output}", problem=problem, output=text)
+
+
+@contextmanager
+def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Standing]:
+    """Start what the plan has beside its services and fill it with data. All of it is gone when the block ends.
+
+    Raises BesideFailed, and BadInput for a program that is not there.
+    """
+    command = plan.user_service.command if plan.user_service else None
+    folder, made = Path(command.directory if command else "").absolute(), Standing()
+    installed = (folder for pattern in FOLDERS for folder in sorted(glob(pattern), reverse=True))
+    environment = scrubbed_environment()
+    environment["PATH"] = path = os.pathsep.join([environment.get("PATH", os.defpath), *installed])
+    with ExitStack() as stack:
+        for beside in plan.beside:
+            running, variables = stack.enter_context(_started(beside, environment | made.variables, folder))
+            made.running[beside.name] = running
+            made.variables.update(variables)
+        if plan.prepare:
+            python = _python(plan, runtimes)
+            environment |= made.variables | {"PATH": os.pathsep.join([os.path.dirname(python), path])}
+            environment |= {name: revealed(text) for name, text in command.environment.items()} if command else {}
+            for step in plan.prepare:
+                _Shell(values={"python": python}, environment=environment, folder=folder).run(step)
+        yield made
+
+
+def _python(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> str:
+    """Return the interpreter of the first service."""
+    first = plan.entries()[0]
+    runtime = runtime_of(SERVICE, first.system, runtimes, first.cell.runtime, plan.method)
+    return runtime.python(first.system) if isinstance(runtime, UserServiceRuntime) else sys.executable
+
+
+@contextmanager
+def _started(
+    beside: Beside, environment: Mapping[str, str], folder: Path
+) -> Iterator[tuple[tuple[Guard, ProcessOutput], dict[str, str]]]:
+    """One program, once it is ready, and the variables that tell its address."""
+    with PrivateFolder() as private, closing(OutputReader()) as reader:
+        lease = ports.lease(HOST)  # which lasts as long as this block
+        values = {"host": HOST, "port": str(lease.port), "password": secrets.token_hex(16)}
+        values |= {name: str(private.folder / name) for name in ("data", "config", SOCKET)}
+        variables = beside.variables(values)
+        shell = _Shell(
+            values=values,
+            environment={**environment, **variables},
+            folder=private.folder if beside.users else folder,
+            prefix=_owned(beside, private.folder, filled(beside.config, values)),
+        )
+        for command in beside.first:
+            shell.run(command)
+        output, words = ProcessOutput(), shell.words(beside.command)
+        streams, stop = (output.write_end, output.write_end), Signals[beside.stop]
+        with guarded(words, shell.environment, folder=shell.folder, streams=streams, stop=stop) as guard:
+            reader.watch(output)
+            _await_ready(beside, shell, guard, output)
+            yield (guard, output), variables
+
+
+def _await_ready(beside: Beside, shell: _Shell, guard: Guard, output: ProcessOutput) -> None:
+    """Raises BesideFailed if it ends, or is not ready in time."""
+    until = monotonic() + beside.start_deadline_s
+    while not _is_ready(beside.ready, shell):
+        Standing(running={beside.name: (guard, output)}).expect_alive(message("before it was ready"))
+        if monotonic() >= until:
+            late = message(
+                "{name} was not ready within {limit_s:g} s ({ready}). Correct its command, or raise start_deadline.",
+                name=beside.name,
+                limit_s=beside.start_deadline_s,
+                ready=beside.ready,
+            )
+            raise _failed(late, output.content())
+        with suppress(TimeoutExpired):
+            guard.process.wait(TURN_S)
+
+
+def _is_ready(ready: str, shell: _Shell) -> bool:
+    addresses: dict[str, tuple[int, Any]] = {
+        PORT: (socket.AF_INET, (HOST, int(shell.values[PORT]))),
+        SOCKET: (socket.AF_UNIX, shell.values[SOCKET]),
+    }
+    if ready in addresses:
+        family, address = addresses[ready]
+        with socket.socket(family) as probe:
+            return not probe.connect_ex(address)
+    with suppress(BesideFailed):
+        shell.run(ready, ASK_DEADLINE_S)
+        return True
+    return False
+
+
+def _owned(beside: Beside, folder: Path, config: str) -> list[str]:
+    """Make what is in its folder, and return the words before a command that change its CPUs and its user."""
+    paths = folder, folder / "data", folder / "config"
+    paths[1].mkdir(mode=0o700)
+    paths[2].write_text(config, encoding="utf-8")
+    words = ["taskset", "--cpu-list", ",".join(map(str, beside.pin))] if beside.pin else []
+    users = {one.pw_name: one for one in pwd.getpwall()} if os.geteuid() == 0 else {}
+    for user in [users[name] for name in beside.users if name in users][:1]:
+        for path in paths:
+            os.chown(path, user.pw_uid, user.pw_gid)
+        ids = (f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}")
+        words += ["setpriv", *ids, "--clear-groups", "--pdeathsig=keep"]
+    return words

@@ -1,0 +1,193 @@
+"""What stands beside a service: databases that are known by name, and any program, for real."""
+
+import os
+import shutil
+import sys
+from glob import glob
+from pathlib import Path
+from signal import SIGKILL
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from core.processtree import tree
+from core.result import load
+from lab.run.runtimes import Runtime
+from reports.facts.others import others
+from tests.contract.runs import Run, finished, runtime_flags, started, wait_for_ends
+
+pytestmark = pytest.mark.skipif(
+    not (hasattr(os, "pidfd_open") and Path("/proc/self/environ").exists()), reason="needs Linux: /proc and pidfd"
+)
+
+SERVICE = """
+import json, os, subprocess, sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+class Item(BaseHTTPRequestHandler):
+    def do_GET(self):
+        name = subprocess.run(sys.argv[2:], stdout=-1, text=True, check=True).stdout.strip()
+        body = json.dumps({"name": name, "url": os.environ.get("DATABASE_URL", os.environ.get("REDIS_URL"))}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *words):
+        pass
+
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Item).serve_forever()
+"""
+BURNING = """
+import socket, sys, time
+server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+begun, used = time.perf_counter_ns(), time.process_time_ns()
+with open("log", "w") as log:
+    while True:
+        if time.process_time_ns() - used < 0.4 * (time.perf_counter_ns() - begun):
+            sum(range(100_000))
+        else:
+            time.sleep(0.002)
+        print(time.perf_counter_ns(), time.process_time_ns(), flush=True, file=log)
+"""
+FILL = "psql -qc \"create table items as select 3 as id, 'three' as name\""
+ASK = "psql -XAtc 'select name from items where id = 3'"
+
+
+@pytest.fixture
+def folder(short_folder: Path) -> Path:
+    """A folder that the user of a database may enter, with the programs."""
+    short_folder.chmod(0o711)
+    (short_folder / "service.py").write_text(SERVICE)
+    (short_folder / "burning.py").write_text(BURNING)
+    return short_folder
+
+
+@pytest.fixture
+def postgres() -> None:
+    """PostgreSQL with its clients, as Debian installs it."""
+    if not (shutil.which("initdb") or glob("/usr/lib/postgresql/*/bin/initdb")) or not shutil.which("psql"):
+        pytest.skip("PostgreSQL is not installed; on Debian: apt-get install postgresql")
+
+
+@pytest.fixture
+def redis() -> None:
+    """Redis."""
+    if not shutil.which("redis-server"):
+        pytest.skip("Redis is not installed; on Debian: apt-get install redis-server")
+
+
+def own_flags(runtime: Runtime, ask: str, *more: str) -> list[str]:
+    """Of a run of the service, which starts the command *ask* for each request."""
+    flags = ["--service-command", f"{{python}} service.py {{port}} {ask}", "--request", "GET /", "--out", "run"]
+    return [*flags, "--num-clients", "1", "--warmup", "0", "--blocks", "1", *runtime_flags(runtime), *more]
+
+
+def texts(run: Run) -> str:
+    """All that a run has written."""
+    files = [path for path in (run.folder / "run").rglob("*") if path.is_file()]
+    return "".join([run.said(), run.complained(), *(path.read_text(errors="replace") for path in files)])
+
+
+def test_postgres_is_filled_told_to_the_service_and_counted_apart_and_nothing_of_it_stays(
+    any_runtime: Runtime, folder: Path, postgres: None
+) -> None:
+    flags = own_flags(any_runtime, ASK, "--duration", "1", "--expect-json", '{"name": "three"}')
+    run = finished([*flags, "--with", "postgres", "--prepare", FILL], folder)
+    assert run.status() == 0, run.complained()
+    (cell,) = load(folder / "run").cells
+    assert 0 < cell.beside["PostgreSQL"] < cell.wall_ns * (os.cpu_count() or 1)
+    assert "PostgreSQL used" in (folder / "run" / "report.html").read_text()
+    seen = others([cell])
+    assert seen
+    assert "postgres" not in seen.busiest
+    assert "postgresql://" not in texts(run).replace("postgresql://postgres:{password}@", "")
+    assert run.leaves_nothing()
+
+
+def test_redis_is_told_to_the_service(any_runtime: Runtime, folder: Path, redis: None) -> None:
+    flags = own_flags(
+        any_runtime, "sh -c 'redis-cli -u $REDIS_URL get a'", "--duration", "0.5", "--expect-json", '{"name": "b"}'
+    )
+    run = finished([*flags, "--with", "redis", "--prepare", "sh -c 'redis-cli -u $REDIS_URL set a b'"], folder)
+    assert run.status() == 0, run.complained()
+    assert load(folder / "run").cells[0].beside.keys() == {"Redis"}
+    assert run.leaves_nothing()
+
+
+def test_a_runner_that_is_killed_leaves_no_database(any_runtime: Runtime, folder: Path, postgres: None) -> None:
+    with started(own_flags(any_runtime, "sleep 60", "--with", "postgres", "--quiet"), folder) as run:
+        for _ in run.turns("a request"):
+            if any(line.startswith("sleep 60") for line in run.children().values()):
+                break
+        children = {*run.children(), *tree(run.process.pid)}
+        run.signal(SIGKILL)
+        wait_for_ends(children)
+        assert run.leaves_nothing()
+    segments = [line.split() for line in Path("/proc/sysvipc/shm").read_text().splitlines()[1:]]
+    assert not {int(words[4]) for words in segments} & children  # made by one of them
+
+
+def planned(folder: Path, beside: dict[str, Any], runtime: Runtime, *more: str) -> list[str]:
+    """Flags of a run of system 2 with a plan that has *beside*."""
+    plan = {"rows": [{"system": 2}], "beside": [beside], "blocks": 2, "duration": "1"}
+    (folder / "plan.yaml").write_text(yaml.safe_dump(plan))
+    sizes = ["--num-api-services", "1", "--num-clients", "1"]
+    return ["--plan", "plan.yaml", *sizes, *runtime_flags(runtime), "--quiet", "--out", "run", *more]
+
+
+def test_a_program_of_ones_own_is_counted_as_it_counts_itself(any_runtime: Runtime, folder: Path) -> None:
+    command = f"{sys.executable} burning.py {{port}}"
+    run = finished(planned(folder, {"name": "burning", "command": command}, any_runtime), folder)
+    assert run.status() == 0, run.complained()
+    times, used = np.loadtxt(folder / "log").T
+    for cell in load(folder / "run").cells:
+        ends = max(one["finished_ns"] for one in cell.clients)
+        start, end = np.interp([ends - cell.wall_ns, ends], times, used)
+        assert cell.beside["burning"] == pytest.approx(end - start, rel=0.1, abs=20e6)
+
+
+BAD: list[tuple[dict[str, Any], str, int]] = [
+    ({"command": "sleep {port}", "start_deadline": "0.2s"}, "was not ready within 0.2 s (port)", 1),
+    ({"command": "sh -c 'echo no {port}; exit 3'"}, "bad ended before it was ready. It wrote: no ", 1),
+    ({"command": "/nowhere/server {port}"}, "/nowhere/server was not found", 2),
+    ({"command": "sleep {port}", "ready": "false", "start_deadline": "0.2s"}, "was not ready within 0.2 s (false)", 1),
+]
+
+
+@pytest.mark.parametrize(("beside", "problem", "status"), BAD)
+def test_a_program_that_does_not_get_ready_ends_the_run_with_what_it_wrote(
+    any_runtime: Runtime, folder: Path, beside: dict[str, Any], problem: str, status: int
+) -> None:
+    run = finished(planned(folder, {"name": "bad", **beside}, any_runtime), folder)
+    assert run.status() == status
+    assert problem in run.complained()
+    assert run.leaves_nothing()
+
+
+def test_data_that_cannot_be_loaded_ends_the_run(any_runtime: Runtime, folder: Path) -> None:
+    beside = {"name": "burning", "command": f"{sys.executable} burning.py {{port}}"}
+    run = finished(planned(folder, beside, any_runtime, "--prepare", "sh -c 'echo no data; exit 4'"), folder)
+    assert run.status() == 1
+    assert "sh -c 'echo no data; exit 4' exited with status 4. It wrote: no data" in run.complained()
+    assert run.leaves_nothing()
+
+
+def test_a_program_that_ends_in_mid_run_is_named_what_was_measured_stays_and_the_run_goes_on(
+    any_runtime: Runtime, folder: Path
+) -> None:
+    beside = {"name": "burning", "command": f"{sys.executable} burning.py {{port}}"}
+    with started(planned(folder, beside, any_runtime), folder) as run:
+        for _ in run.turns("a saved cell"):
+            if (folder / "run" / "result.json").exists() and load(folder / "run").cells:
+                break
+        (pid,) = [pid for pid, line in run.children().items() if "burning.py" in line and "guard.py" not in line]
+        os.kill(pid, SIGKILL)
+        assert run.status() == 1
+    assert "burning ended during the run. What was measured is kept; continue with: " in run.complained()
+    (kept,) = load(folder / "run").cells
+    assert finished(["--resume", "run", "--quiet"], folder).status() == 0
+    assert load(folder / "run").cells[0] == kept
+    assert [cell.status for cell in load(folder / "run").cells] == ["ok", "ok"]

@@ -1,0 +1,35 @@
+"""beside.md, word for word: its files and its command in a new folder, with fewer, shorter measurements."""
+
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from core.result import load
+from tests.conftest import runtime_or_skip
+from tests.docs.pages import DOCS, blocks
+from tests.test_runner import gilscope
+
+PAGE = DOCS / "beside.md"
+HURRY = "--blocks 1 --duration 0.2 --runtime 3.14,3.14t"
+
+
+def test_the_application_is_measured_with_its_database_under_both_runtimes(tmp_path: Path) -> None:
+    for name in ("3.14", "3.14t"):
+        runtime_or_skip(name)
+    if not (shutil.which("initdb") or [*Path("/usr/lib/postgresql").glob("*/bin/initdb")]):
+        pytest.skip("PostgreSQL is not installed; on Debian: apt-get install postgresql")
+    files = dict(zip(("shop.py", "seed.py"), blocks(PAGE, "py"), strict=True))
+    files["requirements.txt"], *_ = blocks(PAGE, "text")
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    command = blocks(PAGE, "sh")[-1].removeprefix("python $GILSCOPE/runner.py ")
+    done = gilscope(*shlex.split(f"{command} {HURRY}"), folder=tmp_path)
+    if "could not be installed" in done.stderr:
+        pytest.skip(done.stderr)
+    assert done.returncode == 0, done.stderr
+    assert "Beside  PostgreSQL used" in done.stdout
+    cells = load(tmp_path / "run").cells
+    assert sorted((cell.runtime, cell.status) for cell in cells) == [("3.14", "ok")] * 2 + [("3.14t", "ok")] * 2
+    assert all(cell.beside["PostgreSQL"] for cell in cells)
