@@ -47,7 +47,7 @@ def test_going_on_with_edited_code_is_refused_with_the_file(
     experiment.carry_out(order, run, journal.sandbox, journal)
     assert [cell.code for cell in run.cells] == [run.cells[0].code] * 2 + [run.cells[-1].code] * 10
     assert len(run.fingerprints[CODE]) == 2
-    assert "2 states of the code" in str(mixed(run.cells))
+    assert "2 different versions" in str(mixed(run.cells))
     check_unchanged(run, order)
     assert count_unmeasured(run) == 0
 
