@@ -7,12 +7,11 @@ from core.result import CellResult
 from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Datum, Figure, Form, Section, interval, number, words
 from reports.document.shapes import Col, arm_col, col, table, tip
-from reports.document.values import megabytes, microseconds, ratio, tenths, whole
+from reports.document.values import hundredths, microseconds, ratio, tenths, whole
 from reports.facts.capacity import Capacity, Probed, Ratio, ratios
 from reports.facts.cells import grouped, memory_bytes, setting_key
 from reports.facts.figures import cpu_ns
 from reports.facts.settings import parameter_values
-from reports.statistics.capacity import bracket
 from reports.statistics.verdict import WORDS
 from reports.view import View
 
@@ -21,18 +20,29 @@ OF_SEARCHES = True
 TITLE = message("Capacity")
 WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
 GIB = 2**30
+LOAD = 1000.0  # requests/s whose cost is shown
 
 
 def _cores(cell: CellResult) -> float | None:
     return (cpu_ns(cell.services) or 0) / cell.wall_ns if cell.wall_ns else None
 
 
+def _figure(name: str, unit: float) -> Callable[[CellResult], float | None]:
+    """Return what reads a percentile of latency, in *unit* nanoseconds."""
+    return lambda cell: cell.latency[name] / unit if name in cell.latency else None  # type: ignore[literal-required]
+
+
+def _megabytes(cell: CellResult) -> float | None:
+    size = memory_bytes(cell.services)
+    return size / 1e6 if size else None
+
+
 PANELS: tuple[tuple[Message, Callable[[CellResult], float | None], Form], ...] = (
-    (message("p50 [us]"), lambda cell: cell.latency.get("p50_ns"), microseconds),
-    (message("p99 [us]"), lambda cell: cell.latency.get("p99_ns"), microseconds),
-    (message("p99.9 [us]"), lambda cell: cell.latency.get("p999_ns"), microseconds),
+    (message("p50 [ms]"), _figure("p50_ns", 1e6), hundredths),
+    (message("p99 [ms]"), _figure("p99_ns", 1e6), hundredths),
+    (message("p99.9 [ms]"), _figure("p999_ns", 1e6), hundredths),
     (message("service cores"), _cores, ratio),
-    (message("memory [MB]"), lambda cell: memory_bytes(cell.services), megabytes),
+    (message("memory [MB]"), _megabytes, whole),
 )
 
 
@@ -44,6 +54,7 @@ def section(view: View) -> Section:
     steps = ratios(view.run, found)
     answer = tuple(_step_sentence(one, view) for one in steps) or tuple(_sentence(one, view) for one in found)
     capacity_table = table(TITLE, _columns(view), [(NOTHING, found)])
+    candidates = table(message("Candidates"), _columns(view), [(NOTHING, view.candidates)], titled=True)
     step_table = table(message("Steps"), _step_columns(), [(NOTHING, steps)])
     notes = tuple(_cautions(view))
     probes = [(verbatim(_name(one, view)), one.probes) for one in found]
@@ -55,7 +66,7 @@ def section(view: View) -> Section:
         tables=(
             capacity_table,
             *([step_table] if steps else []),
-            *([table(message("Candidates"), _columns(view), [(NOTHING, view.candidates)])] if view.candidates else []),
+            *([candidates] if view.candidates else []),
             table(message("Probes"), _probe_columns(), probes, folded=True),
         ),
         figures=tuple(_figures(view)),
@@ -70,7 +81,7 @@ def _objectives(view: View) -> str:
 def _name(one: Capacity, view: View) -> str:
     """Return the arm, with its topology or its setting if there are several."""
     if view.plan.picks:
-        return f"{one.arm} ({one.params[WORKERS]}x{one.params[THREADS]})"
+        return f"{one.arm} ({_topology(one)})"
     several = len({setting_key(other.system, other.params) for other in view.capacities}) > 1
     return f"{one.arm} ({one.system}: {parameter_values(one.params, tuple(one.params))})" if several else one.arm
 
@@ -129,12 +140,18 @@ def _cautions(view: View) -> Iterator[Message]:
     """Yield what a reader must know of a search that did not end as it should."""
     for one in view.capacities:
         name = _name(one, view)
-        if one.crossing and one.crossing.is_cliff:
-            low, high = bracket([probed.probe for probed in one.probes])
+        fails = [probed.rate for probed in one.probes if not probed.probe.passes]
+        if one.crossing and one.crossing.is_cliff and one.highest_pass > min(fails):
+            yield message(
+                "{arm}: some probes at up to {high} requests/s met the objectives, and others from {low} requests/s on "
+                "missed them. Latency differs from one start of the service to the next, or the machine was busy.",
+                arm=name, low=whole(min(fails)), high=whole(one.highest_pass),
+            )  # fmt: skip
+        elif one.crossing and one.crossing.is_cliff:
             yield message(
                 "{arm}: latency rises at once between {low} and {high} requests/s. The interval is from the highest "
                 "rate that met the objectives to the lowest that missed them.",
-                arm=name, low=whole(low), high=whole(high),
+                arm=name, low=whole(one.crossing.low), high=whole(one.crossing.high),
             )  # fmt: skip
         elif one.crossing and one.wanted is None and not one.is_confirmed:
             yield message(
@@ -156,18 +173,32 @@ def _columns(view: View) -> list[Col[Capacity]]:
     def near(read: Callable[[CellResult], float | None]) -> Callable[[Capacity], float | None]:
         return lambda one: None if one.nearest is None else read(one.nearest.cell)
 
+    price, limit = view.plan.price, view.plan.method.limit_cpus
+
+    def cost(one: Capacity) -> float | None:
+        cores, size = near(_cores)(one), near(lambda cell: memory_bytes(cell.services))(one)
+        if not (price and one.crossing and cores and size):
+            return None
+        return price.cost(LOAD, one.crossing.rate, limit or cores, view.plan.method.limit_memory_bytes or size)
+
     return [
         arm_col(lambda one: one.arm, view.looks),
-        *([col(message("Setting"), lambda one: verbatim(_name(one, view)))] if view.plan.picks else []),
-        col(message("capacity [requests/s]"), _rate_datum, whole),
-        col(message("p50 [us]"), near(lambda cell: cell.latency.get("p50_ns")), microseconds),
-        col(message("p99 [us]"), near(lambda cell: cell.latency.get("p99_ns")), microseconds),
-        col(message("service cores"), near(_cores), ratio),
-        col(message("memory [MB]"), near(lambda cell: memory_bytes(cell.services)), megabytes),
-        col(message("requests/s per core"), lambda one: _per(one, _cores), whole),
-        col(message("requests/s per GiB"), lambda one: _per(one, _gib), whole),
-        col(message("probes"), lambda one: float(len(one.probes)), whole),
+        *([col(message("Topology"), _topology)] if view.plan.picks else []),
+        col(message("capacity [requests/s]"), _rate_datum, whole, brief=message("capacity")),
+        col(message("p50 [ms]"), near(_figure("p50_ns", 1e6)), hundredths, rank=1),
+        col(message("p99 [ms]"), near(_figure("p99_ns", 1e6)), hundredths),
+        col(message("service cores"), near(_cores), ratio, brief=message("cores")),
+        col(message("memory [MB]"), near(_megabytes), whole, brief=message("MB")),
+        col(message("requests/s per core"), lambda one: _per(one, _cores), whole, brief=message("per core"), rank=1),
+        col(message("requests/s per GiB"), lambda one: _per(one, _gib), whole, brief=message("per GiB"), rank=2),
+        *([col(message("cost of 1,000 requests/s per {period}", period=price.period), cost, whole)] if price else []),
+        col(message("probes"), lambda one: float(len(one.probes)), whole, rank=3),
     ]
+
+
+def _topology(one: Capacity) -> str:
+    """Return processes x threads."""
+    return f"{one.params[WORKERS]}x{one.params[THREADS]}"
 
 
 def _gib(cell: CellResult) -> float | None:
@@ -193,20 +224,20 @@ def _probe_columns() -> list[Col[Probed]]:
     return [
         col(message("rate [requests/s]"), lambda one: one.rate, whole),
         col(message("misses / allowed"), lambda one: one.excess, ratio),
-        col(message("p50 [us]"), lambda one: one.cell.latency.get("p50_ns"), microseconds),
-        col(message("p99 [us]"), lambda one: one.cell.latency.get("p99_ns"), microseconds),
-        col(message("p99.9 [us]"), lambda one: one.cell.latency.get("p999_ns"), microseconds),
+        *(col(head, _of_cell(read), form) for head, read, form in PANELS),
         col(message("failed or not sent"), lambda one: float(one.load.failures + one.load.unsent), whole),
-        col(message("service cores"), lambda one: _cores(one.cell), ratio),
-        col(message("memory [MB]"), lambda one: memory_bytes(one.cell.services), megabytes),
         col(message("generator's delay, p99 [us]"), lambda one: one.cell.lag.get("p99_ns"), microseconds),
         col(message("seconds"), lambda one: one.cell.wall_ns / 1e9, tenths),
     ]
 
 
+def _of_cell(read: Callable[[CellResult], float | None]) -> Callable[[Probed], float | None]:
+    return lambda one: read(one.cell)
+
+
 def _figures(view: View) -> Iterator[Figure]:
     """Yield a figure for each setting: what each probe says of latency, CPU and memory, against its rate."""
-    groups = grouped(view.capacities, lambda one: setting_key(one.system, one.params)).values()
+    groups = grouped(view.capacities, lambda one: view.plan.picks or setting_key(one.system, one.params)).values()
     for place, group in enumerate(groups):
         panels = tuple(filter(None, (_panel(group, view, *one) for one in PANELS)))
         if panels:
