@@ -1,11 +1,12 @@
-"""Copy a saved run to the repository: its tables, a picture of the page, and result.json without large values.
+"""Keep a saved run in the repository: a small result.json, its latencies, and the page's first screen as a picture.
 
 Usage: python -m benchmarks.keep_record RUN [--folder docs/record]
 
-The copy of result.json has no histograms, percentiles (the tables contain them), slow requests, slices, fingerprints
-or folders of interpreters. Everything else of a report can be made from it again.
+The small result.json has no histograms, slow requests, slices, fingerprints and folders of interpreters. `runner.py
+report` makes everything else of the report from it again. latency.md keeps the percentiles, which need the histograms.
 """
 
+import re
 import shlex
 import subprocess
 import sys
@@ -21,7 +22,8 @@ from lab.places import REPOSITORY
 from reports.facts.commands import command_line
 from reports.names import PAGE
 
-TABLES = ("record.md", "table.md")
+TABLE = "table.md"
+LATENCY = "latency.md"
 SINGLE = ("timeline", "slow", "workers_ns")  # of a client
 
 
@@ -39,9 +41,9 @@ def main() -> None:
 
 
 def keep(run: Path, folder: Path) -> None:
-    """Write the tables and result.json of *run* to *folder*. Raises BadInput if the run has no report."""
+    """Write latency.md and the small result.json. Raises BadInput if the run has no report."""
     whole = load(run)
-    absent = [name for name in (*TABLES, PAGE) if not (run / name).is_file()]
+    absent = [name for name in (TABLE, PAGE) if not (run / name).is_file()]
     if absent:
         raise BadInput(
             "{run} has no {absent}. Make its report with: python runner.py report {run}",
@@ -49,10 +51,26 @@ def keep(run: Path, folder: Path) -> None:
             absent=", ".join(absent),
         )
     folder.mkdir(parents=True, exist_ok=True)
-    for name in TABLES:
-        lines = (run / name).read_text().splitlines(keepends=True)
-        (folder / name).write_text("".join(line for line in lines if not line.startswith("![")))  # plots are not copied
+    (folder / LATENCY).write_text(latencies((run / TABLE).read_text(), whole.run_id))
     RunFile(folder).save(compact(whole))
+
+
+def latencies(table: str, run_id: str) -> str:
+    """Return a page with p50 and p99 of each setting and runtime. *table* is the text of table.md."""
+    rows: dict[str, dict[str, str]] = {}
+    for line in table.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if title := re.fullmatch(r"\*\*(.+)\*\*", line):
+            row = rows.setdefault(title[1], {})
+        elif "p50 \\[us]" in cells:
+            p50, p99 = (cells.index(f"{name} \\[us]") for name in ("p50", "p99"))
+        elif rows and len(cells) > 1 and not cells[0].startswith("-"):
+            row[cells[0]] = f"{cells[p50]} / {cells[p99]}"
+    names = [*dict.fromkeys(name for row in rows.values() for name in row)]
+    lines = [["setting", *names], ["---"] * (len(names) + 1)]
+    lines += [[title, *(row.get(name, "-") for name in names)] for title, row in rows.items()]
+    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"# Latencies of the record\n\nRun {run_id}: p50 / p99 of all requests of all blocks, in us.\n\n{text}\n"
 
 
 def compact(run: Run) -> Run:
