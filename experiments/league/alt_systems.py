@@ -1,4 +1,4 @@
-"""Declare the alternatives: servers of other projects and of the standard library. See docs/alternatives.md."""
+"""The alternatives: servers of other projects and of the standard library. docs/experiments.md describes each."""
 
 from functools import partial
 from typing import Any
