@@ -1,0 +1,63 @@
+"""Tables of options, parameters and figures in the docs are made from the code that declares them: make golden."""
+
+from collections.abc import Sequence
+
+import pytest
+
+import systems
+from config import hosts
+from config.options import flag_table, key_table
+from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT, PLAN_OPTIONS, ROW
+from config.user_service.options import OPTIONS, SERVICE
+from config.user_service.requests import FILE, REQUEST
+from core.cell import NONE, PARAMETERS, Parameter
+from reports.compare.members import MACHINE, METHOD
+from reports.facts.figures import FIGURES, Figure
+from tests.docs.pages import DOCS, expect, run_parser, with_table
+
+RUN_OPTIONS = (*CHOICE, *MEASURING, *INTERPRETERS, *OUTPUT, *OF_A_RUN, LANG)
+
+
+def _parameter_row(one: Parameter) -> list[str]:
+    default = f"as {one.same_as}" if one.same_as else NONE if one.default is None else str(one.default).lower()
+    return [one.label, default, str(one.accepted), ", ".join(systems.readers(one.name)), str(one.help)]
+
+
+def _figure_row(one: Figure) -> list[str]:
+    of_row = "of all requests, compared" if one.percentile else "median of the blocks" if one.shown else "-"
+    return [f"`{one.name}`", one.meaning, of_row, str(one.better) or "-"]
+
+
+REFUSED = [
+    [", ".join(map(str, MACHINE.values())), "the machine"],
+    [", ".join(map(str, METHOD.values())), "the method"],
+    [
+        "every parameter, the system and the runtime",
+        "a cell. Cells that only one run has are named and left out; no common cell is an error",
+    ],
+]
+TABLES: dict[tuple[str, str], Sequence[Sequence[str]]] = {
+    ("plans", "keys of a plan"): key_table(PLAN_OPTIONS),
+    ("plans", "keys of a row"): key_table(ROW),
+    ("plans", "flags of a run"): flag_table(one for one in RUN_OPTIONS if one not in PLAN_OPTIONS),
+    ("hosts", "keys of a host"): key_table(hosts.HOST_KEYS),
+    ("hosts", "flags of hosts"): flag_table(hosts.OPTIONS),
+    ("own-service", "keys of a request"): key_table(REQUEST),
+    ("own-service", "keys of a file of requests"): key_table(FILE),
+    ("own-service", "keys of a service"): key_table(SERVICE),
+    ("systems", "parameters"): [_parameter_row(one) for one in PARAMETERS.values()],
+    ("report", "figures"): [_figure_row(one) for one in FIGURES],
+    ("compare", "what compare refuses"): REFUSED,
+}
+
+
+@pytest.mark.parametrize(("page", "name"), TABLES)
+def test_a_table_says_what_the_code_declares(page: str, name: str) -> None:
+    path = DOCS / f"{page}.md"
+    expect(path, with_table(path.read_text(), name, TABLES[page, name]))
+
+
+def test_every_flag_of_a_run_is_in_a_table() -> None:
+    documented = {flag for option in (*RUN_OPTIONS, *OPTIONS, *hosts.OPTIONS) for flag in option.flags}
+    known = {flag for action in run_parser()._actions for flag in action.option_strings}
+    assert documented - {""} == known - {"-h", "--help", "--version", *(one.flag for one in PARAMETERS.values())}
