@@ -47,6 +47,18 @@ def test_links_lead_to_files_and_to_headings_in_them(page: Path) -> None:
     assert [heading for file, heading in targets if heading and heading not in anchors(file)] == []
 
 
+def test_pages_that_the_code_names_exist() -> None:
+    kinds = (".py", ".rs", ".toml", ".h", ".hpp", ".cpp", ".java", ".yaml", ".yml", ".po", "Makefile")
+    folders = ("core", "services", "clients", "experiments", "systems", "config", "lab", "reports", "commands", "tests")
+    sources = [path for folder in folders for path in (REPOSITORY / folder).rglob("*")]
+    sources += [path for path in (REPOSITORY / "native").glob("*/**/*") if "target" not in path.parts]
+    sources += [*REPOSITORY.glob("*"), *(REPOSITORY / "benchmarks").glob("*.py")]
+    texts = {path: path.read_text() for path in sources if path.name.endswith(kinds) and path.is_file()}
+    named_pages = {(path, name) for path, text in texts.items() for name in re.findall(r"\bdocs/[\w/-]+\.md\b", text)}
+    missing = {name for path, name in named_pages if not (REPOSITORY / name).exists() and path != Path(__file__)}
+    assert missing == set()
+
+
 def anchors(page: Path) -> list[str]:
     text = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     headings = re.findall(r"^#+ (.*)", text, re.MULTILINE)
