@@ -12,6 +12,7 @@ from config.user_service.options import OPTIONS, SERVICE
 from config.user_service.requests import FILE, REQUEST
 from core.cell import NONE, PARAMETERS, Parameter
 from reports.compare.members import MACHINE, METHOD
+from reports.facts.advice import RULES
 from reports.facts.figures import FIGURES, Figure
 from tests.docs.pages import DOCS, expect, run_parser, with_table
 
@@ -28,6 +29,14 @@ def _figure_row(one: Figure) -> list[str]:
     return [f"`{one.name}`", one.meaning, of_row, str(one.better) or "-"]
 
 
+FINDINGS = {
+    "SlowRelease": "a free-threaded build that is slower by its verdict, and stop-the-world pauses",
+    "LockWait": "a lock that takes 2 % of the time or more",
+    "Stops": "stop-the-world pauses in at least every second request, for 2 % of its time or more",
+    "Collecting": "collections that delay slow requests, or take 5 % of the time or more",
+    "SharedCounts": "contended reference counts, 2 % of the CPU time or more",
+    "Stressed": "a finding of `stress`",
+}
 REFUSED = [
     [", ".join(map(str, MACHINE.values())), "the machine"],
     [", ".join(map(str, METHOD.values())), "the method"],
@@ -48,6 +57,9 @@ TABLES: dict[tuple[str, str], Sequence[Sequence[str]]] = {
     ("systems", "parameters"): [_parameter_row(one) for one in PARAMETERS.values()],
     ("report", "figures"): [_figure_row(one) for one in FIGURES],
     ("compare", "what compare refuses"): REFUSED,
+    ("why", "advice"): [
+        [f"`{one.name}`", FINDINGS[one.about.__name__], str(one.advice), f"<{one.source}>"] for one in RULES
+    ],
 }
 
 
