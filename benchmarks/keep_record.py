@@ -58,14 +58,15 @@ def keep(run: Path, folder: Path) -> None:
 def latencies(table: str, run_id: str) -> str:
     """Return a page with p50 and p99 of each setting and runtime. *table* is the text of table.md."""
     rows: dict[str, dict[str, str]] = {}
+    row, places = {}, []
     for line in table.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if title := re.fullmatch(r"\*\*(.+)\*\*", line):
             row = rows.setdefault(title[1], {})
         elif "p50 \\[us]" in cells:
-            p50, p99 = (cells.index(f"{name} \\[us]") for name in ("p50", "p99"))
+            places = [cells.index(f"{name} \\[us]") for name in ("p50", "p99")]
         elif rows and len(cells) > 1 and not cells[0].startswith("-"):
-            row[cells[0]] = f"{cells[p50]} / {cells[p99]}"
+            row[cells[0]] = " / ".join(cells[place] for place in places)
     names = [*dict.fromkeys(name for row in rows.values() for name in row)]
     lines = [["setting", *names], ["---"] * (len(names) + 1)]
     lines += [[title, *(row.get(name, "-") for name in names)] for title, row in rows.items()]

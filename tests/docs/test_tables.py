@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 import systems
+from commands import SUMMARIES
 from config import hosts
+from config.load import experiments, load_experiment
 from config.options import flag_table, key_table
 from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT, PLAN_OPTIONS, ROW
 from config.user_service.options import OPTIONS, SERVICE
@@ -29,6 +31,30 @@ def _figure_row(one: Figure) -> list[str]:
     return [f"`{one.name}`", one.meaning, of_row, str(one.better) or "-"]
 
 
+MORE = {  # pages on commands and plans
+    "init": "measure-your-service.md",
+    "report": "report.md",
+    "list": "report.md#which-runs-there-are",
+    "export": "report.md#files-for-other-tools",
+    "compare": "compare.md",
+    "runtimes": "plans.md#runtimes",
+    "setup": "plans.md#runtimes",
+    "doctor": "machine.md",
+    "audit": "audit.md",
+    "stress": "audit.md#races-crashes-and-hangs",
+    "hosts": "hosts.md",
+    "record": "record/README.md",
+    "evidence": "evidence.md",
+    "topology": "evidence.md#topology-and-crossover",
+    "scaling": "evidence.md#sweeps",
+    "memory": "evidence.md#memory",
+    "best": "evidence.md#the-best-of-each-runtime",
+    "patch-regression": "compare.md#patch-releases-and-builds-of-cpython",
+    "echo": "experiments.md#echo-servers",
+    "http-clients": "experiments.md#http-clients",
+    "loadgen": "experiments.md#load-generators",
+    "league": "experiments.md#the-league-of-servers",
+}
 FINDINGS = {
     "SlowRelease": "a free-threaded build that is slower by its verdict, and stop-the-world pauses",
     "LockWait": "a lock that takes 2 % of the time or more",
@@ -45,7 +71,15 @@ REFUSED = [
         "a cell. Cells that only one run has are named and left out; no common cell is an error",
     ],
 ]
+
+
+def _more(name: str) -> str:
+    return f"[{MORE[name].partition('#')[0]}]({MORE[name]})" if name in MORE else ""
+
+
 TABLES: dict[tuple[str, str], Sequence[Sequence[str]]] = {
+    ("plans", "commands"): [[f"`{name}`", str(text), _more(name)] for name, text in SUMMARIES.items()],
+    ("plans", "plans"): [[f"`{name}`", load_experiment(name).description, _more(name)] for name in experiments()],
     ("plans", "keys of a plan"): key_table(PLAN_OPTIONS),
     ("plans", "keys of a row"): key_table(ROW),
     ("plans", "flags of a run"): flag_table(one for one in RUN_OPTIONS if one not in PLAN_OPTIONS),
