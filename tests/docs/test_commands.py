@@ -182,8 +182,7 @@ def test_plans_load(folder: Path, with_system_5: None) -> None:
 
 
 def test_python_of_report_runs(folder: Path) -> None:
-    code = blocks(DOCS / "report.md", "python")
-    assert len(code) == 2
-    for text in code:
-        exec(text, {})
-    assert (folder / "report.html").read_text().startswith("<!DOCTYPE html>")
+    (code,) = blocks(DOCS / "report.md", "python")
+    seen: dict[str, Any] = {}
+    exec(code, seen)
+    assert len(seen["cells"])
