@@ -1,12 +1,11 @@
-"""Keep a saved run in the repository: a small result.json, its latencies, and the page's first screen as a picture.
+"""Keep a saved run in the repository: a small result.json, its table, and the page's first screen as a picture.
 
 Usage: python -m benchmarks.keep_record RUN [--folder docs/record]
 
 The small result.json has no histograms, slow requests, slices, fingerprints and folders of interpreters. `runner.py
-report` makes everything else of the report from it again. latency.md keeps the percentiles, which need the histograms.
+report` makes everything else of the report from it again. table.csv keeps the percentiles, which need the histograms.
 """
 
-import re
 import shlex
 import subprocess
 import sys
@@ -22,8 +21,7 @@ from lab.places import REPOSITORY
 from reports.facts.commands import command_line
 from reports.names import PAGE
 
-TABLE = "table.md"
-LATENCY = "latency.md"
+TABLE = "table.csv"
 SINGLE = ("timeline", "slow", "workers_ns")  # of a client
 
 
@@ -41,7 +39,7 @@ def main() -> None:
 
 
 def keep(run: Path, folder: Path) -> None:
-    """Write latency.md and the small result.json. Raises BadInput if the run has no report."""
+    """Write the table and the small result.json. Raises BadInput if the run has no report."""
     whole = load(run)
     absent = [name for name in (TABLE, PAGE) if not (run / name).is_file()]
     if absent:
@@ -51,27 +49,8 @@ def keep(run: Path, folder: Path) -> None:
             absent=", ".join(absent),
         )
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / LATENCY).write_text(latencies((run / TABLE).read_text(), whole.run_id))
+    (folder / TABLE).write_text((run / TABLE).read_text())
     RunFile(folder).save(compact(whole))
-
-
-def latencies(table: str, run_id: str) -> str:
-    """Return a page with p50 and p99 of each setting and runtime. *table* is the text of table.md."""
-    rows: dict[str, dict[str, str]] = {}
-    row, places = {}, []
-    for line in table.splitlines():
-        cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if title := re.fullmatch(r"\*\*(.+)\*\*", line):
-            row = rows.setdefault(title[1], {})
-        elif "p50 \\[us]" in cells:
-            places = [cells.index(f"{name} \\[us]") for name in ("p50", "p99")]
-        elif rows and len(cells) > 1 and not cells[0].startswith("-"):
-            row[cells[0]] = " / ".join(cells[place] for place in places)
-    names = [*dict.fromkeys(name for row in rows.values() for name in row)]
-    lines = [["setting", *names], ["---"] * (len(names) + 1)]
-    lines += [[title, *(row.get(name, "-") for name in names)] for title, row in rows.items()]
-    text = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"# Latencies of the record\n\nRun {run_id}: p50 / p99 of all requests of all blocks, in us.\n\n{text}\n"
 
 
 def compact(run: Run) -> Run:

@@ -5,21 +5,19 @@ import importlib
 import re
 import shutil
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import commands as command_line
-import systems
 from config import flags
 from config.load import load_plan
 from lab.places import REPOSITORY
 from tests.conftest import RUNTIMES, found
 from tests.docs.pages import (
     DOCS,
-    NEW_FLAG,
     OURS,
     PAGES,
     blocks,
@@ -27,16 +25,14 @@ from tests.docs.pages import (
     ours,
     outside_system,
     run_parser,
-    system_5,
     words_of,
 )
 
 BENCHMARK = re.compile(r"python -m (benchmarks\.\w+)(.*)")
-NATIVE = re.compile(r"native/bin/(loadgen|echo-\w+)(.*)")
 MAKE = re.compile(r"make(?= |$)(.*)")
-OTHERS = (  # programs that are not ours, and what needs network namespaces
+OTHERS = (  # programs that are not ours, what needs network namespaces, and native programs
     *("export GILSCOPE=", "uv ", "uvx ", "ssh me@", "python -m pyperf compare_to "),
-    "python -m benchmarks.hosts ",
+    *("python -m benchmarks.hosts ", "native/bin/"),
 )
 ONLY_PARSED = {  # why these commands do not run here
     "": "measures; the cells of its plan are listed",
@@ -48,10 +44,10 @@ ONLY_PARSED = {  # why these commands do not run here
     "setup": "downloads interpreters",
     "stress": "takes a minute",
 }
-NATIVE_FLAGS = {"loadgen": "loadgen/src/cli/flags.rs", "echo": "echo/program/flags.c"}
 SAVED = ("reports/out/main", "reports/out/branch", "reports/out/other-machine", "run-base", "run-head")
 NOW = [page for page in PAGES if page.name != "CHANGELOG.md"]  # which names commands that are no more
-NO_PLANS = ("asked.yml", "hosts.yaml")
+NO_PLANS = ("asked.yml", "hosts.yaml", "thread.yaml")
+SYSTEM_5 = {"5", "2,5"}  # which test_examples measures in a copy
 
 
 each_present_page = pytest.mark.parametrize("page", NOW, ids=lambda page: str(page.relative_to(REPOSITORY)))
@@ -59,19 +55,6 @@ each_present_page = pytest.mark.parametrize("page", NOW, ids=lambda page: str(pa
 
 class Parsed(Exception):
     """The arguments of a command were accepted, and the command was stopped there."""
-
-
-@pytest.fixture
-def with_system_5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Let this process know system 5, too."""
-    more = tmp_path / "more" / "systems"
-    more.mkdir(parents=True)
-    (more / "s5_thread.py").write_text(system_5())
-    monkeypatch.setattr(systems, "__path__", [*systems.__path__, str(more)])
-    systems.built_in.cache_clear()
-    yield
-    sys.modules.pop("systems.s5_thread", None)
-    systems.built_in.cache_clear()
 
 
 @pytest.fixture
@@ -98,16 +81,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_gilscopes_commands_run_or_are_accepted(
     page: Path,
     folder: Path,
-    with_system_5: None,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     for name in re.findall(r"\{env:(\w+)\}", page.read_text()):
         monkeypatch.setenv(name, "x")
     for words in ours(page):
         command = words[0] if words and not words[0].startswith("-") else ""
         assert command in (*command_line.NAMES, "")
-        if NEW_FLAG in words or "--help" in words:
+        if SYSTEM_5.intersection(words) or "--help" in words:
             continue
         if command in ("", "plan", "serve"):
             accept(words[1:] if command else words, one_cell=command == "serve")
@@ -115,7 +96,7 @@ def test_gilscopes_commands_run_or_are_accepted(
             stop_after_parsing(monkeypatch, command or "run", words[1:] if command else words)
         elif command != "plan" or (len(found()) == len(RUNTIMES) and "--app" not in words):
             ended = command_line.find(command)(words[1:])
-            assert ended in ((0, 1, 3) if "--fail-if-slower" in words else (0,)), capsys.readouterr()
+            assert ended in ((0, 1, 3) if "--fail-if-slower" in words else (0,))
 
 
 def accept(words: Sequence[str], *, one_cell: bool) -> None:
@@ -154,10 +135,6 @@ def test_other_commands_of_the_repository_exist_with_their_flags(page: Path, mon
             with pytest.raises(Parsed):
                 importlib.import_module(match[1]).main()
             monkeypatch.undo()
-        if match := NATIVE.match(line):
-            source = (REPOSITORY / "native" / NATIVE_FLAGS[match[1].partition("-")[0]]).read_text()
-            for flag in re.findall(r"--([\w-]+)", match[2]):
-                assert flag in source or flag.replace("-", "_") in source
 
 
 def parse_args_and_stop(parser: argparse.ArgumentParser, words: Sequence[str] | None = None, _: Any = None) -> Any:
@@ -167,14 +144,14 @@ def parse_args_and_stop(parser: argparse.ArgumentParser, words: Sequence[str] | 
 
 @pytest.mark.parametrize("page", [one for one in PAGES if one.parent in (DOCS, DOCS / "measurements", DOCS / "record")])
 def test_blocks_of_commands_hold_nothing_else(page: Path) -> None:
-    known = (OURS, BENCHMARK, NATIVE, MAKE)
+    known = (OURS, BENCHMARK, MAKE)
     block_lines = [line.strip() for kind in ("", "sh") for text in blocks(page, kind) for line in text.splitlines()]
     assert [
         line for line in block_lines if not line.startswith(OTHERS) and not any(one.match(line) for one in known)
     ] == []
 
 
-def test_plans_load(folder: Path, with_system_5: None) -> None:
+def test_plans_load(folder: Path) -> None:
     plans = [path for path in sorted(folder.glob("*.yaml")) if path.name not in NO_PLANS]
     loaded = {path.name: len(load_plan(path).cells()) for path in plans}
     assert loaded["workers.yaml"] == 52  # plans.md says so
