@@ -96,7 +96,7 @@ def test_the_output_has_the_rows_and_steps_that_the_page_shows(printed: str) -> 
 def test_the_questions_write_the_same_plan(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (dialogue,) = [text for text in blocks(PAGE, "text") if "How is the service started?" in text]
+    (dialogue,) = [text for text in blocks(PAGE, "text") if "\n> " in text]
     answers = [line[1:].strip() for line in dialogue.splitlines() if line.startswith(">")]
     monkeypatch.setattr(sys, "stdin", Typed("".join(f"{answer}\n" for answer in answers)))
     monkeypatch.chdir(folder)
