@@ -45,7 +45,7 @@ MORE = {  # pages on commands and plans
     "hosts": "hosts.md",
     "record": "record/README.md",
     "evidence": "evidence.md",
-    "topology": "evidence.md#topology-and-crossover",
+    "topology": "evidence.md#processes-compared-with-threads",
     "scaling": "evidence.md#sweeps",
     "memory": "evidence.md#memory",
     "best": "evidence.md#the-best-of-each-runtime",
