@@ -84,7 +84,7 @@ def test_documented_values_are_those_there_are(heading: str, key: str, kind: Any
 
 def test_what_doctor_looks_at_is_documented() -> None:
     page = DOCS / "machine.md"
-    assert named(page, "What each line means") == [str(one.name) for one in doctor.findings(quiet.facts(0))]
+    assert named(page, "What each line means") == [str(one.name) for one in doctor.judge_machine(quiet.facts(0))]
     for text in (page.read_text(), (DOCS / "evidence.md").read_text()):
         assert f"more than {MOST_DISTURBED * 100:.0f} %" in text
     accepted = {row[0].strip("`"): row[1] for row in rows(page, "What each line means")}
