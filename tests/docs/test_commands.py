@@ -46,6 +46,7 @@ ONLY_PARSED = {  # why these commands do not run here
 }
 SAVED = ("reports/out/main", "reports/out/branch", "reports/out/other-machine", "run-base", "run-head")
 NOW = [page for page in PAGES if page.name != "CHANGELOG.md"]  # which names commands that are no more
+PARSE_ARGS = argparse.ArgumentParser.parse_args
 NO_PLANS = ("asked.yml", "hosts.yaml", "thread.yaml")
 SYSTEM_5 = {"5", "2,5"}  # which test_examples measures in a copy
 
@@ -138,7 +139,7 @@ def test_other_commands_of_the_repository_exist_with_their_flags(page: Path, mon
 
 
 def parse_args_and_stop(parser: argparse.ArgumentParser, words: Sequence[str] | None = None, _: Any = None) -> Any:
-    parser.parse_known_args(words)
+    PARSE_ARGS(parser, words)
     raise Parsed
 
 
