@@ -1,4 +1,4 @@
-"""Services with one planted fault each, and one with none: what `runner.py stress` has to find. See docs/audit.md.
+"""A service with planted faults that `runner.py stress` must find, and a path without a fault. See docs/audit.md.
 
 Usage: stress_service.py PORT. GET /sound, /race, /deadlock, /crash, /iteration
 """

@@ -1,4 +1,4 @@
-"""The alternatives: servers of other projects and of the standard library. docs/experiments.md describes each."""
+"""Declare the alternatives: servers of other projects and of the standard library. See docs/experiments.md."""
 
 from functools import partial
 from typing import Any

@@ -47,11 +47,12 @@ class Shown:
 class Figure:
     """A number that can be read from each cell.
 
-    name: with its unit; what its column in cells.csv and cells.parquet is called
-    meaning: one line for docs/report.md. better: LESS, MORE or NOTHING
-    read: of a cell; None if the cell does not say
-    percentile: p99 and so on. A row has it of all its requests together; of other figures, the median of its blocks.
-        Two arms are compared by it (reports.facts.details)
+    name:    the name with its unit, which is also the column's name in cells.csv and cells.parquet
+    meaning: one line for docs/report.md
+    read:    returns the figure of a cell; None if unknown
+    better:  whether LESS or MORE is better, or NOTHING
+    percentile: "p99" and so on, empty for other figures. A row's percentile is that of all its requests together;
+        a row's other figures are medians over its blocks. Arms are compared by percentile in reports.facts.details
     """
 
     name: str
