@@ -31,7 +31,7 @@ from tests.docs.pages import (
 BENCHMARK = re.compile(r"python -m (benchmarks\.\w+)(.*)")
 MAKE = re.compile(r"make(?= |$)(.*)")
 OTHERS = (  # programs that are not ours, what needs network namespaces, and native programs
-    *("export GILSCOPE=", "uv ", "uvx ", "ssh me@", "python -m pyperf compare_to "),
+    *("apt-get install ", "export GILSCOPE=", "uv ", "uvx ", "ssh me@", "python -m pyperf compare_to "),
     *("python -m benchmarks.hosts ", "native/bin/"),
 )
 ONLY_PARSED = {  # why these commands do not run here
@@ -47,7 +47,7 @@ ONLY_PARSED = {  # why these commands do not run here
 SAVED = ("reports/out/main", "reports/out/branch", "reports/out/other-machine", "run-base", "run-head")
 NOW = [page for page in PAGES if page.name != "CHANGELOG.md"]  # which names commands that are no more
 PARSE_ARGS = argparse.ArgumentParser.parse_args
-NO_PLANS = ("asked.yml", "hosts.yaml", "thread.yaml")
+NO_PLANS = ("asked.yml", "hosts.yaml")
 SYSTEM_5 = {"5", "2,5"}  # which test_examples measures in a copy
 
 

@@ -7,6 +7,7 @@ import pytest
 import systems
 from commands import SUMMARIES
 from config import hosts
+from config.beside import ENTRY
 from config.load import experiments, load_experiment
 from config.options import flag_table, key_table
 from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT, PLAN_OPTIONS, ROW
@@ -83,6 +84,7 @@ TABLES: dict[tuple[str, str], Sequence[Sequence[str]]] = {
     ("plans", "keys of a plan"): key_table(PLAN_OPTIONS),
     ("plans", "keys of a row"): key_table(ROW),
     ("plans", "flags of a run"): flag_table(one for one in RUN_OPTIONS if one not in PLAN_OPTIONS),
+    ("beside", "keys of an entry"): key_table(ENTRY),
     ("hosts", "keys of a host"): key_table(hosts.HOST_KEYS),
     ("hosts", "flags of hosts"): flag_table(hosts.OPTIONS),
     ("own-service", "keys of a request"): key_table(REQUEST),
