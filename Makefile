@@ -37,8 +37,9 @@ test: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) ## Build the native program
 	$(PYTHON) -m pytest -m alone --junitxml=$(VENV)/durations-alone.xml $(ARGS) || alone=$$?; \
 	case $$all,$$alone in 0,0 | 0,5 | 5,0) ;; *) exit 1 ;; esac  # 5: no test was selected
 
-golden: $(DEV_STAMP) ## Update the expected outputs in tests/golden, and the tables of docs/result.md
-	@GOLDEN=update $(PYTHON) -m pytest -q tests/golden tests/docs/test_result_page.py $(ARGS)
+golden: $(DEV_STAMP) ## Update the expected outputs in tests/golden, and the tables of docs/ that are made from the code
+	@GOLDEN=update $(PYTHON) -m pytest -q tests/golden tests/docs/test_result_page.py tests/docs/test_tables.py \
+		tests/docs/test_measure_your_service.py::test_the_questions_write_the_same_plan $(ARGS)
 
 coverage: $(DEV_STAMP) $(RUNTIMES_STAMP) $(NATIVE_STAMP) ## Run the tests with branch coverage per test (docs/reliability.md)
 	@rm -rf $(STRENGTH) && mkdir -p $(STRENGTH)

@@ -1,9 +1,9 @@
-"""Copy a saved run to the repository: its tables, a picture of the page, and result.json without large values.
+"""Keep a saved run in the repository: a small result.json, its table, and the page's first screen as a picture.
 
 Usage: python -m benchmarks.keep_record RUN [--folder docs/record]
 
-The copy of result.json has no histograms, percentiles (the tables contain them), slow requests, slices, fingerprints
-or folders of interpreters. Everything else of a report can be made from it again.
+The small result.json has no histograms, slow requests, slices, fingerprints and folders of interpreters. `runner.py
+report` makes everything else of the report from it again. table.csv keeps the percentiles, which need the histograms.
 """
 
 import shlex
@@ -21,7 +21,7 @@ from lab.places import REPOSITORY
 from reports.facts.commands import command_line
 from reports.names import PAGE
 
-TABLES = ("record.md", "table.md")
+TABLE = "table.csv"
 SINGLE = ("timeline", "slow", "workers_ns")  # of a client
 
 
@@ -39,9 +39,9 @@ def main() -> None:
 
 
 def keep(run: Path, folder: Path) -> None:
-    """Write the tables and result.json of *run* to *folder*. Raises BadInput if the run has no report."""
+    """Write the table and the small result.json. Raises BadInput if the run has no report."""
     whole = load(run)
-    absent = [name for name in (*TABLES, PAGE) if not (run / name).is_file()]
+    absent = [name for name in (TABLE, PAGE) if not (run / name).is_file()]
     if absent:
         raise BadInput(
             "{run} has no {absent}. Make its report with: python runner.py report {run}",
@@ -49,9 +49,7 @@ def keep(run: Path, folder: Path) -> None:
             absent=", ".join(absent),
         )
     folder.mkdir(parents=True, exist_ok=True)
-    for name in TABLES:
-        lines = (run / name).read_text().splitlines(keepends=True)
-        (folder / name).write_text("".join(line for line in lines if not line.startswith("![")))  # plots are not copied
+    (folder / TABLE).write_text((run / TABLE).read_text())
     RunFile(folder).save(compact(whole))
 
 

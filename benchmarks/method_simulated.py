@@ -1,7 +1,7 @@
 """Test the statistics on simulated data: python -m benchmarks.method_simulated [--runs N] [--seed S]
 
 The benchmark simulates comparisons of two arms on machines with realistic noise, judges them with the functions of the
-reports, and prints Markdown tables for docs/statistics.md.
+reports, and prints Markdown tables for docs/measurements/statistics.md.
 """
 
 from collections.abc import Callable, Mapping, Sequence

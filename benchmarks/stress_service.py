@@ -1,4 +1,4 @@
-"""A service with planted faults that `runner.py stress` must find, and a path without a fault. See docs/why.md.
+"""A service with planted faults that `runner.py stress` must find, and a path without a fault. See docs/audit.md.
 
 Usage: stress_service.py PORT. GET /sound, /race, /deadlock, /crash, /iteration
 """

@@ -1,4 +1,4 @@
-"""Measure how often reports name the planted line of each service of tests/why: the table of docs/why.md.
+"""Measure how often reports name the planted line of each service of tests/why: the table of docs/measurements/why.md.
 
 Usage: python -m benchmarks.why_planted [--runs N] [--duration S] [--removed] [--names shared_dict,own_mutex]
 

@@ -1,4 +1,4 @@
-"""Declare the alternatives: servers of other projects and of the standard library. See docs/alternatives.md."""
+"""Declare the alternatives: servers of other projects and of the standard library. See docs/experiments.md."""
 
 from functools import partial
 from typing import Any

@@ -48,7 +48,7 @@ class Figure:
     """A number that can be read from each cell.
 
     name:    the name with its unit, which is also the column's name in cells.csv and cells.parquet
-    meaning: one line for docs/exports.md
+    meaning: one line for docs/report.md
     read:    returns the figure of a cell; None if unknown
     better:  whether LESS or MORE is better, or NOTHING
     percentile: "p99" and so on, empty for other figures. A row's percentile is that of all its requests together;

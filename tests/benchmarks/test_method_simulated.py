@@ -1,4 +1,4 @@
-"""The simulation uses the report's own methods, and a small one holds what docs/statistics.md shows of a large one."""
+"""The simulation uses the report's methods, and a small one agrees with docs/measurements/statistics.md."""
 
 import pytest
 

@@ -1,29 +1,81 @@
 """Reading the docs: their code blocks, commands and tables."""
 
 import json
+import os
 import re
 import shlex
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
+import pytest
+
+from config import flags
+from config.plan_options import OF_A_RUN
+from core.messages import message
 from lab.places import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
 PAGES = [*sorted(DOCS.rglob("*.md")), *sorted(REPOSITORY.glob("*.md"))]
 NEW_FLAG = "--thread-stack-kib"  # of the parameter that add-a-system.md adds
 
+OURS = re.compile(r"(?:\S*python \S*runner\.py|(?:uvx --from \S+ )?gilscope)(?= |$)(.*)")
+PLACEHOLDER = re.compile(r"[A-Z_]{2,}|.*\.\.\..*")  # RUN, FILE, 3.14=...
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
+
 
 def blocks(page: Path, language: str) -> list[str]:
-    """The fenced blocks of a page in that language."""
-    return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+    """Return the fenced blocks of a page in that language."""
+    found = re.findall(r"^( *)```(\w*)\n(.*?)^\1```", page.read_text(), re.MULTILINE | re.DOTALL)
+    return [dedent(text) for _, its_language, text in found if its_language == language]
 
 
-def commands(page: Path) -> list[list[str]]:
-    """The words after `python runner.py` of every command on a page that has no placeholder."""
-    code = [*blocks(page, r"\w*"), *re.findall(r"(?<!`)`([^`\n]+)`(?!`)", page.read_text())]
-    lines = [re.match(r"\s*(?:\$ )?\S*python runner\.py(.*)", line) for text in code for line in text.splitlines()]
-    found = [shlex.split(line[1], comments=True) for line in lines if line]
-    return [words for words in found if not re.search(r"\.\.\.|\b[A-Z]+\b", " ".join(words))]
+def lines(page: Path) -> list[str]:
+    """Return the lines of a page's blocks of commands, and the commands in its prose."""
+    code = [*blocks(page, ""), *blocks(page, "sh"), *re.findall(r"(?<!`)`([^`\n]+)`(?!`)", page.read_text())]
+    return [line.strip().removeprefix("$ ") for text in code for line in text.splitlines()]
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a command, without its comment and what a shell does with its output."""
+    words = shlex.split(text, comments=True)
+    ends = [words.index(word) for word in (">", "&&", "&", "|") if word in words]
+    return words[: min(ends, default=len(words))]
+
+
+def ours(page: Path) -> list[list[str]]:
+    """Return the arguments of every command of gilscope on a page that has no placeholder."""
+    found_here = [words_of(match[1]) for line in lines(page) if (match := OURS.match(line))]
+    return [words for words in found_here if not any(map(PLACEHOLDER.fullmatch, words))]
+
+
+def run_parser() -> flags.Parser:
+    """Return the parser of a run's flags, which `plan` shares."""
+    parser = flags.Parser("", message("a test"))
+    flags.add_run_flags(parser)
+    flags.add_host_flags(parser)
+    parser.add(message("the run"), *OF_A_RUN)
+    return parser
+
+
+def with_table(text: str, name: str, table: Iterable[Sequence[str]]) -> str:
+    """Return the text of a page with *table*, rows of cells, below the head that follows `made from` *name*."""
+    mark = f"<!-- made from {name} -->\n\n"
+    before, _, after = text.partition(mark)
+    head, rule, *lines = after.splitlines(keepends=True)
+    assert rule.startswith("|---"), f"the page has no {mark.strip()} with the head of a table"
+    body = "".join(f"| {' | '.join(cells)} |\n" for cells in table).replace("|  |", "| |")
+    rest = re.sub(r"\A(\|.*\n)*", "", "".join(lines))
+    return f"{before}{mark}{head}{rule}{body}{rest}"
+
+
+def expect(page: Path, made: str) -> None:
+    """Expect the page to have the text *made*. GOLDEN=update, which `make golden` sets, writes it."""
+    if os.environ.get("GOLDEN") == "update":
+        page.write_text(made)
+    assert made == page.read_text(), "make golden makes the tables anew"
 
 
 def rows(page: Path, heading: str) -> list[list[str]]:

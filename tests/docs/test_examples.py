@@ -24,7 +24,7 @@ from lab.run.children import Child
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from tests.contract.speaking import Spoken
-from tests.docs.pages import DOCS, NEW_FLAG, blocks, commands, lines_of, named, system_5
+from tests.docs.pages import DOCS, NEW_FLAG, blocks, lines_of, named, ours, system_5
 
 PACKAGES = ("core", "services", "clients", "experiments", "systems", "lab", "config", "reports", "commands")
 
@@ -133,7 +133,7 @@ def test_a_parameter_is_a_declaration_its_name_and_the_line_that_reads_it(any_ru
     folder = copy_with(file.replace("    return ThreadService(", f"{line}    return ThreadService("), tmp_path)
     cell = folder / "core" / "cell.py"
     cell.write_text(re.sub(r"(    payload_bytes: .*\n)", rf"\g<1>{declaration}", cell.read_text()))
-    (words,) = [words for words in commands(page) if NEW_FLAG in words]
+    (words,) = [words for words in ours(page) if NEW_FLAG in words]
     runtime = ["--runtime", str(any_runtime.name)]
     planned = output([sys.executable, "runner.py", *words, *runtime, "--json"], folder)
     assert [row["params"]["THREAD_STACK_KIB"] for row in json.loads(planned)["rows"]] == [64, 256, 1024]

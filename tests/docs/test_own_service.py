@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from config.options import key_table
-from config.user_service.options import SERVICE
-from config.user_service.requests import FILE, REQUEST, load_requests
+from config.user_service.requests import load_requests
 from config.user_service.servers import SERVERS
 from config.user_service.service import PLACES
 from tests.docs.pages import DOCS, blocks, named, rows
@@ -15,19 +13,14 @@ PAGE = DOCS / "own-service.md"
 
 
 def test_places_of_a_command_are_documented() -> None:
-    assert sorted(named(PAGE, "The command")) == sorted(f"{{{name}}}" for name in PLACES)
+    assert sorted(named(PAGE, "A command")) == sorted(f"{{{name}}}" for name in PLACES)
 
 
 def test_servers_are_documented_with_the_page_that_their_options_come_from() -> None:
-    shown = {row[0].strip("`"): (row[1], row[4]) for row in rows(PAGE, "WSGI and ASGI")}
+    shown = {row[0].strip("`"): (row[1], row[4]) for row in rows(PAGE, "An application: WSGI or ASGI")}
     assert shown == {name: (", ".join(one.interfaces), one.source) for name, one in SERVERS.items()}
-    workers = {row[0].strip("`") for row in rows(PAGE, "WSGI and ASGI") if row[2] == "yes"}
+    workers = {row[0].strip("`") for row in rows(PAGE, "An application: WSGI or ASGI") if row[2] == "yes"}
     assert workers == {name for name, one in SERVERS.items() if "{workers}" in one.command}
-
-
-def test_keys_are_documented() -> None:
-    assert rows(PAGE, "Requests") == [*key_table(REQUEST), *key_table(FILE)]
-    assert rows(PAGE, "In a plan") == key_table(SERVICE)
 
 
 def test_the_example_of_requests_is_read(tmp_path: Path) -> None:

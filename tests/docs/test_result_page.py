@@ -1,6 +1,5 @@
 """The tables of result.md are made from the docstrings of the types that decode the file, and name all their keys."""
 
-import os
 import re
 from inspect import cleandoc
 from typing import Any
@@ -8,10 +7,9 @@ from typing import Any
 import pytest
 
 from core import method, record, result, saved
-from tests.docs.pages import DOCS
+from tests.docs.pages import DOCS, expect, with_table
 
 PAGE = DOCS / "result.md"
-HEAD = "| key | what it is |\n|---|---|\n"
 KINDS: dict[str, Any] = {
     name: kind for module in (method, record, saved, result) for name, kind in vars(module).items()
 }
@@ -34,14 +32,9 @@ def described(kind: type[Any]) -> list[tuple[list[str], str]]:
 
 @pytest.mark.parametrize("names", re.findall("<!-- made from (.*) -->", PAGE.read_text()))
 def test_a_table_names_every_key_of_its_types_with_its_meaning(names: str) -> None:
-    """GOLDEN=update, which `make golden` sets, makes the table anew."""
     kinds = [KINDS[name] for name in names.split(", ")]
     rows = [row for kind in kinds for row in described(kind)]
     declared = {key for kind in kinds for key in kind.__annotations__} - NOT_HERE.get(names, set())
     assert {key for keys, _ in rows for key in keys} - OF_THE_TEXT == declared
-    lines = "".join(f"| {', '.join(f'`{key}`' for key in keys)} | {meaning} |\n" for keys, meaning in rows)
-    before, mark, after = PAGE.read_text().partition(f"<!-- made from {names} -->\n\n{HEAD}")
-    made = before + mark + lines + re.sub(r"\A(\|.*\n)*", "", after)
-    if os.environ.get("GOLDEN") == "update":
-        PAGE.write_text(made)
-    assert made == PAGE.read_text(), "make golden makes the tables anew"
+    table = [(", ".join(f"`{key}`" for key in keys), meaning) for keys, meaning in rows]
+    expect(PAGE, with_table(PAGE.read_text(), names, table))

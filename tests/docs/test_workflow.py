@@ -153,5 +153,5 @@ def test_the_head_is_slower_if_both_rounds_say_so_and_a_round_without_a_verdict_
 
 
 def test_the_page_tells_of_every_input(action: Mapping[str, Any]) -> None:
-    documented = rows(DOCS / "ci.md", "In continuous integration")
+    documented = rows(DOCS / "compare.md", "In continuous integration")
     assert [row[0].strip("`") for row in documented] == list(action["inputs"])

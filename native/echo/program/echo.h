@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* The largest read, the same in all echo servers: docs/echo.md. */
+/* The largest read, the same in all echo servers: docs/experiments.md. */
 enum { ECHO_READ_BYTES = 262144 };
 
 struct echo_settings {

@@ -1,4 +1,4 @@
-//! loadgen: a load generator for HTTP/1.1, frames and raw echo. docs/loadgen.md says how to use it.
+//! loadgen: a load generator for HTTP/1.1, frames and raw echo. docs/experiments.md says how to use it.
 //!
 //! cli: the command line. request, response: what is sent, and how an answer is read and checked. net: sockets.
 //! limits: what a peer may make it hold, read or wait for.

@@ -7,7 +7,6 @@ import pytest
 from core.messages import message
 from reports.facts.advice import RULES, advise
 from reports.facts.causes import Collecting, Fact, LockWait, SharedCounts, SlowRelease, Stops, Stressed
-from tests.docs.pages import DOCS, rows
 
 FOUND = message("found")
 MS = 1_000_000
@@ -72,8 +71,3 @@ def test_no_finding_no_advice_and_several_findings_of_a_kind_one_piece() -> None
     assert advise([]) == []
     (piece,) = advise([wait(0.3, "dict"), wait(0.2, "dict"), wait(0.01, "dict")])
     assert [fact.share for fact in piece.facts if isinstance(fact, LockWait)] == [0.3, 0.2]
-
-
-def test_why_lists_every_rule_with_its_page() -> None:
-    listed = {row[0].strip("`"): row[2].strip("<>") for row in rows(DOCS / "why.md", "What helps")}
-    assert listed == {rule.name: rule.source for rule in RULES}

@@ -9,7 +9,7 @@ use socket2::{SockRef, Socket};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, UnixListener};
 
-/// The largest read, the same in all echo servers: docs/echo.md.
+/// The largest read, the same in all echo servers: docs/experiments.md.
 const READ_BYTES: usize = 256 * 1024;
 
 /// Accept until the process ends; each connection is a task. One that fails before its task starts is dropped.

@@ -17,7 +17,7 @@ final class EchoServer {
   // A message that is written but not flushed yet must not look like a peer that does not read.
   private static final WriteBufferWaterMark WATER_MARK = new WriteBufferWaterMark(64 * 1024, 1024 * 1024);
 
-  // It grows with what arrives, as Netty's own does, up to the read size of all echo servers: docs/echo.md.
+  // It grows with what arrives, as Netty's own does, up to the read size of all echo servers: docs/experiments.md.
   private static final AdaptiveRecvByteBufAllocator READS = new AdaptiveRecvByteBufAllocator(64, 2048, 256 * 1024);
 
   private final Settings settings;

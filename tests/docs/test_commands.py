@@ -1,0 +1,166 @@
+"""Every command in the docs runs as it stands, or is parsed if it takes hours, other hosts or a package index."""
+
+import argparse
+import importlib
+import re
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import commands as command_line
+from config import flags
+from config.load import load_plan
+from lab.places import REPOSITORY
+from tests.conftest import RUNTIMES, found
+from tests.docs.pages import (
+    DOCS,
+    OURS,
+    PAGES,
+    blocks,
+    lines,
+    ours,
+    outside_system,
+    run_parser,
+    words_of,
+)
+
+BENCHMARK = re.compile(r"python -m (benchmarks\.\w+)(.*)")
+MAKE = re.compile(r"make(?= |$)(.*)")
+OTHERS = (  # programs that are not ours, what needs network namespaces, and native programs
+    *("apt-get install ", "export GILSCOPE=", "uv ", "uvx ", "ssh me@", "python -m pyperf compare_to "),
+    *("python -m benchmarks.hosts ", "native/bin/"),
+)
+ONLY_PARSED = {  # why these commands do not run here
+    "": "measures; the cells of its plan are listed",
+    "audit": "asks a package index",
+    "hosts": "needs other hosts",
+    "init": "test_measure_your_service runs it",
+    "native": "builds for minutes",
+    "serve": "runs until its input ends; its plan must have one cell",
+    "setup": "downloads interpreters",
+    "stress": "takes a minute",
+}
+SAVED = ("reports/out/main", "reports/out/branch", "reports/out/other-machine", "run-base", "run-head")
+NOW = [page for page in PAGES if page.name != "CHANGELOG.md"]  # which names commands that are no more
+PARSE_ARGS = argparse.ArgumentParser.parse_args
+NO_PLANS = ("asked.yml", "hosts.yaml")
+SYSTEM_5 = {"5", "2,5"}  # which test_examples measures in a copy
+
+
+each_present_page = pytest.mark.parametrize("page", NOW, ids=lambda page: str(page.relative_to(REPOSITORY)))
+
+
+class Parsed(Exception):
+    """The arguments of a command were accepted, and the command was stopped there."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a folder, the current one, with what the pages' commands name: YAML examples, saved runs, applications."""
+    for page in PAGES:
+        for text in blocks(page, "yaml"):
+            (tmp_path / text.partition("\n")[0].removeprefix("# ")).write_text(text)
+    (tmp_path / "my_system.py").write_text(outside_system())
+    (tmp_path / "requirements.txt").touch()
+    (tmp_path / "tests").symlink_to(REPOSITORY / "tests")
+    example = DOCS / "example-run" / "result.json"
+    for run in (tmp_path / "docs/example-run", *(tmp_path / name for name in SAVED)):
+        run.mkdir(parents=True)
+        shutil.copy(example, run)
+    record = tmp_path / "docs/record"
+    record.mkdir()
+    shutil.copy(DOCS / "record" / "result.json", record)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@each_present_page
+def test_gilscopes_commands_run_or_are_accepted(
+    page: Path,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in re.findall(r"\{env:(\w+)\}", page.read_text()):
+        monkeypatch.setenv(name, "x")
+    for words in ours(page):
+        command = words[0] if words and not words[0].startswith("-") else ""
+        assert command in (*command_line.NAMES, "")
+        if SYSTEM_5.intersection(words) or "--help" in words:
+            continue
+        if command in ("", "plan", "serve"):
+            accept(words[1:] if command else words, one_cell=command == "serve")
+        if command in ONLY_PARSED:
+            stop_after_parsing(monkeypatch, command or "run", words[1:] if command else words)
+        elif command != "plan" or (len(found()) == len(RUNTIMES) and "--app" not in words):
+            ended = command_line.find(command)(words[1:])
+            assert ended in ((0, 1, 3) if "--fail-if-slower" in words else (0,))
+
+
+def accept(words: Sequence[str], *, one_cell: bool) -> None:
+    """Expect that the flags of a run choose cells."""
+    given = run_parser().parse(words)
+    given["server"] = given["server"] or ("gunicorn" if given["app"] else None)  # which a run chooses by importing it
+    if given["plan"] and not Path(given["plan"]).exists():  # a plan that is named and not shown
+        given["plan"] = "workers.yaml"
+    cells = flags.plan_from(given).cells()
+    assert len(cells) == 1 if one_cell else cells
+
+
+def stop_after_parsing(monkeypatch: pytest.MonkeyPatch, command: str, words: Sequence[str]) -> None:
+    """Expect that the command accepts its arguments."""
+    parse = flags.Parser.parse
+
+    def parse_and_stop(parser: flags.Parser, arguments: Sequence[str]) -> Any:
+        parse(parser, arguments)
+        raise Parsed
+
+    monkeypatch.setattr(flags.Parser, "parse", parse_and_stop)
+    with pytest.raises(Parsed):
+        command_line.find(command)(words)
+    monkeypatch.setattr(flags.Parser, "parse", parse)
+
+
+@each_present_page
+def test_other_commands_of_the_repository_exist_with_their_flags(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    targets = re.findall(r"^([\w-]+):.*##", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
+    for line in lines(page):
+        if match := MAKE.match(line):
+            assert {word for word in words_of(match[1]) if "=" not in word} <= set(targets)
+        if (match := BENCHMARK.match(line)) and not line.startswith(OTHERS):
+            monkeypatch.setattr(sys, "argv", [match[1], *words_of(match[2])])
+            monkeypatch.setattr(argparse.ArgumentParser, "parse_args", parse_args_and_stop)
+            with pytest.raises(Parsed):
+                importlib.import_module(match[1]).main()
+            monkeypatch.undo()
+
+
+def parse_args_and_stop(parser: argparse.ArgumentParser, words: Sequence[str] | None = None, _: Any = None) -> Any:
+    PARSE_ARGS(parser, words)
+    raise Parsed
+
+
+@pytest.mark.parametrize("page", [one for one in PAGES if one.parent in (DOCS, DOCS / "measurements", DOCS / "record")])
+def test_blocks_of_commands_hold_nothing_else(page: Path) -> None:
+    known = (OURS, BENCHMARK, MAKE)
+    block_lines = [line.strip() for kind in ("", "sh") for text in blocks(page, kind) for line in text.splitlines()]
+    assert [
+        line for line in block_lines if not line.startswith(OTHERS) and not any(one.match(line) for one in known)
+    ] == []
+
+
+def test_plans_load(folder: Path) -> None:
+    plans = [path for path in sorted(folder.glob("*.yaml")) if path.name not in NO_PLANS]
+    loaded = {path.name: len(load_plan(path).cells()) for path in plans}
+    assert loaded["workers.yaml"] == 52  # plans.md says so
+    assert all(cells > 0 for cells in loaded.values())
+
+
+def test_python_of_report_runs(folder: Path) -> None:
+    (code,) = blocks(DOCS / "report.md", "python")
+    seen: dict[str, Any] = {}
+    exec(code, seen)
+    assert len(seen["cells"])

@@ -1,0 +1,111 @@
+"""Tables of options, parameters and figures in the docs are made from the code that declares them: make golden."""
+
+from collections.abc import Sequence
+
+import pytest
+
+import systems
+from commands import SUMMARIES
+from config import hosts
+from config.beside import ENTRY
+from config.load import experiments, load_experiment
+from config.options import flag_table, key_table
+from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT, PLAN_OPTIONS, ROW
+from config.user_service.options import OPTIONS, SERVICE
+from config.user_service.requests import FILE, REQUEST
+from core.cell import NONE, PARAMETERS, Parameter
+from reports.compare.members import MACHINE, METHOD
+from reports.facts.advice import RULES
+from reports.facts.figures import FIGURES, Figure
+from tests.docs.pages import DOCS, expect, run_parser, with_table
+
+RUN_OPTIONS = (*CHOICE, *MEASURING, *INTERPRETERS, *OUTPUT, *OF_A_RUN, LANG)
+
+
+def _parameter_row(one: Parameter) -> list[str]:
+    default = f"as {one.same_as}" if one.same_as else NONE if one.default is None else str(one.default).lower()
+    return [one.label, default, str(one.accepted), ", ".join(systems.readers(one.name)), str(one.help)]
+
+
+def _figure_row(one: Figure) -> list[str]:
+    of_row = "of all requests, compared" if one.percentile else "median of the blocks" if one.shown else "-"
+    return [f"`{one.name}`", one.meaning, of_row, str(one.better) or "-"]
+
+
+MORE = {  # pages on commands and plans
+    "init": "measure-your-service.md",
+    "report": "report.md",
+    "list": "report.md#which-runs-there-are",
+    "export": "report.md#files-for-other-tools",
+    "compare": "compare.md",
+    "runtimes": "plans.md#runtimes",
+    "setup": "plans.md#runtimes",
+    "doctor": "machine.md",
+    "audit": "audit.md",
+    "stress": "audit.md#races-crashes-and-hangs",
+    "hosts": "hosts.md",
+    "record": "record/README.md",
+    "evidence": "evidence.md",
+    "topology": "evidence.md#processes-compared-with-threads",
+    "scaling": "evidence.md#sweeps",
+    "memory": "evidence.md#memory",
+    "best": "evidence.md#the-best-of-each-runtime",
+    "patch-regression": "compare.md#patch-releases-and-builds-of-cpython",
+    "echo": "experiments.md#echo-servers",
+    "http-clients": "experiments.md#http-clients",
+    "loadgen": "experiments.md#load-generators",
+    "league": "experiments.md#the-league-of-servers",
+}
+FINDINGS = {
+    "SlowRelease": "a free-threaded build that is slower by its verdict, and stop-the-world pauses",
+    "LockWait": "a lock that takes 2 % of the time or more",
+    "Stops": "stop-the-world pauses in at least every second request, for 2 % of its time or more",
+    "Collecting": "collections that delay slow requests, or take 5 % of the time or more",
+    "SharedCounts": "contended reference counts, 2 % of the CPU time or more",
+    "Stressed": "a finding of `stress`",
+}
+REFUSED = [
+    [", ".join(map(str, MACHINE.values())), "the machine"],
+    [", ".join(map(str, METHOD.values())), "the method"],
+    [
+        "every parameter, the system and the runtime",
+        "a cell. Cells that only one run has are named and left out; no common cell is an error",
+    ],
+]
+
+
+def _more(name: str) -> str:
+    return f"[{MORE[name].partition('#')[0]}]({MORE[name]})" if name in MORE else ""
+
+
+TABLES: dict[tuple[str, str], Sequence[Sequence[str]]] = {
+    ("plans", "commands"): [[f"`{name}`", str(text), _more(name)] for name, text in SUMMARIES.items()],
+    ("plans", "plans"): [[f"`{name}`", load_experiment(name).description, _more(name)] for name in experiments()],
+    ("plans", "keys of a plan"): key_table(PLAN_OPTIONS),
+    ("plans", "keys of a row"): key_table(ROW),
+    ("plans", "flags of a run"): flag_table(one for one in RUN_OPTIONS if one not in PLAN_OPTIONS),
+    ("beside", "keys of an entry"): key_table(ENTRY),
+    ("hosts", "keys of a host"): key_table(hosts.HOST_KEYS),
+    ("hosts", "flags of hosts"): flag_table(hosts.OPTIONS),
+    ("own-service", "keys of a request"): key_table(REQUEST),
+    ("own-service", "keys of a file of requests"): key_table(FILE),
+    ("own-service", "keys of a service"): key_table(SERVICE),
+    ("systems", "parameters"): [_parameter_row(one) for one in PARAMETERS.values()],
+    ("report", "figures"): [_figure_row(one) for one in FIGURES],
+    ("compare", "what compare refuses"): REFUSED,
+    ("why", "advice"): [
+        [f"`{one.name}`", FINDINGS[one.about.__name__], str(one.advice), f"<{one.source}>"] for one in RULES
+    ],
+}
+
+
+@pytest.mark.parametrize(("page", "name"), TABLES)
+def test_a_table_says_what_the_code_declares(page: str, name: str) -> None:
+    path = DOCS / f"{page}.md"
+    expect(path, with_table(path.read_text(), name, TABLES[page, name]))
+
+
+def test_every_flag_of_a_run_is_in_a_table() -> None:
+    documented = {flag for option in (*RUN_OPTIONS, *OPTIONS, *hosts.OPTIONS) for flag in option.flags}
+    known = {flag for action in run_parser()._actions for flag in action.option_strings}
+    assert documented - {""} == known - {"-h", "--help", "--version", *(one.flag for one in PARAMETERS.values())}
