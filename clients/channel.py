@@ -13,11 +13,15 @@ READ_BYTES = 64 * 1024
 
 
 class CallFailed(Exception):
-    """The error of a request without a usable answer. code: connect, closed, reset, extra or garbled"""
+    """The error of a request without a usable answer.
 
-    def __init__(self, code: str) -> None:
+    code: connect, closed, reset, extra, garbled or tls; reason: why a TLS handshake failed
+    """
+
+    def __init__(self, code: str, reason: str = "") -> None:
         super().__init__(code)
         self.code = code
+        self.reason = reason
 
 
 def connect(address: str) -> socket.socket:

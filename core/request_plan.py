@@ -2,16 +2,18 @@
 
 import hashlib
 import json
-import random
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import Enum
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from core.secret import Secret, Text, revealed
 
 SHOWN_BYTES = 200
+_MASK = (1 << 64) - 1
 ANSWER_DEADLINE_S = 10.0  # an answer that takes longer is an error and ends its connection
 
 
@@ -47,6 +49,9 @@ class Request:
         Secret, the value is JSON text
     expect_sha256: digest of the whole body in hex; "" if any body is right
     title: name of the request in failures; "" for method and path
+    first: whether each virtual user sends the request once, before the requests that count
+    save: values of the answer that later requests use as {{name}}: a name to {"json": pointer}, {"header": name} or
+        {"regex": pattern}
     """
 
     method: str = "GET"
@@ -59,6 +64,8 @@ class Request:
     expect_json: Any = ANY
     expect_sha256: str = ""
     title: str = ""
+    first: bool = False
+    save: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return self.title or f"{self.method} {self.path or '/'}"
@@ -66,6 +73,9 @@ class Request:
     def to_json(self) -> dict[str, Any]:
         """Return the request as a plan has it, with Secret objects; without expect_json if any body is right."""
         stored = asdict(self)
+        for name in ("first", "save"):
+            if not stored[name]:
+                del stored[name]
         if self.expect_json is ANY:
             del stored["expect_json"]
         elif isinstance(self.expect_json, Secret):
@@ -166,7 +176,27 @@ def _cut(text: str) -> str:
     return text if len(text) <= SHOWN_BYTES else text[:SHOWN_BYTES] + "..."
 
 
-def order(requests: Sequence[Request], seed: str, length: int) -> list[int]:
-    """Return *length* indices of requests, drawn at random by weight. The same seed gives the same order."""
-    weights = [request.weight for request in requests]
-    return random.Random(seed).choices(range(len(requests)), weights, k=length)
+class Random:
+    """The random numbers of the native client, so that both clients send the same for the same seed.
+
+    Source: xorshift64*, as in native/contract/src/random.rs.
+    """
+
+    __slots__ = ("_state",)
+
+    def __init__(self, seed: int) -> None:
+        self._state = seed * 0x9E3779B97F4A7C15 & _MASK | 1
+
+    def below(self, limit: int) -> int:
+        """Return a whole number from 0 to below *limit*, which is at most 2^32."""
+        state = self._state
+        state ^= state >> 12
+        state ^= state << 25 & _MASK
+        self._state = state = state ^ state >> 27
+        return ((state * 0x2545F4914F6CDD1D & _MASK) >> 32) * limit >> 32
+
+
+def order(requests: Sequence[Request], seed: int, length: int) -> list[int]:
+    """Return *length* indices of requests, drawn by weight. The native client draws the same for the same seed."""
+    random, sums = Random(seed), list(accumulate(0 if request.first else request.weight for request in requests))
+    return [bisect(sums, random.below(sums[-1])) for _ in range(length)]

@@ -9,6 +9,7 @@ from core.secret import Text, for_file, from_file
 
 START_DEADLINE_S = 30.0
 HTTP, FRAMED = "http", "framed"
+HTTPS = "https"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +22,7 @@ class Command:
     requirements: path of a requirements file, or ""
     first_port: port of the first service; the others get the following ports. 0 for free ports
     start_deadline_s: the longest time from the command's start to its first answer
+    tls: None, or how the certificate of the service is checked: `ca`, a file, and `insecure`
     """
 
     command: Text
@@ -30,6 +32,7 @@ class Command:
     packages: tuple[str, ...] = ()
     first_port: int = 0
     start_deadline_s: float = START_DEADLINE_S
+    tls: Mapping[str, Any] | None = None
 
     already_runs: ClassVar[bool] = False
 
@@ -59,6 +62,7 @@ class Target:
 
     address: host:port, or the path of a Unix socket
     prefix: text before the path of every request
+    tls: as of Command
     """
 
     name: str
@@ -66,6 +70,7 @@ class Target:
     protocol: str = HTTP
     address: Text = ""
     prefix: Text = ""
+    tls: Mapping[str, Any] | None = None
 
     already_runs: ClassVar[bool] = True
 

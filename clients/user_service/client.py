@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import cycle
 from time import perf_counter_ns
@@ -11,20 +12,25 @@ from clients.channel import CallFailed
 from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule, ThinkTime
 from clients.slowest import shared
 from clients.user_service import framed, http
-from clients.user_service.plan import Bursts, PlanTally, PreparedRequest
+from clients.user_service.plan import Bursts, PlanTally, PreparedRequest, with_templates
+from clients.user_service.session import Session
+from clients.user_service.tls import Tls
 from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers, together, turns
 from core.cell import Cell
 from core.child import Slice, thread_run_queue_ns, wait_until
 from core.method import Method
-from core.request_plan import ANSWER_DEADLINE_S, Request, RequestPlan, order
+from core.request_plan import ANSWER_DEADLINE_S, Request, RequestPlan, Wrong, order
+from core.secret import HIDDEN
 
 ORDER_LENGTH = 4096  # after this many requests, the order repeats
+LOGIN, REFUSED = "login", (401, 403)
 
 
 class ServiceConnection(Protocol):
     """A connection to a user's service, kept while it is usable. Errors are clients.channel.CallFailed."""
 
     usable: bool
+    head: bytes
 
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
         """Send one request, and return status and body of its answer."""
@@ -48,16 +54,17 @@ class PlanWorker:
 
     def __init__(
         self,
-        connect: Connect,
-        address: str,
+        connect: Callable[[], ServiceConnection],
         requests: Sequence[PreparedRequest],
         picks: Sequence[int],
         tally: PlanTally,
-        deadline_s: float = ANSWER_DEADLINE_S,
+        session: Session | None = None,
     ) -> None:
+        """session: of its virtual user, if the plan's requests need one."""
         self._connect = connect
-        self._deadline_s = deadline_s
-        self._address = address
+        self._session = session
+        self._first = [one for one in requests if one.request.first]
+        self._saves = {name: one for one in reversed(requests) for name in one.request.save}
         self._requests = [requests[pick] for pick in picks]
         self._connection: ServiceConnection | None = None
         self.run_queue_ns = self._slice_end_ns = 0
@@ -112,10 +119,15 @@ class PlanWorker:
         tally = self.tally
         tally.sent += 1
         try:
-            connection = self._connection or self._take()
-            start = intended_ns or perf_counter_ns()
-            status, body = connection.ask(prepared.sent, prepared.request.method)
-            end = perf_counter_ns()
+            if self._session is None:
+                connection = self._connection or self._take()
+                start = intended_ns or perf_counter_ns()
+                status, body = connection.ask(prepared.sent, prepared.request.method)
+                end = perf_counter_ns()
+                difference = prepared.wrong(status, body)
+            else:
+                prepared, start, end, status, difference = self._ask_in(self._session, prepared, intended_ns)
+                connection = self._take()
         except CallFailed as failed:
             tally.errors[failed.code] += 1
             self.drop()
@@ -126,16 +138,73 @@ class PlanWorker:
             tally.slowest.note(latency_ns, start)
         if end >= self._slice_end_ns:
             self._slice_end_ns = tally.slices.turn(end, tally.answered)
-        tally.check(prepared, status, body)
+        tally.check(prepared, status, difference)
         if not connection.usable:
             self.drop()
         return "", end
+
+    def _ask_in(
+        self, session: Session, prepared: PreparedRequest, intended_ns: int
+    ) -> tuple[PreparedRequest, int, int, int, Wrong | None]:
+        """Send a request of a session, after a login if that is due, and once more after another if it is refused.
+
+        Return the request that was sent, when it began and ended, its status, and what is wrong with the answer.
+        Raises CallFailed, with the code LOGIN if the login brought another answer than the expected one.
+        """
+        may_renew = session.is_logged_in
+        while True:
+            self._log_in(session)
+            prepared = self._turn(session, prepared)
+            sent, connection = prepared.bytes_for(session), self._take()
+            start = intended_ns or perf_counter_ns()
+            status, body = connection.ask(sent, prepared.request.method)
+            end = perf_counter_ns()
+            difference = self._judged(session, prepared, status, body)
+            is_refused = status in REFUSED and status != prepared.request.expect_status and bool(self._first)
+            if not (is_refused and may_renew):
+                break
+            may_renew = session.is_logged_in = False
+            if not connection.usable:
+                self.drop()
+        if difference and is_refused:
+            difference = replace(difference, got=f"{difference.got}, after a login")
+        return prepared, start, end, status, difference
+
+    def _log_in(self, session: Session) -> None:
+        for prepared in () if session.is_logged_in else self._first:
+            connection = self._take()
+            status, body = connection.ask(prepared.bytes_for(session), prepared.request.method)
+            difference = self._judged(session, prepared, status, body)
+            if not connection.usable:
+                self.drop()
+            if difference:
+                self.tally.note(prepared, difference)
+                raise CallFailed(LOGIN)
+        session.is_logged_in = True
+
+    def _turn(self, session: Session, prepared: PreparedRequest) -> PreparedRequest:
+        """Return *prepared*, or the request that saves a value which it needs."""
+        for name in prepared.template.names if prepared.template else ():
+            if name not in session.saved:
+                return self._turn(session, self._saves[name])
+        return prepared
+
+    def _judged(self, session: Session, prepared: PreparedRequest, status: int, body: bytes) -> Wrong | None:
+        """Take from an answer what the session keeps. Return what is wrong with it, without values of the session."""
+        request = prepared.request
+        missing = session.take(request, self._take().head, status, body)
+        difference = prepared.wrong(status, body)
+        if difference and status == request.expect_status and (request.first or request.save):
+            return replace(difference, got=HIDDEN)  # it may hold values that nobody knows
+        if missing and not difference:
+            return Wrong(got=missing, expected="a value to save")
+        return difference and replace(difference, got=session.redacted(difference.got))
 
     def _take(self) -> ServiceConnection:
         """Return an open connection. The time of a connect goes to its own histogram. Raises CallFailed."""
         if self._connection is None:
             start = perf_counter_ns()
-            self._connection = self._connect(self._address, self._deadline_s)
+            self._connection = self._connect()
             self.tally.connect.record(perf_counter_ns() - start)
         return self._connection
 
@@ -161,9 +230,11 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         self._pace = Pace(cell.rate, method.poisson)
         self._arrivals: Arrivals | None = None
         places = turns(cell, client_id, len(addresses))
+        first_user = client_id * len(places) + 1
+        picks = order(plan.requests, client_id + 1, ORDER_LENGTH if len(plan.requests) > 1 else 1)
         workers = [
-            _worker(service, plan, addresses[turn][0], f"{client_id} {number}", PlanTally(turn, shared(len(places))))
-            for number, turn in enumerate(places)
+            _worker(service, plan, addresses[turn][0], picks, user, PlanTally(turn, shared(len(places))))
+            for user, turn in enumerate(places, first_user)
         ]
         super().__init__(workers, cell, cell.num_api_services, method)
 
@@ -222,9 +293,39 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         }
 
 
-def _worker(service: Mapping[str, Any], plan: RequestPlan, address: str, seed: str, tally: PlanTally) -> PlanWorker:
-    connect, message = PROTOCOLS[service["protocol"]]
-    prepared = [PreparedRequest(request, message(request, address, service["prefix"])) for request in plan.requests]
-    length = ORDER_LENGTH if len(prepared) > 1 else 1
-    deadline_s = float(service.get("answer_deadline_s", ANSWER_DEADLINE_S))
-    return PlanWorker(connect, address, prepared, order(plan.requests, seed, length), tally, deadline_s)
+def prepare(service: Mapping[str, Any], plan: RequestPlan, address: str) -> list[PreparedRequest]:
+    """Return the plan's requests as bytes for the service at *address*."""
+    message = PROTOCOLS[service["protocol"]][1]
+    return with_templates(plan, [message(request, address, service["prefix"]) for request in plan.requests])
+
+
+def connector(service: Mapping[str, Any]) -> Connect:
+    """Return what opens a connection to the service."""
+    tls = service.get("tls")
+    return partial(http.HttpConnection, tls=Tls(tls)) if tls else PROTOCOLS[service["protocol"]][0]
+
+
+def session_of(service: Mapping[str, Any], address: str, user: int) -> Session:
+    """Return a new session with the service at *address*."""
+    host = "localhost" if address.startswith("/") else address.rpartition(":")[0].lower()
+    return Session(user, host, is_secure=bool(service.get("tls")))
+
+
+def _worker(
+    service: Mapping[str, Any],
+    plan: RequestPlan,
+    address: str,
+    picks: Sequence[int],
+    user: int,
+    tally: PlanTally,
+) -> PlanWorker:
+    """user: the number of the worker's virtual user in the cell; it begins at that place of *picks*."""
+    requests = prepare(service, plan, address)
+    begin = user % len(picks)
+    return PlanWorker(
+        partial(connector(service), address, float(service.get("answer_deadline_s", ANSWER_DEADLINE_S))),
+        requests,
+        [*picks[begin:], *picks[:begin]],
+        tally,
+        session_of(service, address, user) if any(one.needs_session for one in requests) else None,
+    )

@@ -40,6 +40,7 @@ class FramedConnection:
     """A connection for frames. Errors are CallFailed: connect, closed, reset, extra, garbled or timeout."""
 
     __slots__ = ("_deadline", "_frames", "_sock", "usable")
+    head = b""
 
     def __init__(self, address: str, deadline_s: float) -> None:
         self._sock = connect(address, deadline_s)

@@ -6,6 +6,7 @@ from time import monotonic
 
 from clients.channel import READ_BYTES, CallFailed
 from clients.response_head import BODILESS, HEAD_END, SWITCHING, BadHead, Head, KnownHeads
+from clients.user_service.tls import Tls
 from core.limits import MAX_BODY_BYTES, MAX_CHUNK_LINE_BYTES, MAX_HEAD_BYTES, MAX_INTERIM
 from core.request_plan import Request
 from core.secret import revealed
@@ -103,15 +104,20 @@ class HttpConnection:
     """A connection for HTTP/1.1. Errors are CallFailed: connect, closed, reset, extra, garbled or timeout.
 
     usable: whether the connection can be used for another request; False if the service has announced its close
+    head: the head of the last answer
     """
 
-    __slots__ = ("_deadline", "_heads", "_receive", "_sock", "usable")
+    __slots__ = ("_deadline", "_deadline_s", "_heads", "_receive", "_sock", "_tls", "head", "usable")
 
-    def __init__(self, address: str, deadline_s: float) -> None:
-        self._sock = connect(address, deadline_s)
+    def __init__(self, address: str, deadline_s: float, tls: Tls | None = None) -> None:
+        sock = connect(address, deadline_s)
+        self._sock = tls.secured(sock, address) if tls else sock
+        self._tls = tls
+        self._deadline_s = deadline_s
         self._deadline = Deadline(self._sock, deadline_s)
         self._receive = self._deadline.receive
         self._heads = KnownHeads()
+        self.head = b""
         self.usable = True
 
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
@@ -135,7 +141,16 @@ class HttpConnection:
 
     def is_stale(self) -> bool:
         """Return whether the service has closed the connection, or sent data, between requests."""
-        return is_readable(self._sock)
+        if self._tls is None or not is_readable(self._sock):
+            return is_readable(self._sock)
+        self._sock.settimeout(0)
+        try:
+            self._sock.recv(1)
+        except OSError as error:
+            return not self._tls.is_quiet(error)  # session tickets come unasked
+        finally:
+            self._sock.settimeout(self._deadline_s)
+        return True
 
     def close(self) -> None:
         """Close the connection."""
@@ -145,7 +160,8 @@ class HttpConnection:
         """Read a head. Return it and the data after it. data: bytes that were read already"""
         data, end = self._read_until(data, HEAD_END, MAX_HEAD_BYTES)
         try:
-            return self._heads.read(data[: end + 2]), data[end + 4 :]
+            self.head = head = data[: end + 2]
+            return self._heads.read(head), data[end + 4 :]
         except BadHead:
             raise CallFailed("garbled") from None
 
@@ -216,10 +232,10 @@ class HttpConnection:
     def _send(self, sent: bytes) -> None:
         try:
             self._sock.sendall(sent)
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # the service has closed the connection, but its last answer can still be read
         except TimeoutError as error:
             raise CallFailed("timeout") from error
+        except OSError:
+            pass  # the service has closed the connection, but its last answer can still be read
 
     def _read(self) -> bytes:
         data = self._receive()

@@ -1,25 +1,40 @@
 """Prepared requests, counts and bursts of the connections of clients/user_service/client.py."""
 
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from time import perf_counter_ns
 
 from clients.slowest import MOST
 from clients.tally import Tally
-from core.request_plan import Request, Wrong, wrong
+from clients.user_service.session import Session, Template
+from core.request_plan import Request, RequestPlan, Wrong, wrong
 
 BURST = 16
 
 
 class PreparedRequest:
-    """A request as bytes, with its last right answer. An equal answer is not parsed again."""
+    """A request as bytes, with its last right answer. An equal answer is not parsed again.
 
-    __slots__ = ("_right", "request", "sent")
+    template: what a session makes the bytes of; None if they are the same for all
+    """
 
-    def __init__(self, request: Request, sent: bytes) -> None:
+    __slots__ = ("_right", "request", "sent", "template")
+
+    def __init__(self, request: Request, sent: bytes, template: Template | None = None) -> None:
         self.request = request
         self.sent = sent
+        self.template = template
         self._right: bytes | None = None
+
+    @property
+    def needs_session(self) -> bool:
+        """Whether a session makes its bytes or takes something from its answers."""
+        return bool(self.template or self.request.first or self.request.save)
+
+    def bytes_for(self, session: Session) -> bytes:
+        """Return what the session's user sends."""
+        return self.template.fill(session) if self.template else self.sent
 
     def wrong(self, status: int, body: bytes) -> Wrong | None:
         """Compare an answer with the expected one. Return the difference, or None if the answer is right."""
@@ -31,6 +46,19 @@ class PreparedRequest:
         return difference
 
 
+def with_templates(plan: RequestPlan, messages: Iterable[bytes]) -> list[PreparedRequest]:
+    """Return the plan's requests. messages: the bytes of each, with its places."""
+    saved = frozenset(name for request in plan.requests for name in request.save)
+    keeps_cookies = any(request.first for request in plan.requests)
+    pairs = [
+        (request, sent, Template(request, sent, saved, keeps_cookies=keeps_cookies))
+        for request, sent in zip(plan.requests, messages, strict=True)
+    ]
+    return [
+        PreparedRequest(request, sent, template if template.is_needed else None) for request, sent, template in pairs
+    ]
+
+
 class PlanTally(Tally):
     """The counts of a connection, with the first wrong answer: the request, the answer and the expected answer."""
 
@@ -40,23 +68,25 @@ class PlanTally(Tally):
         super().__init__(service_id, slowest)
         self.first_wrong: dict[str, str] = {}
 
-    def check(self, prepared: PreparedRequest, status: int, body: bytes) -> bool:
+    def check(self, prepared: PreparedRequest, status: int, difference: Wrong | None) -> bool:
         """Count one answer. Return whether it is right."""
         self.answered += 1
-        difference = prepared.wrong(status, body)
         if difference is None:
             return True
         if status == prepared.request.expect_status:
             self.wrong += 1
         else:
             self.errors[str(status)] += 1
-        if not self.first_wrong:
-            self.first_wrong = {
-                "request": str(prepared.request),
-                "got": difference.got,
-                "expected": difference.expected,
-            }
+        self.note(prepared, difference)
         return False
+
+    def note(self, prepared: PreparedRequest, difference: Wrong) -> None:
+        """Keep a wrong answer if it is the first."""
+        self.first_wrong = self.first_wrong or {
+            "request": str(prepared.request),
+            "got": difference.got,
+            "expected": difference.expected,
+        }
 
     def merge(self, other: "PlanTally") -> None:  # type: ignore[override]
         """Add the counts of the tally *other* to this tally."""

@@ -20,6 +20,7 @@ HARMLESS = frozenset(
     )
 )  # fmt: skip
 VARIABLE = re.compile(r"(\{env:[A-Za-z_][A-Za-z0-9_]*\})")
+_SHOWN = re.compile(rf"{VARIABLE.pattern[:-1]}|\{{\{{[^{{}}]*\}}\}})")  # and places of values that are known only later
 _SCHEME = re.compile(r"(?:Basic|Bearer|Digest|Token) +")
 _STANDS_FOR_A_SECRET = re.compile(r"(?:^|[\s=?&]|//)\.\.\.(?=$|[&@])")
 
@@ -32,8 +33,8 @@ def plain(text: str) -> str:
 
 
 def mask(text: str) -> str:
-    """Replace everything but {env:NAME} and the scheme of an authorization by `...`."""
-    return "".join(part if number % 2 else _masked(part) for number, part in enumerate(VARIABLE.split(text)))
+    """Replace everything but {env:NAME}, {{places}} and the scheme of an authorization by `...`."""
+    return "".join(part if number % 2 else _masked(part) for number, part in enumerate(_SHOWN.split(text)))
 
 
 def mask_header(text: str) -> str:

@@ -20,7 +20,7 @@ from config.options import (
     whole,
 )
 from config.user_service.hidden import VARIABLE, hidden, mask, mask_pair, mask_url, mask_userinfo
-from config.user_service.requests import FILE, REQUEST, path_of
+from config.user_service.requests import FILE, REQUEST, path_of, truth
 from config.user_service.servers import ASGI, SERVERS, WSGI
 from config.user_service.service import LAST_PORT, THREADS, WORKERS
 from core.cell import PARAMETERS
@@ -29,7 +29,7 @@ from core.messages import message
 from core.method import cores_usable
 from core.runtime import NATIVE
 from core.secret import Text
-from core.user_service import FRAMED, HTTP
+from core.user_service import FRAMED, HTTP, HTTPS
 from systems import built_in
 
 AUTO, AUTO_THREADS = "auto", (2, 8)
@@ -149,6 +149,19 @@ SERVICE = (
         applies_to=USER_SERVICE,
         choices=(HTTP, FRAMED),
     ),
+    Option(
+        "--scheme S",
+        message("The scheme of a service that gilscope starts: http (default) or https."),
+        applies_to=STARTED,
+        choices=(HTTP, HTTPS),
+    ),
+    Option(
+        "--ca FILE",
+        message("The certificates to trust for TLS, in PEM (default: the certificates of this machine)."),
+        path_of,
+        USER_SERVICE,
+    ),
+    Option("--insecure", message("Accept any TLS certificate."), truth, USER_SERVICE),
     *applying(
         STARTED,
         Option("--requirements FILE", message("A requirements file to install for each runtime."), path_of),

@@ -22,7 +22,7 @@ from core.redact import Redactor
 from core.request_plan import ANY, RequestPlan
 from core.runtime import NATIVE
 from core.secret import HIDDEN, Secret, Text, revealed, secrets_in
-from core.user_service import HTTP, Command, Start, Target, UserService
+from core.user_service import HTTP, HTTPS, Command, Start, Target, UserService
 
 METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=ORCHESTRATOR)
 BLOCKS = 8  # the minimum for a verdict on the four comparisons of four runtimes (reports.significance)
@@ -38,7 +38,7 @@ MOST_PATH_BYTES = 107  # maximum length of a Unix socket's path. Source: unix(7)
 _HOST = r"(?:\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_-]{1,63}(?:\.[A-Za-z0-9_-]{1,63})*)"
 _TCP = re.compile(rf"(?P<host>{_HOST}):(?P<port>[0-9]{{1,5}})(?P<path>)", re.ASCII)
 _HTTP = re.compile(rf"//(?P<host>{_HOST})(?::(?P<port>[0-9]{{1,5}}))?(?P<path>/(?:(?![?#])[!-~])*)?", re.ASCII)
-HTTP_PORT = "80"
+PORTS = {"http": "80", "https": "443", "tcp": ""}
 STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TARGETS}
 
 
@@ -89,8 +89,9 @@ def _subject(given: Mapping[str, Any]) -> Subject:
 
 def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any], folder: Path) -> Start:
     if subject is Subject.TARGETS:
-        return parse_targets(given["targets"], values.get("protocol", HTTP))
-    fields = fields_of(Command, {"directory": str(folder.absolute()), **values})
+        return parse_targets(given["targets"], values.get("protocol", HTTP), _tls(values))
+    tls = _tls(values) if values.get("scheme") == HTTPS else None
+    fields = fields_of(Command, {"directory": str(folder.absolute()), **values, "tls": tls})
     if subject is Subject.APP:
         if "server" not in values:
             raise BadInput(
@@ -105,40 +106,50 @@ def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any]
     return Command(**fields)
 
 
-def parse_targets(given: Any, protocol: str) -> tuple[Target, ...]:
+def _tls(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {"ca": values.get("ca", ""), "insecure": values.get("insecure", False)}
+
+
+def parse_targets(given: Any, protocol: str, tls: Mapping[str, Any] | None = None) -> tuple[Target, ...]:
     """Parse the services that already run, from {name: URL}. Raises BadInput."""
     if not isinstance(given, dict) or not given:
         raise BadInput(
             "targets is {value}; it must be a mapping such as {{old: 'http://127.0.0.1:8000/'}}.", value=repr(given)
         )
-    return tuple(target(parse_name(Given(value=name, name="name")), str(url), protocol) for name, url in given.items())
+    names = {name: parse_name(Given(value=name, name="name")) for name in given}
+    return tuple(target(names[name], str(url), protocol, tls) for name, url in given.items())
 
 
-def target(name: str, url: str, protocol: str = HTTP) -> Target:
-    """Parse a target: http://host:port/path, unix:/path or tcp:host:port. Raises BadInput.
+def target(name: str, url: str, protocol: str = HTTP, tls: Mapping[str, Any] | None = None) -> Target:
+    """Parse a target: http://host:port/path, https://, unix:/path or tcp:host:port. Raises BadInput.
 
     {env:NAME} in the URL is filled in, and hidden as a secret.
     """
     text = hidden(Given(value=url, name=f"--target or --arm {name}"), mask_url)
     scheme, _, rest = revealed(text).partition(":")
     address, prefix = "", ""
-    pattern = _TCP if scheme == "tcp" else _HTTP if (scheme, protocol) == ("http", HTTP) else None
+    pattern = _TCP if scheme == "tcp" else _HTTP if scheme in PORTS and protocol == HTTP else None
     if scheme == "unix" and rest.startswith("/") and rest.isprintable() and len(rest.encode()) <= MOST_PATH_BYTES:
         address = rest
-    elif pattern and (match := pattern.fullmatch(rest)) and 1 <= (port := int(match["port"] or HTTP_PORT)) <= LAST_PORT:
+    elif (
+        pattern
+        and (match := pattern.fullmatch(rest))
+        and 1 <= (port := int(match["port"] or PORTS[scheme])) <= LAST_PORT
+    ):
         address, prefix = f"{match['host'].lower()}:{port}", (match["path"] or "").rstrip("/")
     if not address:
         raise BadInput(
-            "The target {name} is {url} ({protocol}). It must be http://HOST:PORT/PATH without "
+            "The target {name} is {url} ({protocol}). It must be http://HOST:PORT/PATH (or https) without "
             "a query, unix:/PATH of at most {most} bytes, or tcp:HOST:PORT. Ports are 1 to "
-            "{last}. The protocol framed needs unix: or tcp:. TLS is not supported.",
+            "{last}. The protocol framed needs unix: or tcp:.",
             name=name,
             url=str(text),
             protocol=protocol,
             most=MOST_PATH_BYTES,
             last=LAST_PORT,
         )
-    return Target(name=name, url=text, protocol=protocol, address=_part(text, address), prefix=_part(text, prefix))
+    parts = {"address": _part(text, address), "prefix": _part(text, prefix)}
+    return Target(name=name, url=text, protocol=protocol, tls=tls if scheme == HTTPS else None, **parts)
 
 
 def _part(url: Text, part: str) -> Text:

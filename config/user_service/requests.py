@@ -25,6 +25,7 @@ from config.text_yaml import read_yaml
 from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url, plain
 from core.errors import BadInput
 from core.messages import listed, message
+from core.places import COUNTER, INT, USER, UUID, Place, places
 from core.request_plan import Request, RequestPlan
 from core.secret import HIDDEN, Secret, Text, revealed
 from core.user_service import FRAMED
@@ -32,7 +33,10 @@ from core.user_service import FRAMED
 MOST_WEIGHT = 10**6
 MOST_RATE = 10**8
 LONGEST_THINK_TIME_S = 10.0**6
-_LINE = re.compile(r"(?:(?P<method>[A-Z]{1,16}) +)?(?P<path>/[^\s#]*)")
+_LINE = re.compile(r"(?:(?P<method>[A-Z]{1,16}) +)?(?P<path>/(?:\{\{[^{}#]*\}\}|[^\s#])*)")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
+_PLACE_LIKE = re.compile(rb"\{\{ *[A-Za-z_][^{}]*\}\}")
+_NOT_IN_RUST = re.compile(r"\(\?(?:<?[=!]|P=|\()|\\[1-9]")
 
 
 def _header(given: Given) -> tuple[str, Text]:
@@ -91,6 +95,30 @@ def _method_and_path(given: Given) -> tuple[str, Text]:
     return match["method"] or "GET", path
 
 
+def _save(given: Given) -> dict[str, dict[str, str]]:
+    """Return from where each name is saved. Raises BadInput."""
+    sources = given.value if isinstance(given.value, dict) else {"": given.value}
+    for name, source in sources.items():
+        kind, where = next(iter(source.items()), ("", "")) if isinstance(source, dict) else ("", "")
+        is_one = isinstance(where, str) and where.isprintable() and len(source) == 1
+        is_right = is_one and {"json": where[:1] == "/", "header": True, "regex": _is_pattern(where)}.get(kind, False)
+        if not is_right or not _NAME.fullmatch(name) or name in (COUNTER, USER):
+            accepted = message(
+                "{examples}, of a name of your own; the regular expression has no look-around and no back-references",
+                examples="{json: /access_token}, {header: X-Name}, {regex: 'id=([0-9]+)'}",
+            )
+            raise replace(given, name=f"save: {name}", value=source).wrong(accepted)
+    return sources
+
+
+def _is_pattern(text: str) -> bool:
+    """Whether both clients can search for it and find a group."""
+    try:
+        return re.compile(text).groups > 0 and not _NOT_IN_RUST.search(text)
+    except (re.error, RecursionError, OverflowError):
+        return False
+
+
 def _public(given: Given) -> frozenset[str]:
     """Parse which parts of a request may be saved: PUBLIC for all of it, or names. Raises BadInput."""
     names = [PUBLIC] if given.value == PUBLIC else given.value
@@ -102,6 +130,11 @@ def _public(given: Given) -> frozenset[str]:
 def parse_time(given: Given) -> float:
     """Parse a time such as '10ms', '0.5s' or '0.5'. Return seconds. Raises BadInput."""
     return given.seconds({"ms": 0.001, "s": 1.0}, LONGEST_THINK_TIME_S, "10ms")
+
+
+def truth(given: Given) -> bool:
+    """Return whether a switch is given, or its key is true. Raises BadInput."""
+    return given.value is True or given.choice(("true", "false")) == "true"
 
 
 def path_of(given: Given) -> str:
@@ -146,6 +179,20 @@ REQUEST = applying(
         _json,
     ),
     Option("", message("The SHA-256 of the body of a correct answer, in hex."), _digest, key="expect_sha256"),
+    Option(
+        "",
+        message("true: each virtual user sends the request once, before the requests that count, and keeps cookies."),
+        truth,
+        key="first",
+    ),
+    Option(
+        "",
+        message(
+            "Values that later requests use as {{NAME}}. NAME: {json: /pointer}, {header: X-Name} or {regex: ...}."
+        ),
+        _save,
+        key="save",
+    ),
     Option(
         "",
         message("What may be saved and shown: true for everything, or a list such as [body, X-Shard]."),
@@ -197,9 +244,35 @@ def request_plan(given: Mapping[str, Any], folder: Path) -> RequestPlan:
     if not isinstance(requests, list) or not requests:
         raise BadInput("requests is empty. It must be a list such as `- request: GET /items/3`.")
     values = parsed(FILE, {key: given[key] for key in FILE_KEYS if key in given}, folder)
-    return RequestPlan(
+    plan = RequestPlan(
         requests=tuple(_request(request, folder) for request in requests), **fields_of(RequestPlan, values)
     )
+    _expect_values(plan)
+    return plan
+
+
+def _expect_values(plan: RequestPlan) -> None:
+    """Raises BadInput for a place of a request that nothing fills in, and for a plan in which nothing is counted."""
+    saved = {name for request in plan.requests if request.first for name in request.save}
+    known = set[str]()
+    for request in plan.requests:
+        texts = [request.path, *request.headers.values(), request.body]
+        for text in (revealed(text).encode(errors="replace") for text in texts):
+            fields = [part for part in places(text) if isinstance(part, Place)]
+            whole = b"".join(part for part in places(text) if isinstance(part, bytes))
+            available = known | {COUNTER, USER, UUID, INT} | (set() if request.first else saved)
+            wrong = [field.name for field in fields if field.name not in available or field.low > field.high]
+            wrong += [match.decode(errors="replace") for match in _PLACE_LIKE.findall(whole)]
+            if wrong:
+                raise BadInput(
+                    "{request} has the place {name}, which nothing fills in. A place is the name of a value that a "
+                    "request above saves, random.int 1 1000, random.uuid, counter or user.",
+                    request=str(request),
+                    name=wrong[0],
+                )
+        known |= set(request.save)
+    if all(request.first for request in plan.requests):
+        raise BadInput("every request has first: true, so nothing would be counted. Add one without it.")
 
 
 def _request(given: Any, folder: Path) -> Request:
@@ -226,6 +299,12 @@ def hidden_answer(request: Request) -> Secret:
 def expect_sendable(plan: RequestPlan, protocol: str) -> None:
     """Raise BadInput if a framed message cannot carry a request: headers, or a body that is not a JSON object."""
     for request in plan.requests if protocol == FRAMED else ():
+        texts = [request.path, request.body]
+        if request.first or request.save or any(len(places(revealed(text).encode())) > 1 for text in texts):
+            raise BadInput(
+                "{request} has first, save or a place to fill in, which frames do not support. Use http.",
+                request=str(request),
+            )
         if request.headers:
             raise BadInput(
                 "{request} has the headers {names}, but framed messages have no headers. "

@@ -9,7 +9,9 @@ from functools import reduce
 from typing import Any
 
 from clients.channel import CallFailed
-from clients.user_service.client import PROTOCOLS
+from clients.user_service.client import Connect, connector, prepare, session_of
+from clients.user_service.plan import PreparedRequest
+from clients.user_service.session import Session
 from config.plan import Entry
 from core.errors import GilscopeError
 from core.request_plan import ANY, Request, RequestPlan
@@ -31,8 +33,11 @@ def learn_expected_answers(
     """
     plan = RequestPlan.from_json(own["requests"])
     starts = [_answers(entry, bench, deadline_s) for entry in entries]
+    has_session = any(one.needs_session for one in prepare(own, plan, ""))
     pairs = [
-        learn_check(request, [answer for start in starts if start for answer in start[number]])
+        learn_check(
+            request, [answer for start in starts if start for answer in start[number]], compares_bodies=not has_session
+        )
         for number, request in enumerate(plan.requests)
     ]
     requests = replace(plan, requests=tuple(request for request, _ in pairs), think_time_s=0.0, rate=0)
@@ -53,28 +58,29 @@ def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]
 
 def ask_service(own: Mapping[str, Any], address: str, deadline_s: float) -> list[list[Answer]]:
     """Send each request of the service *own* TIMES times, and return its answers: fewer if the service fails."""
-    connect, message_of = PROTOCOLS[own["protocol"]]
-    answers = []
-    for request in RequestPlan.from_json(own["requests"]).requests:
-        sent = message_of(request, address, own["prefix"])
-        answers.append(
-            [answer for _ in range(TIMES) if (answer := _answer(connect, address, sent, request, deadline_s))]
-        )
-    return answers
+    connect, session = connector(own), session_of(own, address, 0)
+    return [
+        [answer for _ in range(TIMES) if (answer := _answer(connect, address, session, request, deadline_s))]
+        for request in prepare(own, RequestPlan.from_json(own["requests"]), address)
+    ]
 
 
-def _answer(connect: Any, address: str, sent: bytes, request: Request, deadline_s: float) -> Answer | None:
+def _answer(
+    connect: Connect, address: str, session: Session, prepared: PreparedRequest, deadline_s: float
+) -> Answer | None:
     try:
         with closing(connect(address, deadline_s)) as connection:
-            answer: Answer = connection.ask(sent, request.method)
-            return answer
+            status, body = connection.ask(prepared.bytes_for(session), prepared.request.method)
+            session.take(prepared.request, connection.head, status, body)
+            return status, body
     except CallFailed:
         return None
 
 
-def learn_check(request: Request, answers: Sequence[Answer]) -> tuple[Request, Check]:
+def learn_check(request: Request, answers: Sequence[Answer], *, compares_bodies: bool = True) -> tuple[Request, Check]:
     """Return *request* with what all *answers* have in common as its expected answer, and the kind of the check.
 
+    compares_bodies: False if each virtual user has a session, and so answers of its own
     "declared": the user has declared the expected answer, which stays. "body": all answers are equal. "common": the
     answers are JSON objects with some values in common. "status": only the status is checked.
     """
@@ -83,13 +89,15 @@ def learn_check(request: Request, answers: Sequence[Answer]) -> tuple[Request, C
     statuses = {status for status, _ in answers}
     if len(statuses) != 1:
         return request, "status"
-    with_status, bodies = replace(request, expect_status=statuses.pop()), {body for _, body in answers}
-    if len(bodies) == 1:
-        body = bodies.pop()
+    with_status, different = replace(request, expect_status=statuses.pop()), {body for _, body in answers}
+    if not compares_bodies:
+        return with_status, "status"
+    if len(different) == 1:
+        body = different.pop()
         return replace(
             with_status, expect_sha256=hashlib.sha256(body).hexdigest(), expect_json=_parsed(body, ANY)
         ), "body"
-    common = reduce(_common, (_parsed(body, _CHANGES) for body in bodies))
+    common = reduce(_common, (_parsed(body, _CHANGES) for body in different))
     if not isinstance(common, dict) or not common:
         return with_status, "status"
     return replace(with_status, expect_json=common), "common"

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any
 
 from clients.channel import CallFailed
-from clients.user_service.client import PROTOCOLS
+from clients.user_service.client import PROTOCOLS, connector, prepare, session_of
 from core.errors import BadInput, GilscopeError
 from core.messages import NOTHING, Message, listed, message
 from core.parent import adopt_orphans, die_with_parent
@@ -283,14 +283,16 @@ def check_requests(own: Mapping[str, Any]) -> None:
 
 def probe(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
     """Send the plan's first request to the service. Return what the service fails to do, or NOTHING if it answers."""
-    connect, message_of = PROTOCOLS[own["protocol"]]
-    request = RequestPlan.from_json(own["requests"]).requests[0]
+    (request, *_) = RequestPlan.from_json(own["requests"]).requests
+    (first,) = prepare(own, RequestPlan(requests=(request,)), address)
     try:
-        connection = connect(address, deadline_s)
-    except CallFailed:
+        connection = connector(own)(address, deadline_s)
+    except CallFailed as failed:
+        if failed.reason:
+            return message("complete a TLS handshake: {reason}", reason=failed.reason)
         return message("accept a connection", code=DEAF)
     try:
-        connection.ask(message_of(request, address, own["prefix"]), request.method)
+        connection.ask(first.bytes_for(session_of(own, address, 0)), request.method)
     except CallFailed as failed:
         code, in_protocol = SLOW if "timeout" in failed.code else "", f"{own['protocol']} ({failed.code})"
         return message("answer {request} in {protocol}", code=code, request=str(request), protocol=in_protocol)

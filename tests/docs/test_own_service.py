@@ -30,3 +30,16 @@ def test_the_example_of_requests_is_read(tmp_path: Path) -> None:
     plan = load_requests(file)
     assert [str(one) for one in plan.requests] == ["GET /items/3", "POST /items"]
     assert plan.think_time_s == pytest.approx(0.001)
+
+
+def test_the_example_of_sessions_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (text,) = [text for text in blocks(PAGE, "yaml") if text.startswith("# session.yml")]
+    monkeypatch.setenv("SHOP_PASSWORD", "open")
+    file = tmp_path / "session.yml"
+    file.write_text(text)
+    plan = load_requests(file)
+    assert [(one.first, list(one.save)) for one in plan.requests] == [
+        (True, ["token"]),
+        (False, ["order"]),
+        (False, []),
+    ]

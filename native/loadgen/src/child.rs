@@ -220,8 +220,11 @@ fn job(cell: &Cell, flags: &Flags) -> Result<Job, String> {
     };
     let (own, client_id) = (OwnService::parse(told)?, cell.client_id.unwrap_or(0));
     let address = cell.addresses[0].first().map_or("", String::as_str);
+    let kinds = own.kinds(address)?;
     Ok(Job {
-        kinds: own.kinds(address)?,
+        sessions: own.sessions(&kinds, address),
+        tls: own.tls(address)?,
+        kinds,
         order: own.order(client_id + 1),
         probe: None,
         opens_early: cell.params.number("RATE", 0.0).map_err(|error| error.to_string())? == 0.0,

@@ -120,7 +120,7 @@ def test_a_target_is_an_address_and_a_prefix(url: str, address: str, prefix: str
 @pytest.mark.parametrize(
     "url",
     [
-        *["https://x/", "unix:x", "unix:/" + 107 * "x", "http://127.0.0.1:99999/", "http://127.0.0.1:0/"],
+        *["ftp://x/", "unix:x", "unix:/" + 107 * "x", "http://127.0.0.1:99999/", "http://127.0.0.1:0/"],
         *["http://127.0.0.1:80a/", "http://[::1/", "http://a..b/", "http://me:word@x/", "http://x/a?b=1"],
         *["http://x/a b", "tcp:127.0.0.1:65536", "tcp:9000"],
     ],

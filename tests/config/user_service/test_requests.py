@@ -66,6 +66,16 @@ REFUSED = {
     "requests: []": "must be a list such as",
     "rate: 3": "a list of requests, or a mapping",
     "requests: [GET /]\nthink_time: soon": "think_time is soon",
+    "[{request: GET /, first: maybe}]": "first is maybe; it must be one of true, false",
+    "[{request: GET /, first: true}]": "nothing would be counted",
+    "[{request: GET /, save: {a: {json: b}}}]": "save: a is {'json': 'b'}; it must be {json: /access_token}",
+    "[{request: GET /, save: {user: {json: /b}}}]": "of a name of your own",
+    "[{request: GET /, save: {a: {regex: 'b'}}}]": "regex: 'id=([0-9]+)'",
+    "[{request: GET /, save: {a: {regex: '(?=b)(c)'}}}]": "no look-around",
+    "['GET /{{token}}']": "the place token, which nothing fills in",
+    "['GET /{{token}}', {request: GET /, save: {token: {header: X}}}]": "the place token, which nothing fills in",
+    "['GET /{{random.int 5 1}}']": "the place random.int, which nothing fills in",
+    "['GET /{{random.text}}']": "the place {{random.text}}, which nothing fills in",
     "a: {": "is not valid YAML",
 }
 

@@ -1,6 +1,6 @@
 //! What a worker does with one connection: connect, send, receive, judge the answer, and handle failures.
 
-use std::io::{self, Read};
+use std::io;
 
 use contract::now_ns;
 
@@ -8,7 +8,7 @@ use super::worker::Worker;
 use crate::limits::MAX_READS_AT_ONCE;
 use crate::net::connection::{State, Written};
 use crate::net::socket::{self, Actual, Opening};
-use crate::engine::tally::FirstWrong;
+use super::in_session::Turn;
 use crate::response::answer::{Answer, Fault, Feed, Verdict};
 
 /// Failures in a row after which a virtual user is given up.
@@ -24,7 +24,10 @@ impl Worker {
         connection.intended_ns = intended_ns;
         user.sent += 1;
         self.tally.sent += 1;
-        if connection.socket.is_some() {
+        if user.session.is_some() {
+            self.begin_in_session(at);
+        }
+        if self.connections[at].socket.is_some() {
             self.send(at)
         } else {
             self.open(at)
@@ -38,7 +41,8 @@ impl Worker {
             State::Connecting => self.on_connecting(at),
             State::Idle => self.receive(at, ended),
             State::Busy => {
-                if writable && self.connections[at].written < self.message(at).len() {
+                let connection = &self.connections[at];
+                if writable && (connection.written < self.message(at).len() || connection.has_more_to_write()) {
                     self.write(at);
                 }
                 self.receive(at, ended);
@@ -69,10 +73,12 @@ impl Worker {
     }
 
     fn message(&self, at: usize) -> &[u8] {
-        &self.job.kinds[self.connections[at].kind].message
+        let connection = &self.connections[at];
+        let kind = &self.job.kinds[connection.kind];
+        if kind.template.is_some() { &connection.filled } else { &kind.message }
     }
 
-    fn open(&mut self, at: usize) {
+    pub(crate) fn open(&mut self, at: usize) {
         let connection = &mut self.connections[at];
         connection.state = State::Connecting;
         connection.opened_ns = now_ns();
@@ -100,6 +106,9 @@ impl Worker {
     }
 
     fn on_connecting(&mut self, at: usize) {
+        if self.connections[at].tls.is_some() {
+            return self.shake(at);
+        }
         let Some(socket) = &self.connections[at].socket else {
             return;
         };
@@ -111,16 +120,33 @@ impl Worker {
     }
 
     fn on_connected(&mut self, at: usize) {
-        let connection = &self.connections[at];
-        self.tally.connect.record(now_ns() - connection.opened_ns);
+        let connection = &mut self.connections[at];
         if let Some(socket) = &connection.socket {
             self.job.actual.get_or_init(|| Actual::of(socket));
         }
+        if let Some(tls) = &self.job.tls {
+            connection.tls = tls.session().ok();
+            return self.shake(at);
+        }
+        self.on_open(at);
+    }
+
+    fn shake(&mut self, at: usize) {
+        match self.connections[at].shake(self.poll.registry(), at) {
+            Ok(true) => self.on_open(at),
+            Ok(false) => {}
+            Err(_) => self.fail(at, Fault::Tls),
+        }
+    }
+
+    fn on_open(&mut self, at: usize) {
+        let opened_ns = self.connections[at].opened_ns;
+        self.tally.connect.record(now_ns() - opened_ns);
         self.send(at);
     }
 
     #[inline]
-    fn send(&mut self, at: usize) {
+    pub(crate) fn send(&mut self, at: usize) {
         self.connections[at].start(now_ns());
         self.write(at);
     }
@@ -128,9 +154,17 @@ impl Worker {
     #[inline]
     fn write(&mut self, at: usize) {
         let connection = &mut self.connections[at];
-        let message = &self.job.kinds[connection.kind].message;
+        let kind = &self.job.kinds[connection.kind];
         let before = connection.written;
-        let written = connection.write(message, self.poll.registry(), at);
+        let written = match kind.template {
+            None => connection.write(&kind.message, self.poll.registry(), at),
+            Some(_) => {
+                let filled = std::mem::take(&mut connection.filled);
+                let written = connection.write(&filled, self.poll.registry(), at);
+                connection.filled = filled;
+                written
+            }
+        };
         self.tally.sent_bytes += (connection.written - before) as u64;
         match written {
             Ok(Written::Whole | Written::Part) => {}
@@ -153,6 +187,9 @@ impl Worker {
             }
         }
         self.read_buffer = read_buffer;
+        while let Some(at) = self.resumed.pop() {
+            self.resume(at);
+        }
     }
 
     /// Read on where there was more than could be read at once.
@@ -167,14 +204,16 @@ impl Worker {
     /// Read once; whether there may be more. A read that does not fill the buffer has emptied the socket (epoll(7)).
     #[inline]
     fn receive_once(&mut self, at: usize, read_buffer: &mut [u8], ended: bool) -> bool {
-        let Some(mut socket) = self.connections[at].socket.as_ref() else {
+        let connection = &mut self.connections[at];
+        if connection.socket.is_none() {
             return false;
-        };
-        match socket.read(read_buffer) {
+        }
+        let is_secured = connection.tls.is_some(); // there may be more, whatever was read
+        match connection.read(read_buffer, self.poll.registry(), at) {
             Ok(0) => self.on_end(at),
             Ok(bytes) => {
                 self.take_in(at, &read_buffer[..bytes]);
-                return ended || bytes == read_buffer.len();
+                return ended || bytes == read_buffer.len() || is_secured;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return true,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -215,7 +254,14 @@ impl Worker {
     }
 
     #[inline]
-    fn finish(&mut self, at: usize, answer: Answer, end_ns: u64) {
+    fn finish(&mut self, at: usize, mut answer: Answer, end_ns: u64) {
+        if self.users[self.connections[at].user].session.is_some() {
+            match self.judge_in_session(at, &mut answer) {
+                Turn::Over => {}
+                Turn::Next => return self.resumed.push(at),
+                Turn::Failed => return self.fail(at, Fault::Login),
+            }
+        }
         let whole = self.connections[at].written == self.message(at).len();
         self.tally.last_ns = end_ns;
         if self.counted_ns.contains(&end_ns) {
@@ -258,12 +304,7 @@ impl Worker {
         self.tally.slices.record(end_ns);
         self.tally.judge(answer, started_ns);
         if self.tally.first_wrong.is_none() && !matches!(answer.verdict, Verdict::Right { .. }) {
-            let kind = &self.job.kinds[connection.kind];
-            self.tally.first_wrong = connection.reader.difference(&kind.expect).map(|(got, expected)| FirstWrong {
-                request: kind.title.clone(),
-                got,
-                expected,
-            });
+            self.note_wrong(at, &answer.verdict);
         }
     }
 

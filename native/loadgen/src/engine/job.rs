@@ -5,6 +5,8 @@ use std::sync::{Arc, OnceLock};
 use crate::engine::arrivals::Arrivals;
 use crate::engine::request_pool::RequestPool;
 use crate::net::socket::{Actual, Options};
+use crate::net::tls::Tls;
+use crate::request::session::{Session, Sessions, Source, Template};
 use crate::response::reader::Expect;
 
 /// One request of a virtual user in so many asks when its handler began.
@@ -17,6 +19,10 @@ pub struct Kind {
     pub expect: Expect,
     /// What a report calls it.
     pub title: String,
+    /// What each user makes the message of; none if it is the same for all.
+    pub template: Option<Template>,
+    /// What is saved of its answer.
+    pub save: Vec<(String, Source)>,
 }
 
 /// What every connection sends.
@@ -24,6 +30,8 @@ pub struct Job {
     pub kinds: Vec<Kind>,
     /// The kinds of successive requests, after which the order begins anew. A user begins somewhere in it.
     pub order: Vec<u32>,
+    /// None if users have nothing to remember.
+    pub sessions: Option<Sessions>,
     /// The kind that asks when its handler began; sent in place of the first and of every 64th.
     pub probe: Option<usize>,
     /// Whether all connections are opened before anything is sent, or each when it is first needed.
@@ -31,6 +39,8 @@ pub struct Job {
     /// How long a user waits between an answer and its next request.
     pub think_ns: u64,
     pub options: Options,
+    /// None if connections are not secured.
+    pub tls: Option<Tls>,
     /// The actual buffer sizes, once a connection is open.
     pub actual: OnceLock<Actual>,
     /// A connection for each request.
@@ -51,6 +61,22 @@ impl Job {
             _ if self.order.len() > 1 => self.order[(first + sent) as usize % self.order.len()] as usize,
             _ => 0,
         }
+    }
+
+    /// The kind that a session sends next: a login, the one that is wanted, or one that saves a value for it.
+    pub fn turn(&self, sessions: &Sessions, session: &Session) -> usize {
+        if let Some(first) = sessions.first.get(session.step) {
+            return *first;
+        }
+        let mut kind = session.wanted;
+        while let Some(template) = &self.kinds[kind].template
+            && let Some(name) = template.names.iter().find(|name| !session.has(name))
+            && let Some(saves) = sessions.saves.get(name)
+            && *saves != kind
+        {
+            kind = *saves;
+        }
+        kind
     }
 
     /// What is expected, if every request is of one kind.

@@ -2,6 +2,7 @@
 
 pub mod arrivals;
 mod exchange;
+mod in_session;
 pub mod job;
 mod opening;
 pub mod request_pool;

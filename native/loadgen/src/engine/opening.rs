@@ -36,6 +36,15 @@ impl Worker {
         let timeout = Duration::from_nanos(self.job.timeout_ns);
         let socket = socket::open(&connection.address, self.job.options, timeout)?;
         self.job.actual.get_or_init(|| Actual::of(&socket));
+        if let Some(tls) = &self.job.tls {
+            let mut session = tls.session().map_err(io::Error::other)?;
+            socket.set_nonblocking(false)?;
+            socket.set_read_timeout(Some(timeout))?;
+            socket.set_write_timeout(Some(timeout))?;
+            session.complete_io(&mut &socket)?;
+            socket.set_nonblocking(true)?;
+            connection.tls = Some(session);
+        }
         connection.adopt(socket, self.poll.registry(), at, false)?;
         connection.state = State::Idle;
         Ok(())

@@ -3,6 +3,8 @@
 use contract::Random;
 use socket2::SockAddr;
 
+use crate::request::session::Session;
+
 /// What a virtual user is made of.
 #[derive(Debug, Clone)]
 pub struct VirtualUserSpec {
@@ -37,6 +39,8 @@ pub struct VirtualUser {
     pub failures: u32,
     /// Whether it has neither ended nor still to begin.
     pub active: bool,
+    /// None if its requests are the same for all users.
+    pub session: Option<Box<Session>>,
     random: Random,
 }
 
@@ -52,6 +56,7 @@ impl VirtualUser {
             until_ns: u64::MAX,
             failures: 0,
             active: false,
+            session: None,
             random,
         }
     }

@@ -15,6 +15,7 @@ use crate::engine::tally::Tally;
 use crate::engine::virtual_user::{VirtualUser, VirtualUserSpec};
 use crate::net::connection::{Connection, State};
 use crate::net::timer::Timer;
+use crate::request::session::Session;
 use crate::response::reader::Reader;
 use crate::stop_signal;
 
@@ -35,6 +36,8 @@ pub struct Worker {
     pub(crate) backlogged: Vec<usize>,
     /// Connections that have more to read, and whether their peer has closed.
     pub(crate) unread: Vec<(usize, bool)>,
+    /// Connections whose user sends another request of its session at once: a login, or what comes after it.
+    pub(crate) resumed: Vec<usize>,
     /// Answers so far, for the progress report.
     progress: Arc<AtomicU64>,
     most_active: usize,
@@ -70,7 +73,10 @@ impl Worker {
             let connection =
                 |address: &_| Connection::new(Clone::clone(address), number, Reader::new(job.expect()));
             connections.extend(spec.addresses.iter().map(connection));
-            users.push(VirtualUser::new(spec, first));
+            let seed = spec.seed;
+            let mut user = VirtualUser::new(spec, first);
+            user.session = job.sessions.as_ref().map(|sessions| Box::new(Session::new(seed, sessions)));
+            users.push(user);
         }
         let poll = Poll::new()?;
         let timer = Timer::new(poll.registry(), TIMER)?;
@@ -83,6 +89,7 @@ impl Worker {
             read_buffer: vec![0; READ_BYTES],
             backlogged: Vec::new(),
             unread: Vec::new(),
+            resumed: Vec::new(),
             progress,
             most_active,
             timer,

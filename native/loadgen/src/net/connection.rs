@@ -1,10 +1,11 @@
 //! One connection, and the request that is under way on it.
 
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::AsRawFd;
 
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
+use rustls::client::ClientConnection;
 use socket2::{SockAddr, Socket};
 
 use crate::response::reader::Reader;
@@ -26,7 +27,11 @@ pub struct Connection {
     pub user: usize,
     pub state: State,
     pub socket: Option<Socket>,
+    /// None if it is not secured.
+    pub tls: Option<Box<ClientConnection>>,
     pub reader: Reader,
+    /// The request, if its user makes it: Kind::template.
+    pub filled: Vec<u8>,
     /// How much of the request has been written.
     pub written: usize,
     /// The kind of the request, its place in Job::kinds.
@@ -55,7 +60,9 @@ impl Connection {
             user,
             state: State::Closed,
             socket: None,
+            tls: None,
             reader,
+            filled: Vec::new(),
             written: 0,
             kind: 0,
             opened_ns: 0,
@@ -89,6 +96,7 @@ impl Connection {
     /// Close it; the kernel forgets what was registered with the socket.
     pub fn close(&mut self) {
         self.socket = None;
+        self.tls = None;
         self.state = State::Closed;
     }
 
@@ -103,6 +111,11 @@ impl Connection {
 
     /// Write what is left of the request, as far as the socket takes it.
     pub fn write(&mut self, message: &[u8], registry: &Registry, token: usize) -> io::Result<Written> {
+        if let Some(tls) = &mut self.tls {
+            tls.writer().write_all(&message[self.written..])?;
+            self.written = message.len();
+            return self.flush(registry, token);
+        }
         let Some(mut socket) = self.socket.as_ref() else {
             return Ok(Written::Refused);
         };
@@ -120,6 +133,77 @@ impl Connection {
         // a Unix socket would tell of each write that its peer has read
         if self.watches_writable && self.address.is_unix() {
             self.watch_writable(false, registry, token)?;
+        }
+        Ok(Written::Whole)
+    }
+
+    /// Whether TLS has something left to write.
+    pub fn has_more_to_write(&self) -> bool {
+        self.tls.as_ref().is_some_and(|tls| tls.wants_write())
+    }
+
+    /// Read what has come, through TLS if there is any; 0 at the end.
+    #[inline]
+    pub fn read(&mut self, buffer: &mut [u8], registry: &Registry, token: usize) -> io::Result<usize> {
+        let Some(mut socket) = self.socket.as_ref() else {
+            return Ok(0);
+        };
+        let Some(tls) = &mut self.tls else {
+            return socket.read(buffer);
+        };
+        loop {
+            match tls.reader().read(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
+                read => return read,
+            }
+            tls.read_tls(&mut socket)?;
+            tls.process_new_packets().map_err(io::Error::other)?;
+            if tls.wants_write() {
+                self.flush(registry, token)?;
+                return self.read(buffer, registry, token);
+            }
+        }
+    }
+
+    /// Go on with the handshake of TLS; whether it is over.
+    pub fn shake(&mut self, registry: &Registry, token: usize) -> io::Result<bool> {
+        loop {
+            match self.flush(registry, token)? {
+                Written::Whole => {}
+                Written::Part => return Ok(false),
+                Written::Refused => return Err(io::ErrorKind::ConnectionReset.into()),
+            }
+            let (Some(tls), Some(mut socket)) = (&mut self.tls, self.socket.as_ref()) else {
+                return Ok(true);
+            };
+            if !tls.is_handshaking() {
+                return Ok(true);
+            }
+            match tls.read_tls(&mut socket) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(_) => tls.process_new_packets().map(drop).map_err(io::Error::other)?,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn flush(&mut self, registry: &Registry, token: usize) -> io::Result<Written> {
+        let (Some(tls), Some(mut socket)) = (&mut self.tls, self.socket.as_ref()) else {
+            return Ok(Written::Refused);
+        };
+        while tls.wants_write() {
+            match tls.write_tls(&mut socket) {
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.watch_writable(true, registry, token)?;
+                    return Ok(Written::Part);
+                }
+                Err(_) => return Ok(Written::Refused),
+            }
         }
         Ok(Written::Whole)
     }

@@ -3,3 +3,4 @@
 pub mod connection;
 pub mod socket;
 pub mod timer;
+pub mod tls;

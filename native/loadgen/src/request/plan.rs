@@ -2,6 +2,7 @@
 //!
 //! The reference is core/request_plan.py and clients/user_service/http.py.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -9,6 +10,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::engine::job::Kind;
+use crate::net::tls::{Tls, TlsSettings};
+use crate::request::session::{Sessions, Source, Template};
 use crate::response::body::Body;
 use crate::response::reader::{Expect, HttpExpect};
 
@@ -23,6 +26,7 @@ pub struct OwnService {
     prefix: String,
     requests: RequestPlan,
     answer_deadline_s: Option<f64>,
+    tls: Option<TlsSettings>,
 }
 
 #[derive(Deserialize)]
@@ -46,6 +50,10 @@ struct PlannedRequest {
     expect_json_text: Option<String>,
     expect_sha256: String,
     title: String,
+    #[serde(default)]
+    first: bool,
+    #[serde(default)]
+    save: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl OwnService {
@@ -78,9 +86,35 @@ impl OwnService {
             .collect()
     }
 
+    /// How connections to a service at `address` are secured, if they are.
+    pub fn tls(&self, address: &str) -> Result<Option<Tls>, String> {
+        self.tls.as_ref().map(|settings| Tls::new(settings, &host_of(address))).transpose()
+    }
+
+    /// What users remember for these kinds; none if they need not.
+    pub fn sessions(&self, kinds: &[Kind], address: &str) -> Option<Sessions> {
+        let requests = &self.requests.requests;
+        let is_needed = kinds.iter().any(|kind| kind.template.is_some() || !kind.save.is_empty());
+        if !is_needed && !requests.iter().any(|request| request.first) {
+            return None;
+        }
+        let mut saves = BTreeMap::new();
+        for (number, request) in requests.iter().enumerate() {
+            for name in request.save.keys() {
+                saves.entry(name.clone()).or_insert(number);
+            }
+        }
+        Some(Sessions {
+            first: (0..requests.len()).filter(|number| requests[*number].first).collect(),
+            saves,
+            host: host_of(address),
+            is_secure: self.tls.is_some(),
+        })
+    }
+
     /// The order in which requests are sent: places in kinds(), drawn by weight.
     pub fn order(&self, seed: u64) -> Vec<u32> {
-        let weights: Vec<u64> = self.requests.requests.iter().map(|request| request.weight).collect();
+        let weights: Vec<u64> = self.requests.requests.iter().map(|request| if request.first { 0 } else { request.weight }).collect();
         let total: u64 = weights.iter().sum();
         let mut random = contract::Random::new(seed);
         let mut draw = || {
@@ -100,8 +134,18 @@ impl OwnService {
             std::fs::read(&request.body_file)
                 .map_err(|error| format!("body_file {} cannot be read: {error}", request.body_file.display()))?
         };
+        let message = self.http(request, address, &body);
+        let given: Vec<String> = request.headers.keys().map(|name| name.to_ascii_lowercase()).collect();
+        let saved: Vec<String> = self.requests.requests.iter().flat_map(|one| one.save.keys().cloned()).collect();
+        let keeps_cookies = self.requests.requests.iter().any(|one| one.first);
+        let source = |(name, from): (&String, &BTreeMap<String, String>)| {
+            let (kind, place) = from.iter().next().ok_or_else(|| format!("save of {name} names no place"))?;
+            Ok::<_, String>((name.clone(), Source::parse(kind, place)?))
+        };
+        let save = request.save.iter().map(source).collect::<Result<Vec<_>, _>>()?;
         Ok(Kind {
-            message: self.http(request, address, &body),
+            template: Template::of(&message, &given, &saved, keeps_cookies),
+            message,
             expect: Expect::Http(HttpExpect {
                 status: request.expect_status,
                 length: OnceLock::new(),
@@ -109,8 +153,10 @@ impl OwnService {
                 body: Some(Self::expected(request)?),
                 server: OnceLock::new(),
                 bodyless: request.method == "HEAD",
+                keeps: save.iter().any(|(_, source)| source.reads_body()),
             }),
             title: request.title.clone(),
+            save,
         })
     }
 
@@ -146,4 +192,11 @@ impl OwnService {
         }
         [head.as_bytes(), b"\r\n", body].concat()
     }
+}
+
+fn host_of(address: &str) -> String {
+    if address.starts_with('/') {
+        return "localhost".to_owned();
+    }
+    address.rsplit_once(':').map_or("", |pair| pair.0).to_ascii_lowercase()
 }

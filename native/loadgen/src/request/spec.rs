@@ -66,6 +66,8 @@ impl RequestSpec {
             expect: self.expect(&message),
             message,
             title: String::new(),
+            template: None,
+            save: Vec::new(),
         };
         let mut kinds = vec![kind(message)];
         kinds.extend(probe.filter(|_| self.probes).map(kind));
@@ -74,11 +76,13 @@ impl RequestSpec {
             kinds,
             order: Vec::new(),
             opens_early: true,
+            sessions: None,
             think_ns: 0,
             options: Options {
                 nodelay: self.nodelay,
                 buffer_bytes: self.buffer_bytes,
             },
+            tls: None,
             actual: OnceLock::new(),
             fresh: self.fresh,
             timeout_ns: self.timeout_ns,
@@ -144,6 +148,7 @@ impl RequestSpec {
                 target: self.calc_target.map(|target| target.to_string()),
                 server: OnceLock::new(),
                 body: None,
+                keeps: false,
                 bodyless: self.calc_target.is_none() && self.method == "HEAD",
             }),
         }

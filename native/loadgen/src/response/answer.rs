@@ -13,6 +13,10 @@ pub enum Fault {
     Garbled,
     Timeout,
     Extra,
+    /// The handshake of TLS failed.
+    Tls,
+    /// The login of a session had another answer than the expected one.
+    Login,
 }
 
 impl Fault {
@@ -25,6 +29,8 @@ impl Fault {
             Self::Garbled => "garbled",
             Self::Timeout => "timeout",
             Self::Extra => "extra",
+            Self::Tls => "tls",
+            Self::Login => "login",
         }
     }
 }

@@ -117,3 +117,12 @@ pub fn server(head: &[u8]) -> String {
         String::from_utf8_lossy(header.value).into_owned()
     })
 }
+
+/// The values of all headers of this name in a whole head, without the blanks around them.
+pub fn headers<'a>(head: &'a [u8], name: &str) -> Vec<&'a [u8]> {
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+    let mut response = httparse::Response::new(&mut headers);
+    let _ = response.parse(head);
+    let named = response.headers.iter().filter(|header| header.name.eq_ignore_ascii_case(name));
+    named.map(|header| header.value.trim_ascii()).collect()
+}

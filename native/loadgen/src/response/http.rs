@@ -17,6 +17,8 @@ pub struct HttpExpect {
     pub target: Option<String>,
     /// A user's service: what the body must be, in place of a length or a count.
     pub body: Option<Body>,
+    /// Whether a value is saved from the body.
+    pub keeps: bool,
     /// The Server header of the first answer.
     pub server: OnceLock<String>,
     /// Whether a response has no body whatever its head says: those to HEAD.
@@ -136,7 +138,7 @@ impl Http {
     }
 
     fn take_body(&mut self, expect: &HttpExpect, data: &[u8]) -> Feed {
-        let keeps = expect.target.is_some() || expect.body.as_ref().is_some_and(Body::is_read);
+        let keeps = expect.keeps || expect.target.is_some() || expect.body.as_ref().is_some_and(Body::is_read);
         let most = if keeps { MAX_KEPT_BYTES } else { MAX_BODY_BYTES };
         if self.body_bytes + data.len() as u64 > most {
             return Feed::Broken(Fault::Garbled);
@@ -181,11 +183,16 @@ impl Http {
         }
     }
 
-    /// What came and what was expected, in words, of a user's service.
-    pub fn difference(&self, expect: &HttpExpect) -> Option<(String, String)> {
+    /// The head and the body of a whole answer; the body if it was kept.
+    pub fn answered(&self) -> (&[u8], &[u8]) {
+        (&self.known, &self.body)
+    }
+
+    /// What came and what was expected, in words, of a user's service. show: a body as it may be shown.
+    pub fn difference(&self, expect: &HttpExpect, show: impl Fn(&[u8]) -> Vec<u8>) -> Option<(String, String)> {
         let body = expect.body.as_ref()?;
         Some(if self.head.status == expect.status {
-            body.difference(&self.body)
+            body.difference(&self.body, &show(&self.body))
         } else {
             (format!("status {}", self.head.status), expect.status.to_string())
         })

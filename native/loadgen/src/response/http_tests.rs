@@ -17,6 +17,7 @@ fn expect() -> HttpExpect {
         body: None,
         server: OnceLock::new(),
         bodyless: false,
+        keeps: false,
     }
 }
 
@@ -53,6 +54,7 @@ fn a_response_is_read_wherever_it_is_cut() {
 fn a_response_to_head_has_no_body_whatever_its_length() {
     let expect = HttpExpect {
         bodyless: true,
+        keeps: false,
         ..expect()
     };
     let mut reader = Http::default();

@@ -5,7 +5,7 @@ pub mod body;
 mod chunks;
 mod echo;
 mod framed;
-mod head;
+pub mod head;
 mod http;
 #[cfg(test)]
 mod properties;

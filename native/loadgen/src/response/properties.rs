@@ -20,6 +20,7 @@ fn expect() -> HttpExpect {
         body: None,
         server: OnceLock::new(),
         bodyless: false,
+        keeps: false,
     }
 }
 

@@ -52,10 +52,18 @@ impl Reader {
         }
     }
 
+    /// The head and the body of a whole answer by HTTP.
+    pub fn answered(&self) -> (&[u8], &[u8]) {
+        match self {
+            Self::Http(reader) => reader.answered(),
+            _ => (&[], &[]),
+        }
+    }
+
     /// What came and what was expected, in words, of a user's service.
-    pub fn difference(&self, expect: &Expect) -> Option<(String, String)> {
+    pub fn difference(&self, expect: &Expect, show: impl Fn(&[u8]) -> Vec<u8>) -> Option<(String, String)> {
         match (self, expect) {
-            (Self::Http(reader), Expect::Http(expect)) => reader.difference(expect),
+            (Self::Http(reader), Expect::Http(expect)) => reader.difference(expect, show),
             _ => None,
         }
     }

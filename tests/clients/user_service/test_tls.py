@@ -1,0 +1,101 @@
+"""TLS to a user's service, by both clients: certificates that are trusted, that are not, and that are accepted."""
+
+import ssl
+import subprocess
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clients.user_service.client import connector
+from config.user_service.plan import target
+from core.request_plan import Request, RequestPlan
+from core.secret import revealed
+from lab.user_service.command import probe
+from tests.clients.user_service.sessions import told
+from tests.clients.user_service.test_client import Handler
+from tests.clients.user_service.test_session import asked
+from tests.native.test_loadgen_sessions import native
+
+Client = Callable[[dict[str, Any], str, int, int], dict[str, Any]]
+
+
+class Secured(Handler):
+    """Closes every third connection after its answer, and sends answers that do not fit one TLS record."""
+
+    def do_GET(self) -> None:
+        """Answer."""
+        self.asked[self.path] += 1
+        body = b'{"id": 3, "filler": "%s"}' % (b"x" * 100_000)
+        self.send_response(200)
+        self.send_header("Set-Cookie", "a=b; Secure")
+        self.send_header("Content-Length", str(len(body)))
+        if self.asked[self.path] % 3 == 0:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate of 127.0.0.1, and its key, in one file."""
+    file = tmp_path_factory.mktemp("tls") / "both.pem"
+    words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=127.0.0.1"
+    place = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", str(file), "-out", str(file.with_suffix(".crt"))]
+    subprocess.run(["openssl", *words.split(), *place], check=True, capture_output=True)
+    with file.open("a") as both:
+        both.write(file.with_suffix(".crt").read_text())
+    return file
+
+
+@pytest.fixture
+def secured(certificate: Path) -> Iterator[str]:
+    """The address of a service by TLS."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    handler = type("Counting", (Secured,), {"asked": Counter()})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        server.handle_error = lambda *_: None  # type: ignore[method-assign]
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield "{}:{}".format(*server.server_address[:2])
+        server.shutdown()
+        thread.join()
+
+
+PLAN = RequestPlan(requests=(Request(path="/3", expect_json={"id": 3}),))
+
+
+@pytest.mark.parametrize("client", [asked, native])
+@pytest.mark.parametrize("insecure", [False, True])
+def test_requests_are_answered_by_tls(certificate: Path, secured: str, client: Client, *, insecure: bool) -> None:
+    tls = {"ca": "" if insecure else str(certificate.with_suffix(".crt")), "insecure": insecure}
+    result = client(told(PLAN, tls=tls), secured, 40, 2)
+    assert (result["answered"], result["wrong"], result["errors"]) == (40, 0, {})
+
+
+def test_a_certificate_that_is_not_trusted_is_named(secured: str) -> None:
+    own = told(PLAN, tls={"ca": "", "insecure": False})
+    assert "certificate verify failed: self-signed certificate" in str(probe(own, secured, 5.0))
+    assert asked(own, secured, 20)["errors"] == {"tls": 10}
+
+
+def test_tickets_that_come_unasked_leave_a_connection_usable(certificate: Path, secured: str) -> None:
+    connection = connector(told(PLAN, tls={"ca": "", "insecure": True}))(secured, 5.0)
+    for _ in range(2):
+        assert connection.ask(b"GET /3 HTTP/1.1\r\nHost: x\r\n\r\n", "GET")[0] == 200
+        assert not connection.is_stale()
+    connection.ask(b"GET /3 HTTP/1.1\r\nHost: x\r\n\r\n", "GET")
+    connection.close()
+
+
+def test_the_target_of_an_https_url_has_tls() -> None:
+    tls = {"ca": "", "insecure": True}
+    one = target("shop", "https://example.org/a/", tls=tls)
+    assert (revealed(one.address), revealed(one.prefix), one.tls) == ("example.org:443", "/a", tls)
+    assert target("shop", "http://example.org/", tls=tls).tls is None
