@@ -75,7 +75,7 @@ def _no_process() -> Message:
 
 
 def _expect_threads() -> None:
-    """Raise BadInput if a low limit prevents a few threads, because libraries would fail with unclear errors."""
+    """Raise BadInput if a limit is too low to start a few threads. Libraries would fail later with unclear errors."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     if limit == resource.RLIM_INFINITY or limit > FEW_PROCESSES:
         return

@@ -78,7 +78,7 @@ def _text(value: bytes) -> str:
 
 
 def _log_nothing(handler: RequestHandler) -> None:
-    """Ignore the request, so that Tornado logs nothing per request."""
+    """Do not log the request."""
 
 
 class TornadoService:

@@ -43,7 +43,7 @@ FAULTS = message(
 
 
 def section(view: View) -> Section:
-    """Return the section: the fastest server of each setting, rows that wait for acknowledgements, and all rows."""
+    """Return the section: the fastest server per setting, rows slowed by delayed acknowledgements, and all rows."""
     asleep = [row for row in view.rows if not row.params.get(KEEP_AWAKE)]
     held = {_key(row): row for row in view.rows if row.params.get(KEEP_AWAKE)}
     awake = {id(row): held[_key(row)] for row in asleep if _key(row) in held}

@@ -38,7 +38,7 @@ class Search(Protocol):
 def search_capacity(
     order: Order, run: Run, sandbox: Sandbox, progress: Progress, search: Search, beside: Standing
 ) -> None:
-    """Make the probes that *search* wants until it wants none; those of all arms take turns in random order."""
+    """Run the probes that *search* asks for, until it asks for none. The probes of all arms alternate at random."""
     start_ns, file = perf_counter_ns(), RunFile(order.folder)
     plan, shuffled = order.plan, random.Random(run.seed + len(run.cells))
     entries = {(entry.arm, entry.cell.cell_id): entry for entry in plan.entries()}

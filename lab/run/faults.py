@@ -69,7 +69,9 @@ def _fault(state: str, promised: bool, child: Child, when: Message) -> Message:
     modules = _named(child) if state == "gil_enabled" else []
     if not modules:
         return fault
-    return message("{fault}: CPython enabled it to load module {module}", fault=fault, module=repr(modules[0]))
+    return message(
+        "{fault}: CPython switched the GIL on when module {module} was loaded", fault=fault, module=repr(modules[0])
+    )
 
 
 def _named(child: Child) -> list[str]:

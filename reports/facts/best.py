@@ -1,4 +1,4 @@
-"""The best service under each runtime at the same work, and the steps between best services. Pure.
+"""Find the best service of each runtime for one workload, and compare the best services of two runtimes. Pure.
 
 Even-numbered blocks choose the best service and odd-numbered blocks judge it. A service that was chosen by luck
 therefore gains nothing from its luck.
@@ -78,7 +78,7 @@ def _picking_ns(row: Row) -> float:
 
 
 def best_pairs(run: Run, chosen: Sequence[Best]) -> list[Pair]:
-    """Return the pairs of best services: for each work, from each other runtime's best to the last runtime's best."""
+    """Return the pairs to compare: for each workload, the best service of a runtime and that of the last runtime."""
     by_work: dict[str, dict[str, Best]] = {}
     for best in chosen:
         by_work.setdefault(json.dumps(best.work), {})[best.row.runtime] = best

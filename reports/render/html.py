@@ -1,4 +1,4 @@
-"""The renderer of a document as one self-contained HTML page. Its templates know no topic."""
+"""Render a document as one self-contained HTML page. The templates work for every topic."""
 
 import re
 from collections.abc import Callable

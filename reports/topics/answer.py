@@ -309,7 +309,7 @@ def _latency(one: Comparison, view: View) -> Message:
 
 
 def _opposed(compared: Iterable[Comparison], view: View) -> list[Message]:
-    """Return a sentence for each comparison whose p99 moved against its throughput."""
+    """Return a sentence for each comparison in which throughput is better but p99 is worse, or the reverse."""
     return [
         message(
             "{denominator} → {numerator}: {p99} in {setting}.", denominator=one.denominator, numerator=one.numerator,

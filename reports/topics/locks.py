@@ -35,7 +35,7 @@ def section(view: View) -> Section:
             col(message("stop-the-world pauses per request"), stops_per_request, hundredths),
             col(message("time spent on stop-the-world pauses"), lambda one: share_of_time(one, "stopping_ns"), percent),
             col(message("time waiting for contended locks"), lambda one: share_of_time(one, "waiting_ns"), percent),
-            col(message("CPU time counting references to shared objects"), itemgetter("count_share"), percent),
+            col(message("CPU time spent on counting references to shared objects"), itemgetter("count_share"), percent),
         ],
         [(NOTHING, profiles)],
     )

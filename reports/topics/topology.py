@@ -228,7 +228,9 @@ def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message
 
 
 def _shape_sentences(every: Sequence[Topology]) -> list[Message]:
-    """Return sentences on uneven event loops, and on services that ran as another shape than configured."""
+    """Return sentences on connections that are spread unevenly over event loops, and on services that ran with other
+    numbers of processes or threads than configured.
+    """
     places = [place for topology in every for place in topology.all_places]
     uneven = [
         traced(

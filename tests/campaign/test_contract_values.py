@@ -86,6 +86,7 @@ def good() -> Lines:
         "latency": latency(*range(300, 320)),
         "connect": latency(7),
         "waiting": latency(1, 2),
+        "lag": latency(3),
         "worker": "thread",
         "timeline": [[[1, 2], [3, 4]]],
         "slow": {"above_ns": 5, "requests": [[1, 9, 0]]},

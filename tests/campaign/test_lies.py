@@ -36,13 +36,13 @@ SEEDS = range(SEED, SEED + size(1, 20))
 
 EDITED = """
 import core.child
-_say = core.child._say
+_print = core.child._print_line
 def edited(message):
     if "result" in message:
         result = message["result"]
 {edit}
-    _say(message)
-core.child._say = edited
+    _print(message)
+core.child._print_line = edited
 """
 DOUBLED = """
 from core.histogram import Histogram, bounds_ns
