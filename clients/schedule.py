@@ -16,7 +16,7 @@ class Schedule(Protocol):
     waits: bool
 
     def wait(self, number: int) -> int:
-        """Wait for request *number*. Return when it was due, in ns on the monotonic clock; 0 for now, or OVER."""
+        """Wait until request *number* must be sent. Return its due time in ns; 0 without due times; OVER at the end."""
 
 
 class Pace(NamedTuple):

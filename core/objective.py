@@ -71,7 +71,7 @@ class Load:
         return min(known, slow + self.failures + too_old), known
 
     def excess(self, objective: Objective) -> float:
-        """Return the share of requests that miss *objective*, over the share that may: 1 at its limit."""
+        """Return the share of requests that miss *objective*, divided by the allowed share. At the limit it is 1."""
         misses, known = self.counted(objective)
         return misses / (objective.share * max(1, known))
 

@@ -298,7 +298,7 @@ def _split_file(data: bytes) -> tuple[bytes, list[bytes]]:
 
 
 def keep_comparisons(where: Path, run: Run) -> None:
-    """Write the comparisons of *run* to a file next to result.json, which only the measuring process writes.
+    """Write the comparisons of *run* to a separate file, because only the measuring process writes result.json.
 
     load() uses this file as long as result.json has the same number of cells. Raises BadInput.
     """

@@ -82,7 +82,7 @@ def call() -> None:
 
 
 def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
-    """Return the factory of the client: for a user's service, the system's own, or the common CallerClient."""
+    """Return the factory of the cell's client: that of user services, the system's own, or else CallerClient."""
     if "own" in first_line:
         from clients.user_service.client import UserServiceClient
 

@@ -187,7 +187,7 @@ SERVICE = (
         Option(
             "--topology T",
             message(
-                "Processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto means "
+                "Processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto chooses "
                 "numbers that fit this machine."
             ),
             _topology,

@@ -81,7 +81,7 @@ def _columns() -> list[Col[Standing]]:
 
 
 def _ours_over(head: Message, share: Callable[[Row, Row], Estimate | None], **more: Any) -> Col[Standing]:
-    """Return a column with ratios of gilscope's generator over another; empty if gilscope's was not measured."""
+    """Return a column: throughput of gilscope's load generator over that of another; empty if it was not measured."""
     return col(
         head,
         lambda standing: share(standing.base, standing.row) if standing.base.system == OWN else None,

@@ -63,7 +63,9 @@ def unlike(facts: Mapping[Message, Mapping[str, Message]], joint: Message = COMM
 
 
 def differences(facts: Mapping[str, Mapping[str, Any]]) -> list[Message]:
-    """Return the differences of builds in version, compiler and flags, without native programs. facts: by runtime"""
+    """Return how the builds of Python runtimes differ in version, compiler and flags.
+
+    facts: facts of each runtime, by its name"""
     return unlike(by_label({name: build_facts(of_one) for name, of_one in facts.items() if name != NATIVE}))
 
 

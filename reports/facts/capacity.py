@@ -224,7 +224,7 @@ def _is_hopeless(one: Capacity, found: Sequence[Capacity]) -> bool:
 
 
 def _judged(best: Capacity, run: Run) -> Capacity:
-    """Return the best topology of an arm as probes show it that had no part in picking it."""
+    """Return the best topology of an arm, judged by probes that were not used to choose it."""
     own = (setting_key(best.system, best.params), best.arm)
     closed = [cell for cell in best.cells if cell.probe == CLOSED]
     later = [cell for cell in run.cells if cell.probe in (SEARCH, CONFIRM) and _place(cell) == own]

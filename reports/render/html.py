@@ -26,7 +26,7 @@ _PANEL = re.compile(f"{_START}([^{_BETWEEN}{_END}]*){_BETWEEN}([0-9]+){_END}")
 
 
 class _Linking(Language):
-    """A language whose texts have markers around words that come from cells. The markers become links."""
+    """A variant of a language that puts markers around values from cells, so that the page can make links of them."""
 
     def __init__(self, language: Language) -> None:
         super().__init__(language.name, language.catalog)
@@ -144,7 +144,7 @@ class _Words:
         return htmlsafe_json_dumps(value, separators=(",", ":"))
 
     def panels(self, figure: Figure) -> list[tuple[str, Markup]]:
-        """Return the title of each panel with a placeholder, which the drawing replaces when the page is complete."""
+        """Return the title and the placeholder of each panel. Drawings replace placeholders in the complete page."""
         self.figures.append(figure)
         titles = [self.language.text(panel.title) for panel in figure.panels if panel.curves]
         return [(title, Markup(f"{_START}{figure.key}{_BETWEEN}{place}{_END}")) for place, title in enumerate(titles)]

@@ -171,7 +171,10 @@ def _reason(word: Word, evidence: Evidence) -> Message:
     cases = (
         (word in ("faster", "slower"), message("the interval {interval} excludes 1, and {p}", interval=interval, p=p)),
         (word == "equivalent" and (evidence.p > ALPHA or includes_1), inside),
-        (word == "equivalent", message("{inside}; a smaller difference exists ({p})", inside=inside, p=p)),
+        (
+            word == "equivalent",
+            message("{inside}; the difference is significant but smaller than the margin ({p})", inside=inside, p=p),
+        ),
         (seen.count < FEWEST_FOR_INTERVAL, message("{blocks} cannot yield an interval", blocks=blocks)),
         (
             seen.count < evidence.fewest,

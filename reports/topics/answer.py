@@ -354,7 +354,10 @@ def _missing(view: View) -> Iterator[Message]:
         more = {step.name for step in steps([*present, name], {}, facts)} - shown
         added = listed((text for step, text in NAMES.items() if step in more), COMMA, AND)
         text = message(
-            "Runtime {runtime} would add these steps: {added}. {reason}", runtime=name, added=added, reason=reason
+            "With the runtime {runtime}, the report could also show these steps: {added}. {reason}",
+            runtime=name,
+            added=added,
+            reason=reason,
         )
         yield text if more else reason
 

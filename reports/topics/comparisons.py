@@ -48,7 +48,7 @@ DEVIATION_BETWEEN = message("Standard deviation between processes")
 
 
 def section(view: View) -> Section:
-    """Return the forest plot, and a folded table of reasons."""
+    """Return the forest plot, and a collapsed table with the reason for each verdict."""
     settings = of_settings(view.compared, view)
     shown = forest(TITLE, settings, lambda one: one, view.traces.of, [step_col(view)])
     return Section(  # the first screen has the only setting already

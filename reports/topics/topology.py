@@ -39,7 +39,7 @@ COMMAND = f"{PROGRAM} --experiment topology"
 MARGIN = 0.3
 UNEVEN = 1.3  # an event loop gets a sentence above this multiple of an equal share of connections
 SHAPES, RATE = message("processes x threads"), message("requests/s")
-RUNS_AS, P99, CPU = message("actually ran as"), message("p99 [us]"), message("service CPU [us/request]")
+RUNS_AS, P99, CPU = message("actual processes and threads"), message("p99 [us]"), message("service CPU [us/request]")
 MEMORY = message("memory [MiB]")
 
 

@@ -247,7 +247,7 @@ def _check_idle(view: View) -> Check:
         return _result(UNKNOWN, NOT_RECORDED)
     if busy := background(cells):
         return _result(WARNING, listed(busy, SEMICOLON), of_cells(cells))
-    seen = message("while it had no requests, no arm used more than {share:.1%} of a core", share=max(used.values()))
+    seen = message("when idle, every arm used at most {share:.1%} of a core", share=max(used.values()))
     return _result(PASSED, seen, of_cells(cells))
 
 

@@ -64,7 +64,7 @@ def section(view: View) -> Section:
     shares = [_share_col(state) for state in STATES]
     runtime: Col[Profile] = arm_col(itemgetter("runtime"), view.looks)
     states = table(
-        message("What threads do during their time at work"),
+        message("What threads do while they are not idle"),
         [
             runtime,
             *shares,
