@@ -337,7 +337,7 @@ class Slow(TypedDict, total=False):
 
 
 class Slices(TypedDict, total=False):
-    """The number of answers in each slice of time. start_ns: start of the first slice, from the clients' release"""
+    """The number of answers in each slice of time. start_ns: its start, after the clients' start"""
 
     width_ns: Positive
     start_ns: Time

@@ -146,7 +146,7 @@ REFUSED = {
     "plan --system 3 --runtime native": "System 3 has no cells under native",
     "plan --service-command {python}:{port} --runtime native": "System own has no cells",
     f"list {'x' * 300}": "x" * 300,  # newer Pythons say that it is no folder, older ones that it is too long
-    f"--system {'x' * 300}.py": "cannot be ",  # read; 3.11: used, the name is too long
+    f"--system {'x' * 300}.py": "x" * 300,  # likewise
     "--target http://x/ --until 3%": "--until 10min",
     "--target http://x/ --slo p99<50ms": "already runs",
     f"--system 2 --until 3% {OWN_FLAGS}": "only one runtime or service takes part",

@@ -94,7 +94,7 @@ def section(view: View) -> Section:
 
 
 def answer(settings: Settings) -> Message:
-    """Return the answer to the experiment's question, or NOTHING without a measurement of "GIL held" with a GIL.
+    """Return the answer to the experiment's question, or NOTHING if "GIL held" was not measured with a GIL.
 
     The answer is for the first setting that has one, because short loops show the GIL's effect best.
     """

@@ -44,7 +44,7 @@ class Challenge:
 
 
 def section(view: View) -> Section:
-    """Return the section: a ranking for each runtime, with the alternatives that serve more than gilscope's systems."""
+    """Return the section: a ranking per runtime, and the alternatives with more throughput than gilscope's systems."""
     ranked = contests(view.rows, view.titles, reference=OURS, kind=_runtime)
     every = _challenges(ranked, view.run.seed)
     sentences = [*shared.label_sentences(ranked, partial(_sentence, every=every)), *_too_few(every)]

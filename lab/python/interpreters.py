@@ -248,7 +248,7 @@ def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
 
 
 def _candidates(minors: Container[int]) -> list[tuple[str, Path]]:
-    """Return the files that are named like an interpreter of these versions, with their source, ordered by source."""
+    """Return files named like an interpreter of these versions, with the place of discovery, in the order of places."""
     distinct: dict[Path, str] = {}
     for source, folder in _folders():
         for path in _matching(folder, "python3.*"):

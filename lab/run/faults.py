@@ -70,7 +70,9 @@ def _fault(state: str, promised: bool, child: Child, when: Message) -> Message:
     if not modules:
         return fault
     return message(
-        "{fault}: CPython switched the GIL on when module {module} was loaded", fault=fault, module=repr(modules[0])
+        "{fault}: CPython switched the GIL on in order to load the module {module}",
+        fault=fault,
+        module=repr(modules[0]),
     )
 
 

@@ -35,7 +35,12 @@ INTERPRETERS = ("[python", "[libpython")
 
 
 class Rule(NamedTuple):
-    """A rule of advice. about: the type of facts; holds: whether the advice applies to one; source: its web page."""
+    """A rule that gives advice.
+
+    about: the type of fact that the rule looks at
+    holds: returns whether the advice applies to a fact
+    source: the web page that supports the advice
+    """
 
     name: str
     about: type[Fact]

@@ -163,7 +163,7 @@ def topologies(cells: Cells) -> list[Topology]:
 
 
 def _places(swept: Series) -> dict[int, list[MeasuredShape]]:
-    """Return the measured shapes by load. A shape that differs from the requested shape is the one that ran."""
+    """Return the measured shapes by load. If a service ran with another shape than requested, that shape counts."""
     arms = swept.arms
 
     def order(cell: CellResult) -> tuple[int, int, int, int]:

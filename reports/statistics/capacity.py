@@ -180,7 +180,7 @@ def next_probe(probes: Sequence[Probe], closed_rate: float) -> Ask | None:
 
 
 def _outside(probes: Sequence[Probe], closed_rate: float) -> Ask | None:
-    """Return a probe that may be on the other side of the limit than all that were made; None below LOWEST."""
+    """Return the next rate if all probes passed, or all failed. Return None if that rate would be below LOWEST."""
     if not probes:
         return Ask(rate=FIRST * closed_rate)
     if all(probe.passes for probe in probes):

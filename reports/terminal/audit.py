@@ -1,4 +1,4 @@
-"""The result of `runner.py audit` as a document. Its input is the mapping that lab.gil.audit.document() makes."""
+"""Make a report of the result of `runner.py audit`, from the mapping that lab.gil.audit.document() returns."""
 
 from collections.abc import Mapping
 from operator import itemgetter

@@ -280,7 +280,9 @@ def _check_independence(view: View) -> Check:
         )
         return _result(UNKNOWN, seen, cells)
     seen = message(
-        "{count} of {all} comparisons look dependent from block to block", count=len(dependent), all=len(known)
+        "in {count} of {all} comparisons, the results of blocks seem to depend on the blocks before them",
+        count=len(dependent),
+        all=len(known),
     )
     state = WARNING if len(dependent) > MOST_DEPENDENT * len(known) else PASSED
     return _result(state, chained([seen, DEPENDENT if dependent else NOTHING]), cells)

@@ -29,6 +29,7 @@ from lab.python.interpreters import Interpreter
 from lab.run import cell_run
 from lab.run.cell_run import Bench
 from lab.run.children import RESET, RESULT, WARM, Child
+from lab.run.limits import ServiceGroup
 from lab.run.measure import measure
 from lab.run.process import LocalPlace, Place
 from lab.run.runtimes import Runtime
@@ -160,7 +161,8 @@ class Speakers:
 
     lines: Mapping[str, bytes] = {}
 
-    def __init__(self, sandbox: Sandbox, cwd: str) -> None:
+    def __init__(self, sandbox: Sandbox, cwd: str, method: Method) -> None:
+        self.group = ServiceGroup()
         self.here = LocalPlace(sandbox, cwd, str(sandbox.folder))
         self.started: list[Child] = []
 
