@@ -37,7 +37,7 @@ def platform() -> str:
 
 
 def built_programs(native: Path) -> list[Path]:
-    """The programs; none where cargo is missing or cannot build them, which is said."""
+    """Return the built programs. If cargo is missing or the build fails, print a message and return none."""
     if shutil.which("cargo") is None:
         print("gilscope: no cargo, so the wheel has no native programs", file=sys.stderr)
         return []

@@ -20,7 +20,7 @@ class Schedule(Protocol):
 
 
 class Pace(NamedTuple):
-    """Requests per second, 0 for as many as can be; poisson: whether their gaps are random."""
+    """The rate of requests per second; 0: as fast as possible. poisson: whether the gaps are random."""
 
     rate: float = 0
     poisson: bool = False

@@ -46,7 +46,7 @@ class Objective:
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What the clients of a cell sent at a rate, in requests/s, and what became of it.
+    """The requests that the clients of a cell sent at a rate: how many were sent, failed or could not be sent.
 
     sent: requests; failures: how many of them failed or had a wrong answer
     unsent: requests that were due and not sent before the end. They are the last ones, because others waited longer

@@ -202,7 +202,7 @@ class HostCluster(CellPlaces):
                 self._ask_all("asleep")
 
     def watcher(self, kind: str, options: Mapping[str, Any]) -> RemoteWatcher:
-        """Return a profiler (watcher) of the first service. Raises ChildFailed."""
+        """Return a profiler for the first service. Raises ChildFailed."""
         self.begin()
         return RemoteWatcher(self._ask_services_host, kind, options)
 

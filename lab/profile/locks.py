@@ -276,7 +276,7 @@ def _set_probes(probes: list[Probe]) -> Iterator[Probes]:
 
 
 def run_self_test(executable: Path) -> None:
-    """Run the self-test: record a known program under *executable*, whose threads wait for a list and for a dict.
+    """Run the self-test: record a known program whose threads contend for the locks of a list and a dict.
 
     Raises LocksFailed if the recording shows anything else.
     """

@@ -74,7 +74,7 @@ class CellPlaces:
         return kept_awake(wanted, self._sandbox.process_group)
 
     def watcher(self, kind: str, options: Mapping[str, Any]) -> Watcher:
-        """Return a profiler (watcher) of the first service on its host. Raises ChildFailed."""
+        """Return a profiler that runs on the host of the first service and profiles it. Raises ChildFailed."""
         return WATCHERS[kind](self._sandbox, **options)
 
     def mark(self) -> None:

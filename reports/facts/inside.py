@@ -37,7 +37,7 @@ def known_starts(rows: Sequence[Row]) -> list[Row]:
 
 
 def uneven_starts(rows: Sequence[Row]) -> list[UnevenStart]:
-    """Return the uneven starts of *rows*, which mean that the warm-up was too short."""
+    """Return the rows whose throughput was not steady when timing began, because the warm-up was too short."""
     sliced = [(row, whole_slices(row.good)) for row in rows if len(row.good) >= FEWEST_FOR_START]
     starts = [(row, *start_of(whole[0]), whole[1]) for row, whole in sliced if whole]
     return [UnevenStart(row=row, seconds=count * width_s, loss=loss) for row, count, loss, width_s in starts if count]

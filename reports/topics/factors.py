@@ -81,7 +81,7 @@ def _sentence(one: Comparison, view: View) -> Message:
 
 
 def _factor_col(side: str, name: str, view: View) -> Col[Comparison]:
-    """Return the column of one factor of one side."""
+    """Return the column of one factor of the throughput (cores, CPU time), for services, clients or both."""
 
     def read(one: Comparison) -> Datum:
         factors = one.factors[side] if side else one.factors

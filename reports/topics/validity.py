@@ -337,7 +337,7 @@ def _check_noise(view: View) -> Check:
 
 
 def _noise_floors(view: View) -> tuple[list[Comparison], list[float]]:
-    """Return the A/A comparisons with a noise floor, and their noise floors."""
+    """Return those A/A comparisons whose noise floor is known, each with its noise floor."""
     known = [one for one in view.comparisons if one.step == "aa" and one.noise_floor is not None]
     return known, [one.noise_floor or 0.0 for one in known]
 
