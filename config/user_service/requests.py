@@ -96,7 +96,7 @@ def _method_and_path(given: Given) -> tuple[str, Text]:
 
 
 def _save(given: Given) -> dict[str, dict[str, str]]:
-    """Return from where each name is saved. Raises BadInput."""
+    """Return, for each saved name, the part of the answer from which its value is read. Raises BadInput."""
     sources = given.value if isinstance(given.value, dict) else {"": given.value}
     for name, source in sources.items():
         kind, where = next(iter(source.items()), ("", "")) if isinstance(source, dict) else ("", "")

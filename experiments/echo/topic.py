@@ -195,5 +195,5 @@ def _block(standing: Standing) -> str:
 
 def _seeds() -> Section:
     """Return a part with the published requests/s and their limitations."""
-    title = message("Figures published by the seed, from another machine")
+    title = message("Figures published by the original experiment, from another machine")
     return Section(key="seed-figures", title=title, tables=(shared.published(title, PUBLISHED),), notes=(FAULTS,))

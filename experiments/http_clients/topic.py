@@ -325,5 +325,5 @@ def _seeds() -> Section:
         shared.published(message("GIL held"), SEED_HELD, titled=True),
         shared.published(message("GIL released"), SEED_RELEASED, titled=True),
     )
-    title = message("Figures published by the seed, from an Apple M2")
+    title = message("Figures published by the original experiment, from an Apple M2")
     return Section(key="seed-figures", title=title, tables=tables, notes=(SEED_FAULTS,))

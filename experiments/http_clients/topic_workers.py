@@ -72,7 +72,7 @@ def bench_ratio(row: Row, base: Row) -> Estimate | None:
 
 
 def timeline(row: Row) -> list[list[tuple[int, int]]]:
-    """Return start and end of each worker's first requests in the last block, in ns from the release."""
+    """Return start and end of each worker's first requests in the last block, in ns after the start."""
     return [worker for client in row.good[-1].clients for worker in client.get("timeline", ())]
 
 

@@ -52,7 +52,7 @@ class Problem:
     culprit: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the problem as `--json` prints it, with its detail as text and as a message."""
+        """Return the problem as `--json` prints it. Its detail is both plain text and a template with values."""
         return {**vars(self), "detail": str(self.detail), "message": self.detail.to_json()}
 
 

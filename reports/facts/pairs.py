@@ -122,7 +122,7 @@ def group_name(run: Run) -> str:
 
 
 def pairs(run: Run) -> list[Pair]:
-    """Return a pair for every step of every setting that the run's arms allow.
+    """Return a pair for every setting and every step whose two arms both took part.
 
     If there are several settings, pairs over all settings come last. A plan that names its judged steps has no pairs
     over all settings.

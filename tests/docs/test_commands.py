@@ -65,7 +65,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for text in blocks(page, "yaml"):
             (tmp_path / text.partition("\n")[0].removeprefix("# ")).write_text(text)
     (tmp_path / "my_system.py").write_text(outside_system())
-    (tmp_path / "requirements.txt").touch()
+    for name in ("requirements.txt", "our-ca.pem"):
+        (tmp_path / name).touch()
     (tmp_path / "tests").symlink_to(REPOSITORY / "tests")
     example = DOCS / "example-run" / "result.json"
     for run in (tmp_path / "docs/example-run", *(tmp_path / name for name in SAVED)):
