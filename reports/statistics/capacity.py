@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
 
 MOST_PROBES = 20
 WIDTH = 0.10  # of the interval, as a share of the capacity, at which the search ends
@@ -85,9 +84,11 @@ def clearly(misses: int, requests: int, share: float) -> int:
 
     Source: the binomial distribution; late requests come in bursts, so a factor of CLEAR_FACTOR is required as well.
     """
-    if misses > CLEAR_FACTOR * share * requests and binom.sf(misses - 1, requests, share) < CLEAR:
+    from scipy import special  # the import takes 0.2 s, and only a search needs it
+
+    if misses > CLEAR_FACTOR * share * requests and special.bdtrc(misses - 1, requests, share) < CLEAR:
         return 1
-    return -1 if misses * CLEAR_FACTOR < share * requests and binom.cdf(misses, requests, share) < CLEAR else 0
+    return -1 if misses * CLEAR_FACTOR < share * requests and special.bdtr(misses, requests, share) < CLEAR else 0
 
 
 def bracket(probes: Sequence[Probe]) -> tuple[float, float]:

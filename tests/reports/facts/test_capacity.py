@@ -1,5 +1,7 @@
 """A search for the capacity, against queues whose answer is known: M/M/c by Erlang's C formula, and a token bucket."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from math import exp, factorial
@@ -11,6 +13,7 @@ from core.histogram import Histogram
 from core.languages import ENGLISH
 from core.objective import Load, Objective, Wanted
 from core.result import CellResult, Run
+from lab.places import REPOSITORY
 from reports.facts.capacity import capacities, is_clear, ratios, wanted
 from reports.topics.capacity import section
 from reports.view import View
@@ -72,6 +75,12 @@ def answered(one: Wanted, late: Late, closed: float, generator: np.random.Genera
         lag=lag.to_json() if lag_ns else {}, probe=one.purpose,
         clients=[{"client_id": 0, "completion_ns": 1, "requests": sent, "answered": sent, "wrong": 0, "errors": {}}],
     )  # fmt: skip
+
+
+def test_a_report_of_another_run_does_not_pay_for_scipy() -> None:
+    code = "import sys, reports.view; print([name for name in sys.modules if name.startswith('scipy')])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_the_formula_is_erlangs() -> None:
