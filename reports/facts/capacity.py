@@ -242,15 +242,17 @@ def is_clear(load: Load, objective: Objective) -> bool:
 
 
 def ratios(run: Run, found: Sequence[Capacity]) -> list[Ratio]:
-    """Return the steps between arms of one setting whose capacities were found. All of them are one family."""
-    pairs = []
-    for group in grouped(found, lambda one: setting_key(one.system, one.params)).values():
+    """Return the steps between arms whose capacities were found, setting by setting. All of them are one family.
+
+    If a search has picked the best topology of each arm, these are compared although their topologies may differ.
+    """
+    pairs, plan = [], SavedPlan.from_json(run.plan)
+    for group in grouped(found, lambda one: plan.picks or setting_key(one.system, one.params)).values():
         by_arm = {one.arm: one for one in group if one.crossing}
         again = {arm: arm.removesuffix(" again") for arm in by_arm if arm not in run.runtimes}
         found_steps = steps([*by_arm], again, run.runtimes)
         pairs += [(by_arm[step.denominator], by_arm[step.numerator], step.causes) for step in found_steps]
-    margin = SavedPlan.from_json(run.plan).margin
-    return [_ratio(below, above, causes, margin, len(pairs)) for below, above, causes in pairs]
+    return [_ratio(below, above, causes, plan.margin, len(pairs)) for below, above, causes in pairs]
 
 
 def _ratio(below: Capacity, above: Capacity, causes: tuple[str, ...], margin: float, family: int) -> Ratio:

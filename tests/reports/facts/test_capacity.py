@@ -164,27 +164,31 @@ def test_a_probe_is_clear_when_the_binomial_distribution_says_so(misses: int, cl
 
 
 def test_the_best_topology_is_picked_by_some_probes_and_judged_by_others() -> None:
-    run = searched(lambda arm, rate: 0.0, closed=100, seed=1, arms=("3.14",))
+    run = searched(lambda arm, rate: 0.0, closed=100, seed=1)
     shapes = [{"RATE": 0, "NUM_CLIENTS": 1, "NUM_API_SERVICES": number} for number in (1, 2, 4)]
     run = replace(
-        run,
-        cells=[],
-        plan={**run.plan, "picks": True, "rows": [{"system": "4", "params": one} for one in shapes]},
+        run, cells=[], plan={**run.plan, "picks": True, "rows": [{"system": "4", "params": one} for one in shapes]}
     )
+    servers = {("3.14", 1): 4, ("3.14", 2): 8, ("3.14", 4): 16, ("3.14t", 1): 20, ("3.14t", 2): 10, ("3.14t", 4): 8}
     generator = np.random.default_rng(3)
     while asked := wanted(run):
-        assert len(run.cells) < 60
+        assert len(run.cells) < 120
         for one in asked:
-            servers = 4 * int(one.cell.params["NUM_API_SERVICES"] or 1)
-            late = lambda arm, rate, servers=servers: late_of_mmc(rate, servers, 0.01, 0.06)  # noqa: E731
-            run.cells.append(answered(one, late, 100.0 * servers, generator, 0))
-    (best,) = capacities(run)
-    assert best.params["NUM_API_SERVICES"] == 4
-    assert best.crossing
-    assert best.crossing.rate == pytest.approx(
-        capacity_of(lambda rate: late_of_mmc(rate, 16, 0.01, 0.06), 1, 1600), rel=0.05
-    )
-    judging = [cell for cell in run.cells if cell.probe in ("search", "confirm")]
-    assert {id(cell) for cell in best.cells} >= {id(cell) for cell in judging}
-    assert not any(cell.probe == "pick" for cell in best.cells)
-    assert not [cell for cell in run.cells if cell.probe == "pick" and cell.params["NUM_API_SERVICES"] == 1]
+            many = servers[one.arm, one.cell.num_api_services]
+            late = lambda arm, rate, many=many: late_of_mmc(rate, many, 0.01, 0.06)  # noqa: E731
+            run.cells.append(answered(one, late, 100.0 * many, generator, 0))
+    best = {one.arm: one for one in capacities(run)}
+    assert {arm: one.params["NUM_API_SERVICES"] for arm, one in best.items()} == {"3.14": 4, "3.14t": 1}
+    truth = {arm: capacity_of(lambda rate, many=many: late_of_mmc(rate, many, 0.01, 0.06), 1, 100 * many)  # type: ignore[misc]
+             for arm, many in (("3.14", 16), ("3.14t", 20))}  # fmt: skip
+    for arm, one in best.items():
+        assert one.crossing
+        assert one.crossing.rate == pytest.approx(truth[arm], rel=0.05)
+        assert {cell.probe for cell in one.cells} == {"closed", "search", "confirm"}
+    (step,) = ratios(run, [*best.values()])
+    assert step.ratio == pytest.approx(truth["3.14t"] / truth["3.14"], rel=0.07)
+    assert not [
+        cell
+        for cell in run.cells
+        if cell.probe == "pick" and cell.params["NUM_API_SERVICES"] == 1 and cell.arm == "3.14"
+    ]
