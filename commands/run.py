@@ -30,7 +30,7 @@ from lab.profile.watchers import OBSTACLES
 from lab.run.beside import standing
 from lab.run.capacity import search_capacity
 from lab.run.cell_run import Bench
-from lab.run.experiment import carry_out
+from lab.run.experiment import RunInProgress, carry_out
 from lab.run.feasible import choose_arm_order, preflight
 from lab.run.limits import require_limits
 from lab.run.runs import (
@@ -280,12 +280,13 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quie
             standing(order.plan, order.runtimes) as beside,
             display(cells, quiet=quiet, open_ended=is_open_ended, language=output.language) as progress,
         ):
+            under_way = RunInProgress(order, run, sandbox, progress, beside)
             if order.plan.objectives:
                 from reports.facts import capacity
 
-                search_capacity(order, run, sandbox, progress, capacity, beside)
+                search_capacity(under_way, capacity)
                 return
-            carry_out(order, run, sandbox, progress, partial(_is_enough, until), beside)
+            carry_out(under_way, partial(_is_enough, until))
     except KeyboardInterrupt:
         output.note(
             plural(

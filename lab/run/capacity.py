@@ -3,22 +3,18 @@
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from time import perf_counter_ns
+from functools import partial
 from typing import Protocol
 
 from config.plan import Entry
 from core.child import Slice
 from core.objective import Load, Objective, Wanted
-from core.result import CellResult, Run, RunFile
-from lab.run.beside import Standing
+from core.result import CellResult, Run
 from lab.run.cell_run import Bench, CellRun
-from lab.run.core_waits import CoreWaitSampler
-from lab.run.experiment import Progress, judged, saved_so_far
-from lab.run.fingerprints import Fingerprinter
-from lab.run.runs import Order, note_time
-from lab.run.sandbox import Sandbox
+from lab.run.experiment import RunInProgress
+from lab.run.measure import measure
 
+IsClear = Callable[[Load, Objective], bool]
 SHORT = Slice(lead_ns=500_000_000, length_ns=1_500_000_000)
 LEAD_NS = 1_000_000_000  # of the long part: queues must build up as they do under a steady load
 SHORTEST_NS, LONGEST_NS = 5_000_000_000, 15_000_000_000
@@ -35,64 +31,49 @@ class Search(Protocol):
         """Return whether a short probe shows clearly that *objective* is met, or that it is not."""
 
 
-def search_capacity(
-    order: Order, run: Run, sandbox: Sandbox, progress: Progress, search: Search, beside: Standing
-) -> None:
+def search_capacity(under_way: RunInProgress, search: Search) -> None:
     """Run the probes that *search* asks for, until it asks for none. The probes of all arms alternate at random."""
-    start_ns, file = perf_counter_ns(), RunFile(order.folder)
-    plan, shuffled = order.plan, random.Random(run.seed + len(run.cells))
+    run, plan = under_way.run, under_way.order.plan
+    shuffled = random.Random(run.seed + len(run.cells))
     entries = {(entry.arm, entry.cell.cell_id): entry for entry in plan.entries()}
-    fingerprints = Fingerprinter(plan, order.runtimes, run.fingerprints)
-    file.save(run)
-    bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method, places=order.places, beside=beside)
     while wanted := [*search.wanted(run)]:
         shuffled.shuffle(wanted)
         for one in wanted:
             entry = entries[one.arm, one.cell.cell_id]
-            probed = replace(entry, cell=replace(entry.cell, rate=max(1, round(one.rate / entry.cell.num_clients))))
-            probed = entry if not one.rate else probed
             block = 1 + sum(cell.arm == one.arm and _is_probe_of(cell, entry) for cell in run.cells)
+            if one.rate:
+                entry = replace(entry, cell=replace(entry.cell, rate=max(1, round(one.rate / entry.cell.num_clients))))
             total = len(run.cells) + len(wanted)
-            progress.cell_started(probed.cell, block, len(run.cells), total)
-
-            def measured(of: Entry = probed, block: int = block, *, is_long: bool = one.is_long) -> list[CellResult]:
-                return [probe(of, block, bench, plan.objectives, None if is_long else search.is_clear)]
-
-            (result,) = judged([probed], measured, fingerprints, run)
-            beside.expect_alive(saved_so_far(order.folder))
-            run.cells.append(replace(result, probe=one.purpose))
-            file.save(run)
-            progress.cell_ended(result, len(run.cells), total)
-    run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
-    note_time(order.folder, run, "cells", perf_counter_ns() - start_ns)
+            under_way.progress.cell_started(entry.cell, block, len(run.cells), total)
+            is_clear = None if one.is_long else search.is_clear
+            measured = partial(_probed, entry, block, plan.objectives, is_clear)
+            (result,) = under_way.measure([entry], measured)
+            under_way.keep(replace(result, probe=one.purpose), total)
+    under_way.finish()
 
 
 def _is_probe_of(cell: CellResult, entry: Entry) -> bool:
     return cell.system == entry.cell.system and {**cell.params, "RATE": entry.cell.rate} == entry.cell.params
 
 
+def _probed(
+    entry: Entry, block: int, objectives: Sequence[Objective], is_clear: IsClear | None, bench: Bench
+) -> list[CellResult]:
+    return [probe(entry, block, bench, objectives, is_clear)]
+
+
 def probe(
-    entry: Entry,
-    block: int,
-    bench: Bench,
-    objectives: Sequence[Objective],
-    is_clear: Callable[[Load, Objective], bool] | None,
+    entry: Entry, block: int, bench: Bench, objectives: Sequence[Objective], is_clear: IsClear | None
 ) -> CellResult:
-    """Measure one rate in fresh processes; for a short time if that *is_clear*. None: for the whole time."""
-    start_ns, rate = perf_counter_ns(), entry.cell.rate * entry.cell.num_clients
-    with CellRun(entry, block, bench) as run:
-        for step in (run.launch, run.connect, run.warm_up, run.begin):
-            run.do(step)
-        with CoreWaitSampler(run.waiting_pids) as cores:
-            run.do(run.take_turn, SHORT)
-            if (
-                not run.failure
-                and rate
-                and not (is_clear and all(is_clear(run.load(), objective) for objective in objectives))
-            ):
-                run.do(run.take_turn, _long(rate, objectives))
-        run.do(run.end, cores.timelines)
-    return run.result(perf_counter_ns() - start_ns)
+    """Measure one rate in fresh processes, and return the result. End early if *is_clear*; None: never end early."""
+    cell = entry.cell
+
+    def take_turns(run: CellRun) -> None:
+        run.take_turn(SHORT)
+        if cell.rate and not (is_clear and all(is_clear(run.load(), objective) for objective in objectives)):
+            run.take_turn(_long(cell.rate * cell.num_clients, objectives))
+
+    return measure(cell, entry.system, block, bench, entry.arm, take_turns)
 
 
 def _long(rate: float, objectives: Sequence[Objective]) -> Slice:

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from time import perf_counter_ns
 from typing import Protocol
 
@@ -39,66 +38,115 @@ class Progress(Protocol):
         """Show that a cell is finished. *done* includes that cell."""
 
 
-def carry_out(
-    order: Order,
-    run: Run,
-    sandbox: Sandbox,
-    progress: Progress,
-    enough: Enough = lambda run, spent_ns: False,
-    beside: Standing = Standing(),  # noqa: B008 - frozen
-) -> None:
-    """Measure every cell of the plan that *run* does not hold yet, and save *run* after each.
+class RunInProgress:
+    """A run that is being measured: every result gets its fingerprints and is saved before the next cell starts.
 
-    enough: enough(run, spent_ns) is called after every block; the run ends if it returns True
     Raises BesideFailed if a program beside the services ends; cells that this may have spoilt are measured again.
     """
-    start_ns = perf_counter_ns()
-    file = RunFile(order.folder)
+
+    def __init__(
+        self,
+        order: Order,
+        run: Run,
+        sandbox: Sandbox,
+        progress: Progress,
+        beside: Standing = Standing(),  # noqa: B008 - frozen
+    ) -> None:
+        self.order, self.run, self.progress = order, run, progress
+        self.bench = Bench(
+            sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method, places=order.places, beside=beside
+        )
+        self._started_ns = perf_counter_ns()
+        self._fingerprints = Fingerprinter(order.plan, order.runtimes, run.fingerprints)
+        self._file = RunFile(order.folder)
+        self._file.save(run)
+
+    @property
+    def spent_ns(self) -> int:
+        """Return the time since the start, or the continuation, of the run."""
+        return perf_counter_ns() - self._started_ns
+
+    def measure(self, entries: Sequence[Entry], measured: Callable[[Bench], list[CellResult]]) -> list[CellResult]:
+        """Call measured(bench), and return its results with fingerprints of code and environment.
+
+        A result is invalid if its fingerprint changed during the measurement.
+        """
+        before = [self._fingerprints.of(entry.cell, entry.system) for entry in entries]
+        results = measured(self.bench)
+        self.bench.beside.expect_alive(
+            message(
+                "during the run. All finished cells are saved. Continue with: {program} --resume {folder}",
+                program=PROGRAM,
+                folder=str(self.order.folder),
+            )
+        )
+        return [self._with_fingerprint(*one) for one in zip(entries, before, results, strict=True)]
+
+    def _with_fingerprint(self, entry: Entry, earlier: Fingerprint, result: CellResult) -> CellResult:
+        later = self._fingerprints.of(entry.cell, entry.system)
+        known = replace(result, code=earlier.code, environment=earlier.environment)
+        if earlier != later and result.status == "ok":
+            known = replace(known, status="invalid", reason=_changed_meanwhile(earlier, later, self.run))
+        return known
+
+    def measure_one_by_one(self, reason: Message) -> None:
+        """Measure the arms one after another from now on."""
+        self.bench = replace(self.bench, method=replace(self.bench.method, slices=False))
+        self.run.plan |= {"method": self.bench.method.to_json(), "arm_order_reason": reason.to_json()}
+
+    def keep(self, result: CellResult, total: int) -> None:
+        """Add a result to the run and save the run. total: the number of cells that the display shows"""
+        self.run.cells.append(result)
+        self._file.save(self.run)
+        self.progress.cell_ended(result, len(self.run.cells), total)
+
+    def finish(self) -> None:
+        """Save the time of the end, and the time spent on cells."""
+        self.run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
+        note_time(self.order.folder, self.run, "cells", self.spent_ns)
+
+
+def carry_out(under_way: RunInProgress, enough: Enough = lambda run, spent_ns: False) -> None:
+    """Measure every cell of the plan that the run does not hold yet.
+
+    enough: enough(run, spent_ns) is called after every block; the run ends if it returns True
+    """
+    order, run = under_way.order, under_way.run
     done = {(result.arm, result.cell_id, result.block) for result in run.cells}
     total = order.plan.blocks * len(order.plan.entries())
-    fingerprints = Fingerprinter(order.plan, order.runtimes, run.fingerprints)
-    file.save(run)
-    bench = Bench(
-        sandbox=sandbox, runtimes=order.runtimes, method=order.plan.method, places=order.places, beside=beside
-    )
     for block in range(1, order.plan.blocks + 1):
-        for entries in _together(order.plan, bench.method, block, run.seed):
+        for entries in _together(order.plan, under_way.bench.method, block, run.seed):
             left = [entry for entry in entries if (entry.arm, entry.cell.cell_id, block) not in done]
-            if not left:
-                continue
-            progress.cell_started(left[0].cell, block, len(run.cells), total)
-            results = {entry.arm: result for entry in left if (result := _not_tried(entry, block, run))}
-            tried = [entry for entry in left if entry.arm not in results]
-            try:
-                measured = _measured(tried, block, bench, fingerprints, run)
-            except NotEnoughMemory as error:
-                if any(cell.turns for cell in run.cells):
-                    raise BadInput(
-                        "{reason}. Free some memory, then continue with --resume.", reason=error.message
-                    ) from error
-                bench = replace(bench, method=replace(bench.method, slices=False))
-                run.plan |= {"method": bench.method.to_json(), "arm_order_reason": error.message.to_json()}
-                measured = _measured(tried, block, bench, fingerprints, run)
-            beside.expect_alive(saved_so_far(order.folder))
-            for result in (*results.values(), *measured):
-                run.cells.append(result)
-                file.save(run)
-                progress.cell_ended(result, len(run.cells), total)
-        if enough(run, perf_counter_ns() - start_ns):
+            if left:
+                under_way.progress.cell_started(left[0].cell, block, len(run.cells), total)
+                for result in _results(left, block, under_way):
+                    under_way.keep(result, total)
+        if enough(run, under_way.spent_ns):
             break
-    run.profiles = profiles(order, bench)
+    run.profiles = profiles(order, under_way.bench)
     run.runtimes = {name: runtime.to_json() for name, runtime in order.runtimes.items()}
-    run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
-    note_time(order.folder, run, "cells", perf_counter_ns() - start_ns)
+    under_way.finish()
 
 
-def saved_so_far(folder: Path) -> Message:
-    """Return how a run goes on that a program beside the services has ended."""
-    return message(
-        "during the run. What was measured is kept; continue with: {program} --resume {folder}",
-        program=PROGRAM,
-        folder=str(folder),
-    )
+def _results(entries: Sequence[Entry], block: int, under_way: RunInProgress) -> list[CellResult]:
+    """Return the results of *entries*. If they do not fit into memory together, measure them one by one."""
+    run = under_way.run
+    skipped = {entry.arm: result for entry in entries if (result := _not_tried(entry, block, run))}
+    tried = [entry for entry in entries if entry.arm not in skipped]
+
+    def measured(bench: Bench) -> list[CellResult]:
+        if bench.method.slices and tried and tried[0].cell.num_clients:
+            return measure_in_slices(tried, block, bench, run.seed)
+        return [measure(entry.cell, entry.system, block, bench, entry.arm) for entry in tried]
+
+    try:
+        results = under_way.measure(tried, measured)
+    except NotEnoughMemory as error:
+        if any(cell.turns for cell in run.cells):
+            raise BadInput("{reason}. Free some memory, then continue with --resume.", reason=error.message) from error
+        under_way.measure_one_by_one(error.message)
+        results = under_way.measure(tried, measured)
+    return [*skipped.values(), *results]
 
 
 def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
@@ -132,37 +180,6 @@ def _together(plan: Plan, method: Method, block: int, seed: int) -> list[list[En
         key = f"{entry.cell.system} {json.dumps(entry.cell.params)}" + entry.arm * (not entry.cell.num_clients)
         settings.setdefault(key, []).append(entry)
     return [*settings.values()]
-
-
-def _measured(
-    entries: Sequence[Entry], block: int, bench: Bench, fingerprints: Fingerprinter, run: Run
-) -> list[CellResult]:
-    """Measure the cells of *entries* at the same time or one after another, and return their results."""
-
-    def results() -> list[CellResult]:
-        if bench.method.slices and entries and entries[0].cell.num_clients:
-            return measure_in_slices(entries, block, bench, run.seed)
-        return [measure(entry.cell, entry.system, block, bench, entry.arm) for entry in entries]
-
-    return judged(entries, results, fingerprints, run)
-
-
-def judged(
-    entries: Sequence[Entry], measured: Callable[[], list[CellResult]], fingerprints: Fingerprinter, run: Run
-) -> list[CellResult]:
-    """Call measured(), and return its results with fingerprints of code and environment.
-
-    A result is invalid if its fingerprint changed during the measurement.
-    """
-    before = [fingerprints.of(entry.cell, entry.system) for entry in entries]
-    known_results = []
-    for entry, earlier, result in zip(entries, before, measured(), strict=True):
-        later = fingerprints.of(entry.cell, entry.system)
-        known = replace(result, code=earlier.code, environment=earlier.environment)
-        if earlier != later and result.status == "ok":
-            known = replace(known, status="invalid", reason=_changed_meanwhile(earlier, later, run))
-        known_results.append(known)
-    return known_results
 
 
 def _changed_meanwhile(before: Fingerprint, after: Fingerprint, run: Run) -> Message:

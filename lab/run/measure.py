@@ -22,10 +22,18 @@ class NotEnoughMemory(GilscopeError):
     """The arms of a setting do not fit into memory at the same time."""
 
 
-def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "") -> CellResult:
+def measure(
+    cell: Cell,
+    system: System,
+    block: int,
+    bench: Bench,
+    arm: str = "",
+    take_turns: Callable[[CellRun], None] = CellRun.take_turn,
+) -> CellResult:
     """Run *cell* once, alone, and return its result. Failures of children are in the result, and are not raised.
 
     arm: the name of the arm, if it differs from that of the runtime
+    take_turns: lets the clients send; by default once, as the method says
     """
     start_ns = perf_counter_ns()
     with CellRun(Entry(arm=arm or cell.runtime, cell=cell, system=system), block, bench) as alone:
@@ -33,7 +41,7 @@ def measure(cell: Cell, system: System, block: int, bench: Bench, arm: str = "")
         for step in (alone.launch, alone.connect, alone.warm_up, alone.begin):
             alone.do(step)
         with CoreWaitSampler(alone.waiting_pids) as cores:
-            alone.do(alone.take_turn)
+            alone.do(take_turns, alone)
         alone.do(alone.end, cores.timelines)
     return alone.result(perf_counter_ns() - start_ns)
 

@@ -19,7 +19,7 @@ import pytest
 from config.plan import Plan, Row
 from core.result import CellResult, Run
 from lab.run.cell_run import Bench
-from lab.run.experiment import carry_out
+from lab.run.experiment import RunInProgress, carry_out
 from lab.run.measure import measure
 from lab.run.runs import Order
 from lab.run.runtimes import Runtime
@@ -162,7 +162,7 @@ def package_swapped(stage: Stage) -> tuple[CellResult, str]:
     plan = Plan(name="p", rows=(Row(system=system, values=values),), runtimes=("3.14",), blocks=1)
     order = Order(plan=plan, runtimes={"3.14": copy}, folder=stage.folder / "run")
     run = Run(run_id="a", started_at="", seed=1, command=[], plan=plan.to_json(), machine={}, runtimes={})
-    carry_out(order, run, stage.bench.sandbox, Mock())
+    carry_out(RunInProgress(order, run, stage.bench.sandbox, Mock()))
     return run.cells[0], "during the measurement: the interpreter, packages or programs changed"
 
 

@@ -186,7 +186,7 @@ def test_a_program_that_ends_in_mid_run_is_named_what_was_measured_stays_and_the
         (pid,) = [pid for pid, line in run.children().items() if "burning.py" in line and "guard.py" not in line]
         os.kill(pid, SIGKILL)
         assert run.status() == 1
-    assert "burning ended during the run. What was measured is kept; continue with: " in run.complained()
+    assert "burning ended during the run. All finished cells are saved. Continue with: " in run.complained()
     (kept,) = load(folder / "run").cells
     assert finished(["--resume", "run", "--quiet"], folder).status() == 0
     assert load(folder / "run").cells[0] == kept

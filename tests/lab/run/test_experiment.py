@@ -17,7 +17,7 @@ from core.runtime import RuntimeName
 from lab.machine import quiet
 from lab.python.interpreters import Interpreter
 from lab.run import experiment
-from lab.run.experiment import carry_out
+from lab.run.experiment import RunInProgress, carry_out
 from lab.run.feasible import files_needed, preflight
 from lab.run.runs import RUNS, Order, check_same_runtimes, load_to_resume, new_run, run_folder
 from lab.run.runtimes import Runtime
@@ -127,7 +127,7 @@ def begin(order: Order) -> Begin:
 def test_every_block_measures_every_cell_once_is_saved_after_each_and_told_of(
     order: Order, journal: Journal, begin: Begin
 ) -> None:
-    carry_out(order, begin(), journal.sandbox, journal)
+    carry_out(RunInProgress(order, begin(), journal.sandbox, journal))
     wanted = [(arm, requests, block) for block in (1, 2, 3) for arm in order.plan.runtimes for requests in REQUESTS]
     assert Counter(journal.measured) == Counter(wanted)
     assert [block for _, _, block in journal.measured] == [1] * 4 + [2] * 4 + [3] * 4
@@ -150,7 +150,7 @@ def test_a_run_ends_after_the_block_that_was_enough(order: Order, journal: Journ
         return len(asked) == 2
 
     run = begin()
-    carry_out(order, run, journal.sandbox, journal, enough)
+    carry_out(RunInProgress(order, run, journal.sandbox, journal), enough)
     assert (asked, len(run.cells)) == ([4, 8], 8)
     assert run.finished_at
 
@@ -162,18 +162,18 @@ def test_a_run_ends_after_the_block_that_was_enough(order: Order, journal: Journ
 def test_a_run_that_was_stopped_goes_on_with_what_is_missing_in_the_order_of_its_seed(
     order: Order, journal: Journal, begin: Begin, stop_at: int
 ) -> None:
-    carry_out(order, begin(), journal.sandbox, journal)
+    carry_out(RunInProgress(order, begin(), journal.sandbox, journal))
     straight = list(journal.measured)
     journal.measured.clear()
     journal.stop_at = stop_at
     with pytest.raises(KeyboardInterrupt):
-        carry_out(order, begin(), journal.sandbox, journal)
+        carry_out(RunInProgress(order, begin(), journal.sandbox, journal))
     before = load(order.folder)
     assert (len(before.cells), before.finished_at) == (stop_at - 1, "")
     journal.stop_at = 0
     for _ in range(2):  # the second time nothing is missing
         again = load_to_resume(order.folder)
-        carry_out(replace(order, plan=Plan.from_json(again.plan)), again, journal.sandbox, journal)
+        carry_out(RunInProgress(replace(order, plan=Plan.from_json(again.plan)), again, journal.sandbox, journal))
     assert journal.measured == straight
     after = load(order.folder)
     assert after.cells[: stop_at - 1] == before.cells

@@ -181,10 +181,10 @@ def test_the_best_topology_is_picked_by_some_probes_and_judged_by_others() -> No
     assert {arm: one.params["NUM_API_SERVICES"] for arm, one in best.items()} == {"3.14": 4, "3.14t": 1}
     truth = {arm: capacity_of(lambda rate, many=many: late_of_mmc(rate, many, 0.01, 0.06), 1, 100 * many)  # type: ignore[misc]
              for arm, many in (("3.14", 16), ("3.14t", 20))}  # fmt: skip
-    for arm, one in best.items():
-        assert one.crossing
-        assert one.crossing.rate == pytest.approx(truth[arm], rel=0.05)
-        assert {cell.probe for cell in one.cells} == {"closed", "search", "confirm"}
+    for arm, found in best.items():
+        assert found.crossing
+        assert found.crossing.rate == pytest.approx(truth[arm], rel=0.05)
+        assert {cell.probe for cell in found.cells} == {"closed", "search", "confirm"}
     (step,) = ratios(run, [*best.values()])
     assert step.ratio == pytest.approx(truth["3.14t"] / truth["3.14"], rel=0.07)
     assert not [
