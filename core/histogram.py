@@ -15,6 +15,7 @@ SUB_BITS = 7
 RELATIVE_ERROR = 1 / 2 ** (SUB_BITS + 1)
 _EXACT_BELOW = 1 << (SUB_BITS + 1)
 _VALUE_BITS = 42
+_EMPTY = 1 << 63  # min_ns without any latency
 _BUCKETS = (_VALUE_BITS - SUB_BITS + 1) << SUB_BITS
 _SHARES = {"p50_ns": (0.50, 1), "p90_ns": (0.90, 10), "p99_ns": (0.99, 100), "p999_ns": (0.999, 10_000)}
 
@@ -45,7 +46,7 @@ class Histogram:
         self._counts = [0] * _BUCKETS
         self.total_ns = 0
         self.max_ns = 0
-        self.min_ns = 1 << 63
+        self.min_ns = _EMPTY
 
     def record(self, value_ns: int) -> None:
         """Count one latency in ns, which must be below 2**42 (73 minutes). Raises IndexError above that.
@@ -65,10 +66,13 @@ class Histogram:
 
     def clear(self) -> None:
         """Remove all recorded latencies."""
-        self.__init__()  # type: ignore[misc]
+        if self.min_ns != _EMPTY:
+            self.__init__()  # type: ignore[misc]
 
     def merge(self, other: "Histogram") -> None:
         """Add the latencies of the histogram *other* to this histogram."""
+        if other.min_ns == _EMPTY:
+            return
         self._counts = [mine + theirs for mine, theirs in zip(self._counts, other._counts, strict=True)]
         self.total_ns += other.total_ns
         self.max_ns = max(self.max_ns, other.max_ns)
