@@ -20,7 +20,7 @@ from config.options import Given, given_flags
 from config.plan import Plan
 from config.user_service import flags as service_flags
 from core.errors import BadInput
-from core.messages import listed, message, plural
+from core.messages import AND, listed, message, plural
 from core.program import PROGRAM
 from core.result import Run
 from core.saved import SavedPlan, Until
@@ -167,6 +167,7 @@ def _new_order(
     if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
         output.note(message("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason))
     _expect_end(plan)
+    _expect_search(plan, given)
     if given["stress"]:
         stress.with_two_arms(plan)
     folder = Path(given["out"]) if given["out"] else run_folder(plan)
@@ -180,6 +181,24 @@ def _new_order(
     )
     preflight(plan)
     return order, new_run(order, seed, [PROGRAM.split()[-1], *arguments], missing)
+
+
+def _expect_search(plan: Plan, given: Mapping[str, Any]) -> None:
+    """Raise BadInput for options that --slo would ignore, and for one that needs --slo."""
+    if plan.price and not plan.objectives:
+        raise BadInput("--price shows what a capacity costs, so it needs --slo. Add --slo, or remove --price.")
+    ignored = {
+        options.BLOCKS: given["blocks"] is not None,
+        options.UNTIL: bool(plan.until),
+        options.FAIL_IF_SLOWER: bool(plan.fail_if_slower),
+        options.PROFILE: given["profile"] is not None,
+        options.DURATION: not plan.method.duration_s,
+    }
+    if plan.objectives and (flags_given := [option.flag for option, is_given in ignored.items() if is_given]):
+        raise BadInput(
+            "--slo chooses the number and the length of its probes, and does not profile them. Remove {flags}.",
+            flags=listed(flags_given, AND),
+        )
 
 
 def _profiles(given: Mapping[str, Any], output: Output, spread: HostCluster | None) -> tuple[str, ...]:
