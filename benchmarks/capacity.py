@@ -1,11 +1,11 @@
-"""Searches for the capacity of services whose capacity is known: how far from theory is the answer, in how much time?
+"""Search for the capacity of services whose capacity is known, and compare the result and time with theory.
 
 Usage: python -m benchmarks.capacity [--only mmc,mdc,bucket,stall] [--searches 20] [--runtimes 3.14t] [--keep FILE]
 
 A WSGI application on gunicorn with 8 threads sleeps in each request: exponential times make an M/M/8 queue, constant
-times an M/D/8 queue. `bucket` rejects with status 503 what comes above a rate; `stall` stops for 0.15 s every 5 s.
-Theory is Erlang's C formula (M/M/8), a simulation of two million requests (M/D/8), and the rate of the bucket. FILE
-keeps a line for each search.
+times an M/D/8 queue. `bucket` answers requests above a rate with status 503. `stall` pauses for 0.15 s every 5 s. The
+true capacity comes from Erlang's C formula (M/M/8), a simulation of two million requests (M/D/8), or the rate of the
+bucket. FILE gets a line for each search, and a new call continues it.
 """
 
 import heapq
@@ -61,7 +61,7 @@ COMMAND = "{python} -m gunicorn sleeps:app --bind {host}:{port} --workers 1 --th
 
 
 def main() -> None:
-    """Search again and again, the cases in turn, then print how far the answers are from theory."""
+    """Repeat the searches of all cases in turn. Then print how far the results are from theory."""
     given = options(__doc__, only="mmc,mdc,bucket", searches=20, runtimes="3.14t", keep="")
     cases, kept = given.only.split(","), Path(given.keep) if given.keep else None
     lines = [json.loads(line) for line in kept.read_text().splitlines()] if kept and kept.exists() else []
@@ -96,7 +96,7 @@ def _row(case: str, lines: list[Mapping[str, Any]]) -> list[str]:
 
 
 def _search(case: str, runtimes: str) -> dict[str, Any]:
-    """Run one search by runner.py. Raises ChildFailed if it says nothing."""
+    """Run one search with runner.py. Raises ChildFailed if there is no result."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "sleeps.py").write_text(APP)
         (Path(folder) / "needs.txt").write_text("gunicorn")

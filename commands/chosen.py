@@ -84,7 +84,7 @@ def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
 
 
 def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Output) -> Plan:
-    """Return the plan without systems and runtimes that cannot be measured here. Print the reasons.
+    """Remove systems and runtimes that cannot be measured on this machine from the plan, and print why.
 
     Raises BadInput if nothing is left to measure.
     """

@@ -55,7 +55,7 @@ SECOND_REQUEST = """\
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command init. Return its exit status: 0."""
+    """Write a plan file for the user's service: `runner.py init`. Return the exit status 0."""
     output = output_for(arguments)
     parser = output.parser("init")
     parser.add_names("file", message("The plan file to write (default: {file}).", file=DEFAULT_FILE), "?", DEFAULT_FILE)

@@ -1,4 +1,4 @@
-"""What stands beside the service: --with and `beside` in a plan, and the databases that are known by name."""
+"""Read which programs, such as a database, run beside the service: --with, --prepare and `beside` in a plan."""
 
 import re
 import shlex
@@ -55,18 +55,19 @@ _NO_SECRET = re.compile(r"[^:]*(:\{password\})?")
 
 
 def _text(given: Given) -> str:
-    """Return a text that result.json may keep. Raises BadInput for a secret in it."""
+    """Return the given text. Raises BadInput if it contains a secret, because result.json keeps the text."""
     text = given.text()
     if "{env:" in text or not all(map(_NO_SECRET.fullmatch, USERINFO.findall(text))):
         accepted = message(
-            "a text without secrets, because result.json keeps it; {place} is a password of the run", place="{password}"
+            "a text without secrets, because result.json keeps it. Use {place} for a password that is new in each run",
+            place="{password}",
         )
         raise replace(given, value="...").wrong(accepted)
     return text
 
 
 def _words(given: Given, places: tuple[str, ...] = PLACES[:-1]) -> str:
-    """Return a command, in which there is no password because anybody here can see a command line. Raises BadInput."""
+    """Return the given command. Raises BadInput for {password}, because every local user can see a command line."""
     text = _text(given)
     try:
         is_command = bool(shlex.split(text)) and {*PLACE.findall(text)} <= {*places}
@@ -74,7 +75,9 @@ def _words(given: Given, places: tuple[str, ...] = PLACES[:-1]) -> str:
         is_command = False
     if not is_command:
         known = listed(f"{{{place}}}" for place in places)
-        raise given.wrong(message("a command whose quotes are closed, with no places but {places}", places=known))
+        raise given.wrong(
+            message("a command with closed quotes and with no placeholders other than {places}", places=known)
+        )
     return text
 
 
@@ -83,7 +86,7 @@ def _environment(given: Given) -> Mapping[str, str]:
     if not all(isinstance(text, str) and PLACE.search(text) for text in texts.values()):
         example = "{SEARCH_URL: 'http://{host}:{port}'}"
         raise given.wrong(
-            message("variables with the address, such as {example}; give other variables with --env", example=example)
+            message("variables that contain the address, such as {example}. Use --env for others", example=example)
         )
     return {name: _text(replace(given, value=text)) for name, text in texts.items()}
 
@@ -93,20 +96,28 @@ def _start_deadline(given: Given) -> float:
 
 
 ENTRY = (
-    Option("", message("postgres, valkey, redis, or a name of your own"), _text, key="name"),
-    Option("", message("how it starts, with {port} or {socket}"), _words, key="command"),
+    Option("", message("A known program (postgres, valkey or redis), or any other name."), _text, key="name"),
+    Option("", message("The command that starts the program. It contains {port} or {socket}."), _words, key="command"),
     Option(
         "",
-        message("what shows that it is ready: port (default), socket, or a command that exits with 0"),
+        message(
+            "The program is ready when its port (default) or socket accepts connections, "
+            "or when this command exits with 0."
+        ),
         _words,
         key="ready",
     ),
-    Option("", message("variables that tell its address to the service"), _environment, key="environment"),
-    Option("", message("text of a file, whose path is {config}"), _text, key="config"),
-    Option("", message("CPUs that it is held to: 0-3"), Given.cpus, key="pin"),
     Option(
         "",
-        message("time until it is ready (default: 30s)"),
+        message("Environment variables with the program's address. The service and the --prepare commands get them."),
+        _environment,
+        key="environment",
+    ),
+    Option("", message("The text of a configuration file. Its path is {config}."), _text, key="config"),
+    Option("", message("The CPUs on which the program runs, such as 0-3 (default: all)."), Given.cpus, key="pin"),
+    Option(
+        "",
+        message("The program must be ready within this time (default: 30s)."),
         _start_deadline,
         key="start_deadline",
         field="start_deadline_s",
@@ -115,7 +126,7 @@ ENTRY = (
 
 
 def _beside(given: Given) -> tuple[Beside, ...]:
-    """Parse names with commas, or a list of names and of mappings. Raises BadInput."""
+    """Parse names that commas separate, or a list whose items are names or mappings. Raises BadInput."""
     entries = given.value.split(",") if isinstance(given.value, str) else given.value
     found = {}
     for entry in entries if isinstance(entries, list) else [entries]:
@@ -126,7 +137,9 @@ def _beside(given: Given) -> tuple[Beside, ...]:
             variables = {**known.environment, **values.get("environment", {})}
             values = {**vars(known), **values, "name": known.name, "environment": variables}
         if not {"name", "command"} <= values.keys():
-            accepted = message("one of {names}; in a plan also a name and a command", names=listed(KNOWN))
+            accepted = message(
+                "one of {names}. In a plan, give another program a name and a command", names=listed(KNOWN)
+            )
             raise replace(given, value=values.get("name")).wrong(accepted)
         found[values["name"]] = Beside(**values)
     return tuple(found.values())
@@ -139,13 +152,13 @@ def _prepare(given: Given) -> tuple[str, ...]:
 
 WITH = Option(
     "--with NAMES",
-    message("start these beside the service for the run: postgres, postgres+asyncpg, valkey or redis"),
+    message("Start these databases for the run: postgres, postgres+asyncpg, valkey or redis."),
     _beside,
     key="beside",
 )
 PREPARE = Option(
     "--prepare COMMAND",
-    message("fill what stands beside the service with data: 'psql -f data.sql' or '{python} seed.py'"),
+    message("Run this command once, before the services start. Example: 'psql -f data.sql' or '{python} seed.py'."),
     _prepare,
     repeated=True,
 )

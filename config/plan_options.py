@@ -267,7 +267,11 @@ NEIGHBOUR = Option(
     field="neighbours",
     repeated=True,
 )
-SEED = Option("--seed N", message("The seed for the random order of the cells (default: a new one)."), _seed)
+SEED = Option(
+    "--seed N",
+    message("The seed of the random order of the cells. The same seed gives the same order (default: a random seed)."),
+    _seed,
+)
 OUT = Option("--out DIR", message("The run's folder (default: a new one in {folder}).", folder=RUNS_FOLDER))
 RESUME = Option("--resume DIR", message("Continue the run that is saved in DIR."), beside_resume=True)
 ACCEPT_CHANGES = Option(
@@ -291,19 +295,19 @@ ARRIVALS_OF = Option(
 )
 CPUS = Option(
     "--cpus N",
-    message("limit the services of a cell to N cores of CPU time, such as 2 or 0.5 (Linux)"),
+    message("Limit the services of a cell to N cores of CPU time, such as 2 or 0.5 (Linux only)."),
     parse_limit_cpus,
     field="limit_cpus",
 )
 MEMORY = Option(
     "--memory SIZE",
-    message("limit the services of a cell to so much memory, such as 512MB or 1GiB (Linux)"),
+    message("Limit the memory of the services of a cell, such as 512MB or 1GiB (Linux only)."),
     parse_limit_memory,
     field="limit_memory_bytes",
 )
 PRICE = Option(
     "--price PRICES",
-    message("with --slo, what cores and memory cost: 'core=25/month, gb=3/month'"),
+    message("Use with --slo: show the cost of the capacity. Example of prices: 'core=25/month, gb=3/month'."),
     _read(Price.parse),
 )
 PROFILE = Option(

@@ -12,16 +12,17 @@ PLACE = re.compile(r"\{([a-z_]+)\}")
 
 @dataclass(frozen=True, kw_only=True)
 class Beside:
-    """A program that gilscope starts once for a run. Of all texts the places are filled in, such as {port}.
+    """A program that gilscope starts once for a run. Its texts may contain placeholders such as {port}.
 
-    name: as reports show it
-    command: how it starts. first: commands that run before, which make its data folder
-    ready: when it is ready: its `port` or its `socket` accepts a connection, or this command exits with 0
-    environment: variables by which the services find it. config: the text of the file {config}
-    pin: CPUs that it is held to; empty where the kernel chooses
-    start_deadline_s: how long it may take until it is ready
+    name: the name in reports
+    command: starts the program. first: commands that run before it, such as the one that makes its data folder
+    ready: `port` or `socket` if the program is ready when that accepts a connection. Otherwise a command that exits
+        with 0 when the program is ready
+    environment: variables that tell the services its address. config: the text of the file {config}
+    pin: the CPUs on which it runs; empty for all
+    start_deadline_s: the time within which it must be ready
     stop: the name of the signal that ends it
-    users: where gilscope is root, it runs as the first of these users that exists; empty for root itself
+    users: if gilscope runs as root, the program runs as the first of these users that exists. Empty: as root
     """
 
     name: str
@@ -36,10 +37,10 @@ class Beside:
     users: tuple[str, ...] = ()
 
     def variables(self, values: Mapping[str, str]) -> dict[str, str]:
-        """Return its environment variables, with *values* in their places."""
+        """Return the environment variables with *values* in place of the placeholders."""
         return {name: filled(text, values) for name, text in self.environment.items()}
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """Return *text* with *values* in its places; others stay as they are."""
+    """Replace the placeholders in *text* that *values* names."""
     return PLACE.sub(lambda match: values.get(match[1], match[0]), text)

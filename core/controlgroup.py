@@ -1,16 +1,16 @@
-"""The end of control groups: removed with all that runs in them. Source: docs.kernel.org, cgroup v2 and v1."""
+"""Remove control groups, and kill the processes in them. Source: docs.kernel.org, cgroup v2 and v1."""
 
 import os
 import signal
 import time
 from contextlib import suppress
 
-NOTE = "groups"  # the file of a private folder that names the groups to be removed, for the reaper
+NOTE = "groups"  # a file in a private folder that names the groups that the reaper must remove
 TRIES, TURN_S = 1000, 0.002
 
 
 def remove(folder: str) -> None:
-    """End every process in the group *folder* and in groups below it, and remove them."""
+    """Kill every process in the group *folder* and in the groups below it. Then remove these groups."""
     for _ in range(TRIES):
         for group, *_rest in os.walk(folder, topdown=False):
             with suppress(OSError), open(f"{group}/cgroup.procs", encoding="ascii") as pids:

@@ -1,4 +1,4 @@
-"""Service level objectives: which share of the requests may be slower than a limit, or fail."""
+"""Service level objectives (SLO): the share of requests that may exceed a latency, or fail."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -18,9 +18,9 @@ _UNIT_NS = {"us": 1e3, "ms": 1e6, "s": 1e9}
 
 @dataclass(frozen=True, kw_only=True)
 class Objective:
-    """One condition: at most *share* of the requests (0 to 1) take longer than *latency_ns*, or fail.
+    """One condition: at most *share* of the requests (0 to 1) may take longer than *latency_ns*, or fail.
 
-    latency_ns: 0 if only failures count. text: as it was given
+    latency_ns: 0 if only failures count. text: the objective as the user wrote it
     """
 
     text: str
@@ -38,18 +38,18 @@ class Objective:
         if (match := _ERRORS.fullmatch(short)) and 0 < float(match["percent"]) < 100:
             return cls(text=short, share=float(match["percent"]) / 100)
         raise BadInput(
-            "slo is {value!r}; it must be a percentile of latency below a limit, such as p99<50ms, or a share of "
-            "errors, such as errors<0.1%; several with commas.",
+            "slo is {value!r}; it must be a latency percentile such as p99<50ms, or a share of errors such as "
+            "errors<0.1%. Separate several objectives with commas.",
             value=text,
         )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """The requests that the clients of a cell sent at a rate: how many were sent, failed or could not be sent.
+    """The numbers of requests in a cell whose clients sent requests at a fixed rate.
 
-    sent: requests; failures: how many of them failed or had a wrong answer
-    unsent: requests that were due and not sent before the end. They are the last ones, because others waited longer
+    rate: requests/s. sent: requests that were sent. failures: those of them that failed or had a wrong answer
+    unsent: requests that were due but were not sent before the cell ended. They are always the latest ones
     """
 
     rate: float
@@ -59,9 +59,9 @@ class Load:
     latency: Histogram
 
     def counted(self, objective: Objective) -> tuple[int, int]:
-        """Return how many requests miss *objective*, out of how many of which that is known.
+        """Return the number of requests that miss *objective*, and the number of requests for which this is known.
 
-        A request that was not sent misses a latency when it is overdue for as long; of the others nothing is known.
+        An unsent request misses a latency objective if it was due longer ago than the limit. Otherwise it is not known.
         """
         if not objective.latency_ns:
             return self.failures + self.unsent, self.sent + self.unsent
@@ -71,13 +71,13 @@ class Load:
         return min(known, slow + self.failures + too_old), known
 
     def excess(self, objective: Objective) -> float:
-        """Return the share of requests that miss *objective*, divided by the allowed share. At the limit it is 1."""
+        """Return the share of requests that miss *objective*, divided by the allowed share: 1 exactly at the limit."""
         misses, known = self.counted(objective)
         return misses / (objective.share * max(1, known))
 
 
 def load_of(rate: float, clients: Sequence[Mapping[str, Any]], latency: Histogram) -> Load:
-    """Return the load in the last lines of the clients of a cell."""
+    """Return the numbers of requests from the last lines of the clients of a cell."""
     return Load(
         rate=rate,
         sent=sum(client["requests"] for client in clients),
@@ -89,9 +89,10 @@ def load_of(rate: float, clients: Sequence[Mapping[str, Any]], latency: Histogra
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """A probe to make. rate: in requests/s, 0 for a closed loop; is_long: whether it has its whole time.
+    """A probe to measure next.
 
-    purpose: CLOSED, PICK, SEARCH or CONFIRM, as CellResult.probe keeps it
+    rate: requests/s, or 0 for a closed loop. purpose: CLOSED, PICK, SEARCH or CONFIRM
+    is_long: whether the probe runs for its whole duration even if its result is clear earlier
     """
 
     arm: str

@@ -1,4 +1,4 @@
-"""What cores and memory cost, as the user states it."""
+"""The price of cores and memory, which --price gives."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ _PRICE = re.compile(rf"core={_NUMBER}/([a-z]{{1,12}}), *(gi?b)={_NUMBER}/\2", re
 
 @dataclass(frozen=True, kw_only=True)
 class Price:
-    """What a core and a byte of memory cost for a *period* such as month, in the user's currency."""
+    """The prices of a core and of a byte of memory for a *period* such as month, in the user's currency."""
 
     core: float
     byte: float
@@ -24,16 +24,16 @@ class Price:
         match = _PRICE.fullmatch(text.strip())
         if not match:
             raise BadInput(
-                "price is {value!r}; it must be the price of a core and of a GB or GiB for the same period, such as "
-                "'core=25/month, gb=3/month'.",
+                "price is {value!r}; it must be the price of a core and of a GB or GiB for the same period, such "
+                "as 'core=25/month, gb=3/month'.",
                 value=text,
             )
         size_bytes = 10**9 if match[3].lower() == "gb" else 2**30
         return cls(core=float(match[1]), byte=float(match[4]) / size_bytes, period=match[2])
 
     def cost(self, rate: float, capacity: float, cores: float, size_bytes: float) -> float:
-        """Return what it costs for a period to serve *rate* requests/s by as many equal instances as that takes.
+        """Return the cost per period of enough equal instances to serve *rate* requests/s.
 
-        capacity: requests/s of one instance, which has *cores* cores and *size_bytes* of memory
+        capacity: requests/s of one instance. cores and size_bytes: the CPU cores and memory of one instance
         """
         return ceil(rate / capacity) * (cores * self.core + size_bytes * self.byte)

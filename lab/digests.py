@@ -53,7 +53,7 @@ class Digests:
 
 
 def short_digest(value: object) -> str:
-    """Return a digest of *value*'s repr: 12 hexadecimal digits. Equal values must have equal reprs."""
+    """Return the first 12 hexadecimal digits of the SHA-256 of repr(*value*)."""
     return hashlib.sha256(repr(value).encode()).hexdigest()[:DIGITS]
 
 

@@ -122,7 +122,7 @@ class View:
 
     @cached_property
     def beside(self) -> Message:
-        """What the programs beside the services used of the CPU; NOTHING without any."""
+        """Return how much CPU time the programs beside the services used, or NOTHING if there are none."""
         return beside(self.run.cells, self.machine.available_cores)
 
     @cached_property

@@ -29,7 +29,7 @@ class PreparedRequest:
 
     @property
     def needs_session(self) -> bool:
-        """Whether a session makes its bytes or takes something from its answers."""
+        """Return whether the request needs a session: for placeholders, cookies or values to save."""
         return bool(self.template or self.request.first or self.request.save)
 
     def bytes_for(self, session: Session) -> bytes:

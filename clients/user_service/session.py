@@ -1,6 +1,6 @@
-"""The session of a virtual user: its cookies, the values that it saved, and the fields that requests take from it.
+"""The session of a virtual user: its cookies, its saved values, and the placeholders that they fill in requests.
 
-The native client does the same in native/loadgen/src/request/session.rs.
+native/loadgen/src/request/session.rs must behave in the same way.
 """
 
 import json
@@ -25,17 +25,16 @@ _SET_COOKIE = re.compile(rb"\r\nset-cookie:[ \t]*([^\r\n]*)", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _LENGTH = re.compile(rb"\r\nContent-Length: [0-9]+")
 
-
 Parts = Sequence[bytes | Place]
 
 
 class Template:
-    """The bytes of a request that each virtual user completes: places, the length of the body, and cookies."""
+    """A request with placeholders. Each virtual user fills them, and adds cookies and the length of the body."""
 
     __slots__ = ("_body", "_head", "_line", "_takes_cookies", "_takes_number", "_tells_length", "names")
 
     def __init__(self, request: Request, sent: bytes, saved: frozenset[str], *, keeps_cookies: bool) -> None:
-        """sent: the request as clients.user_service.http.message makes it."""
+        """Split a request into fixed bytes and placeholders. sent: made by clients.user_service.http.message()"""
         head, _, body = sent.partition(HEAD_END)
         line, end, rest = head.partition(b"\r\n")
         lines = end + rest
@@ -52,7 +51,7 @@ class Template:
 
     @property
     def is_needed(self) -> bool:
-        """Whether users do not all send the same bytes."""
+        """Return whether the bytes of the request differ between users."""
         return len(self._line) + len(self._head) + len(self._body) > 3 or self._takes_cookies
 
     def fill(self, session: "Session") -> bytes:
@@ -73,7 +72,7 @@ def _filled(parts: Parts, session: "Session") -> bytes:
 
 
 class Session:
-    """One virtual user. user: its number in the cell, which is the seed of its random numbers as well."""
+    """The state of one virtual user. user: its number in the cell, which is also the seed of its random numbers"""
 
     __slots__ = ("_random", "_secrets", "cookies", "counter", "is_logged_in", "path", "saved", "user")
 
@@ -88,7 +87,7 @@ class Session:
         self._secrets: list[str] = []
 
     def field(self, place: Place) -> bytes:
-        """Return what stands in a place."""
+        """Return the bytes that replace a placeholder."""
         if place.name == INT:
             return b"%d" % (place.low + self._random.below(place.high - place.low + 1))
         if place.name == UUID:
@@ -99,7 +98,7 @@ class Session:
         return self.saved.get(place.name, b"")
 
     def take(self, request: Request, head: bytes, status: int, body: bytes) -> str:
-        """Keep the cookies of an answer, and what is saved of one with the right status. Return what is missing."""
+        """Keep an answer's cookies and, if its status is right, the values to save. Return which value is missing."""
         missing, values = "", [value.decode(errors="replace") for value in self.cookies.take(head, self.path)]
         for name, source in request.save.items() if status == request.expect_status else ():
             value = found(source, head, body)
@@ -113,12 +112,12 @@ class Session:
         return missing
 
     def redacted(self, text: str) -> str:
-        """Return a text without the values that the service gave to this user."""
+        """Return *text* without the cookies and values that the service gave to this user."""
         return Redactor(self._secrets).text(text)
 
 
 def found(source: Mapping[str, str], head: bytes, body: bytes) -> str | None:
-    """Return the value of an answer that *source* names; None if there is none that can be sent again."""
+    """Return the value that *source* names in an answer. Return None if it is absent, too long or not printable."""
     ((kind, where),) = source.items()
     text = head.decode("latin-1") if kind == "header" else body.decode(errors="replace")
     if kind == "json":
@@ -131,7 +130,7 @@ def found(source: Mapping[str, str], head: bytes, body: bytes) -> str | None:
 
 
 def _at(pointer: str, text: str) -> str | None:
-    """Return the text, number or truth value at a JSON pointer. Source: RFC 6901."""
+    """Return the string, number or boolean at a JSON pointer as text, or None. Source: RFC 6901."""
     try:
         value: Any = json.loads(text)
         for token in pointer.split("/")[1:]:
@@ -145,7 +144,7 @@ def _at(pointer: str, text: str) -> str | None:
 
 
 class Cookie(NamedTuple):
-    """One cookie. path: of the requests that it is sent with, and of those below it."""
+    """One cookie. path: the cookie is sent with requests to this path and to paths below it"""
 
     name: bytes
     value: bytes
@@ -153,7 +152,7 @@ class Cookie(NamedTuple):
 
 
 class Cookies:
-    """The cookies that one host gave to one user. Source: RFC 6265, without public suffixes."""
+    """The cookies that one host gave to one user. Source: RFC 6265, without the list of public suffixes."""
 
     __slots__ = ("_host", "_kept", "_takes_secure")
 
@@ -163,17 +162,17 @@ class Cookies:
         self._kept: list[Cookie] = []
 
     def take(self, head: bytes, path: bytes) -> list[bytes]:
-        """Keep those of the head of an answer to *path*. Return their values."""
+        """Keep the cookies in the head of an answer to a request of *path*. Return their values."""
         lines = [line for line in _SET_COOKIE.findall(head) if len(line) <= MOST_VALUE_BYTES]
         return [value for line in lines if (value := self._keep(line, path))]
 
     def header(self, path: bytes) -> bytes:
-        """Return the header line for a request of *path*; b"" without cookies."""
+        """Return the Cookie header line for a request of *path*, or b"" if no cookie applies."""
         sent = [b"%s=%s" % one[:2] for one in self._kept if _covers(one.path, path)]
         return b"\r\nCookie: " + b"; ".join(sent) if sent else b""
 
     def _keep(self, line: bytes, path: bytes) -> bytes:
-        """Keep or delete one cookie. Return its value; b"" if this host may not set it."""
+        """Keep or delete one cookie. Return its value, or b"" if this host must not set it."""
         pair, *rest = line.split(b";")
         name, _, value = _stripped(pair)
         attributes = {key.lower(): text for key, _, text in map(_stripped, rest)}
@@ -203,7 +202,7 @@ def _covers(cookie_path: bytes, path: bytes) -> bool:
 
 
 def _has_expired(attributes: Mapping[bytes, bytes]) -> bool:
-    """Whether a cookie is deleted. Max-Age goes before Expires."""
+    """Return whether the attributes say that the cookie has expired. Max-Age has priority over Expires."""
     if re.fullmatch(rb"-?[0-9]{1,18}", age := attributes.get(b"max-age", b"")):
         return int(age) <= 0
     try:

@@ -1,4 +1,4 @@
-"""TLS to a user's service. The ssl module is imported if it is needed: other clients keep their memory."""
+"""TLS connections to a user's service. Clients without TLS do not import ssl, which would add to their memory."""
 
 import socket
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ FAILED = "tls"
 
 
 class Tls:
-    """How the connections of a client are secured. ca: a file of certificates to trust, "" for the machine's."""
+    """The TLS settings of a client's connections. ca: a file of trusted certificates, or "" for those of the system"""
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         import ssl
@@ -26,7 +26,7 @@ class Tls:
             self._context.verify_mode = ssl.CERT_NONE
 
     def secured(self, sock: socket.socket, address: str) -> socket.socket:
-        """Return a socket after the handshake. Raises CallFailed with the reason."""
+        """Do the TLS handshake on *sock*. Return the TLS socket. Raises CallFailed with the reason."""
         host = "localhost" if address.startswith("/") else address.rpartition(":")[0].strip("[]")
         try:
             return self._context.wrap_socket(sock, server_hostname=host)
@@ -35,5 +35,5 @@ class Tls:
             raise CallFailed(FAILED, str(error)) from error
 
     def is_quiet(self, error: OSError) -> bool:
-        """Whether a read has only met what TLS itself sends."""
+        """Return whether *error* only says that a TLS record without application data was read."""
         return isinstance(error, self._quiet)

@@ -104,7 +104,8 @@ def _save(given: Given) -> dict[str, dict[str, str]]:
         is_right = is_one and {"json": where[:1] == "/", "header": True, "regex": _is_pattern(where)}.get(kind, False)
         if not is_right or not _NAME.fullmatch(name) or name in (COUNTER, USER):
             accepted = message(
-                "{examples}, of a name of your own; the regular expression has no look-around and no back-references",
+                "a name of your own and one of {examples}. The regular expression must not use look-around or "
+                "back-references",
                 examples="{json: /access_token}, {header: X-Name}, {regex: 'id=([0-9]+)'}",
             )
             raise replace(given, name=f"save: {name}", value=source).wrong(accepted)
@@ -112,7 +113,7 @@ def _save(given: Given) -> dict[str, dict[str, str]]:
 
 
 def _is_pattern(text: str) -> bool:
-    """Whether both clients can search for it and find a group."""
+    """Return whether *text* is a regular expression with a group that Python and Rust both support."""
     try:
         return re.compile(text).groups > 0 and not _NOT_IN_RUST.search(text)
     except (re.error, RecursionError, OverflowError):
@@ -252,7 +253,7 @@ def request_plan(given: Mapping[str, Any], folder: Path) -> RequestPlan:
 
 
 def _expect_values(plan: RequestPlan) -> None:
-    """Raises BadInput for a place of a request that nothing fills in, and for a plan in which nothing is counted."""
+    """Raise BadInput if nothing fills a placeholder of a request, or if no request counts in the result."""
     saved = {name for request in plan.requests if request.first for name in request.save}
     known = set[str]()
     for request in plan.requests:
@@ -265,14 +266,16 @@ def _expect_values(plan: RequestPlan) -> None:
             wrong += [match.decode(errors="replace") for match in _PLACE_LIKE.findall(whole)]
             if wrong:
                 raise BadInput(
-                    "{request} has the place {name}, which nothing fills in. A place is the name of a value that a "
-                    "request above saves, random.int 1 1000, random.uuid, counter or user.",
+                    "{request} has the placeholder {name}, but nothing fills it. Use the name of a value that an "
+                    "earlier request saves, random.int 1 1000, random.uuid, counter or user.",
                     request=str(request),
                     name=wrong[0],
                 )
         known |= set(request.save)
     if all(request.first for request in plan.requests):
-        raise BadInput("every request has first: true, so nothing would be counted. Add one without it.")
+        raise BadInput(
+            "every request has first: true, but such requests do not count in the result. Add a request without first."
+        )
 
 
 def _request(given: Any, folder: Path) -> Request:

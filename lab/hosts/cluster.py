@@ -142,7 +142,10 @@ class HostCluster(CellPlaces):
         }
 
     def link(self, name: str) -> dict[str, Any]:
-        """Measure round trip and bandwidth from the host *name* to the services' host; {} for that host itself."""
+        """Measure the round-trip time and bandwidth between the host *name* and the services' host.
+
+        Return an empty mapping if *name* is the services' host.
+        """
         services, there = self.connected.get(self.layout.services_on), self.connected[name]
         if services is None or services is there:
             return {}

@@ -21,11 +21,11 @@ KEPT_ALIVE_COUNT = 3  # ssh closes the connection after this many keep-alive mes
 
 
 class BadFrame(ValueError):
-    """The other side sent bytes that are no frame."""
+    """The other side sent bytes that are not a valid message of the protocol."""
 
 
 def frame(header: Mapping[str, Any], data: bytes = b"") -> bytes:
-    """Return a frame of the JSON object *header* and *data*."""
+    """Encode *header* as JSON, and return one message of the protocol: both sizes, the header and *data*."""
     words = json.dumps(header).encode()
     return SIZES.pack(len(words), len(data)) + words + data
 

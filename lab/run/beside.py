@@ -1,4 +1,4 @@
-"""What stands beside the services of a run, such as their database: started, waited for, filled, watched and ended."""
+"""Start, watch and end the programs that run beside the services, such as their database."""
 
 import os
 import pwd
@@ -37,26 +37,26 @@ ASK_DEADLINE_S = 5.0
 RUN_DEADLINE_S = 3600.0
 TAIL_BYTES = 1500
 WHEELS = (f"{folder}/{inner}/bin" for folder in filter(None, sys.path) for inner in ("*", "*/*"))
-FOLDERS = ("/usr/lib/postgresql/*/bin", *WHEELS)  # where servers are that are not on PATH
+FOLDERS = ("/usr/lib/postgresql/*/bin", *WHEELS)  # folders of servers that are not on PATH
 
 
 class BesideFailed(GilscopeError):
-    """A program beside the services that did not get ready, could not be filled with data, or ended too early."""
+    """A program beside the services was not ready in time, ended too early, or its --prepare command failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """The programs beside the services of a run, by name. variables: by which the services find them"""
+    """The programs that run beside the services, by name. variables: tell the services their addresses"""
 
     variables: dict[str, str] = field(default_factory=dict)
     running: dict[str, tuple[Guard, ProcessOutput]] = field(default_factory=dict)
 
     def cpu_ns(self) -> Counter[str]:
-        """Return the CPU time that each has used so far, with all that it has started."""
+        """Return the CPU time of each program and its descendants so far, in ns."""
         return Counter({name: tree_ran_ns(guard.process.pid) for name, (guard, _) in self.running.items()})
 
     def expect_alive(self, when: Message) -> None:
-        """Raises BesideFailed if one has ended."""
+        """Raise BesideFailed if a program has ended."""
         for name, (guard, output) in self.running.items():
             if guard.process.poll() is not None:
                 raise _failed(message("{name} ended {when}.", name=name, when=when), output.content())
@@ -64,7 +64,7 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class _Shell:
-    """How commands run: with values in their places, in an environment and a folder. prefix: words before each."""
+    """The values of placeholders, environment and folder with which commands run. prefix: words before each command"""
 
     values: Mapping[str, str]
     environment: Mapping[str, str]
@@ -72,7 +72,7 @@ class _Shell:
     prefix: Sequence[str] = ()
 
     def words(self, command: str) -> list[str]:
-        """Raises BadInput if the program is not there."""
+        """Return the words of *command* with the path of its program. Raises BadInput if there is no such program."""
         program, *others = (filled(word, self.values) for word in shlex.split(command))
         path = shutil.which(program, path=self.environment["PATH"]) or shutil.which(self.folder / program)
         if path is None:
@@ -84,7 +84,7 @@ class _Shell:
         return [*self.prefix, path, *others]
 
     def run(self, command: str, deadline_s: float = RUN_DEADLINE_S) -> None:
-        """Raises BesideFailed if the command fails."""
+        """Run *command*. Raises BesideFailed if it fails or takes longer than the deadline."""
         try:
             done = run(self.words(command), deadline_s, self.environment, folder=self.folder)
         except TimeoutExpired:
@@ -103,9 +103,10 @@ def _failed(problem: Message, output: bytes) -> BesideFailed:
 
 @contextmanager
 def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Standing]:
-    """Start what the plan has beside its services and fill it with data. All of it is gone when the block ends.
+    """Start the programs that the plan wants beside its services, and run its --prepare commands.
 
-    Raises BesideFailed, and BadInput for a program that is not there.
+    When the block ends, the programs and their data are gone.
+    Raises BesideFailed. Raises BadInput if a program is not installed.
     """
     command = plan.user_service.command if plan.user_service else None
     folder, made = Path(command.directory if command else "").absolute(), Standing()
@@ -127,7 +128,7 @@ def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Standin
 
 
 def _python(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> str:
-    """Return the interpreter of the first service."""
+    """Return the path of the first service's interpreter."""
     first = plan.entries()[0]
     runtime = runtime_of(SERVICE, first.system, runtimes, first.cell.runtime, plan.method)
     return runtime.python(first.system) if isinstance(runtime, UserServiceRuntime) else sys.executable
@@ -137,9 +138,9 @@ def _python(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> str:
 def _started(
     beside: Beside, environment: Mapping[str, str], folder: Path
 ) -> Iterator[tuple[tuple[Guard, ProcessOutput], dict[str, str]]]:
-    """One program, once it is ready, and the variables that tell its address."""
+    """Start a program and wait until it is ready. Yield the process, its output, and the variables with its address."""
     with PrivateFolder() as private, closing(OutputReader()) as reader:
-        lease = ports.lease(HOST)  # which lasts as long as this block
+        lease = ports.lease(HOST)  # the lease lasts as long as this block
         values = {"host": HOST, "port": str(lease.port), "password": secrets.token_hex(16)}
         values |= {name: str(private.folder / name) for name in ("data", "config", SOCKET)}
         variables = beside.variables(values)
@@ -160,7 +161,7 @@ def _started(
 
 
 def _await_ready(beside: Beside, shell: _Shell, guard: Guard, output: ProcessOutput) -> None:
-    """Raises BesideFailed if it ends, or is not ready in time."""
+    """Wait until the program is ready. Raises BesideFailed if it ends or is late."""
     until = monotonic() + beside.start_deadline_s
     while not _is_ready(beside.ready, shell):
         Standing(running={beside.name: (guard, output)}).expect_alive(message("before it was ready"))
@@ -192,7 +193,7 @@ def _is_ready(ready: str, shell: _Shell) -> bool:
 
 
 def _owned(beside: Beside, folder: Path, config: str) -> list[str]:
-    """Make what is in its folder, and return the words before a command that change its CPUs and its user."""
+    """Make the program's files. Return the words before its command that set its CPUs and its user."""
     paths = folder, folder / "data", folder / "config"
     paths[1].mkdir(mode=0o700)
     paths[2].write_text(config, encoding="utf-8")

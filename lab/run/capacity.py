@@ -16,19 +16,19 @@ from lab.run.measure import measure
 
 IsClear = Callable[[Load, Objective], bool]
 SHORT = Slice(lead_ns=500_000_000, length_ns=1_500_000_000)
-LEAD_NS = 1_000_000_000  # of the long part: queues must build up as they do under a steady load
+LEAD_NS = 1_000_000_000  # the long part starts with this time, in which queues build up as under a steady load
 SHORTEST_NS, LONGEST_NS = 5_000_000_000, 15_000_000_000
-MISSES = 45  # that a probe at the limit should have, because fewer say little
+MISSES = 45  # misses that a probe at the limit should have, because fewer say little
 
 
 class Search(Protocol):
-    """What decides on the probes: reports.facts.capacity."""
+    """The functions of reports.facts.capacity that choose the probes of a search."""
 
     def wanted(self, run: Run) -> Sequence[Wanted]:
-        """Return the next probe of each arm that is still searched."""
+        """Return the next probe of each arm whose search has not ended."""
 
     def is_clear(self, load: Load, objective: Objective) -> bool:
-        """Return whether a short probe shows clearly that *objective* is met, or that it is not."""
+        """Return whether a short probe is enough to decide whether *objective* is met."""
 
 
 def search_capacity(under_way: RunInProgress, search: Search) -> None:

@@ -174,7 +174,7 @@ class Children:
     """The children of one cell, and a folder for their sockets. The end of the block kills all children."""
 
     def __init__(self, sandbox: Sandbox, cwd: str, method: Method = METHOD) -> None:
-        """Raises BadInput if the limits of *method* cannot be enforced."""
+        """Raise BadInput if the limits of *method* cannot be enforced on this host."""
         self.folder = mkdtemp(prefix="", dir=sandbox.folder)
         self.here: Place = LocalPlace(sandbox, cwd, self.folder)
         self._children: list[Child] = []

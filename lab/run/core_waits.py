@@ -54,7 +54,7 @@ class CumulativeTime:
 
 
 class _Threads:
-    """The threads of some processes, with the time that they ran, and that they were ready without a core."""
+    """Reads how long the threads of some processes ran on a core, and how long they waited for one."""
 
     def __init__(self, pids: Sequence[int]) -> None:
         self._pids = pids

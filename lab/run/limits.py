@@ -1,7 +1,8 @@
-"""Limits on CPU time and memory of the services of a cell, which control groups of their own enforce. Linux only.
+"""Limit the CPU time and memory of the services of a cell with control groups. Linux only.
 
-Source: docs.kernel.org, cgroup v2 and v1. In v2 only the root group may have both processes and groups with limits
-below it. Elsewhere gilscope starts anew in a scope that systemd delegates to it.
+In cgroup v2, a group with limited groups below it must not contain processes, except for the root group. Outside the
+root group, gilscope therefore restarts in a scope that systemd delegates to it.
+Source: docs.kernel.org, cgroup v2 and v1.
 """
 
 import errno
@@ -23,27 +24,27 @@ from lab.machine.kernelfiles import HERE, Reader, number
 from lab.processes import describe_exit, run
 
 JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 1; shift; done; shift; exec "$@"'
-RUNNER = "gilscope-runner"  # in a scope, the group of all processes but the services
+RUNNER = "gilscope-runner"  # in a scope, the group of all processes except the services
 LONGEST_S = 10.0
 OPTIONAL = ("memory.swap.max", "memory.memsw.limit_in_bytes")  # missing if the kernel does not count swap
-IN_SCOPE = "GILSCOPE_IN_SCOPE"  # a variable: this program was started anew in a scope
+IN_SCOPE = "GILSCOPE_IN_SCOPE"  # the environment variable that is set after the restart in a scope
 
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceGroup:
-    """The control groups of the services of one cell, one in each hierarchy; none without limits."""
+    """The control groups of the services of one cell, one in each hierarchy. Without limits there are none."""
 
     folders: tuple[Path, ...] = ()
     memory_bytes: int = 0
 
     @property
     def join(self) -> list[str]:
-        """Return the words that start the command after them in the group."""
+        """Return the words to put before a command that is to run in the group."""
         return ["/bin/sh", "-c", JOIN, "sh", *map(str, self.folders), "--"] if self.folders else []
 
     @property
     def exceeded(self) -> Message:
-        """Return that the kernel killed a process because the group had no memory left; NOTHING if it did not."""
+        """Return an error if the kernel killed a process that exceeded the memory limit. Otherwise return NOTHING."""
         files = [folder / name for folder in self.folders for name in ("memory.events", "memory.oom_control")]
         if not any(number(HERE.table(str(file)).get("oom_kill")) for file in files):
             return NOTHING
@@ -52,9 +53,9 @@ class ServiceGroup:
 
 @contextmanager
 def service_group(method: Method, private: Path, name: str, reader: Reader = HERE) -> Iterator[ServiceGroup]:
-    """Make the control groups for the limits of *method*. At the end, remove them with all that runs in them.
+    """Make the control groups for the limits of *method*. When the block ends, kill their processes and remove them.
 
-    private: a private folder, whose reaper removes the groups if this process is killed
+    private: a private folder. Its reaper removes the groups if this process is killed
     Raises BadInput if the kernel refuses.
     """
     limits = {"cpu": method.limit_cpus, "memory": method.limit_memory_bytes}
@@ -67,7 +68,7 @@ def service_group(method: Method, private: Path, name: str, reader: Reader = HER
         for controller, folder in folders.items():
             with _refusals(), open(private / NOTE, "a", encoding="utf-8") as note:
                 print(folder, file=note, flush=True)
-                folder.mkdir(exist_ok=True)  # in v2, one folder has both controllers
+                folder.mkdir(exist_ok=True)  # in v2, one folder serves both controllers
                 for file, value in _files(method, controller, is_v2=_is_v2(folder)).items():
                     if file not in OPTIONAL or (folder / file).exists():
                         _write(folder / file, value)
@@ -78,9 +79,9 @@ def service_group(method: Method, private: Path, name: str, reader: Reader = HER
 
 
 def require_limits(method: Method) -> None:
-    """Raise BadInput if the limits of *method* cannot be enforced. A process that ends at once tries them.
+    """Raise BadInput if the limits of *method* cannot be enforced. A short process tests them.
 
-    If only systemd may make control groups here, this program starts anew in a scope of its own.
+    If only systemd may make control groups here, restart this program in a scope of systemd.
     """
     if not method.is_limited:
         return
@@ -96,7 +97,7 @@ def require_limits(method: Method) -> None:
 
 
 def _restart_in_scope() -> None:
-    """Replace this program by itself in a scope of systemd; return if systemd does not grant one."""
+    """Restart this program in a scope of systemd. Return only if systemd refuses to make one."""
     user = ["--user"] if os.geteuid() else []
     words = ["systemd-run", *user, "--scope", "--quiet", "--collect", "--property=Delegate=yes"]
     with suppress(OSError, TimeoutExpired):
@@ -107,18 +108,18 @@ def _restart_in_scope() -> None:
 
 
 def _files(method: Method, controller: str, *, is_v2: bool) -> dict[str, int]:
-    """Return what is written into which files of a group."""
+    """Return the value to write to each file of a group."""
     quota_us, size_bytes = round(method.limit_cpus * 100_000), method.limit_memory_bytes  # of the default period
     if controller == "memory" and is_v2:
         return {"memory.max": size_bytes, "memory.swap.max": 0}
     if controller == "memory":
         return {"memory.limit_in_bytes": size_bytes, "memory.memsw.limit_in_bytes": size_bytes}
-    # In v1 clients are no group, so on each core the services weigh as much as one thread of a client.
+    # In v1 the clients are not in a group, so each core gives the services the weight of one client thread.
     return {"cpu.max": quota_us} if is_v2 else {"cpu.cfs_quota_us": quota_us, "cpu.shares": 1024 * len(usable_cpus())}
 
 
 def _parent(reader: Reader, controller: str) -> Path:
-    """Return the group below which groups with *controller* can be made. Raises OSError."""
+    """Return the group below which this program may make groups with *controller*. Raises OSError."""
     missing = f"sys/fs/cgroup/{controller}"
     parent = reader.root / [*control_groups(reader, controller, "cgroup.procs"), missing][0]
     is_ours = IN_SCOPE in os.environ
@@ -141,7 +142,7 @@ def _is_v2(group: Path) -> bool:
 
 
 def _write(file: Path, value: int | str) -> None:
-    """Raise OSError, with the path, if the kernel refuses."""
+    """Write *value* to *file*. Raises OSError with the path if the kernel refuses."""
     try:
         file.write_text(str(value))
     except OSError as error:

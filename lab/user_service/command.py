@@ -260,7 +260,8 @@ def start_command(own: Mapping[str, Any], cell: Mapping[str, Any]) -> ServiceCom
             return command
         command.give_back()
     raise CommandFailed(
-        "Another program took the command's port in each of {starts} attempts. The last address was {address}.",
+        "The service was started {starts} times, and each time another program took its port first. The last address "
+        "was {address}.",
         starts=STARTS,
         address=address,
     )

@@ -1,7 +1,7 @@
-"""The capacity of each arm: the highest rate at which a service meets its objectives, from the probes of a search.
+"""The capacity of each arm: the highest rate at which its service meets the objectives.
 
-A search asks for one probe of each arm after the other. With several topologies, a few probes pick the best of each
-arm, and then others judge it.
+A search measures one probe of each arm in turn. With several topologies, the first probes select the best topology of
+each arm. Later probes measure only that topology, and only they determine the capacity.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,17 +37,18 @@ from reports.statistics.verdict import Word
 
 RATE = "RATE"
 DRAWS = 2000
-MOST_FAILED = 3  # probes that failed to start, or lost a process, after which an arm is given up
-MOST_PICKING, ROUGH = 5, 0.25  # probes of a candidate topology, and a width of its interval that is enough
-PRUNED = 0.7  # a topology whose closed loop has less of the best throughput is not searched
-LAG_SHARE = 0.25  # of the limit: a load generator that is so late may be what misses the objective
+MOST_FAILED = 3  # probes that failed to start or lost a process, until the search of an arm ends
+MOST_PICKING, ROUGH = 5, 0.25  # most probes of a candidate topology, and the width of its interval that is enough
+PRUNED = 0.7  # a topology is dropped if its closed loop has less than this share of the best throughput
+LAG_SHARE = 0.25  # a load generator that is later than this share of the limit may itself cause the misses
 
 
 @dataclass(frozen=True, kw_only=True)
 class Probed:
-    """A cell at one rate, in requests/s, and what it says of the objectives.
+    """A measured probe: a cell at one rate, judged by the objective that it exceeds most.
 
-    is_limited: whether it fails and the load generator was late itself, so it says nothing of the service
+    rate: requests/s. excess and allowed: see Probe in reports.statistics.capacity
+    is_limited: whether the probe fails while the load generator itself was late. It then says nothing of the service
     """
 
     cell: CellResult
@@ -59,18 +60,18 @@ class Probed:
 
     @property
     def probe(self) -> Probe:
-        """It as statistics need it."""
+        """Return the probe in the form that reports.statistics.capacity takes."""
         confirms = self.cell.probe == CONFIRM
         return Probe(rate=self.rate, excess=self.excess, allowed=self.allowed, confirms=confirms)
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """What the search has found of one arm of one setting so far.
+    """The probes of one arm at one setting, and the capacity that they show so far.
 
-    params: without RATE; objectives: all of them must be met
-    is_candidate: whether it is one of several topologies, of which the best is searched again by probes of its own
-    start_rate: the rate to begin with, in requests/s; 0 for one that the closed loop suggests
+    params: the parameters without RATE. objectives: a rate must meet all of them
+    is_candidate: whether this is one of several topologies, from which the search selects
+    start_rate: the first rate in requests/s. With 0, the throughput of the closed loop determines it
     """
 
     system: str
@@ -83,18 +84,18 @@ class Capacity:
 
     @property
     def closed_rate(self) -> float:
-        """The throughput of the closed loop, in requests/s; 0 if it was not measured."""
+        """Return the throughput of the closed loop in requests/s, or 0 if it was not measured."""
         closed = next((cell for cell in self.cells if not cell.params[RATE] and cell.clients), None)
         return closed.answered / closed.wall_ns * 1e9 if closed and closed.wall_ns else 0.0
 
     @cached_property
     def probes(self) -> tuple[Probed, ...]:
-        """The probes in the order in which they were made."""
+        """Return the probes in the order in which they were measured."""
         return tuple(_probed(cell, self.objectives) for cell in self.cells if cell.params[RATE] and cell.clients)
 
     @cached_property
     def wanted(self) -> Ask | None:
-        """The probe to make next; None if the search has ended."""
+        """Return the probe to measure next, or None if the search has ended."""
         if self.reason:
             return None
         if not self.closed_rate:
@@ -113,7 +114,7 @@ class Capacity:
 
     @property
     def reason(self) -> Message:
-        """Why nothing can be searched; empty if something can."""
+        """Return why the capacity cannot be searched. Return NOTHING if it can."""
         failed = [cell for cell in self.cells if not cell.clients]
         if len(failed) >= MOST_FAILED:
             return failed[-1].reason or message("its processes failed")
@@ -123,33 +124,33 @@ class Capacity:
 
     @cached_property
     def crossing(self) -> Crossing | None:
-        """The capacity with its interval; None if it was not found."""
+        """Return the capacity with its interval, or None if it was not found."""
         return crossing([one.probe for one in self.probes if not one.is_limited])
 
     @property
     def rough_rate(self) -> float:
-        """The capacity as far as it is known, in requests/s."""
+        """Return the best estimate of the capacity so far, in requests/s."""
         return self.crossing.rate if self.crossing else self.highest_pass
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether the last two probes that were to confirm the capacity did."""
+        """Return whether the last two probes confirm the capacity: below it one passes, above it one fails."""
         last = [one for one in self.probes if one.probe.confirms][-2:]
         return [one.probe.passes for one in last] == [True, False]
 
     @property
     def highest_pass(self) -> float:
-        """The highest rate that met the objectives, in requests/s; 0 if none did."""
+        """Return the highest rate that met the objectives, in requests/s, or 0 if none did."""
         return max((one.rate for one in self.probes if one.probe.passes), default=0.0)
 
     @property
     def is_generators(self) -> bool:
-        """Whether the load generator ended the search: the service may serve more than highest_pass."""
+        """Return whether the load generator, not the service, was the limit. The capacity may exceed highest_pass."""
         return self.crossing is None and any(one.is_limited for one in self.probes)
 
     @property
     def nearest(self) -> Probed | None:
-        """The probe that meets the objectives at the highest rate within the interval: what the service does there."""
+        """Return the probe nearest to the capacity: of those that pass at rates up to its upper limit, the fastest."""
         most = self.crossing.high if self.crossing else float("inf")
         passing = [one for one in self.probes if one.probe.passes and one.rate <= most]
         return max(passing, key=lambda one: one.rate, default=None)
@@ -157,7 +158,7 @@ class Capacity:
 
 @dataclass(frozen=True, kw_only=True)
 class Ratio:
-    """The capacity of *above* over that of *below*, with its interval, and the verdict in one word."""
+    """The ratio of the capacity of *above* to that of *below*, its 95 % interval, and the verdict."""
 
     below: Capacity
     above: Capacity
@@ -169,7 +170,7 @@ class Ratio:
 
 
 def capacities(run: Run) -> list[Capacity]:
-    """Return what was found of each arm. With several topologies: the best of each arm, by probes of its own."""
+    """Return the capacity of each arm at each setting. With several topologies, return the best of each arm."""
     found = candidates(run)
     if not SavedPlan.from_json(run.plan).picks:
         return found
@@ -178,7 +179,10 @@ def capacities(run: Run) -> list[Capacity]:
 
 
 def candidates(run: Run) -> list[Capacity]:
-    """Return what was found of each arm of each setting, in the plan's order, by the probes that pick or search."""
+    """Return the capacity of each arm at each setting, in the plan's order. With several topologies, return all.
+
+    Topologies that are clearly worse than the best are left out.
+    """
     plan = SavedPlan.from_json(run.plan)
     cells = grouped((cell for cell in run.cells if not plan.picks or cell.probe in (CLOSED, PICK)), _place)
     found = []
@@ -194,7 +198,7 @@ def candidates(run: Run) -> list[Capacity]:
 
 
 def wanted(run: Run) -> list[Wanted]:
-    """Return the next probe of each arm that is still searched."""
+    """Return the next probe of each arm whose search has not ended."""
     plan = SavedPlan.from_json(run.plan)
     picking = [one for one in candidates(run) if one.wanted]
     asked = [one for one in capacities(run) if one.wanted] if plan.picks else []
@@ -224,7 +228,7 @@ def _is_hopeless(one: Capacity, found: Sequence[Capacity]) -> bool:
 
 
 def _judged(best: Capacity, run: Run) -> Capacity:
-    """Return the best topology of an arm, judged by probes that were not used to choose it."""
+    """Return the best topology of an arm with only the probes that did not select it, so that luck cannot favour it."""
     own = (setting_key(best.system, best.params), best.arm)
     closed = [cell for cell in best.cells if cell.probe == CLOSED]
     later = [cell for cell in run.cells if cell.probe in (SEARCH, CONFIRM) and _place(cell) == own]
@@ -237,14 +241,15 @@ def _place(cell: CellResult) -> tuple[Any, str]:
 
 
 def is_clear(load: Load, objective: Objective) -> bool:
-    """Return whether a short probe shows clearly that *objective* is met, or that it is not."""
+    """Return whether a short probe is enough to decide whether *objective* is met."""
     return bool(clearly(*load.counted(objective), objective.share))
 
 
 def ratios(run: Run, found: Sequence[Capacity]) -> list[Ratio]:
-    """Return the steps between arms whose capacities were found, setting by setting. All of them are one family.
+    """Return the ratios of the capacities of neighbouring arms, setting by setting.
 
-    If a search has picked the best topology of each arm, these are compared although their topologies may differ.
+    The intervals behind the verdicts are corrected for the number of ratios (Bonferroni).
+    If the search selected the best topology of each arm, arms with different topologies are compared.
     """
     pairs, plan = [], SavedPlan.from_json(run.plan)
     for group in grouped(found, lambda one: plan.picks or setting_key(one.system, one.params)).values():

@@ -131,11 +131,11 @@ def _cores(cell: CellResult, run: Run) -> int:
 
 
 def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Any]]:
-    """Return {percentile: {ratio, low, high, p, verdict}} of each pair. All percentiles of all pairs are one family.
+    """Compare the latency percentiles of each pair. Return {percentile: {ratio, low, high, p, verdict}} for each.
 
-    A ratio above 1 means less latency. Percentiles for which the cells have too few requests are missing: p999 needs
-    10,000 requests in each cell.
-    method: margin, anytime and seed, as judge_family() takes them
+    A ratio above 1 means less latency. The p values are corrected for all percentiles of all pairs together. A
+    percentile is missing if the cells have too few requests: p999 needs 10,000 requests in each cell.
+    method: the arguments margin, anytime and seed of judge_family()
     """
     ratios = {
         (place, name): logs

@@ -1,8 +1,9 @@
-"""The highest rate that meets a service level objective, from probes at several rates, and where to probe next. Pure.
+"""Estimate the highest rate that meets an objective from probes at several rates, and choose the next rate. Pure.
 
-The excess of a probe is the share of its requests that miss the objective, over the share that may: 1 at the limit.
-With p99 < 50 ms, 1 % of the requests may be late. A share is unbiased however short a probe is; a percentile is not. A
-regression of log(excess) against log(rate), of the probes near the limit, crosses 0 at the capacity.
+The excess of a probe is the share of its requests that miss the objective, divided by the share that may miss it. With
+p99<50ms, 1 % of the requests may miss it. The share is unbiased even in a short probe; a percentile is not. The
+regression of log(excess) against log(rate) uses the probes near the limit. The capacity is the rate where the excess is
+1.
 """
 
 import math
@@ -12,32 +13,33 @@ from dataclasses import dataclass
 import numpy as np
 
 MOST_PROBES = 20
-WIDTH = 0.10  # of the interval, as a share of the capacity, at which the search ends
-CONFIRMED_AT = (0.95, 1.05)
-FEWEST = 5  # probes before an interval is believed
-NEAR = 0.15  # log(rate) from the capacity within which probes count in the regression
-FEWEST_NEAR = 3  # of them
-GRADED = 20.0  # an excess further from 1 shows on which side of the limit a rate is, and no more
-ROUNDS = 8  # of choosing these probes
-BURST = 16.0  # requests that miss the objective together
-SPREAD = 0.01  # relative, of the capacity from one start of a service to the next
-SPREAD_WEIGHT = 3  # of these two assumptions, in probes
-SLOPE, SLOPE_SPREAD = 10.0, 20.0  # log(excess) by log(rate): what is assumed, and how loosely
-LIMIT = 5.0
+WIDTH = 0.10  # the search ends when the interval is narrower than this share of the capacity
+CONFIRMED_AT = (0.95, 1.05)  # times the capacity: the first probe must pass and the second fail
+FEWEST = 5  # probes that the search makes at least
+NEAR = 0.15  # the regression uses probes whose log(rate) is this near to that of the capacity
+FEWEST_NEAR = 3  # probes that a regression needs
+GRADED = 20.0  # an excess above 20 or below 1/20 only shows on which side of the limit the rate is
+ROUNDS = 8  # iterations of choosing the probes near the capacity
+BURST = 16.0  # assumed number of requests that miss the objective together
+SPREAD = 0.01  # assumed relative standard deviation of the capacity between starts of a service
+SPREAD_WEIGHT = 3  # these two assumptions count as much as this number of probes
+SLOPE, SLOPE_SPREAD = 10.0, 20.0  # mean and standard deviation of the prior of d log(excess) / d log(rate)
+LIMIT = 5.0  # log(excess) is clipped to this range
 ITERATIONS, ENOUGH = 50, 1e-6
 DRAWS = 1000
-CLEAR = 0.001  # probability of a share of misses as extreme, if the true share were at the limit
-CLEAR_FACTOR = 2  # and by how much the share must differ, because late requests come in bursts
-FIRST, STEP = 0.7, 1.25  # of the closed loop's throughput; from one rate to the next until a probe fails
-LOWEST = 0.02  # of the closed loop's throughput: the search gives up below
+CLEAR = 0.001  # p value at which a short probe is clear
+CLEAR_FACTOR = 2  # its share of misses must also differ by this factor, because late requests come in bursts
+FIRST, STEP = 0.7, 1.25  # the first rate as a share of the closed loop's throughput, and the factor between rates
+LOWEST = 0.02  # lowest rate that is tried, as a share of the closed loop's throughput
 
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """A probe at *rate* requests/s. excess: the share of its requests that miss the objective, over what may.
+    """A probe at *rate* requests/s.
 
-    allowed: how many of its requests may miss it
-    confirms: whether it was made to confirm an answer
+    excess: the share of its requests that miss the objective, divided by the share that may
+    allowed: the number of its requests that may miss the objective
+    confirms: whether the probe was made to confirm a capacity
     """
 
     rate: float
@@ -47,15 +49,16 @@ class Probe:
 
     @property
     def passes(self) -> bool:
-        """Whether it meets the objective."""
+        """Return whether the probe meets the objective."""
         return self.excess <= 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class Crossing:
-    """The rate at which the excess is 1, with its 95 % interval.
+    """The rate in requests/s at which the excess is 1, with its 95 % interval.
 
-    is_cliff: no probe is near the limit, so the interval is from the highest rate that passes to the lowest that fails
+    draws: random draws from the distribution of the rate
+    is_cliff: whether no regression was possible. The interval then reaches from a rate that passes to one that fails
     """
 
     rate: float
@@ -66,13 +69,16 @@ class Crossing:
 
     @property
     def width(self) -> float:
-        """How wide the interval is, as a share of the rate."""
+        """Return the width of the interval as a share of the rate."""
         return (self.high - self.low) / self.rate
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """The probe to make next. is_long: whether it has its whole time, however clear it is."""
+    """The rate of the next probe, in requests/s.
+
+    is_long: whether the probe runs for its whole duration even if its result is clear earlier
+    """
 
     rate: float
     confirms: bool = False
@@ -80,9 +86,9 @@ class Ask:
 
 
 def clearly(misses: int, requests: int, share: float) -> int:
-    """Return 1 if clearly more than *share* of the requests miss, -1 if clearly fewer do, else 0.
+    """Return 1 if clearly more than *share* of the requests miss, -1 if clearly fewer miss, or 0 if it is unclear.
 
-    Source: the binomial distribution; late requests come in bursts, so a factor of CLEAR_FACTOR is required as well.
+    Source: the binomial distribution. The factor CLEAR_FACTOR is also required, because late requests come in bursts.
     """
     from scipy import special  # the import takes 0.2 s, and only a search needs it
 
@@ -92,7 +98,7 @@ def clearly(misses: int, requests: int, share: float) -> int:
 
 
 def bracket(probes: Sequence[Probe]) -> tuple[float, float]:
-    """Return the highest rate below all that fail, and the lowest that fails; 0 and inf if there is none."""
+    """Return the lowest rate that fails, or inf, after the highest rate below it that passes, or 0."""
     high = min((probe.rate for probe in probes if not probe.passes), default=math.inf)
     return max((probe.rate for probe in probes if probe.passes and probe.rate < high), default=0.0), high
 
@@ -119,10 +125,10 @@ def crossing(probes: Sequence[Probe]) -> Crossing | None:
 
 
 def _regression(probes: Sequence[Probe], centre: float) -> Crossing | None:
-    """Return where a log-linear regression of the excess against log(rate) crosses 1; None if it rises nowhere.
+    """Return the rate at which a log-linear regression of the excess is 1, or None if the excess does not rise.
 
-    Quasi-likelihood by iteratively reweighted least squares, with Var = mean * BURST / allowed
-    + (mean * slope * SPREAD)^2. The interval comes from Student's t distribution of the two coefficients.
+    The regression maximises a quasi-likelihood by iteratively reweighted least squares. The variance of an excess is
+    mean * BURST / allowed + (mean * slope * SPREAD)^2. The interval uses Student's t distribution of both coefficients.
     """
     graded = [probe for probe in probes if 1 / GRADED < probe.excess < GRADED]
     if len(probes) < FEWEST_NEAR or len(graded) < 2 or len({probe.passes for probe in probes}) < 2:
@@ -158,9 +164,9 @@ def _regression(probes: Sequence[Probe], centre: float) -> Crossing | None:
 
 
 def next_probe(probes: Sequence[Probe], closed_rate: float) -> Ask | None:
-    """Return the probe to make next, or None if the search has ended.
+    """Return the next probe, or None if the search has ended.
 
-    closed_rate: the throughput of a closed loop, in requests/s, where the search starts
+    closed_rate: the throughput of the closed loop in requests/s, which determines the first rate
     """
     confirming = [probe for probe in probes if probe.confirms]
     if len(confirming) % 2:

@@ -188,8 +188,9 @@ def _notes(stress: Stress, seen: Sequence[StressFinding]) -> Iterator[Message]:
     wrong = [one for one in seen if one.kind == "wrong"]
     if any(not one.only_without_gil for one in wrong):
         yield message(
-            "Some answers are wrong with the GIL, too, so the missing GIL is not the cause. If requests depend on each "
-            "other, declare their expected answers. Otherwise, threads interfere with each other even with the GIL."
+            "Some answers are also wrong with the GIL, so free threading is not their only cause. If an answer depends "
+            "on other requests, declare the expected answer. Otherwise, the service is not thread-safe even with the "
+            "GIL."
         )
     if wrong:
         yield message("This does not prove that other requests or other states are unaffected.")
@@ -220,7 +221,7 @@ def _rounds(stress: Stress, seen: Sequence[StressFinding]) -> Table:
 
 
 def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
-    """Yield sections with the first tracebacks of crashes and of hanging threads."""
+    """Yield a section with the first traceback of a crash, and one with the stacks of threads that hang."""
     titles = {
         "crash": message("Trace of the crash"),
         "hang": message("Stacks of the threads when a request timed out"),

@@ -1,4 +1,4 @@
-"""Capacity: the highest rate at which each arm meets the objectives, the steps between arms, a chart of the probes."""
+"""The section on capacity: the highest rate at which each arm meets the objectives, and the ratios between arms."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -20,7 +20,7 @@ OF_SEARCHES = True
 TITLE = message("Capacity")
 WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
 GIB = 2**30
-LOAD = 1000.0  # requests/s whose cost is shown
+LOAD = 1000.0  # requests/s for which the cost is shown
 
 
 def _cores(cell: CellResult) -> float | None:
@@ -28,7 +28,7 @@ def _cores(cell: CellResult) -> float | None:
 
 
 def _figure(name: str, unit: float) -> Callable[[CellResult], float | None]:
-    """Return what reads a percentile of latency, in *unit* nanoseconds."""
+    """Return a function that reads a latency percentile in a unit of *unit* nanoseconds."""
     return lambda cell: cell.latency[name] / unit if name in cell.latency else None  # type: ignore[literal-required]
 
 
@@ -47,7 +47,7 @@ PANELS: tuple[tuple[Message, Callable[[CellResult], float | None], Form], ...] =
 
 
 def section(view: View) -> Section:
-    """Return the answer of a search; empty for other runs."""
+    """Return the section with the result of a search. It is empty for other runs."""
     found = view.capacities
     if not found:
         return Section(key="verdict", title=TITLE)
@@ -79,7 +79,7 @@ def _objectives(view: View) -> str:
 
 
 def _name(one: Capacity, view: View) -> str:
-    """Return the arm, with its topology or its setting if there are several."""
+    """Return the name of the arm, with its topology or setting if there are several."""
     if view.plan.picks:
         return f"{one.arm} ({_topology(one)})"
     several = len({setting_key(other.system, other.params) for other in view.capacities}) > 1
@@ -87,7 +87,7 @@ def _name(one: Capacity, view: View) -> str:
 
 
 def _sentence(one: Capacity, view: View) -> Message:
-    """Return what was found of one arm."""
+    """Return a sentence with the capacity of one arm, or why it was not found."""
     name, objectives = _name(one, view), _objectives(view)
     if one.reason:
         return message("{arm}: no capacity was found, because {reason}.", arm=name, reason=one.reason)
@@ -108,11 +108,11 @@ def _sentence(one: Capacity, view: View) -> Message:
         tried = whole(min((probe.rate for probe in one.probes), default=0.0))
         if one.highest_pass:
             return message(
-                "{arm} serves at least {rate} requests/s with {objectives}: no rate that was tried missed them.",
+                "{arm} serves at least {rate} requests/s with {objectives}. All rates that were tried met them.",
                 arm=name, rate=whole(one.highest_pass), objectives=objectives,
             )  # fmt: skip
         return message(
-            "{arm}: no rate meets {objectives}; the lowest that was tried is {tried} requests/s. Give a "
+            "{arm}: no rate meets {objectives}. The lowest rate that was tried is {tried} requests/s. Use a "
             "looser objective.",
             arm=name, objectives=objectives, tried=tried,
         )  # fmt: skip
@@ -124,7 +124,7 @@ def _sentence(one: Capacity, view: View) -> Message:
 
 def _step_sentence(one: Ratio, view: View) -> Message:
     return message(
-        "With {objectives}, {above} serves {ratio} times the requests of {below}: {rate} instead of {base} requests/s "
+        "With {objectives}, {above} serves {ratio} times the requests/s of {below}: {rate} instead of {base} "
         "({verdict}).",
         objectives=_objectives(view),
         above=_name(one.above, view),
@@ -137,26 +137,26 @@ def _step_sentence(one: Ratio, view: View) -> Message:
 
 
 def _cautions(view: View) -> Iterator[Message]:
-    """Yield what a reader must know of a search that did not end as it should."""
+    """Yield warnings about searches without a clear or confirmed capacity."""
     for one in view.capacities:
         name = _name(one, view)
         fails = [probed.rate for probed in one.probes if not probed.probe.passes]
         if one.crossing and one.crossing.is_cliff and one.highest_pass > min(fails):
             yield message(
-                "{arm}: some probes at up to {high} requests/s met the objectives, and others from {low} requests/s on "
-                "missed them. Latency differs from one start of the service to the next, or the machine was busy.",
+                "{arm}: a probe at {high} requests/s met the objectives, but another at {low} requests/s missed them. "
+                "The latency differs between starts of the service, or other programs used the CPU.",
                 arm=name, low=whole(min(fails)), high=whole(one.highest_pass),
             )  # fmt: skip
         elif one.crossing and one.crossing.is_cliff:
             yield message(
-                "{arm}: latency rises at once between {low} and {high} requests/s. The interval is from the highest "
-                "rate that met the objectives to the lowest that missed them.",
+                "{arm}: the latency rises suddenly between {low} and {high} requests/s. The interval reaches from the "
+                "highest rate that met the objectives to the lowest rate that missed them.",
                 arm=name, low=whole(one.crossing.low), high=whole(one.crossing.high),
             )  # fmt: skip
         elif one.crossing and one.wanted is None and not one.is_confirmed:
             yield message(
-                "{arm}: the probes at 0.95 and 1.05 times the capacity did not confirm it. Latency differs from one "
-                "start of the service to the next, or stalls now and then.",
+                "{arm}: the probes at 0.95 and 1.05 times the capacity did not confirm it. The latency differs between "
+                "starts of the service, or the service stalls at times.",
                 arm=name,
             )
 
@@ -197,7 +197,7 @@ def _columns(view: View) -> list[Col[Capacity]]:
 
 
 def _topology(one: Capacity) -> str:
-    """Return processes x threads."""
+    """Return the topology as PROCESSESxTHREADS."""
     return f"{one.params[WORKERS]}x{one.params[THREADS]}"
 
 
@@ -207,7 +207,7 @@ def _gib(cell: CellResult) -> float | None:
 
 
 def _per(one: Capacity, read: Callable[[CellResult], float | None]) -> float | None:
-    """Return the capacity over what the service used of something in the probe nearest to it."""
+    """Return the capacity divided by the resource that *read* returns for the probe nearest to the capacity."""
     used = read(one.nearest.cell) if one.nearest else None
     return one.crossing.rate / used if used and one.crossing else None
 
@@ -236,7 +236,7 @@ def _of_cell(read: Callable[[CellResult], float | None]) -> Callable[[Probed], f
 
 
 def _figures(view: View) -> Iterator[Figure]:
-    """Yield a figure for each setting: what each probe says of latency, CPU and memory, against its rate."""
+    """Yield a figure for each setting. It shows the latency, CPU use and memory of each probe by its rate."""
     groups = grouped(view.capacities, lambda one: view.plan.picks or setting_key(one.system, one.params)).values()
     for place, group in enumerate(groups):
         panels = tuple(filter(None, (_panel(group, view, *one) for one in PANELS)))
@@ -244,7 +244,9 @@ def _figures(view: View) -> Iterator[Figure]:
             yield Figure(
                 key=f"capacity-{place}",
                 title=message("Latency, CPU and memory by rate"),
-                caption=message("Each mark is a probe. Latency counts from the time at which a request was due."),
+                caption=message(
+                    "Each mark is a probe. Latency is measured from the time at which the request was due."
+                ),
                 panels=panels,
             )
 

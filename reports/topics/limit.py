@@ -32,7 +32,7 @@ HOW = message(
 
 
 class Share(NamedTuple):
-    """A row, and its share of the requests/s that the native service reaches at the same setting.
+    """The throughput of a row as a share of that of the native service with the same parameters.
 
     limit: the row of the native service
     setting: CALC_TARGET and the parameters that vary

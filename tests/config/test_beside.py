@@ -53,12 +53,12 @@ REFUSED: list[tuple[str, str]] = [
     ("redis+asyncpg", "it must be one of postgres"),
     ("{command: ./x}", "a name and a command"),
     ("{name: postgres, port: 3}", "unknown key 'port'"),
-    ("{name: x, command: './x {prot}'}", "no places but {host}, {port}"),
-    ("{name: x, command: './x {password}'}", "no places but {host}, {port}"),
-    ('{name: x, command: "./x \'a"}', "quotes are closed"),
+    ("{name: x, command: './x {prot}'}", "no placeholders other than {host}, {port}"),
+    ("{name: x, command: './x {password}'}", "no placeholders other than {host}, {port}"),
+    ('{name: x, command: "./x \'a"}', "closed quotes"),
     ("{name: x, command: 'x postgres://me:hunter2@h/'}", "without secrets"),
     ("{name: x, command: 'x', config: '{env:TOKEN}'}", "without secrets"),
-    ("{name: x, command: 'x', environment: {A: b}}", "variables with the address"),
+    ("{name: x, command: 'x', environment: {A: b}}", "variables that contain the address"),
 ]
 
 

@@ -113,7 +113,7 @@ def test_a_cliff_is_reported_as_the_rates_on_both_sides_of_it() -> None:
     assert one.crossing
     assert one.crossing.is_cliff
     assert one.crossing.low <= 500 < one.crossing.high < 1.12 * one.crossing.low
-    assert any("rises at once" in ENGLISH.text(note) for note in section(View(run)).sentences)
+    assert any("rises suddenly" in ENGLISH.text(note) for note in section(View(run)).sentences)
 
 
 def test_an_objective_that_no_rate_meets_ends_the_search_without_a_capacity() -> None:
