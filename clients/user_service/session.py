@@ -34,7 +34,7 @@ class Template:
     __slots__ = ("_body", "_head", "_line", "_takes_cookies", "_takes_number", "_tells_length", "names")
 
     def __init__(self, request: Request, sent: bytes, saved: frozenset[str], *, keeps_cookies: bool) -> None:
-        """Split a request into fixed bytes and placeholders. sent: made by clients.user_service.http.message()"""
+        """Split a request into fixed bytes and placeholders. sent: made by http.message()"""
         head, _, body = sent.partition(HEAD_END)
         line, end, rest = head.partition(b"\r\n")
         lines = end + rest
@@ -117,7 +117,7 @@ class Session:
 
 
 def found(source: Mapping[str, str], head: bytes, body: bytes) -> str | None:
-    """Return the value that *source* names in an answer. Return None if it is absent, too long or not printable."""
+    """Return the value that *source* names in an answer, or None if it is absent, too long or not printable."""
     ((kind, where),) = source.items()
     text = head.decode("latin-1") if kind == "header" else body.decode(errors="replace")
     if kind == "json":
@@ -130,7 +130,7 @@ def found(source: Mapping[str, str], head: bytes, body: bytes) -> str | None:
 
 
 def _at(pointer: str, text: str) -> str | None:
-    """Return the string, number or boolean at a JSON pointer as text, or None. Source: RFC 6901."""
+    """Return the text at a JSON pointer, or None. Source: RFC 6901."""
     try:
         value: Any = json.loads(text)
         for token in pointer.split("/")[1:]:
