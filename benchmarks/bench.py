@@ -12,6 +12,7 @@ from config.plan import Plan, Row
 from core.cell import Cell, Value
 from core.errors import ChildFailed
 from core.result import CellResult
+from core.runtime import RuntimeName
 from lab.python import interpreters
 from lab.run.cell_run import Bench
 from lab.run.feasible import preflight
@@ -48,7 +49,7 @@ def options(
 
 def runtimes(names: str) -> Iterator[Runtime]:
     """Yield the installed runtimes of *names*, separated by commas. Print how to install the others."""
-    wanted = tuple(names.split(","))
+    wanted = [*map(RuntimeName, names.split(","))]
     found = present(wanted, interpreters.find(wanted))
     for name in wanted:
         if name in found:
@@ -60,7 +61,7 @@ def runtimes(names: str) -> Iterator[Runtime]:
 def cell_of(system: str, runtime: Runtime, values: Mapping[str, Value]) -> Cell:
     """Return a cell of *system*. Raise the limit on open files if the cell needs more."""
     row = Row(system=find(system), values={name: (value,) for name, value in values.items()})
-    plan = Plan(name="bench", rows=(row,), runtimes=(str(runtime.name),))
+    plan = Plan(name="bench", rows=(row,), runtimes=(runtime.name,))
     preflight(plan)
     return plan.cells()[0]
 

@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add(message("what to audit"), *PACKAGES, exclusive=True)
     parser.add(message("options"), RUNTIME, BUILD, JSON)
     flags = parser.parse(arguments)
-    interpreter = _interpreter(flags["runtime"] if flags["runtime"] is not None else DEFAULT_RUNTIME)
+    interpreter = _interpreter(RuntimeName(flags["runtime"] if flags["runtime"] is not None else DEFAULT_RUNTIME))
     asked = read_requirements(flags["package"] or Path(flags["requirement"] or "."))
     findings = audit(asked, interpreter, output.note if flags["build"] else None)
     audited = to_document(findings, interpreter)
@@ -49,9 +49,9 @@ def main(arguments: Sequence[str]) -> int:
     return exit_status(findings)
 
 
-def _interpreter(name: str) -> Interpreter:
+def _interpreter(name: RuntimeName) -> Interpreter:
     """Return the interpreter of the runtime *name*. Raises BadInput if it is not installed."""
-    if RuntimeName.parse(name).native:
+    if name.native:
         raise BadInput(
             "--runtime is {name}, but audit needs a free-threaded build of Python, such as 3.14t.", name=name
         )

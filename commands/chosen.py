@@ -53,7 +53,7 @@ def choose_runtimes(
     if extra and client not in runtimes:
         raise BadInput("The clients' runtime is missing: {reason}", reason=missing[client])
     required = value_of(REQUIRE, flags, ())
-    arms = tuple(name for name in runtimes if name in plan.runtimes or name in required)
+    arms = tuple(name for name in dict.fromkeys((*plan.runtimes, *required)) if name in runtimes)
     _expect_distinct({name: runtimes[name] for name in arms})
     chosen = replace(plan, runtimes=arms)
     if not chosen.cells():
@@ -102,7 +102,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
 
 
 def find_runtimes(
-    names: tuple[str, ...], flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
+    names: tuple[RuntimeName, ...], flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
     """Return the installed runtimes, and a message for each missing runtime. Raises BadInput if it is required."""
     required = value_of(REQUIRE, flags, ())
@@ -123,12 +123,12 @@ def find_runtimes(
     return runtimes, missing
 
 
-def _here(names: tuple[str, ...], flags: Mapping[str, Any], output: Output) -> dict[str, AnyRuntime]:
+def _here(names: tuple[RuntimeName, ...], flags: Mapping[str, Any], output: Output) -> dict[str, AnyRuntime]:
     """Return the runtimes on this machine. If a patch release is missing, uv may install it. Raises BadInput."""
     binaries = [name for name in names if name != NATIVE]
     given = value_of(INTERPRETER, flags, {})
     found = interpreters.find(binaries, given)
-    releases = {name: RuntimeName.parse(name).binary for name in binaries if RuntimeName.parse(name).patch}
+    releases = {name: name.binary for name in binaries if name.patch}
     if absent := [name for name, binary in releases.items() if binary not in found]:
         for line in interpreters.install(absent):
             output.note(line)
@@ -136,14 +136,14 @@ def _here(names: tuple[str, ...], flags: Mapping[str, Any], output: Output) -> d
         for name in absent:
             if releases[name] not in found:
                 raise BadInput(interpreters.missing(name))
-    for name, interpreter in found.items():
+    for binary, interpreter in found.items():
         others = dict.fromkeys(other.label for other in interpreter.alternatives if other.label != interpreter.label)
-        if others and name not in releases:
+        if others and binary not in releases:
             output.note(
                 message(
                     "Runtime {name} is {label}, the newest installed release. Also installed: "
                     "{others}. Choose one with --runtime.",
-                    name=name,
+                    name=binary,
                     label=interpreter.label,
                     others=listed(others, AND),
                 )
@@ -168,7 +168,7 @@ def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
                 )
 
 
-def _on_hosts(names: tuple[str, ...], flags: Mapping[str, Any], spread: HostCluster) -> dict[str, AnyRuntime]:
+def _on_hosts(names: tuple[RuntimeName, ...], flags: Mapping[str, Any], spread: HostCluster) -> dict[str, AnyRuntime]:
     if value_of(INTERPRETER, flags, {}):
         raise BadInput(
             "--interpreter names a path on this machine, but the run uses other "

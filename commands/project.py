@@ -16,6 +16,7 @@ from config.user_service.servers import SERVERS, USUAL, WSGI
 from core.errors import BadInput
 from core.messages import AND, Arg, Message, listed, message
 from core.program import ROOT
+from core.runtime import RuntimeName
 from core.secret import revealed
 from lab.environments.environment import EnvironmentFailed, installed_packages, requirements_file
 from lab.places import ENVIRONMENTS
@@ -24,7 +25,7 @@ from lab.project.application import inspect_application
 from lab.python import interpreters
 from lab.run.runtimes import Runtime, present
 
-PAIRS = (("3.14", "3.14t"), ("3.15", "3.15t"))
+PAIRS = tuple((RuntimeName(name), RuntimeName(f"{name}t")) for name in ("3.14", "3.15"))
 UNTIL_DECIDED = "verdict,3min"
 Note = Callable[[Arg], None]
 
@@ -137,7 +138,7 @@ def _python(flags: Mapping[str, Any]) -> Path:
 
     Raises EnvironmentFailed, BadInput.
     """
-    names = tuple(str(flags["runtime"]).split(","))
+    names = [*map(RuntimeName, str(flags["runtime"]).split(","))]
     runtimes: dict[str, Runtime] = present(names, interpreters.find(names, value_of(INTERPRETER, flags, {})))
     failure: EnvironmentFailed | None = None
     for runtime in runtimes.values():

@@ -25,7 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     expect_no_hosts(plan, "serve")
     names = plan.runtimes[:1] if given["runtime"] is None else plan.runtimes
     runtimes, _ = find_runtimes(names, given, output)
-    entries = replace(plan, runtimes=tuple(runtimes), aa=False).entries()
+    entries = replace(plan, runtimes=tuple(name for name in names if name in runtimes), aa=False).entries()
     if len(entries) != 1:
         raise BadInput(
             "serve starts the services of one cell, but these flags describe {count} cells. "

@@ -9,7 +9,7 @@ from lab.python import interpreters
 from lab.run.feasible import prepare
 from lab.run.runtimes import present
 
-SETUP_RUNTIMES = ("3.11", "3.14", "3.14t")
+SETUP_RUNTIMES = tuple(map(RuntimeName, ("3.11", "3.14", "3.14t")))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -21,8 +21,8 @@ def main(arguments: Sequence[str]) -> int:
         message("Runtimes to find or install, such as 3.14.6t (default: {names}).", names=listed(SETUP_RUNTIMES)),
         "*",
     )
-    names = tuple(parser.parse(arguments)["runtimes"]) or SETUP_RUNTIMES
-    absent = [name for name in names if RuntimeName.parse(name).binary not in interpreters.find(names)]
+    names = tuple(map(RuntimeName, parser.parse(arguments)["runtimes"])) or SETUP_RUNTIMES
+    absent = [name for name in names if name.binary not in interpreters.find(names)]
     for line in interpreters.install(absent):
         output.note(line)
     runtimes = present(names, interpreters.find(names))

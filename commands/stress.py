@@ -20,7 +20,7 @@ from config.plan_options import CHOICE, CLIENTS, JSON, OUT, QUIET
 from core.errors import BadInput
 from core.files import put
 from core.messages import message
-from core.runtime import NATIVE, RuntimeName
+from core.runtime import GIL, NATIVE, RuntimeName
 from core.stress import Stress
 from lab.run.beside import standing
 from lab.run.cell_run import Bench
@@ -98,12 +98,12 @@ def with_two_arms(plan: Plan, *, forced: bool = False) -> Plan:
     return replace(plan, runtimes=arms(plan.runtimes, forced=forced), aa=False)
 
 
-def arms(names: Sequence[str], *, forced: bool = False) -> tuple[str, ...]:
+def arms(names: Sequence[str], *, forced: bool = False) -> tuple[RuntimeName, ...]:
     """Return the runtimes of a stress run: one without a GIL, and one of the same version with a GIL. Raises BadInput.
 
     forced: if *names* has no runtime with a GIL, use the same binary with its GIL on
     """
-    parsed = [RuntimeName.parse(name) for name in names if name != NATIVE]
+    parsed = [RuntimeName(name) for name in names if name != NATIVE]
     without = next((name for name in reversed(parsed) if not name.gil_enabled), None)
     if without is None:
         raise BadInput("No runtime without a GIL takes part. Name one, such as --runtime 3.14,3.14t.")
@@ -111,10 +111,10 @@ def arms(names: Sequence[str], *, forced: bool = False) -> tuple[str, ...]:
     if not beside and not forced:
         raise BadInput(
             "No runtime with a GIL takes part for comparison with {name}. Name one of the same version.",
-            name=str(without),
+            name=without,
         )
     same_binary = [name for name in beside if name.gil_forced]
-    return str(without), str((same_binary or beside)[0]) if beside else f"{without}+gil"
+    return without, (same_binary or beside)[0] if beside else without.having(suffixes=(GIL,))
 
 
 def run_stress(plan: Plan, seconds: float, bench: Bench, folder: Path, output: Output, *, quiet: bool) -> Stress:

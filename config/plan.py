@@ -42,7 +42,7 @@ class Row:
     values: Mapping[str, tuple[Value, ...]]
     title: str = ""
     fixed: tuple[str, ...] = ()
-    runtimes: tuple[str, ...] | None = None
+    runtimes: tuple[RuntimeName, ...] | None = None
 
     def combinations(self, scale: float) -> Iterable[dict[str, Value]]:
         """Yield every combination of values, as {name: value}. scale multiplies NUM_REQUESTS_PER_CLIENT."""
@@ -90,7 +90,7 @@ class Plan:
 
     name: str
     rows: tuple[Row, ...]
-    runtimes: tuple[str, ...]
+    runtimes: tuple[RuntimeName, ...]
     blocks: int = 3
     scale: float = 1.0
     description: str = ""
@@ -120,8 +120,6 @@ class Plan:
             )
         if not 0 < self.scale <= 1:
             raise BadInput("scale is {value}; it must be above 0 and at most 1.", value=self.scale)
-        for runtime in self.runtimes:
-            RuntimeName.parse(runtime)
         _check_count(self.rows, self.runtimes)
         _check_names(row.system for row in self.rows)
         for row in self.rows:
@@ -170,7 +168,7 @@ class Plan:
         With A/A, the cells of the last runtime, or of the first service that already runs, come a second time.
         """
         cells, systems = self.cells(), self.systems
-        arms = [(cell.runtime, cell) for cell in cells]
+        arms = [(str(cell.runtime), cell) for cell in cells]
         if self.aa and self.compared:
             is_target = bool(self.user_service and self.user_service.targets)
             again = self.compared[0 if is_target else -1]
@@ -242,12 +240,12 @@ class Plan:
             shared = {**title, "framed": True} if row.system.framed else title
             names = [name for name in self.runtimes if self._is_measured(row, name)]
             for values in row.combinations(self.scale):
-                cell = _cell(row.system, "", values)
+                cell = _cell(row.system, self.runtimes[0], values)
                 stored: dict[str, Any] = {**shared, "system": cell.system, "params": cell.params, "runtimes": names}
                 combinations.setdefault(cell.cell_id, stored)
         return list(combinations.values())
 
-    def _is_measured(self, row: Row, runtime: str) -> bool:
+    def _is_measured(self, row: Row, runtime: RuntimeName) -> bool:
         """Return whether *row* has cells under *runtime*."""
         is_chosen = row.runtimes is None or runtime in row.runtimes
         return is_chosen and row.system.runs_under(runtime) and (row.system.key, runtime) not in self.absent
@@ -344,7 +342,7 @@ def _check_names(systems: Iterable[System]) -> None:
             )
 
 
-def _cell(system: System, runtime: str, values: Mapping[str, Value]) -> Cell:
+def _cell(system: System, runtime: RuntimeName, values: Mapping[str, Value]) -> Cell:
     return Cell.build(system=system.key, runtime=runtime, reads=system.parameters, values=values)
 
 

@@ -20,7 +20,7 @@ from core.saved import Until
 from experiments import plans
 
 MAX_BLOCKS = 10_000
-DEFAULT_RUNTIMES = ("3.11", "3.14", "3.14t+gil", "3.14t")
+DEFAULT_RUNTIMES = tuple(map(RuntimeName, ("3.11", "3.14", "3.14t+gil", "3.14t")))
 STEPS = ("version", "patch", "build", "lock", "jit", "whole", "other")
 VIEWS = (*(path.stem for path in plans()), "targets")
 LONGEST_SEED = 18
@@ -32,10 +32,10 @@ ORDERS = IN_SLICES, SEQUENTIAL = "slices", "sequential"
 _PER_UNIT = {"%": 100, "s": 1, "min": 1 / 60, "h": 1 / 3600}
 
 
-def parse_runtimes(given: Given) -> tuple[str, ...]:
+def parse_runtimes(given: Given) -> tuple[RuntimeName, ...]:
     """Parse runtime names from a list, or a text with commas. Raises BadInput."""
     names = given.items(message("a list of runtimes, such as {examples}", examples=listed(DEFAULT_RUNTIMES)))
-    return tuple(dict.fromkeys(str(RuntimeName.parse(name)) for name in names))
+    return tuple(dict.fromkeys(map(RuntimeName, names)))
 
 
 def parse_steps(given: Given) -> tuple[str, ...]:
@@ -113,7 +113,7 @@ def parse_limit_memory(given: Given) -> int:
     return size_bytes
 
 
-def _paths(given: Given) -> dict[str, Path]:
+def _paths(given: Given) -> dict[RuntimeName, Path]:
     """Parse every NAME=PATH. Return {interpreter: path}. Raises BadInput."""
     paths = {}
     for text in given.value:
@@ -122,7 +122,7 @@ def _paths(given: Given) -> dict[str, Path]:
             raise Given(value=text, name=given.name).wrong(
                 message("NAME=PATH, such as 3.14+jit=/opt/jit/bin/python3.14")
             )
-        paths[RuntimeName.parse(name).binary] = Path(path)
+        paths[RuntimeName(name).binary] = Path(path)
     return paths
 
 
@@ -134,7 +134,7 @@ def _scale(given: Given) -> float:
 
 
 def _client_runtime(given: Given) -> str:
-    return SAME if given.value == SAME else str(RuntimeName.parse(str(given.value)))
+    return SAME if given.value == SAME else RuntimeName(str(given.value))
 
 
 def _seed(given: Given) -> int:

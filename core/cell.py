@@ -9,6 +9,7 @@ from typing import Any
 
 from core.errors import BadInput
 from core.messages import Message, listed, message
+from core.runtime import RuntimeName
 
 Value = bool | int | str | None
 NONE = "none"
@@ -103,7 +104,7 @@ class Cell:
     """
 
     system: str
-    runtime: str
+    runtime: RuntimeName
     reads: tuple[str, ...]
     num_api_services: int = _whole(20, message("service processes"), low=1, high=1000)
     num_workers_per_api_service: int = _whole(25, message("worker threads per service"), low=1, high=1000)
@@ -204,7 +205,7 @@ class Cell:
         known = {name: parameter(name).parse(given) for name, given in values.items()}
         reads = (*reads, *(name for name in MACHINE_PARAMETERS if name in known and name not in reads))
         read: dict[str, Any] = {PARAMETERS[name].field: value for name, value in known.items() if name in reads}
-        return cls(system=system, runtime=runtime, reads=reads, **read)
+        return cls(system=system, runtime=RuntimeName(runtime), reads=reads, **read)
 
     @property
     def params(self) -> dict[str, Value]:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from core.cell import PARAMETERS
+from core.errors import BadInput
 from core.messages import Message
 
 Kind = TypeVar("Kind")
@@ -43,7 +44,7 @@ def decoded(value: Any, kind: type[Kind], place: str = "", *, all_known: bool = 
     all_known: whether a key that *kind* does not declare is an error
     """
     try:
-        made = msgspec.convert(value, kind)
+        made = msgspec.convert(value, kind, dec_hook=decode_name)
         if isinstance(value, CONTAINERS):
             _check(value, made, place, all_known)
     except msgspec.ValidationError as error:
@@ -51,6 +52,14 @@ def decoded(value: Any, kind: type[Kind], place: str = "", *, all_known: bool = 
     except RecursionError:
         raise Misfit(place, value, "a value with less nesting") from None
     return made
+
+
+def decode_name(kind: type[Kind], value: Any) -> Kind:
+    """Convert a text to a RuntimeName, the only type that msgspec does not know. Raises ValueError if it is not one."""
+    try:
+        return kind(value)  # type: ignore[call-arg]
+    except (BadInput, TypeError) as error:
+        raise ValueError(str(error)) from None
 
 
 def decode_message(value: Any) -> Message:

@@ -17,7 +17,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from core.decode import Misfit, decoded, expect_parameters, expect_words, shown
+from core.decode import Misfit, decode_name, decoded, expect_parameters, expect_words, shown
 from core.errors import BadInput
 from core.files import put
 from core.histogram import Histogram
@@ -40,6 +40,7 @@ from core.record import (
     Summary,
     Turns,
 )
+from core.runtime import RuntimeName
 from core.saved import HostFacts, Machine, SavedPlan
 from core.user_service import UserService
 
@@ -128,7 +129,7 @@ class CellResult:
 
     cell_id: str
     system: str
-    runtime: str
+    runtime: RuntimeName
     arm: str
     block: Count
     params: Parameters
@@ -251,7 +252,7 @@ def _checksum(*texts: bytes) -> bytes:
 def _with_checksum(value: Mapping[str, Any]) -> bytes:
     """Encode *value* as JSON and add a checksum as the last key. Numbers that JSON lacks, such as NaN, become null."""
     try:
-        text = msgspec.json.encode(value)
+        text = msgspec.json.encode(value, enc_hook=str.__str__)
     except UnicodeEncodeError:  # a file name that is not UTF-8
         text = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
     return text[:-1] + SEAL + _checksum(text) + b'"}'
@@ -425,7 +426,7 @@ def _check(place: str, value: Any, reader: Any, wanted: str) -> None:
         raise Misfit(place, value, f"{wanted} ({error})") from error
 
 
-_CELL = msgspec.json.Decoder(CellResult)
+_CELL = msgspec.json.Decoder(CellResult, dec_hook=decode_name)
 
 
 def _decode_cell(text: bytes, plan: Mapping[str, Any]) -> CellResult:

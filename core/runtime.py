@@ -4,7 +4,7 @@ import re
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from core.errors import BadInput
@@ -56,9 +56,10 @@ SWITCHES = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class RuntimeName:
+class RuntimeName(str):
     """A parsed runtime name: '3.14.6t+gil' is the free-threaded build of 3.14.6 with the GIL switched on.
+
+    The name is its own text, so that it is a key of mappings, and a string in JSON.
 
     version:  the feature release, such as '3.14'
     patch:    '6' or '0rc1' if the name asks for one patch release; "" accepts the newest installed patch release
@@ -66,24 +67,40 @@ class RuntimeName:
     The name 'native' has no version and no GIL: services and clients are native programs.
     """
 
+    __slots__ = ("free_threaded", "patch", "suffixes", "version")
     version: str
     free_threaded: bool
-    suffixes: tuple[str, ...] = ()
-    patch: str = ""
+    suffixes: tuple[str, ...]
+    patch: str
+
+    def __new__(cls, text: str) -> "RuntimeName":
+        """Parse a runtime's name. Raises BadInput for an unknown form, or a suffix that the build does not support."""
+        return text if isinstance(text, cls) else cls._parse(text)
 
     @classmethod
-    def parse(cls, text: str) -> "RuntimeName":
-        """Parse a runtime's name. Raises BadInput for an unknown form, or a suffix that the build does not support."""
+    def of(
+        cls, version: str, *, free_threaded: bool = False, suffixes: tuple[str, ...] = (), patch: str = ""
+    ) -> "RuntimeName":
+        """Return the name with these parts, which are not checked."""
+        release = f"{version}.{patch}" if patch else version
+        name = str.__new__(
+            cls, "".join((release, "t" * free_threaded, *(f"+{suffix}" for suffix in suffixes))) or NATIVE
+        )
+        name.version, name.free_threaded, name.suffixes, name.patch = version, free_threaded, suffixes, patch
+        return name
+
+    @classmethod
+    def _parse(cls, text: str) -> "RuntimeName":
         if text == NATIVE:
-            return cls(version="", free_threaded=False)
+            return cls.of("")
         match = _NAME.fullmatch(text)
         suffixes = match["suffixes"].split("+")[1:] if match else []
         if match is None or len({*suffixes} & {*SWITCHES}) < len(suffixes):
             raise BadInput(
                 "Runtime {name!r} is not a valid name. Accepted names: {names}.", name=text, names=ACCEPTED_NAMES
             )
-        name = cls(
-            version=match["version"],
+        name = cls.of(
+            match["version"],
             free_threaded=bool(match["free_threaded"]),
             suffixes=tuple(suffix for suffix in SWITCHES if suffix in suffixes),
             patch=match["patch"] or "",
@@ -122,10 +139,15 @@ class RuntimeName:
         """Return the minor version number, such as 14 for 3.14."""
         return int(self.version.removeprefix("3."))
 
+    def having(self, **parts: Any) -> "RuntimeName":
+        """Return the name with other *parts*: version, free_threaded, suffixes or patch."""
+        own = {name: getattr(self, name) for name in self.__slots__}
+        return RuntimeName.of(**own | parts)
+
     @property
-    def series(self) -> str:
+    def series(self) -> "RuntimeName":
         """Return the feature release and build, such as 3.14t, without a patch release."""
-        return replace(self, patch="").interpreter
+        return self.having(suffixes=(), patch="")
 
     @property
     def release(self) -> tuple[int, str, int]:
@@ -134,20 +156,19 @@ class RuntimeName:
         return (int(match[1]), match[2] or "release", int(match[3] or 0)) if match else (-1, "", 0)
 
     @property
-    def interpreter(self) -> str:
+    def interpreter(self) -> "RuntimeName":
         """Return the name by which `uv python find` and PATH know the interpreter: version and build."""
-        patch = f".{self.patch}" if self.patch else ""
-        return NATIVE if self.native else f"{self.version}{patch}{'t' * self.free_threaded}"
+        return self.having(suffixes=())
 
     def of_release(self, version: str) -> "RuntimeName":
         """Return the name with the patch release of *version*, which an interpreter reported: '3.14.6' gives '6'."""
         patch = version.removeprefix(f"{self.version}.")
-        return self if patch == version else replace(self, patch=patch)
+        return self if patch == version else self.having(patch=patch)
 
     @property
-    def binary(self) -> str:
+    def binary(self) -> "RuntimeName":
         """Return the interpreter's name, with `+jit` if it must be built with a JIT."""
-        return self.interpreter + f"+{JIT}" * self.jit_enabled
+        return self.having(suffixes=(JIT,) * self.jit_enabled)
 
     @property
     def variables(self) -> dict[str, str]:
@@ -179,9 +200,6 @@ class RuntimeName:
     def jit_enabled(self) -> bool:
         """Return whether the runtime's name promises that the JIT is on."""
         return JIT in self.suffixes
-
-    def __str__(self) -> str:
-        return self.interpreter + "".join(f"+{suffix}" for suffix in self.suffixes)
 
 
 def gil_enabled() -> bool:

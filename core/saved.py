@@ -13,6 +13,7 @@ from core.method import Method
 from core.objective import Objective
 from core.price import Price
 from core.record import Count, Link, Number, RuntimeFacts, Share
+from core.runtime import RuntimeName
 from core.user_service import UserService
 
 
@@ -28,7 +29,7 @@ class SavedRow:
     params: Mapping[str, Value]
     title: str = ""
     framed: bool = False
-    runtimes: tuple[str, ...] | None = None
+    runtimes: tuple[RuntimeName, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ class Absent:
     """A system that could not be measured under a runtime, with the reason."""
 
     system: str
-    runtime: str
+    runtime: RuntimeName
     reason: Message
 
 
@@ -113,7 +114,7 @@ class SavedPlan:
     description: str = ""
     blocks: Count
     scale: Number = 1.0
-    runtimes: tuple[str, ...]
+    runtimes: tuple[RuntimeName, ...]
     aa: bool = False
     until: Until = Until()
     margin: Share = 0.03

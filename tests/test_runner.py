@@ -18,7 +18,7 @@ from config import flags
 from config.plan import Plan
 from core.cell import PARAMETERS
 from core.result import FILE_NAME, RunFile
-from core.runtime import facts
+from core.runtime import RuntimeName, facts
 from lab.machine import host
 from systems import built_in
 from tests.core.test_result import run
@@ -88,7 +88,7 @@ def error_line(out: str, err: str) -> str:
 
 
 def saved_run(folder: Path, **more: Any) -> Path:
-    plan = Plan(name="p", rows=(), runtimes=(OWN_NAME,)).to_json()
+    plan = Plan(name="p", rows=(), runtimes=(RuntimeName(OWN_NAME),)).to_json()
     RunFile(folder).save(run(**{"plan": plan, "machine": host.facts(), **more}))
     return folder
 

@@ -20,7 +20,7 @@ from core.messages import listed, message
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.redact import Redactor
 from core.request_plan import ANY, RequestPlan
-from core.runtime import NATIVE
+from core.runtime import NATIVE, RuntimeName
 from core.secret import HIDDEN, Secret, Text, revealed, secrets_in
 from core.user_service import HTTP, HTTPS, Command, Start, Target, UserService
 
@@ -68,7 +68,7 @@ def user_service_plan(
     return Plan(
         name=service.name,
         rows=_rows(service, values.get("topology"), defaults or {}),
-        runtimes=(NATIVE,) if service.targets else DEFAULT_RUNTIMES,
+        runtimes=(RuntimeName(NATIVE),) if service.targets else DEFAULT_RUNTIMES,
         blocks=BLOCKS,
         method=METHOD,
         view=VIEW if service.targets else "",

@@ -107,7 +107,7 @@ def answer(settings: Settings) -> Message:
 
 
 def _answer_parts(group: Sequence[Row]) -> Iterator[Message]:
-    found = {(row.system, RuntimeName.parse(row.runtime).gil_enabled): row for row in reversed(group)}
+    found = {(row.system, RuntimeName(row.runtime).gil_enabled): row for row in reversed(group)}
     held, free, undeclared = (found.get(key) for key in ((HELD, True), (HELD, False), (UNDECLARED, False)))
     if held is None:
         return

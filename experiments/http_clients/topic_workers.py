@@ -80,7 +80,7 @@ def typical_rows(rows: Sequence[Row]) -> list[Row]:
     """Return up to three typical rows: GIL held and released under the newest default build, and held without a GIL."""
     chosen = []
     for system, has_gil in ((HELD, True), (RELEASED, True), (HELD, False)):
-        named = [(RuntimeName.parse(row.runtime), row) for row in rows if row.system == system and timeline(row)]
+        named = [(RuntimeName(row.runtime), row) for row in rows if row.system == system and timeline(row)]
         fitting = [(name, row) for name, row in named if name.gil_enabled == has_gil != name.free_threaded]
         fitting.sort(key=lambda pair: int(pair[0].version.removeprefix("3.")))
         chosen += [row for _, row in fitting[-1:]]

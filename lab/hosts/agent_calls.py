@@ -23,7 +23,7 @@ from lab.places import ENVIRONMENTS
 from lab.profile.watchers import OBSTACLES, WATCHERS, Watcher
 from lab.python import interpreters, uv
 from lab.run.instrumentation import Instrumentation
-from lab.run.runtimes import AnyRuntime, Native, Runtime
+from lab.run.runtimes import AnyRuntime, Native, Runtime, present
 from lab.run.sandbox import Sandbox
 from lab.user_service import holders
 from systems import find
@@ -83,12 +83,9 @@ class AgentCalls:
     def _find(self, names: list[str], chosen: list[str]) -> dict[str, Any]:
         """Return the interpreter of each runtime in *names* that is installed here."""
         given = filter(None, (interpreters.ask("given", Path(path)) for path in chosen))
-        wanted = {name: RuntimeName.parse(name) for name in names}
-        paths = {name.binary: one.executable for one in given for name in wanted.values() if one.is_named(name)}
-        found = interpreters.find(names, paths)
-        for name, parsed in wanted.items():
-            if parsed.binary in found:
-                self._runtimes[name] = Runtime(name=parsed, interpreter=found[parsed.binary])
+        wanted = [*map(RuntimeName, names)]
+        paths: dict[str, Path] = {name.binary: one.executable for one in given for name in wanted if one.is_named(name)}
+        self._runtimes.update(present(wanted, interpreters.find(wanted, paths)))
         return {
             name: {
                 "executable": str(runtime.interpreter.executable),

@@ -101,7 +101,7 @@ class HostCluster(CellPlaces):
         native = all(place.machine == platform.machine() for place in self.connected.values())
         first = there.get(self.layout.services_on) or next(iter(there.values()), {})
         return {
-            name: Native() if name == NATIVE else self._runtime(name, first[name])
+            name: Native() if name == NATIVE else self._runtime(RuntimeName(name), first[name])
             for name in names
             if (native if name == NATIVE else name in first and all(name in found for found in there.values()))
         }
@@ -309,9 +309,7 @@ class HostCluster(CellPlaces):
         place.runtimes = found
         return found
 
-    def _runtime(self, name: str, found: Mapping[str, Any]) -> HostRuntime:
-        executable, parsed = Path(found["executable"]), RuntimeName.parse(name)
-        interpreter = Interpreter(
-            name=parsed.series, executable=executable, source=found["source"], facts=found["facts"]
-        )
-        return HostRuntime(name=parsed, interpreter=interpreter, places_of=self.places_of)
+    def _runtime(self, name: RuntimeName, found: Mapping[str, Any]) -> HostRuntime:
+        executable = Path(found["executable"])
+        interpreter = Interpreter(name=name.series, executable=executable, source=found["source"], facts=found["facts"])
+        return HostRuntime(name=name, interpreter=interpreter, places_of=self.places_of)

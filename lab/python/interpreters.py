@@ -80,8 +80,8 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
     If a plan measures a version with its JIT on and off, both use the same interpreter, so that only the JIT differs.
     Raises BadInput if a name is not a runtime, and if a chosen path does not have the version and build of its name.
     """
-    given = {name: _check(RuntimeName.parse(name), path) for name, path in (chosen or {}).items()}
-    wanted = {name.binary: name for name in map(RuntimeName.parse, names)}
+    given: dict[str, Interpreter] = {name: _check(RuntimeName(name), path) for name, path in (chosen or {}).items()}
+    wanted = {name.binary: name for name in map(RuntimeName, names)}
     searched = [name for binary, name in wanted.items() if binary not in given]
     by_name = _find_all({name.minor for name in searched}) if searched else {}
     ranked = {
@@ -106,18 +106,18 @@ def all_found() -> list[Interpreter]:
     return [interpreter for same in ranked for interpreter in (_choose_best(same), *same[1:])]
 
 
-def missing(name: str) -> Message:
+def missing(runtime: str) -> Message:
     """Return an error that a runtime was not found, with the command to install it or the flag to give its path."""
-    runtime = RuntimeName.parse(name)
-    if runtime.jit_enabled:
+    name = RuntimeName(runtime)
+    if name.jit_enabled:
         return message(
             "Runtime {name} was not found: no CPython {version} on this machine was built with a JIT "
             "(--enable-experimental-jit=yes-off). Give one with: --interpreter {name}=PATH",
             name=name,
-            version=runtime.version,
+            version=name.version,
         )
-    exact = runtime.interpreter
-    others = [one.label for one in _find_all({runtime.minor}).get(runtime.series, ())] if runtime.patch else []
+    exact = name.interpreter
+    others = [one.label for one in _find_all({name.minor}).get(name.series, ())] if name.patch else []
     if others:
         return message(
             "Runtime {name} was not found. Installed: {others}. Install it with: uv python install {exact}. If it is "
@@ -133,14 +133,14 @@ def refused(names: Iterable[str]) -> list[Message]:
     """Return a message for each file that looks like one of these interpreters but is not executed, with the reason."""
     return [
         message("{path} is not executed: {reason}.", path=str(path), reason=reason)
-        for _, path in _candidates({RuntimeName.parse(name).minor for name in names})
+        for _, path in _candidates({name.minor for name in map(RuntimeName, names)})
         if (reason := may_execute(path))
     ]
 
 
 def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[Message]:
     """Install the interpreters of these runtimes with uv. Return a message for each one that failed."""
-    wanted = dict.fromkeys(RuntimeName.parse(name).interpreter for name in names)
+    wanted = dict.fromkeys(name.interpreter for name in map(RuntimeName, names))
     return [
         message(
             "Runtime {name} could not be installed: {reason}. Try again with: uv python install {name}",
@@ -174,13 +174,13 @@ def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> In
     except (ValueError, KeyError, TypeError):
         return None
     real = Path(os.path.realpath(itself if itself.is_file() else executable))
-    return Interpreter(name=str(name), executable=real, source=source, facts=facts)
+    return Interpreter(name=name, executable=real, source=source, facts=facts)
 
 
 def name_of(facts: Mapping[str, Any]) -> RuntimeName:
     """Return the runtime name of an interpreter with these facts: 3.14, or 3.14t for the free-threaded build."""
     version = ".".join(str(facts["version"]).split(".")[:2])
-    return RuntimeName(version=version, free_threaded=bool(facts["gil_disabled_build"]))
+    return RuntimeName.of(version, free_threaded=bool(facts["gil_disabled_build"]))
 
 
 def _choose_best(ranked: Sequence[Interpreter]) -> Interpreter:

@@ -117,7 +117,7 @@ def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:
 def count_unmeasured(run: Run) -> int:
     """Return how many planned cells *run* lacks. If `until` ended the run early, only its own blocks count."""
     saved = SavedPlan.from_json(run.plan)
-    absent = {(one.system, one.runtime): one.reason for one in saved.absent}
+    absent: dict[tuple[str, str], Message] = {(one.system, one.runtime): one.reason for one in saved.absent}
     entries = replace(Plan.from_json(run.plan), absent=absent).entries()
     blocks = max((cell.block for cell in run.cells), default=1) if saved.until else saved.blocks
     planned = {(entry.arm, entry.cell.cell_id, block) for entry in entries for block in range(1, blocks + 1)}

@@ -1,7 +1,7 @@
 """Runtimes as the orchestrator starts them: an interpreter, its switches, and an environment with needed packages."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -18,7 +18,7 @@ from lab.places import ENVIRONMENTS, REPOSITORY
 from lab.python.interpreters import Interpreter, name_of
 
 USER_SERVICE_CHILD = ("-s", "-m", "lab.user_service.child")
-NATIVE_NAME = RuntimeName.parse(NATIVE)
+NATIVE_NAME = RuntimeName(NATIVE)
 ROLES = {SERVICE: message("service"), CLIENT: message("client")}
 
 
@@ -171,7 +171,7 @@ def orchestrator() -> Runtime:
     """Return the runtime of this process's own Python, which calls a user's service under every runtime."""
     own_facts = facts()
     name = name_of(own_facts)
-    interpreter = Interpreter(name=str(name), executable=Path(sys.executable), source="orchestrator", facts=own_facts)
+    interpreter = Interpreter(name=name, executable=Path(sys.executable), source="orchestrator", facts=own_facts)
     return Runtime(name=name, interpreter=interpreter)
 
 
@@ -192,17 +192,16 @@ def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], na
     return runtimes[name] if name != NATIVE and system.has_python(role) else Native()
 
 
-def present(names: tuple[str, ...], interpreters: Mapping[str, Interpreter]) -> dict[str, Runtime]:
+def present(names: Iterable[str], interpreters: Mapping[str, Interpreter]) -> dict[str, Runtime]:
     """Return the runtimes of *names* whose interpreter was found, in the order of *names*."""
-    parsed = {name: RuntimeName.parse(name) for name in names}
     return {
-        name: Runtime(name=runtime, interpreter=interpreters[runtime.binary])
-        for name, runtime in parsed.items()
-        if runtime.binary in interpreters
+        name: Runtime(name=name, interpreter=interpreters[name.binary])
+        for name in map(RuntimeName, names)
+        if name.binary in interpreters
     }
 
 
-def usable(names: tuple[str, ...], interpreters: Mapping[str, Interpreter]) -> dict[str, AnyRuntime]:
+def usable(names: Sequence[RuntimeName], interpreters: Mapping[str, Interpreter]) -> dict[str, AnyRuntime]:
     """Return the runtimes of *names* whose interpreter was found, and `native` if it is among *names*."""
     pythons = present(names, interpreters)
     return {name: Native() if name == NATIVE else pythons[name] for name in names if name == NATIVE or name in pythons}

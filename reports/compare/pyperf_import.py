@@ -17,6 +17,7 @@ from core.errors import BadInput
 from core.messages import NOTHING, Message, message
 from core.method import Method
 from core.result import FILE_NAME, CellResult, Run, load
+from core.runtime import RuntimeName
 from reports.compare.members import FS_PER_NS, MACHINE, SURROUNDINGS
 from reports.compare.runs import PYPERF
 from reports.facts.traces import slug
@@ -134,6 +135,6 @@ def _cell(system: str, block: int, values: list[float]) -> CellResult:
         if type(value) not in (int, float) or not 1 / FS_PER_S <= value <= MOST_S:
             raise ValueError(f"{system} has the value {value!r}; it must be seconds above 0")
     return CellResult(
-        cell_id=slug(system), system=system, runtime="Python", arm="", block=block, params={}, status="ok",
-        wall_ns=round(median(values) * FS_PER_S), requests=FS_PER_NS, answered=FS_PER_NS,
+        cell_id=slug(system), system=system, runtime=RuntimeName.of("Python"), arm="", block=block, params={},
+        status="ok",        wall_ns=round(median(values) * FS_PER_S), requests=FS_PER_NS, answered=FS_PER_NS,
     )  # fmt: skip

@@ -90,6 +90,6 @@ def best_pairs(run: Run, chosen: Sequence[Best]) -> list[Pair]:
             sides=(below.setting, above.setting),
         )
         for work, same in by_work.items()
-        for step in steps_to_the_last([*same], run.runtimes)
+        for step in steps_to_the_last([name for name in runtimes(run) if name in same], run.runtimes)
         for below, above in [(same[step.denominator], same[step.numerator])]
     ]

@@ -255,7 +255,7 @@ def ratios(run: Run, found: Sequence[Capacity]) -> list[Ratio]:
     for group in grouped(found, lambda one: plan.picks or setting_key(one.system, one.params)).values():
         by_arm = {one.arm: one for one in group if one.crossing}
         again = {arm: arm.removesuffix(" again") for arm in by_arm if arm not in run.runtimes}
-        found_steps = steps([*by_arm], again, run.runtimes)
+        found_steps = steps([name for name in runtimes(run) if name in by_arm], again, run.runtimes)
         pairs += [(by_arm[step.denominator], by_arm[step.numerator], step.causes) for step in found_steps]
     return [_ratio(below, above, causes, plan.margin, len(pairs)) for below, above, causes in pairs]
 

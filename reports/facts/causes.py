@@ -153,7 +153,7 @@ def bound_of_lock(
     takes CPU time that is not counted.
     """
     burnt: float | None = 0.0
-    if not RuntimeName.parse(profile["runtime"]).gil_enabled:
+    if not RuntimeName(profile["runtime"]).gil_enabled:
         if not LOCKS.issuperset(owners):
             return Bound(throughput=None)
         arm = ("system", "params", "runtime")

@@ -12,7 +12,7 @@ from core.cell import Value
 from core.histogram import Histogram
 from core.messages import SEMICOLON, Arg, Message, listed, message, plural
 from core.result import CellResult, Run
-from core.runtime import NATIVE
+from core.runtime import NATIVE, RuntimeName
 from core.saved import SavedPlan, SavedRow
 from reports.facts.figures import Figures, figures_of
 from reports.statistics.stats import paired_effect
@@ -202,12 +202,12 @@ class Cells:
         ]
 
 
-def runtimes(run: Run) -> list[str]:
+def runtimes(run: Run) -> list[RuntimeName]:
     """Return the plan's runtimes that are available, in the plan's order."""
-    return [name for name in run.plan["runtimes"] if name in run.runtimes]
+    return [RuntimeName(name) for name in run.plan["runtimes"] if name in run.runtimes]
 
 
-def reference(run: Run) -> list[str]:
+def reference(run: Run) -> list[RuntimeName]:
     """Return the runtime to which ratios refer: the first available one that is not native; [] if there is none."""
     return [name for name in runtimes(run) if name != NATIVE][:1]
 

@@ -3,7 +3,7 @@
 import itertools
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from core.messages import AND, COMMA, Arg, Message, listed, message
@@ -80,23 +80,22 @@ def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Map
 
 def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
     """Return the steps `best` from each runtime to the last. They compare best services, whose designs may differ."""
-    named = _named(arms, facts)
-    *others, last = named
+    *others, last = named = _named(arms, facts)
     return [_step(named, name, last, "best") for name in others]
 
 
-def _named(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> dict[RuntimeName, str]:
+def _named(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> dict[RuntimeName, RuntimeName]:
     """Return {runtime name with its patch release: arm}, in the order of comparison.
 
     An arm without facts gets the patch release of other arms of its version. Default builds come first, by version,
     then free-threaded builds, those with the GIL first.
     """
-    parsed = {arm: RuntimeName.parse(arm) for arm in arms if arm != NATIVE}
-    reported = {arm: str(facts[arm].get("version", "")) for arm in parsed if arm in facts}
-    of_version = {parsed[arm].version: version for arm, version in reported.items()}
+    interpreted = [RuntimeName(arm) for arm in arms if arm != NATIVE]
+    reported = {arm: str(facts[arm].get("version", "")) for arm in interpreted if arm in facts}
+    of_version = {arm.version: version for arm, version in reported.items()}
     named = {
-        name if name.patch else name.of_release(reported.get(arm) or of_version.get(name.version, "")): arm
-        for arm, name in parsed.items()
+        arm if arm.patch else arm.of_release(reported.get(arm) or of_version.get(arm.version, "")): arm
+        for arm in interpreted
     }
     order = sorted(
         named,
@@ -127,10 +126,13 @@ def _joined(chain: Sequence[RuntimeName], pairs: Sequence[Edge]) -> list[Edge]:
 
 
 def _step(
-    named: Mapping[RuntimeName, str], denominator: RuntimeName, numerator: RuntimeName, name: StepName | None = None
+    named: Mapping[RuntimeName, RuntimeName],
+    denominator: RuntimeName,
+    numerator: RuntimeName,
+    name: StepName | None = None,
 ) -> Step:
     differs, arms = causes(denominator, numerator), (named[denominator], named[numerator])
-    ends = (denominator, numerator) if "patch" in differs else (RuntimeName.parse(arms[0]), RuntimeName.parse(arms[1]))
+    ends = (denominator, numerator) if "patch" in differs else arms
     return Step(
         name=name or (differs[0] if len(differs) == 1 else "other"),
         denominator=arms[0],
@@ -155,10 +157,10 @@ def not_separated(found: Sequence[Step]) -> list[Message]:
 
 
 def _between(start: RuntimeName, end: RuntimeName, differs: Sequence[str]) -> tuple[str, ...]:
-    interpreted = replace(start, suffixes=()) if "jit" in differs else start
+    interpreted = start.having(suffixes=()) if "jit" in differs else start
     moves = {"version", "patch"} & {*differs}
-    moved = replace(interpreted, version=end.version, patch=end.patch) if moves else interpreted
-    with_gil = replace(end, suffixes=(GIL,)) if {"build", "lock"} <= {*differs} else end
+    moved = interpreted.having(version=end.version, patch=end.patch) if moves else interpreted
+    with_gil = end.having(suffixes=(GIL,)) if {"build", "lock"} <= {*differs} else end
     return tuple(dict.fromkeys(map(str, (start, interpreted, moved, with_gil, end))))
 
 
@@ -192,7 +194,7 @@ def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Mes
 def _build(arm: str, facts: Mapping[str, Any]) -> dict[Arg, Arg]:
     """Return the facts of an interpreter's build by label: compiler, flags, version and garbage collector."""
     version, flags = str(facts.get("version")), facts.get("flags", {})
-    name = RuntimeName.parse(arm).of_release(version)
+    name = RuntimeName(arm).of_release(version)
     collects = not name.free_threaded and any(
         first <= (name.minor, name.release) < end for first, end in INCREMENTAL_GC
     )

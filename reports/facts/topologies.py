@@ -8,7 +8,7 @@ from statistics import median_low
 from core.messages import Message, message
 from core.result import CellResult, Run
 from core.runtime import RuntimeName
-from reports.facts.cells import Cells, Series, grouped, memory_bytes, number, request_ns
+from reports.facts.cells import Cells, Series, grouped, memory_bytes, number, request_ns, runtimes
 from reports.facts.figures import Reader, median_of, requests_per_s
 from reports.facts.settings import labels
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
@@ -142,7 +142,7 @@ class Claim:
     @property
     def is_same_version(self) -> bool:
         """Whether both sides run the same version of Python."""
-        return RuntimeName.parse(self.threaded.arm).version == RuntimeName.parse(self.one.arm).version
+        return RuntimeName(self.threaded.arm).version == RuntimeName(self.one.arm).version
 
     @property
     def leader(self) -> MeasuredShape | None:
@@ -187,11 +187,12 @@ def claims(run: Run, every: Sequence[Topology], cores: int) -> list[Claim]:
     """
     made: list[Claim] = []
     for topology in every:
-        known = {arm: RuntimeName.parse(arm) for arm in topology.series.arms if arm in run.runtimes}
-        default = [arm for arm, name in known.items() if not name.free_threaded]
-        for arm, name in known.items():
+        arms = topology.series.arms
+        known = sorted((name for name in runtimes(run) if name in arms), key=arms.index)
+        default = [name for name in known if not name.free_threaded]
+        for name in known:
             if default and not name.gil_enabled:
-                made += _claims(topology, arm, name.version if name.version in default else default[-1], cores)
+                made += _claims(topology, name, name.version if name.version in default else default[-1], cores)
     compared = [log_ratios(request_ns(claim.many.cells), request_ns(claim.threaded.cells)) for claim in made]
     adjusted = iter(holm([sign_flip_p([*blocks.values()]) for blocks in compared if blocks]))
     return [replace(claim, p=next(adjusted)) if blocks else claim for claim, blocks in zip(made, compared, strict=True)]

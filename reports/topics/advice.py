@@ -1,7 +1,6 @@
 """Give advice for the causes of lost time that a run found. Each piece names the page that it comes from."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import chain
 
 from core.messages import AND, NOTHING, SENTENCES, Message, listed, message, verbatim
@@ -142,7 +141,7 @@ def _waiting(view: View) -> Iterator[Fact]:
                     share=wait.share.value,
                     owner="",
                     files=(wait.file, wait.caller),
-                    under_gil=RuntimeName.parse(wait.runtime).gil_enabled,
+                    under_gil=RuntimeName(wait.runtime).gil_enabled,
                 )
 
 
@@ -213,14 +212,14 @@ def _slow_releases(found: Iterable[Fact], view: View) -> Iterator[Fact]:
     stopped = {fact.runtime for fact in found if isinstance(fact, Stops) and fact.share >= NOTABLE_SHARE}
     slower = {one.numerator: one.denominator for one in view.comparisons if one.verdict == "slower"}
     for runtime, than in slower.items():
-        name = RuntimeName.parse(runtime).of_release(str(view.run.runtimes.get(runtime, {}).get("version", "")))
+        name = RuntimeName(runtime).of_release(str(view.run.runtimes.get(runtime, {}).get("version", "")))
         if runtime in stopped and name.free_threaded and name.patch.isdecimal() and int(name.patch):
             yield SlowRelease(
                 found=message(
                     "{release} is slower than {than} and has stop-the-world pauses; compare patch releases: --runtime "
                     "{before},{release}",
-                    release=str(name),
+                    release=name,
                     than=than,
-                    before=str(replace(name, patch=str(int(name.patch) - 1))),
+                    before=name.having(patch=str(int(name.patch) - 1)),
                 )
             )

@@ -60,7 +60,7 @@ def _gaps(view: View) -> Iterator[Gap]:
 
 def _installation(runtime: str, again: str) -> str:
     """Return the command that installs a runtime. again: the command of this run"""
-    name = RuntimeName.parse(runtime)
+    name = RuntimeName(runtime)
     if name.jit_enabled:
         return f"{again} --interpreter {runtime}=PATH"
     return BUILD if runtime == NATIVE else f"uv python install {name.interpreter}"

@@ -18,6 +18,7 @@ import pytest
 
 from config.plan import Plan, Row
 from core.result import CellResult, Run
+from core.runtime import RuntimeName
 from lab.run.cell_run import Bench
 from lab.run.experiment import RunInProgress, carry_out
 from lab.run.measure import measure
@@ -159,7 +160,7 @@ def package_swapped(stage: Stage) -> tuple[CellResult, str]:
     copy = replace(runtime, pythons={system.requirements: stage.folder / "copy" / "bin" / "python"})
     patch_children(stage.patch, "service", SWAPPED.format(python=sys.executable, change=change))
     values = {"NUM_API_SERVICES": (1,), "NUM_CLIENTS": (1,), "NUM_REQUESTS_PER_CLIENT": (20,)}
-    plan = Plan(name="p", rows=(Row(system=system, values=values),), runtimes=("3.14",), blocks=1)
+    plan = Plan(name="p", rows=(Row(system=system, values=values),), runtimes=(RuntimeName("3.14"),), blocks=1)
     order = Order(plan=plan, runtimes={"3.14": copy}, folder=stage.folder / "run")
     run = Run(run_id="a", started_at="", seed=1, command=[], plan=plan.to_json(), machine={}, runtimes={})
     carry_out(RunInProgress(order, run, stage.bench.sandbox, Mock()))

@@ -14,7 +14,7 @@ from config.load import load_experiment
 from core.errors import BadInput
 from core.messages import message
 from core.method import SAME
-from core.runtime import NATIVE
+from core.runtime import NATIVE, RuntimeName
 from lab.native import programs
 from lab.python import uv
 from tests.lab.python.fake_pythons import fake_python
@@ -66,7 +66,7 @@ def test_of_patch_releases_each_must_be_there_and_none_twice(
     monkeypatch.setattr(uv, "find", lambda: None)
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     monkeypatch.setenv("PATH", f"{tmp_path / 'a'}:{tmp_path / 'b'}")
-    plan = replace(load_experiment("default"), runtimes=tuple(names.split(",")))
+    plan = replace(load_experiment("default"), runtimes=tuple(map(RuntimeName, names.split(","))))
     with pytest.raises(BadInput, match=refused) if refused else nullcontext():
         assert [*chosen.choose_runtimes(plan, FLAGS, Output())[0].runtimes] == names.split(",")
     noted = "Runtime 3.14t is 3.14.7t, the newest installed release" in capsys.readouterr().err

@@ -11,6 +11,7 @@ from commands.plan import main as plan_command
 from config.load import load_experiment
 from config.plan import Plan, Row
 from core.cell import Cell
+from core.runtime import RuntimeName
 from lab.machine import host
 from systems import find
 from tests.conftest import runtime_or_skip
@@ -24,7 +25,7 @@ def test_the_experiments_fit_80_columns_with_whole_numbers_and_runtimes(
 ) -> None:
     for runtime in ("3.14", "3.14t+gil"):
         runtime_or_skip(runtime)
-    plan = replace(load_experiment(name), runtimes=("3.14", "3.14t+gil"))
+    plan = replace(load_experiment(name), runtimes=(RuntimeName("3.14"), RuntimeName("3.14t+gil")))
     assert plan_command(["--experiment", name, "--runtime", "3.14,3.14t+gil", "--scale", "0.5"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert all(cell_len(line) <= 80 for line in lines)
@@ -53,7 +54,7 @@ def cell(system: str = "1", more: Mapping[str, int] = SMALL) -> Cell:
 
 def seconds(measured: Cell, cores: int) -> float:
     row = Row(system=find(measured.system), values={})
-    return cell_seconds(Plan(name="p", rows=(row,), runtimes=("3.14t",)), measured, cores)
+    return cell_seconds(Plan(name="p", rows=(row,), runtimes=(RuntimeName("3.14t"),)), measured, cores)
 
 
 def test_a_cells_time_is_its_cpu_time_over_the_cores_and_the_start_of_its_processes() -> None:
@@ -68,7 +69,7 @@ def test_no_more_cores_count_than_there_are_processes() -> None:
 
 def test_a_plan_takes_the_time_of_all_cells_in_all_blocks() -> None:
     rows = tuple(Row(system=find(key), values={name: (one,) for name, one in SMALL.items()}) for key in ("1", "3"))
-    plan = Plan(name="p", rows=rows, runtimes=("3.11", "3.14t"), blocks=1)
+    plan = Plan(name="p", rows=rows, runtimes=(RuntimeName("3.11"), RuntimeName("3.14t")), blocks=1)
     both = 2 * (seconds(cell("1"), 2) + seconds(cell("3"), 2))
     assert plan_seconds(plan, 2) == pytest.approx(both)
     assert plan_seconds(replace(plan, blocks=5), 2) == pytest.approx(5 * both)

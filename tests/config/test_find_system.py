@@ -8,6 +8,7 @@ import pytest
 from config.find_system import find_system
 from config.plan import Plan, Row
 from core.errors import BadInput
+from core.runtime import RuntimeName
 from core.system_file import file_of, load_system
 
 SMALL = 'from core.system import System\nSYSTEM = System(name="small", title="A small one"{more})\n'
@@ -82,4 +83,4 @@ def test_two_files_cannot_declare_the_same_system(tmp_path: Path) -> None:
     first, second = (find_system(str(written(tmp_path / name))) for name in ("a.py", "b.py"))
     rows = tuple(Row(system=system, values={}) for system in (first, second))
     with pytest.raises(BadInput, match=f"{file_of(first)} and {file_of(second)} both declare the system 'small'"):
-        Plan(name="p", rows=rows, runtimes=("3.14",))
+        Plan(name="p", rows=rows, runtimes=(RuntimeName("3.14"),))

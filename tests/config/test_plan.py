@@ -12,6 +12,7 @@ from config.plan_options import MAX_BLOCKS
 from core.cell import Cell, Value
 from core.errors import BadInput
 from core.messages import message
+from core.runtime import RuntimeName
 from core.saved import Until
 from systems import find
 from tests.core.test_method import methods
@@ -46,7 +47,7 @@ PLANS = st.builds(
 
 
 def plan(*rows: Row, runtimes: tuple[str, ...] = ("3.11",), **more: Any) -> Plan:
-    return Plan(name="p", rows=rows, runtimes=runtimes, **more)
+    return Plan(name="p", rows=rows, runtimes=tuple(map(RuntimeName, runtimes)), **more)
 
 
 def ids(cells: list[Cell]) -> list[str]:

@@ -14,6 +14,7 @@ from core.cell import Cell, Value
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.processtree import tree
 from core.result import CellResult
+from core.runtime import RuntimeName
 from core.system import System
 from lab.run.cell_run import Bench
 from lab.run.measure import measure
@@ -190,7 +191,7 @@ def planned(folder: Path, runtime: str, given: dict[str, Any], **values: Value) 
     """The cell of the service that *given* (as in a plan's `service`) says, 10 requests, but for *values*."""
     asked = user_service_plan({"requests": [{"request": "GET /items/3", "expect_json": '{"id": 3}'}], **given}, folder)
     few = {"NUM_CLIENTS": 1, "NUM_CONNECTIONS_PER_CLIENT": 2, "NUM_REQUESTS_PER_CLIENT": 10, **values}
-    runtimes = ("native",) if "targets" in given else (runtime,)
+    runtimes = (RuntimeName("native" if "targets" in given else runtime),)
     plan = replace(asked, runtimes=runtimes).with_values({name: (value,) for name, value in few.items()})
     (cell,) = plan.cells()
     return cell, plan.systems[cell.system]

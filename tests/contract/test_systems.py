@@ -74,7 +74,7 @@ def check_all_is_well(result: CellResult, cell: Cell, runtime: Runtime | Native,
     children: list[Any] = [*result.services, *result.clients]
     assert sum(child["cpu_user_ns"] + child["cpu_system_ns"] for child in children) > 0  # one alone may take no tick
     for child in children:
-        name = RuntimeName.parse(NATIVE) if child in programs else runtime.name
+        name = RuntimeName(NATIVE) if child in programs else runtime.name
         assert child["gil_enabled_ready"] is child["gil_enabled_end"] is name.gil_enabled
         if str(name) != NATIVE:
             assert child["jit_enabled_ready"] is child["jit_enabled_end"] is name.jit_enabled

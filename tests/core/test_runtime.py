@@ -33,7 +33,7 @@ ASK_STATES = (
 def test_a_name_says_which_interpreter_which_variables_and_whether_there_is_a_gil_and_a_jit(
     text: str, interpreter: str, variables: dict[str, str], gil_and_jit: tuple[bool, bool]
 ) -> None:
-    name = RuntimeName.parse(text)
+    name = RuntimeName(text)
     assert (name.interpreter, name.variables) == (interpreter, variables)
     assert tuple(name.promises.values()) == gil_and_jit
     assert name.native is (text == str(name) == "native")
@@ -45,7 +45,7 @@ def test_a_name_says_which_interpreter_which_variables_and_whether_there_is_a_gi
     )
 )
 def test_a_name_comes_back_as_it_was_written(text: str) -> None:
-    assert str(RuntimeName.parse(text)) == text
+    assert str(RuntimeName(text)) == text
 
 
 FORMS = "3.11, 3.14, 3.14t, 3.14t+gil"
@@ -65,7 +65,7 @@ FORMS = "3.11, 3.14, 3.14t, 3.14t+gil"
 )
 def test_another_form_or_a_build_that_cannot_be_so_is_refused(text: str, refusal: str) -> None:
     with pytest.raises(BadInput) as caught:
-        RuntimeName.parse(text)
+        RuntimeName(text)
     assert repr(text) in str(caught.value)
     assert refusal in str(caught.value)
 

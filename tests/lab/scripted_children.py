@@ -102,7 +102,7 @@ def scripted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Scripted:
             return [sys.executable, "-c", SCRIPT, role, ready_line, text]
 
         monkeypatch.setattr(Runtime, "command", command)
-        runtime = Runtime(name=RuntimeName.parse(runtime_name), interpreter=interpreter)
+        runtime = Runtime(name=RuntimeName(runtime_name), interpreter=interpreter)
         system = replace(find("2"), turns_gil_on=turns_gil_on)
         cell = small_cell(system, runtime, **params)
         bench = Bench(sandbox=sandbox, runtimes={runtime_name: runtime}, listening=listening)

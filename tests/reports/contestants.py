@@ -82,7 +82,7 @@ def contest_run(*cells: Sequence[CellResult], view: str = "echo", **more: Any) -
     """A run of these cells, of the experiment *view*. absent: {(system, runtime): reason}."""
     every = [cell for some in cells for cell in some]
     absent = more.pop("absent", {})
-    runtimes = list(dict.fromkeys(cell.runtime for cell in every)) or ["native"]
+    runtimes = list(dict.fromkeys(str(cell.runtime) for cell in every)) or ["native"]
     run = run_of(every, name=view, runtimes=runtimes)
     stored = [{"system": key[0], "runtime": key[1], "reason": verbatim(why).to_json()} for key, why in absent.items()]
     return replace(run, plan={**run.plan, "view": view, "absent": stored})

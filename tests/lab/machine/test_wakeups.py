@@ -8,6 +8,7 @@ import pytest
 
 from config.plan import Plan, Row
 from core.errors import BadInput
+from core.runtime import RuntimeName
 from lab.machine.others import own_ticks
 from lab.machine.quiet import snapshot
 from lab.machine.wakeups import kept_awake, wakeups
@@ -65,7 +66,11 @@ def test_a_system_without_an_idle_class_says_so(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.delattr(os, "SCHED_IDLE", raising=False)
     assert wakeups() == {"wakeup_idle_ns": None, "wakeup_awake_ns": None}
     with pytest.raises(BadInput, match="--keep-awake false"):
-        preflight(Plan(name="", runtimes=("3.14",), rows=(Row(system=find("4"), values={"KEEP_AWAKE": (True,)}),)))
+        preflight(
+            Plan(
+                name="", runtimes=(RuntimeName("3.14"),), rows=(Row(system=find("4"), values={"KEEP_AWAKE": (True,)}),)
+            )
+        )
 
 
 @LINUX

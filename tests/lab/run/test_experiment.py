@@ -32,7 +32,7 @@ Key = tuple[str, int, int]
 
 def runtime(name: str) -> Runtime:
     """A runtime that is never started."""
-    parsed = RuntimeName.parse(name)
+    parsed = RuntimeName(name)
     interpreter = Interpreter(name=parsed.interpreter, executable=Path("/no/python"), source="given", facts=FACTS)
     return Runtime(name=parsed, interpreter=interpreter)
 
@@ -89,7 +89,7 @@ def quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 def plan() -> Plan:
     """Two cells under two runtimes, three times."""
     rows = (Row(system=find("2"), values={"NUM_REQUESTS_PER_CLIENT": REQUESTS}),)
-    return Plan(name="tiny", rows=rows, runtimes=("3.14", "3.14t"), blocks=3)
+    return Plan(name="tiny", rows=rows, runtimes=(RuntimeName("3.14"), RuntimeName("3.14t")), blocks=3)
 
 
 @pytest.fixture

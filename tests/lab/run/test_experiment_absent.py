@@ -8,6 +8,7 @@ import pytest
 from config.plan import Plan, Row
 from core.messages import NOTHING, message, verbatim
 from core.method import Method
+from core.runtime import RuntimeName
 from lab.environments.environment import EnvironmentFailed
 from lab.native import programs
 from lab.run.feasible import drop_absent, prepare
@@ -18,7 +19,8 @@ from tests.lab.run.test_experiment import runtime
 
 def mixed(*systems: str, runtimes: tuple[str, ...] = ("native", "3.14"), **more: Any) -> Plan:
     """A plan of these systems under a native and a Python runtime."""
-    return Plan(name="p", rows=tuple(Row(system=find(name), values={}) for name in systems), runtimes=runtimes, **more)
+    rows = tuple(Row(system=find(name), values={}) for name in systems)
+    return Plan(name="p", rows=rows, runtimes=tuple(map(RuntimeName, runtimes)), **more)
 
 
 @pytest.fixture
@@ -69,7 +71,7 @@ def test_a_plan_of_native_alone_keeps_its_runtime_without_cells(
     here: dict[str, AnyRuntime], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lack(monkeypatch, "calc-service")
-    alone = drop_absent(mixed("1", runtimes=("native",)), here)
+    alone = drop_absent(mixed("1", runtimes=(RuntimeName("native"),)), here)
     assert (alone.runtimes, alone.cells()) == (("native",), [])
 
 
@@ -77,7 +79,7 @@ def test_a_native_client_that_was_asked_for_and_is_missing_is_a_reason_for_every
     here: dict[str, AnyRuntime], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lack(monkeypatch, "loadgen")
-    asked = mixed("2", runtimes=("3.14",), method=Method(client_runtime="native"))
+    asked = mixed("2", runtimes=(RuntimeName("3.14"),), method=Method(client_runtime="native"))
     assert drop_absent(asked, here).absent == {("2", "3.14"): NEEDS_CARGO}
 
 
@@ -91,7 +93,7 @@ def test_packages_that_cannot_be_installed_are_a_reason(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(Runtime, "python", fail)
     runtimes: dict[str, AnyRuntime] = {"3.14": runtime("3.14")}
-    possible = drop_absent(mixed("3", "echo-uvloop", "echo-asyncio", runtimes=("3.14",)), runtimes)
+    possible = drop_absent(mixed("3", "echo-uvloop", "echo-asyncio", runtimes=(RuntimeName("3.14"),)), runtimes)
     reasons = {system: str(reason) for (system, _), reason in possible.absent.items()}
     assert reasons == {"3": "requirements/tornado.txt", "echo-uvloop": "requirements/uvloop.txt"}
     assert [str(line) for line in prepare(runtimes)] == ["3.14: requirements/tornado.txt"]

@@ -10,6 +10,7 @@ from config.plan import Plan, Row
 from core.fingerprint import CODE, environment_changes
 from core.messages import listed, message
 from core.result import CellResult
+from core.runtime import RuntimeName
 from lab.digests import Digests, files_in
 from lab.run import experiment, fingerprints
 from lab.run.cell_run import NOT_READY
@@ -100,7 +101,7 @@ def test_a_package_edited_in_place_is_another_environment(tmp_path: Path) -> Non
     module.write_text("A = 1")
     system = find("3")
     runtimes = {"3.14": replace(runtime("3.14"), pythons={system.requirements: tmp_path / "bin" / "python"})}
-    plan = Plan(name="p", rows=(Row(system=system, values={}),), runtimes=("3.14",))
+    plan = Plan(name="p", rows=(Row(system=system, values={}),), runtimes=(RuntimeName("3.14"),))
     taken = Fingerprinter(plan, runtimes, {})
     cell = plan.entries()[0].cell
     before = taken.of(cell, system)

@@ -11,6 +11,7 @@ import pytest
 from config.plan import Plan
 from core.errors import BadInput
 from core.result import CellResult, Run, RunFile, keep_comparisons, load
+from core.runtime import RuntimeName
 from lab import locks
 from lab.places import REPOSITORY
 from lab.run.runs import commit, expect_no_foreign_files, run_lock
@@ -95,9 +96,16 @@ for block in range(2, 202):
 def test_a_report_beside_a_saving_run_loses_no_cell(tmp_path: Path) -> None:
     start = {"run_id": "a", "started_at": "", "seed": 1, "command": [], "machine": {}, "runtimes": {}}
     cell = CellResult(
-        cell_id="1", system="1", runtime="3.14", arm="3.14", block=1, params={}, status="failed", requests=1
+        cell_id="1",
+        system="1",
+        runtime=RuntimeName("3.14"),
+        arm="3.14",
+        block=1,
+        params={},
+        status="failed",
+        requests=1,
     )
-    stored = Plan(name="p", rows=(), runtimes=("3.14",)).to_json()
+    stored = Plan(name="p", rows=(), runtimes=(RuntimeName("3.14"),)).to_json()
     RunFile(tmp_path).save(Run(**{**start, "plan": stored, "cells": [cell]}))  # type: ignore[arg-type]
     counts = [0]
     with started(sys.executable, "-c", SAVE, str(tmp_path), cwd=REPOSITORY) as saver:

@@ -8,6 +8,7 @@ import pytest
 from config.load import load_experiment
 from config.plan import Plan
 from core.child import Slice
+from core.runtime import RuntimeName
 from lab.run.feasible import choose_arm_order
 from lab.run.turns import add_slices, counted_share, counted_usage, size_slices
 from tests.lab.scripted_children import latency
@@ -61,7 +62,7 @@ def test_arms_take_turns_unless_something_is_against_it_which_is_named() -> None
     assert (ordered.method.slices, str(ordered.arm_order_reason)) == (True, "")
     for given, words in (
         (plan(duration_s=0.0), "number of requests"),
-        (replace(plan(), runtimes=("3.14",)), "only one arm"),
+        (replace(plan(), runtimes=(RuntimeName("3.14"),)), "only one arm"),
         (replace(plan(), arm_order="sequential"), "--order sequential"),
     ):
         ordered = choose_arm_order(given)
