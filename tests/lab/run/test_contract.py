@@ -129,6 +129,26 @@ def test_services_answered_what_clients_were_answered() -> None:
             check(two, {"requests": requests})
 
 
+@pytest.mark.parametrize(
+    ("connections", "answered", "idle", "is_named"),
+    [
+        (1, 4, {}, True),
+        (1, 3, {}, False),  # fewer than two for each connection: chance may have left one out
+        (0, 9, {}, False),  # fewer connections than services
+        (1, 4, {"counted": False}, False),
+    ],
+)
+def test_a_service_that_nobody_asked_is_named_for_another_answers_in_its_place(
+    connections: int, answered: int, idle: dict[str, bool], is_named: bool
+) -> None:
+    reads = ("NUM_CONNECTIONS_PER_CLIENT",)
+    cell = cast(Cell, SimpleNamespace(rate=1, num_clients=2, reads=reads, num_connections_per_client=connections))
+    clients = [child(answered=count, requests=count, wrong=0, errors={}) for count in (answered, 0)]
+    services = [child(requests=answered), child(requests=0, **idle)]
+    with pytest.raises(ChildFailed, match=f"none of the {answered} ans") if is_named else nullcontext():
+        check_load(cell, find("2"), clients, services)
+
+
 @pytest.mark.parametrize("name", SERVICE_MUST)
 def test_a_service_says_its_requests_and_its_gil(name: str) -> None:
     result = {"requests": 3, **GIL_OFF}
