@@ -16,7 +16,7 @@ from core.result import CellResult, Run, load
 from core.runtime import RuntimeName
 from lab.machine import quiet
 from lab.python.interpreters import Interpreter
-from lab.run import experiment
+from lab.run import experiment, runs
 from lab.run.experiment import RunInProgress, carry_out
 from lab.run.feasible import files_needed, preflight
 from lab.run.runs import RUNS, Order, check_same_runtimes, load_to_resume, new_run, run_folder
@@ -81,8 +81,9 @@ class Journal:
 
 @pytest.fixture(autouse=True)
 def quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How busy the machine is takes a while to see, and is nothing to these tests."""
+    """How busy the machine is and what git says takes a while to see, and is nothing to these tests."""
     monkeypatch.setattr(quiet, "facts", lambda window_s: {"busy": 0})
+    monkeypatch.setattr(runs, "commit", lambda: "")
 
 
 @pytest.fixture
@@ -158,7 +159,7 @@ def test_a_run_ends_after_the_block_that_was_enough(order: Order, journal: Journ
 # ---- going on ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("stop_at", [1, 6, 12])
+@pytest.mark.parametrize("stop_at", [1, 6])
 def test_a_run_that_was_stopped_goes_on_with_what_is_missing_in_the_order_of_its_seed(
     order: Order, journal: Journal, begin: Begin, stop_at: int
 ) -> None:

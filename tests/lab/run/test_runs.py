@@ -87,7 +87,7 @@ from core.result import RunFile, load
 folder = Path(sys.argv[1])
 run, file = load(folder), RunFile(folder)
 print("saving", flush=True)
-for block in range(2, 202):
+for block in range(2, 82):
     run.cells.append(replace(run.cells[0], block=block))
     file.save(run)
 """
@@ -115,7 +115,7 @@ def test_a_report_beside_a_saving_run_loses_no_cell(tmp_path: Path) -> None:
             run.comparisons = [{"verdict": "faster"}]
             keep_comparisons(tmp_path, run)
     assert counts == sorted(counts)
-    assert (saver.process.returncode, len(load(tmp_path).cells)) == (0, 201)
+    assert (saver.process.returncode, len(load(tmp_path).cells)) == (0, 81)
 
 
 @pytest.fixture

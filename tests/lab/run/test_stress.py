@@ -27,7 +27,7 @@ class Found(Exception):
 def short_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """As short as they can be on a machine that is not busy; there may be many of them."""
     monkeypatch.setattr(rounds, "LONGEST_ROUND_S", 0.2)
-    monkeypatch.setattr(rounds, "LATE_S", 1.0)
+    monkeypatch.setattr(rounds, "LATE_S", 0.5)
 
 
 def round_of(fault: str, bench: Bench, tmp_path: Path, found: Callable[[Round], object]) -> Round:
