@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -50,14 +49,19 @@ def cell(any_runtime: Runtime) -> Cell:
     return Cell.build(system="4", runtime=str(any_runtime.name), reads=find("4").parameters, values=values)
 
 
-def test_collections_and_answers_by_time_are_known_and_requests_are_not_laid_over_them(
-    cell: Cell, bench: Bench
+def test_collections_answers_by_time_and_what_disturbs_a_host_are_known_and_requests_are_not_laid_over_them(
+    cell: Cell, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The agents of the two hosts are processes of this machine, so each sees the other's children as others."""
+    monkeypatch.setattr("lab.machine.doctor.OTHERS_SHARE", -1.0)
     result = measure(cell, find("4"), 1, bench)
     assert result.answered == result.requests > 0, str(result.reason)
     assert result.services[0]["pauses"]["processes"] == 1
     assert sum(result.slices["counts"]) == result.answered
     assert result.slow == {}
+    assert {*result.others} == {"a", "b"}
+    assert {one.args["host"] for one in result.disturbances if one.code == "other_processes"} == {"a", "b"}
+    assert all(host["disturbances"] for host in result.hosts.values())
 
 
 def test_what_a_service_wrote_comes_whole_however_long_it_is(spread: HostCluster) -> None:
@@ -71,7 +75,10 @@ def test_what_a_service_wrote_comes_whole_however_long_it_is(spread: HostCluster
 
 
 @pytest.mark.parametrize(("kind", "key"), [("memory", "moments"), ("python", "lines"), ("locks", "watched_ns")])
-def test_a_service_is_profiled_on_its_host(cell: Cell, bench: Bench, tmp_path: Path, kind: str, key: str) -> None:
+def test_a_service_is_profiled_on_its_host(
+    cell: Cell, bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, key: str
+) -> None:
+    monkeypatch.setattr("lab.profile.memory.IDLE_S", 0.0)
     if obstacle := OBSTACLES[kind]():
         pytest.skip(str(obstacle))
     profile = PROFILERS[kind](CellProfiler(cell, find("4"), replace(bench, inside={}), tmp_path))
@@ -90,8 +97,9 @@ def test_pins_are_counted_among_the_cpus_of_the_host(spread: HostCluster) -> Non
     place.host = HOSTS["b"]
 
 
-@pytest.fixture
-def plan_file(tmp_path: Path, any_runtime: Runtime) -> Path:
+def test_a_topology_fits_the_services_host_and_what_runs_on_this_machine_alone_refuses_such_a_plan(
+    tmp_path: Path, any_runtime: Runtime, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Services have one core on their host, whatever this machine has."""
     file = tmp_path / "plan.yaml"
     file.write_text(
@@ -99,36 +107,20 @@ def plan_file(tmp_path: Path, any_runtime: Runtime) -> Path:
         "hosts: {a: {via: here, address: 127.0.0.1, cpus: 0}, b: {via: here, address: 127.0.0.1}}\n"
         "services_on: a\nclients_on: [b]\n"
     )
-    return file
-
-
-def test_a_topology_fits_the_services_host(plan_file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert plan.main(["--plan", str(plan_file), "--json"]) == 0
+    assert plan.main(["--plan", str(file), "--json"]) == 0
     shapes = [row["params"] for row in json.loads(capsys.readouterr().out)["rows"]]
     assert [(shape["NUM_API_SERVICES"], shape["NUM_WORKERS_PER_API_SERVICE"]) for shape in shapes] == [(1, 1), (1, 25)]
-
-
-@pytest.mark.parametrize("command", [serve, stress])
-def test_what_runs_on_this_machine_alone_refuses_a_plan_with_hosts(plan_file: Path, command: ModuleType) -> None:
-    with pytest.raises(BadInput, match="does not work across hosts"):
-        command.main(["--plan", str(plan_file)])
-
-
-def test_what_disturbs_a_host_is_said_with_its_name(bench: Bench, cell: Cell, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The agents of the two hosts are processes of this machine, so each sees the other's children as others."""
-    monkeypatch.setattr("lab.machine.doctor.OTHERS_SHARE", -1.0)
-    result = measure(cell, find("4"), 1, bench)
-    assert {*result.others} == {"a", "b"}
-    assert {one.args["host"] for one in result.disturbances if one.code == "other_processes"} == {"a", "b"}
-    assert all(host["disturbances"] for host in result.hosts.values())
+    for command in (serve, stress):
+        with pytest.raises(BadInput, match="does not work across hosts"):
+            command.main(["--plan", str(file)])
 
 
 @pytest.mark.skipif(not hasattr(os, "SCHED_IDLE"), reason="only Linux has an idle class")
-@pytest.mark.parametrize("is_awake", [False, True])
-def test_the_cores_of_each_host_are_held_awake_for_a_cell_that_says_so(spread: HostCluster, is_awake: bool) -> None:
-    with spread.kept_awake(is_awake):
-        assert len(keepers()) == is_awake * len(HOSTS) * (1 + len(os.sched_getaffinity(0)))
-    assert keepers() == []
+def test_the_cores_of_each_host_are_held_awake_for_a_cell_that_says_so(spread: HostCluster) -> None:
+    for is_awake in (False, True):
+        with spread.kept_awake(is_awake):
+            assert len(keepers()) == is_awake * len(HOSTS) * (1 + len(os.sched_getaffinity(0)))
+        assert keepers() == []
 
 
 def keepers() -> list[int]:

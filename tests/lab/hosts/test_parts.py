@@ -34,18 +34,16 @@ def test_what_is_no_frame_is_refused_before_it_is_kept(data: bytes) -> None:
 
 
 def test_the_offset_is_that_of_the_quickest_trip_give_or_take_half_of_it() -> None:
-    slow, quick = (
-        RoundTrip(sent_ns=0, there_ns=5_900, back_ns=1_000),
-        RoundTrip(sent_ns=2_000, there_ns=7_050, back_ns=2_100),
-    )
-    assert estimate([slow, quick]) == ClockOffset(offset_ns=5_000, error_ns=50, at_ns=2_050)
+    trips = [
+        RoundTrip(sent_ns=sent, there_ns=there, back_ns=back)
+        for sent, there, back in ((0, 5_900, 1_000), (2_000, 7_050, 2_100))
+    ]
+    assert estimate(trips) == ClockOffset(offset_ns=5_000, error_ns=50, at_ns=2_050)
 
 
 def test_a_drift_between_two_estimates_is_part_of_the_error() -> None:
-    before, after = (
-        ClockOffset(offset_ns=100, error_ns=10, at_ns=0),
-        ClockOffset(offset_ns=140, error_ns=30, at_ns=1000),
-    )
+    before = ClockOffset(offset_ns=100, error_ns=10, at_ns=0)
+    after = ClockOffset(offset_ns=140, error_ns=30, at_ns=1000)
     assert between(before, after) == ClockOffset(offset_ns=120, error_ns=50, at_ns=500)
 
 
@@ -56,12 +54,9 @@ def test_windows_that_hardly_overlap_make_a_cell_invalid() -> None:
     assert overlap_faults(clients[:1], 10**9) == []
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("h", ("", "h", "")), ("me@[fe80::1]:22", ("me", "fe80::1", "22"))],
-)
-def test_a_place_is_a_user_a_host_and_a_port(text: str, expected: tuple[str, str, str]) -> None:
-    assert split_ssh_address(text) == expected
+def test_a_place_is_a_user_a_host_and_a_port() -> None:
+    assert split_ssh_address("h") == ("", "h", "")
+    assert split_ssh_address("me@[fe80::1]:22") == ("me", "fe80::1", "22")
 
 
 def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
