@@ -2,18 +2,18 @@
 
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
+from commands import run as command
 from core.result import Run, load
-from lab.places import REPOSITORY
 from lab.python.interpreters import find
 from reports.topics.waits import WaitingLine, settings, waits
 
 APPS = Path(__file__).parent / "apps"
-RUN_DEADLINE_S = 300
 EXTENSION = "own_mutex_extension"
 _WHERE = "import sysconfig; print(sysconfig.get_path('include'), sysconfig.get_config_var('EXT_SUFFIX'), sep='\\n')"
 
@@ -59,13 +59,15 @@ def profiled(
     if name == "own_mutex":
         build(apps, runtimes)
     service = f"{{python}} {name}.py {{port}}{' removed' * removed}"
-    command = [
-        *(sys.executable, str(REPOSITORY / "runner.py"), "--quiet", "--blocks", str(blocks), "--warmup", "0"),
+    words = [
+        *("--quiet", "--blocks", str(blocks), "--warmup", "0"),
         *("--service-command", service, "--directory", str(apps), "--request", "GET /"),
         *("--duration", str(duration_s), "--runtime", ",".join(runtimes), *(() if removed else ("--profile", kinds))),
         *("--out", str(folder / "run")),
     ]
-    subprocess.run(command, check=True, timeout=RUN_DEADLINE_S, stdout=subprocess.DEVNULL)
+    with redirect_stdout(StringIO()):
+        if status := command.main(words):
+            raise RuntimeError(f"the run ended with {status}")
     return load(folder / "run")
 
 

@@ -25,7 +25,7 @@ from tests.started import started
 PLANTED = Path(__file__).with_name("planted")
 DEADLINE_S = 60.0
 ENOUGH = 10
-ENOUGH_CPU_SAMPLES = 400  # of 40 a share of 5 % may have none
+ENOUGH_CPU_SAMPLES = 200  # of 40 a share of 5 % may have none
 
 
 @pytest.fixture(scope="module")
