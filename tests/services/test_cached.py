@@ -8,7 +8,7 @@ import pytest
 
 from lab.places import REPOSITORY
 from lab.python.interpreters import scrubbed_environment
-from lab.run.runtimes import Runtime
+from tests.conftest import runtime_or_skip
 
 DEADLINE_S = 60.0
 CHURN = """
@@ -54,10 +54,12 @@ print(json.dumps(sorted(set(errors))))
 """
 
 
-@pytest.mark.parametrize("dispatch", ["any", "owned", "auto"])
-def test_counting_does_not_mind_connections_that_come_and_go(
-    runtime: Runtime, short_folder: Path, dispatch: str
-) -> None:
+@pytest.mark.parametrize(
+    ("name", "dispatch"),
+    [*(("3.14t", dispatch) for dispatch in ("any", "owned", "leader")), ("3.14", "leader"), ("3.11", "any")],
+)
+def test_counting_does_not_mind_connections_that_come_and_go(name: str, dispatch: str, short_folder: Path) -> None:
+    runtime = runtime_or_skip(name)
     python = [str(runtime.interpreter.executable), "-s"]
     command = [*python, "-c", CHURN, str(short_folder / "s"), dispatch]
     done = subprocess.run(

@@ -4,7 +4,7 @@ import os
 import select
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 
@@ -19,31 +19,6 @@ SELECTORS = [name for name in ("epoll", "poll", "select", "kqueue") if hasattr(s
 WATCHES = [(selector, mode) for mode in ("all", "single") for selector in SELECTORS]
 
 
-class Pair:
-    """A watched socket and its peer."""
-
-    def __init__(self) -> None:
-        self.watched, self.peer = socket.socketpair()
-
-    @property
-    def fd(self) -> int:
-        """Number of the watched one."""
-        return self.watched.fileno()
-
-    def speak(self) -> None:
-        """Make the watched one readable."""
-        self.peer.send(b"x")
-
-    def hear(self) -> None:
-        """Make it unreadable again."""
-        self.watched.recv(4096)
-
-    def close(self) -> None:
-        """Close both."""
-        self.watched.close()
-        self.peer.close()
-
-
 class Workers:
     """Threads that wait on the watch, each for one socket; an error of theirs is an error of the test."""
 
@@ -51,12 +26,15 @@ class Workers:
         self.watch = watch
         self._taken: SimpleQueue[int | BaseException] = SimpleQueue()
         self._threads: list[threading.Thread] = []
-        self._pairs: list[Pair] = []
+        self._sockets: list[socket.socket] = []
 
-    def pair(self) -> Pair:
-        """A new pair of sockets, closed with the watch."""
-        self._pairs.append(Pair())
-        return self._pairs[-1]
+    def pair(self, *, is_watched: bool = True) -> tuple[socket.socket, socket.socket]:
+        """A new pair of sockets, the watched one and its peer; closed with the watch."""
+        watched, peer = socket.socketpair()
+        self._sockets += watched, peer
+        if is_watched:
+            self.watch.add(watched.fileno())
+        return watched, peer
 
     def start(self, count: int = 1) -> None:
         """*count* more workers wait."""
@@ -80,17 +58,16 @@ class Workers:
 
     def release(self) -> None:
         """Let the workers that still wait go, by a socket that is always readable; then close all sockets."""
-        waking = self.pair()
-        waking.speak()
-        self.watch.add(waking.fd)
+        waking, peer = self.pair()
+        peer.send(b"x")
         for thread in self._threads:
             while thread.is_alive():
                 thread.join(NOTHING_S)
                 with suppress(Empty):
-                    if self._taken.get_nowait() == waking.fd:
-                        self.watch.arm(waking.fd)
-        for pair in self._pairs:
-            pair.close()
+                    if self._taken.get_nowait() == waking.fileno():
+                        self.watch.arm(waking.fileno())
+        for one in self._sockets:
+            one.close()
 
     def _wait(self) -> None:
         try:
@@ -110,70 +87,61 @@ def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
 
 
 def test_a_socket_that_is_added_while_a_worker_waits_is_noticed(workers: Workers) -> None:
-    quiet, pair = workers.pair(), workers.pair()
-    workers.watch.add(quiet.fd)
+    workers.pair()
     workers.start()
     assert workers.nothing_is_taken()
-    pair.speak()
-    workers.watch.add(pair.fd)
-    assert workers.taken() == pair.fd
+    watched, peer = workers.pair(is_watched=False)
+    peer.send(b"x")
+    workers.watch.add(watched.fileno())
+    assert workers.taken() == watched.fileno()
 
 
 def test_a_readable_socket_is_handed_to_one_worker_only_until_it_is_armed_again(workers: Workers) -> None:
-    pair, other = workers.pair(), workers.pair()
-    workers.watch.add(pair.fd)
-    workers.watch.add(other.fd)
+    (watched, peer), (other, others_peer) = workers.pair(), workers.pair()
     workers.start(3)
-    pair.speak()
-    assert workers.taken() == pair.fd
+    peer.send(b"x")
+    assert workers.taken() == watched.fileno()
     assert workers.nothing_is_taken()
-    other.speak()
-    assert workers.taken() == other.fd
-    workers.watch.arm(pair.fd)
-    assert workers.taken() == pair.fd
+    others_peer.send(b"x")
+    assert workers.taken() == other.fileno()
+    workers.watch.arm(watched.fileno())
+    assert workers.taken() == watched.fileno()
 
 
 def test_each_of_many_readable_sockets_goes_to_one_of_many_workers(workers: Workers) -> None:
-    pairs = [workers.pair() for _ in range(50)]
-    for pair in pairs:
-        workers.watch.add(pair.fd)
-    workers.start(50)
-    for pair in pairs:
-        pair.speak()
-    assert sorted(workers.taken() for _ in pairs) == sorted(pair.fd for pair in pairs)
+    pairs = [workers.pair() for _ in range(20)]
+    workers.start(20)
+    for _, peer in pairs:
+        peer.send(b"x")
+    assert sorted(workers.taken() for _ in pairs) == sorted(watched.fileno() for watched, _ in pairs)
 
 
 def test_a_socket_that_is_closed_after_it_was_taken_disturbs_nobody(workers: Workers) -> None:
-    pairs = [workers.pair() for _ in range(5)]
-    for pair in pairs:
-        workers.watch.add(pair.fd)
-    for pair in pairs[:-1]:
-        pair.speak()
+    *gone, (last, lasts_peer) = [workers.pair() for _ in range(5)]
+    for watched, peer in gone:
+        peer.send(b"x")
         workers.start()
-        assert workers.taken() == pair.fd
-        workers.watch.forget(pair.fd)
-        pair.close()
+        assert workers.taken() == watched.fileno()
+        workers.watch.forget(watched.fileno())
+        watched.close()
     workers.start(2)
     assert workers.nothing_is_taken()
-    pairs[-1].speak()
-    assert workers.taken() == pairs[-1].fd
+    lasts_peer.send(b"x")
+    assert workers.taken() == last.fileno()
 
 
 def test_the_number_of_a_closed_socket_can_be_watched_again(workers: Workers) -> None:
-    first, again = workers.pair(), workers.pair()
-    workers.watch.add(first.fd)
-    first.speak()
+    (first, peer), (again, agains_peer) = workers.pair(), workers.pair(is_watched=False)
+    peer.send(b"x")
     workers.start()
     number = workers.taken()
     workers.watch.forget(number)
-    first.watched.detach()
-    os.dup2(again.fd, number)
-    first.watched = socket.socket(fileno=number)
+    os.dup2(again.fileno(), number)  # closes what the first had
     workers.start()
     workers.watch.add(number)
     assert workers.nothing_is_taken()
-    again.speak()
-    assert workers.taken() == number
+    agains_peer.send(b"x")
+    assert workers.taken() == number == first.fileno()
 
 
 def test_select_cannot_watch_numbers_from_1024_on_and_the_others_can() -> None:
@@ -219,50 +187,39 @@ def _readable(fd: int) -> bool:
     return bool(select.select((fd,), (), (), 0)[0])
 
 
-def _started(errors: list[Exception], act: Callable[[], None]) -> threading.Thread:
-    def run() -> None:
-        try:
-            act()
-        except Exception as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    return thread
-
-
 @pytest.mark.skipif(not hasattr(select, "epoll"), reason="needs epoll")
 @pytest.mark.parametrize("slow", ["add", "arm"])
 @pytest.mark.parametrize("then", ["arm", "close"])
 def test_a_socket_that_is_taken_while_it_is_still_being_armed_kills_no_worker(slow: str, then: str) -> None:
-    waker, pair, errors = SlowWaker(), Pair(), list[Exception]()
+    waker = SlowWaker()
     watch = ScanWatch(waker, _readable)
-    pair.speak()
+    watched, peer = socket.socketpair()
+    fd = watched.fileno()
+    peer.send(b"x")
     if slow == "arm":
-        watch.add(pair.fd)
-        assert watch.wait() == [pair.fd]
+        watch.add(fd)
+        assert watch.wait() == [fd]
     waker.slow = slow
 
-    def arming() -> None:
-        (watch.add if slow == "add" else watch.arm)(pair.fd)
-
     def taking() -> None:
-        (fd,) = watch.wait()
+        assert watch.wait() == [fd]
         if then == "arm":
             watch.arm(fd)
         else:
             watch.forget(fd)
-            pair.watched.close()
+            watched.close()
 
-    first = _started(errors, arming)
-    assert waker.entered.wait(DEADLINE_S)
-    second = _started(errors, taking)
-    second.join(NOTHING_S)
-    waker.go_on.set()
-    first.join(DEADLINE_S)
-    second.join(DEADLINE_S)
-    pair.close()
-    assert (first.is_alive(), second.is_alive(), errors) == (False, False, [])
+    add_or_arm = watch.add if slow == "add" else watch.arm
+    threads = [threading.Thread(target=act, daemon=True) for act in (lambda: add_or_arm(fd), taking)]
+    with watched, peer:
+        threads[0].start()
+        assert waker.entered.wait(DEADLINE_S)
+        threads[1].start()
+        threads[1].join(NOTHING_S)
+        waker.go_on.set()
+        for thread in threads:
+            thread.join(DEADLINE_S)
+        assert [thread.is_alive() for thread in threads] == [False, False]  # an error of theirs is a warning, an error
 
 
 # ---- accepting ----------------------------------------------------------------------------------------------------

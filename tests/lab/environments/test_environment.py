@@ -113,12 +113,6 @@ def test_a_ready_environment_is_known_by_an_absolute_path_without_a_process(
     assert (make(), made(log)) == (first, 1)
 
 
-def test_changed_requirements_make_another_beside_the_one_in_use(log: Path, make: Make, requirements: Path) -> None:
-    before = make()
-    requirements.write_text("some==2.0 --hash=sha256:00\n")
-    assert (make() != before, before.is_dir(), made(log)) == (True, True, 2)
-
-
 def test_one_that_is_used_no_more_goes_when_another_is_made_but_another_process_keeps_the_one_that_it_measures_with(
     make: Make, tmp_path: Path, requirements: Path
 ) -> None:
@@ -129,7 +123,7 @@ def test_one_that_is_used_no_more_goes_when_another_is_made_but_another_process_
     with started(sys.executable, "-c", hold, str(before), cwd=REPOSITORY):
         requirements.write_text("some==2.0 --hash=sha256:00\n")
         second = make()
-        assert before.is_dir()
+        assert (second != before, before.is_dir()) == (True, True)
     requirements.write_text("some==3.0 --hash=sha256:00\n")
     third = make()
     assert {path for path in (tmp_path / "runtimes").iterdir() if path.is_dir()} == {second, third}
@@ -171,24 +165,17 @@ def test_one_that_another_made_meanwhile_and_uses_is_not_waited_for(
     os.close(used)
 
 
-def test_a_failure_names_file_runtime_and_reason_and_leaves_nothing(
-    log: Path, make: Make, tmp_path: Path, interpreter: Interpreter
+def test_a_failure_names_file_runtime_and_reason_and_leaves_the_old_environment_for_its_own_requirements(
+    log: Path, make: Make, requirements: Path, interpreter: Interpreter
 ) -> None:
+    place, old = make(), requirements.read_text()
+    before = {*place.parent.iterdir()}
+    requirements.write_text("some==2.0 --hash=sha256:00\n")
     log.with_name("log.fail").touch()
     with pytest.raises(EnvironmentFailed) as caught:
         make()
     assert f"requirements-some.txt could not be installed for runtime {interpreter.name}: no such" in str(caught.value)
-    assert list((tmp_path / "runtimes").iterdir()) == []
-
-
-def test_a_failure_leaves_the_old_environment_for_its_own_requirements(
-    log: Path, make: Make, requirements: Path
-) -> None:
-    place, old = make(), requirements.read_text()
-    requirements.write_text("some==2.0 --hash=sha256:00\n")
-    log.with_name("log.fail").touch()
-    with pytest.raises(EnvironmentFailed):
-        make()
+    assert {*place.parent.iterdir()} == before
     requirements.write_text(old)
     assert (make(), made(log)) == (place, 2)  # one of them failed
 
@@ -215,16 +202,15 @@ def test_a_folder_that_cannot_be_written_is_named(make: Make, tmp_path: Path) ->
         make()
 
 
-def test_a_users_packages_and_a_server_are_asked_for_in_one_file(tmp_path: Path) -> None:
+def test_a_users_packages_and_a_server_are_asked_for_in_one_file_to_which_hashes_need_the_servers_too(
+    tmp_path: Path, requirements: Path
+) -> None:
     asked = tmp_path / "requirements.txt"
     asked.write_text("flask==3.1.3  # web\n")
     file = Path(environments.requirements_file(str(asked), ["waitress==3.0.2"], tmp_path / "made"))
     assert file.read_text() == "flask==3.1.3\nwaitress==3.0.2\n"
     assert environments.requirements_file(str(asked), ["flask==1"], tmp_path / "made") == str(asked)
     assert environments.requirements_file("", [], tmp_path) == ""
-
-
-def test_a_file_with_hashes_must_name_the_server_itself(tmp_path: Path, requirements: Path) -> None:
     with pytest.raises(EnvironmentFailed, match=r"Add waitress==3[.]0[.]2 to it, with hashes"):
         environments.requirements_file(str(requirements), ["waitress==3.0.2"], tmp_path)
 
@@ -251,8 +237,3 @@ def test_a_command_whose_time_is_over_ends_with_all_that_it_started(tmp_path: Pa
         run_build(["sh", "-c", "sleep 30 & wait"], lock, 0.2)
     with locked(tmp_path):
         pass
-
-
-def test_a_command_that_is_not_there_is_an_error_of_the_system(tmp_path: Path) -> None:
-    with locked(tmp_path) as lock, pytest.raises(FileNotFoundError):
-        run_build([str(tmp_path / "none")], lock, 10)

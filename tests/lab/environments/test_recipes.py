@@ -47,18 +47,13 @@ def test_a_file_that_the_requirements_name_has_a_say(
     assert stamps[0] == stamps[1] != stamps[2]
 
 
-def test_a_comment_has_no_say(interpreter: Interpreter, requirements: Path) -> None:
-    before = stamp(interpreter, requirements)
-    requirements.write_text("# what the shop needs\nsome==1.0  # pinned\n")
-    assert stamp(interpreter, requirements) == before
-
-
-def test_an_earlier_layout_is_another_recipe_for_the_same_folder(
+def test_a_comment_has_no_say_and_an_earlier_layout_is_another_recipe_for_the_same_folder(
     interpreter: Interpreter, requirements: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = stamp(interpreter, requirements)
-    contents = Contents(requirements_file=requirements)
+    now, contents = stamp(interpreter, requirements), Contents(requirements_file=requirements)
     folder = folder_name(interpreter, contents)
+    requirements.write_text("# what the shop needs\nsome==1.0  # pinned\n")
+    assert stamp(interpreter, requirements) == now
     monkeypatch.setattr(environments, "LAYOUT", 1)
     assert stamp(interpreter, requirements) != now
     assert folder_name(interpreter, contents) == folder

@@ -175,12 +175,9 @@ def test_a_window_holds_shares_and_differences(monkeypatch: pytest.MonkeyPatch) 
     }
 
 
-def test_a_counter_that_runs_backwards_counts_as_still() -> None:
+def test_what_only_one_snapshot_knows_is_none_no_length_has_no_shares_and_no_counter_runs_backwards() -> None:
     ticks = {**two_seconds_later().ticks, "iowait": 990}  # type: ignore[dict-item]
     assert between(BEFORE, two_seconds_later(ticks=ticks))["iowait"] == 0
-
-
-def test_what_only_one_snapshot_knows_is_none_and_a_window_of_no_length_has_no_shares() -> None:
     window = between(BEFORE, two_seconds_later(ticks=None, swapped_pages=None, cpu_stalled_us=None))
     assert window["steal"] is window["others"] is window["swapped_pages"] is window["cpu_pressure"] is None
     assert window["throttles"] == 3

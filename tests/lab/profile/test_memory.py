@@ -56,9 +56,8 @@ def test_mappings_are_told_apart_by_how_they_lie() -> None:
     assert sizes == {"files": 900, "stacks": 52, "c_heap": 230, "objects": 5014}
 
 
-@pytest.mark.parametrize("text", ["", "nothing of the kind", "7f-1 rw-p\nPss: many kB\n", "Pss: 4 kB\n"])
-def test_what_is_no_smaps_counts_for_nothing(text: str) -> None:
-    assert sum(sizes_by_kind(text).values()) == 0
+def test_what_is_no_smaps_counts_for_nothing() -> None:
+    assert {sum(sizes_by_kind(text).values()) for text in ("", "7f-1 rw-p\nPss: many kB\n", "Pss: 4 kB\n")} == {0}
 
 
 def test_pymallocs_statistics_say_what_is_in_use_and_free() -> None:

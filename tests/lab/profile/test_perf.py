@@ -44,11 +44,7 @@ def test_perf_that_is_missing_is_told_with_what_installs_it(monkeypatch: pytest.
     [
         ("4", "Consider adjusting /proc/sys/kernel/perf_event_paranoid setting", "is 4. Permit it with: sudo sysctl"),
         ("2", "Error:\\nNo permission to enable cycles event. perf_event_paranoid", "--cap-add PERFMON"),
-        (
-            "2",
-            "WARNING: perf not found for kernel 6.8\\n",
-            "perf not found for kernel 6.8 Install a working perf with: apt-get",
-        ),
+        ("2", "WARNING: perf not found for kernel 6.8\\n", "for kernel 6.8 Install a working perf with: apt-get"),
         ("2", "", "cannot record here: - Install"),
     ],
 )
