@@ -98,10 +98,10 @@ def kinds(finding: PackageFinding) -> list[str]:
     return [problem.kind for problem in finding.problems]
 
 
-@pytest.mark.parametrize("name", ["plain", "freed"])
-def test_a_package_that_leaves_the_gil_off_passes(findings: dict[str, PackageFinding], name: str) -> None:
-    assert findings[name] == PackageFinding(package=name, version="1.0", modules=(name,))
-    assert findings[name].passes
+def test_a_package_that_leaves_the_gil_off_passes(findings: dict[str, PackageFinding]) -> None:
+    for name in ("plain", "freed"):
+        assert findings[name] == PackageFinding(package=name, version="1.0", modules=(name,))
+        assert findings[name].passes
 
 
 @pytest.mark.parametrize(
@@ -127,11 +127,10 @@ def test_what_is_wrong_with_a_package_is_told_with_the_module_that_did_it_and_th
     assert bool(findings[name].modules) is (kind != NOT_INSTALLABLE)
 
 
-def test_without_a_request_nothing_is_built(unbuilt: dict[str, PackageFinding]) -> None:
+def test_without_a_request_nothing_is_built_and_a_version_that_has_the_wheel_is_named(
+    unbuilt: dict[str, PackageFinding],
+) -> None:
     assert (kinds(unbuilt["sourced"]), unbuilt["sourced"].modules) == ([NO_WHEEL], ())
-
-
-def test_a_version_that_has_the_wheel_is_named(unbuilt: dict[str, PackageFinding]) -> None:
     for name, change in {
         "improved": "version 1.2 has such a wheel",
         "abandoned": "no version has such a wheel",
@@ -165,42 +164,35 @@ def test_a_folder_of_ones_own_is_built_and_is_not_blamed_for_having_no_wheel(
     assert found == PackageFinding(package="shop", version="1.0", modules=("shop",))
 
 
-@pytest.mark.parametrize("name", ["", "pyproject.toml", "pylock.toml"])
-def test_a_project_is_read_with_the_versions_of_its_lock_file(tmp_path: Path, name: str) -> None:
+def test_a_project_is_read_with_the_versions_of_its_lock_file(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "shop"\nversion = "1"\ndependencies = ["plain"]\n')
     (tmp_path / "pylock.toml").write_text('lock-version = "1.0"\n[[packages]]\nname = "plain"\nversion = "1.0"\n')
-    assert read_requirements(tmp_path / name).entries == ("plain==1.0",)
+    for name in ("", "pyproject.toml", "pylock.toml"):
+        assert read_requirements(tmp_path / name).entries == ("plain==1.0",)
 
 
 # ---- which packages of an environment switch the GIL on ------------------------------------------------------------
 
 
-@pytest.fixture
-def python(shelf: Path, free_threaded: Interpreter, tmp_path: Path) -> Path:
-    """Python of an environment with three packages: one switches the GIL on."""
+def test_packages_with_an_extension_are_imported_once_while_there_is_time_and_the_one_that_switches_the_gil_on_is_named(
+    shelf: Path, free_threaded: Interpreter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wanted = tmp_path / "requirements.txt"
     wanted.write_text(f"--no-index\n--find-links {shelf}\nholding\nfreed\nplain\n")
-    return environment(free_threaded, wanted, tmp_path / "runtimes", hashed=False)
+    python = environment(free_threaded, wanted, tmp_path / "runtimes", hashed=False)
+    seen, try_import = [], switching.try_import
 
-
-def test_the_package_that_switches_the_gil_on_is_named_with_its_module(python: Path) -> None:
-    assert [str(line) for line in switching.find_switching_modules(python)] == [
-        "among the installed packages, importing holding switches the GIL on because it loads holding._held"
-    ]
-
-
-def test_packages_of_python_alone_are_not_imported(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = []
-
-    def fake(python: Path, module: str, folder: Path, timeout_s: float) -> ImportOutcome:
+    def noting(python: Path, module: str, folder: Path, timeout_s: float) -> ImportOutcome:
         seen.append(module)
-        return ImportOutcome(module=module)
+        return try_import(python, module, folder, timeout_s)
 
-    monkeypatch.setattr(switching, "try_import", fake)
-    assert switching.find_switching_modules(python) == switching.find_switching_modules(python) == []
-    assert seen == ["freed", "holding"]  # once
-
-
-def test_what_takes_too_long_is_left_out(python: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(switching, "SWITCHING_BUDGET_S", 0.0)
-    assert switching.find_switching_modules(python) == []
+    monkeypatch.setattr(switching, "try_import", noting)
+    with monkeypatch.context() as patched:
+        patched.setattr(switching, "SWITCHING_BUDGET_S", 0.0)
+        assert switching.find_switching_modules(python) == seen == []
+    switching.find_switching_modules.cache_clear()
+    for _ in range(2):
+        assert [str(line) for line in switching.find_switching_modules(python)] == [
+            "among the installed packages, importing holding switches the GIL on because it loads holding._held"
+        ]
+    assert seen == ["freed", "holding"]

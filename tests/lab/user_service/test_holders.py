@@ -45,29 +45,23 @@ def listening(family: str, host: str) -> Iterator[tuple[set[int], str]]:
         ("AF_INET6", "::", "127.0.0.1"),
     ],
 )
-def test_all_processes_with_the_listening_socket_serve_a_port(family: str, bound: str, asked: str) -> None:
+def test_all_processes_with_the_listening_socket_serve_a_port_unless_they_only_pass_connections_on(
+    monkeypatch: pytest.MonkeyPatch, family: str, bound: str, asked: str
+) -> None:
     if family == "AF_INET6" and not Path("/proc/net/if_inet6").exists():
         pytest.skip("this machine has no IPv6")
     with listening(family, bound) as (pids, port):
         assert {*serving(f"{asked}:{port}")} == pids
+        assert serving(f"192.0.2.1:{port}") == []  # RFC 5737: nobody's, and not this machine
+        names = {Path(f"/proc/{pid}/comm").read_text().strip() for pid in pids}
+        monkeypatch.setattr(holders, "_FORWARDERS", tuple(names))
+        assert serving(f"{asked}:{port}") == []
 
 
 def test_all_processes_with_the_listening_socket_serve_a_path(short_folder: Path) -> None:
     with listening("AF_UNIX", str(short_folder / "a b.sock")) as (pids, _):
         assert {*serving(f"{short_folder}/a b.sock")} == pids
         assert serving(f"{short_folder}/other.sock") == []
-
-
-def test_a_host_elsewhere_is_not_taken_for_this_one() -> None:
-    with listening("AF_INET", "0.0.0.0") as (_, port):
-        assert serving(f"192.0.2.1:{port}") == []  # RFC 5737: nobody's
-
-
-def test_who_only_passes_connections_on_does_not_serve(monkeypatch: pytest.MonkeyPatch) -> None:
-    with listening("AF_INET", "127.0.0.1") as (pids, port):
-        names = {Path(f"/proc/{pid}/comm").read_text().strip() for pid in pids}
-        monkeypatch.setattr(holders, "_FORWARDERS", tuple(names))
-        assert serving(f"127.0.0.1:{port}") == []
 
 
 def test_where_nobody_listens_nobody_serves() -> None:

@@ -38,14 +38,11 @@ def test_the_gil_is_that_of_the_measured_python_and_unknown_where_one_does_not_t
     assert pythons_in(range(len(found)), expected) == Pythons(labels=pythons, gil_enabled=gil_enabled)
 
 
-@pytest.mark.parametrize(("first", "gil_enabled"), [(OFF, None), (BACK, True)])
-def test_a_process_that_was_not_reached_in_time_leaves_it_unknown(
-    monkeypatch: pytest.MonkeyPatch, first: PythonProcess, gil_enabled: bool | None
-) -> None:
-    clock = iter([0.0, 0.1, 9.0])
-    monkeypatch.setattr(module, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(module, "python_process", lambda pid, deadline_s, may_ask: first)
-    assert pythons_in([1, 2, 3]).gil_enabled is gil_enabled
+def test_a_process_that_was_not_reached_in_time_leaves_it_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    for first, gil_enabled in ((OFF, None), (BACK, True)):
+        monkeypatch.setattr(module, "monotonic", iter([0.0, 0.1, 9.0]).__next__)
+        monkeypatch.setattr(module, "python_process", lambda pid, deadline_s, may_ask, first=first: first)
+        assert pythons_in([1, 2, 3]).gil_enabled is gil_enabled
 
 
 def test_a_platform_without_proc_is_refused_with_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:

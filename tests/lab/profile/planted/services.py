@@ -4,7 +4,6 @@ import functools
 import os
 import sys
 import threading
-import time
 from importlib import import_module
 
 THREADS = 6
@@ -30,11 +29,6 @@ def function_attributes() -> None:
     def view() -> None: ...
 
     functools.update_wrapper(view, shared_list_appended)
-
-
-def nothing_shared() -> None:
-    numbers = {number: [number] for number in range(1000)}
-    time.sleep(len(numbers) / 1e6)
 
 
 def counter_object() -> None:
