@@ -69,6 +69,11 @@ class Journal:
             status="ok",
         )
 
+    def carry_out(self, order: Order, run: Run, *enough: Callable[[Run, int], bool]) -> Run:
+        """Carry out the run, with this display."""
+        carry_out(RunInProgress(order, run, self.sandbox, self), *enough)
+        return run
+
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
         """Note it."""
         self.progress.append(("started", done, total))
@@ -128,7 +133,7 @@ def begin(order: Order) -> Begin:
 def test_every_block_measures_every_cell_once_is_saved_after_each_and_told_of(
     order: Order, journal: Journal, begin: Begin
 ) -> None:
-    carry_out(RunInProgress(order, begin(), journal.sandbox, journal))
+    journal.carry_out(order, begin())
     wanted = [(arm, requests, block) for block in (1, 2, 3) for arm in order.plan.runtimes for requests in REQUESTS]
     assert Counter(journal.measured) == Counter(wanted)
     assert [block for _, _, block in journal.measured] == [1] * 4 + [2] * 4 + [3] * 4
@@ -150,8 +155,7 @@ def test_a_run_ends_after_the_block_that_was_enough(order: Order, journal: Journ
         asked.append(len(run.cells))
         return len(asked) == 2
 
-    run = begin()
-    carry_out(RunInProgress(order, run, journal.sandbox, journal), enough)
+    run = journal.carry_out(order, begin(), enough)
     assert (asked, len(run.cells)) == ([4, 8], 8)
     assert run.finished_at
 
@@ -163,18 +167,18 @@ def test_a_run_ends_after_the_block_that_was_enough(order: Order, journal: Journ
 def test_a_run_that_was_stopped_goes_on_with_what_is_missing_in_the_order_of_its_seed(
     order: Order, journal: Journal, begin: Begin, stop_at: int
 ) -> None:
-    carry_out(RunInProgress(order, begin(), journal.sandbox, journal))
+    journal.carry_out(order, begin())
     straight = list(journal.measured)
     journal.measured.clear()
     journal.stop_at = stop_at
     with pytest.raises(KeyboardInterrupt):
-        carry_out(RunInProgress(order, begin(), journal.sandbox, journal))
+        journal.carry_out(order, begin())
     before = load(order.folder)
     assert (len(before.cells), before.finished_at) == (stop_at - 1, "")
     journal.stop_at = 0
     for _ in range(2):  # the second time nothing is missing
         again = load_to_resume(order.folder)
-        carry_out(RunInProgress(replace(order, plan=Plan.from_json(again.plan)), again, journal.sandbox, journal))
+        journal.carry_out(replace(order, plan=Plan.from_json(again.plan)), again)
     assert journal.measured == straight
     after = load(order.folder)
     assert after.cells[: stop_at - 1] == before.cells
@@ -196,13 +200,8 @@ def test_a_run_goes_on_with_the_same_interpreters_only(order: Order, begin: Begi
 # ---- a new run -----------------------------------------------------------------------------------------------------
 
 
-def test_a_run_without_a_seed_gets_one(order: Order) -> None:
-    seeds = {new_run(order, None, [], {}).seed for _ in range(5)}
-    assert len(seeds) == 5
-    assert min(seeds) >= 0
-
-
-def test_two_runs_of_one_second_get_folders_of_their_own(plan: Plan) -> None:
+def test_runs_get_seeds_and_folders_of_their_own_also_two_of_one_second(order: Order, plan: Plan) -> None:
+    assert len({new_run(order, None, [], {}).seed for _ in range(5)}) == 5
     folders = {run_folder(plan) for _ in range(20)}
     assert len(folders) >= 15  # of the 65,536 endings two are alike in one of 350 times, and six never are
     assert {folder.parent for folder in folders} == {RUNS}
@@ -234,10 +233,8 @@ def test_room_is_made_for_the_process_that_needs_most_files(
 
 
 def test_http_clients_that_would_leave_services_idle_are_refused(plan: Plan) -> None:
-    def prepare(*connections: int) -> None:
-        values = {"NUM_API_SERVICES": (4,), "NUM_CLIENTS": (1,), "NUM_CONNECTIONS_PER_CLIENT": connections}
-        preflight(replace(plan, rows=(Row(system=find("http-stdlib"), values=values),)))
-
-    prepare(4)
+    values = {"NUM_API_SERVICES": (4,), "NUM_CLIENTS": (1,), "NUM_CONNECTIONS_PER_CLIENT": (4, 3)}
+    row = Row(system=find("http-stdlib"), values=values)
     with pytest.raises(BadInput, match="is 3, but NUM_API_SERVICES is 4"):
-        prepare(3, 4)
+        preflight(replace(plan, rows=(row,)))
+    preflight(replace(plan, rows=(replace(row, values={**values, "NUM_CONNECTIONS_PER_CLIENT": (4,)}),)))

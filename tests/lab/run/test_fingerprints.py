@@ -38,14 +38,14 @@ def test_going_on_with_edited_code_is_refused_with_the_file(
     run = begin()
     journal.stop_at = 3
     with pytest.raises(KeyboardInterrupt):
-        experiment.carry_out(experiment.RunInProgress(order, run, journal.sandbox, journal))
+        journal.carry_out(order, run)
     check_unchanged(run, order)
     (services / "cached.py").write_text("A = 2\n")
     (services / "new.py").write_text("")
     with pytest.raises(Exception, match=r"services/cached\.py changed; services/new\.py is new"):
         check_unchanged(run, order)
     journal.stop_at = 0
-    experiment.carry_out(experiment.RunInProgress(order, run, journal.sandbox, journal))
+    journal.carry_out(order, run)
     assert [cell.code for cell in run.cells] == [run.cells[0].code] * 2 + [run.cells[-1].code] * 10
     assert len(run.fingerprints[CODE]) == 2
     assert "2 different versions" in str(mixed(run.cells))
@@ -61,8 +61,7 @@ def test_code_that_changes_while_a_cell_is_measured_makes_it_invalid(
         return journal.measure(*arguments)
 
     monkeypatch.setattr(experiment, "measure", edited)
-    run = begin()
-    experiment.carry_out(experiment.RunInProgress(order, run, journal.sandbox, journal))
+    run = journal.carry_out(order, begin())
     assert [cell.status for cell in run.cells] == ["invalid"] + ["ok"] * 11
     assert "services/cached.py changed" in str(run.cells[0].reason)
 
@@ -78,8 +77,7 @@ def test_a_service_that_never_starts_is_not_tried_a_third_time_and_keeps_no_figu
     monkeypatch.setattr("core.system.System.hosted", True)
     monkeypatch.setattr(Fingerprinter, "of", lambda *_: fingerprints.Fingerprint())
     monkeypatch.setattr(Fingerprinter, "__init__", lambda *_: None)
-    run = begin()
-    experiment.carry_out(experiment.RunInProgress(order, run, journal.sandbox, journal))
+    run = journal.carry_out(order, begin())
     assert [cell.reason.code for cell in run.cells] == [NOT_READY] * 8 + ["not_tried"] * 4
     assert all((cell.status, cell.requests, cell.services) == ("failed", 0, []) for cell in run.cells[8:])
     assert "812" not in str(run.cells[-1].reason)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from core import inside as names
 from core.inside import FOLDER
 from lab.run import instrumentation
 from lab.run.instrumentation import Instrumentation, instrumented, pid_of
@@ -58,9 +57,3 @@ def test_folders_are_gone_at_the_end_and_without_parts_there_are_none(tmp_path: 
     assert list(tmp_path.iterdir()) == []
     with instrumented(lambda: Instrumentation(tmp_path, {}), 1) as (one,):
         assert (one.variables, one.files("pauses"), list(tmp_path.iterdir())) == ({}, {}, [])
-
-
-def test_both_sides_agree_on_the_names() -> None:
-    source = (instrumentation.SOURCE / "sitecustomize.py").read_text()  # which imports nothing of ours
-    assert f'FOLDER = "{names.FOLDER}"' in source
-    assert f'OPTIONS = "{names.OPTIONS}"' in source

@@ -66,15 +66,6 @@ def test_by_chance_requests_overlap_as_often_as_their_length_and_the_collections
     assert slow["by_chance"] * SHIFTS == round(slow["by_chance"] * SHIFTS)
 
 
-def test_requests_that_collections_held_up_overlap_them_far_more_often_than_by_chance() -> None:
-    """Each of 5 collections of 2 % holds up 8 requests: at other times, 1 in 10 would have met one."""
-    spans = [(place, place + 20_000) for place in range(90_000, 1_000_000, 200_000)]
-    requests = [(start - 40 * number, 20_300, 0) for start, _ in spans for number in range(8)]
-    slow = slow_requests([{"above_ns": 0, "requests": requests}], [service(*spans)], {}, LATENCY, [SECOND])["p99"]
-    assert (slow["requests"], slow["overlapping"], slow["mostly"]) == (40, 40, 40)
-    assert 2 < slow["by_chance"] < 8
-
-
 def test_the_time_of_slow_requests_is_laid_over_what_their_own_service_and_client_and_the_machine_waited_for() -> None:
     said = [
         {"above_ns": 0, "requests": [(0, 2000, 0), (10_000, 2000, 1)]},
