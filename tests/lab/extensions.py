@@ -29,7 +29,7 @@ def extension(interpreter: Interpreter, folder: Path, name: str, code: str) -> b
     ask = [str(interpreter.executable), "-c", "import sysconfig; print(sysconfig.get_path('include'))"]
     include = subprocess.run(ask, check=True, capture_output=True, text=True).stdout.strip()
     compiler = str(sysconfig.get_config_var("CC") or "cc").split()[0]
-    command = [compiler, "-shared", "-fPIC", f"-I{include}", str(built.with_suffix(".c")), "-o", str(built)]
+    command = [compiler, "-O1", "-shared", "-fPIC", f"-I{include}", str(built.with_suffix(".c")), "-o", str(built)]
     try:
         done = subprocess.run(command, check=False, capture_output=True, text=True)
     except OSError as error:

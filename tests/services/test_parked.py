@@ -77,18 +77,11 @@ class Pair:
 
 
 @pytest.fixture
-def pairs() -> Iterator[list[Pair]]:
-    """Pairs, closed at the end."""
-    pairs = [Pair() for _ in range(3)]
-    yield pairs
-    for pair in pairs:
-        pair.close()
-
-
-@pytest.fixture
-def pair(pairs: list[Pair]) -> Pair:
-    """One of them."""
-    return pairs[0]
+def pair() -> Iterator[Pair]:
+    """A pair, closed at the end."""
+    pair = Pair()
+    yield pair
+    pair.close()
 
 
 def soon() -> float:
@@ -108,17 +101,17 @@ def test_a_connection_is_handed_back_when_its_peer_has_sent_something(parked: Pa
     assert pair.connection.sock.recv(100) == b"request"
 
 
-def test_a_connection_that_stays_silent_is_closed_at_its_deadline(parked: ParkedConnections, pairs: list[Pair]) -> None:
-    patient, silent, _ = pairs
-    parked.wait_for_request(patient.connection, later(), patient.done)
-    until = soon()
+def test_a_connection_that_stays_silent_is_closed_at_its_deadline(parked: ParkedConnections, pair: Pair) -> None:
+    silent, until = Pair(), soon()
+    parked.wait_for_request(pair.connection, later(), pair.done)
     parked.wait_for_request(silent.connection, until, silent.done)
     assert silent.received() == b""
     assert silent.is_closed()
     assert monotonic() >= until
     assert not silent.is_done
-    patient.peer.send(b"x")
-    patient.wait_until_done()
+    silent.close()
+    pair.peer.send(b"x")
+    pair.wait_until_done()
 
 
 def test_connections_may_enter_from_many_threads_at_once(parked: ParkedConnections) -> None:
@@ -156,17 +149,16 @@ def test_what_is_unsent_goes_out_at_the_peers_pace_and_then_the_connection_is_ha
     assert not pair.is_done
 
 
-def test_later_does_not_wait_for_a_longer_deadline(parked: ParkedConnections, pairs: list[Pair]) -> None:
-    first, second, third = pairs
-    start = monotonic()
-    parked.wait_for_request(third.connection, later(), third.done)
-    parked.later(2 * NOTHING_S, lambda: second.done(second.connection))
-    parked.later(NOTHING_S, lambda: first.done(first.connection))
-    first.wait_until_done()
-    assert not second.is_done or monotonic() - start >= 2 * NOTHING_S
-    second.wait_until_done()
-    third.peer.send(b"x")
-    third.wait_until_done()
+def test_later_calls_in_the_order_of_time_and_does_not_wait_for_a_longer_deadline(
+    parked: ParkedConnections, pair: Pair
+) -> None:
+    called: SimpleQueue[int] = SimpleQueue()
+    parked.wait_for_request(pair.connection, later(), pair.done)
+    parked.later(2 * NOTHING_S, lambda: called.put(2))
+    parked.later(NOTHING_S, lambda: called.put(1))
+    assert [called.get(timeout=DEADLINE_S) for _ in range(2)] == [1, 2]
+    pair.peer.send(b"x")
+    pair.wait_until_done()
 
 
 @pytest.mark.parametrize("answer", [b"the last answer", b"x" * 5_000_000], ids=len)

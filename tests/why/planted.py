@@ -12,14 +12,11 @@ from commands import run as command
 from core.result import Run, load
 from lab.python.interpreters import find
 from reports.topics.waits import WaitingLine, settings, waits
+from tests.lab.extensions import extension
 
 APPS = Path(__file__).parent / "apps"
 EXTENSION = "own_mutex_extension"
-_WHERE = "import sysconfig; print(sysconfig.get_path('include'), sysconfig.get_config_var('EXT_SUFFIX'), sep='\\n')"
-
-
-class NoCompiler(Exception):
-    """The extension cannot be compiled here."""
+_SUFFIX = "import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX'))"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,14 +69,11 @@ def profiled(
 
 
 def build(apps: Path, runtimes: Sequence[str]) -> None:
-    """Compile the extension for each of *runtimes*. Raises NoCompiler."""
+    """Compile the extension for each of *runtimes*."""
+    code = (apps / "own_mutex.c").read_text()
     for interpreter in find(runtimes).values():
-        asked = subprocess.run([interpreter.executable, "-c", _WHERE], check=True, capture_output=True, text=True)
-        include, suffix = asked.stdout.split()
-        if not shutil.which("cc") or not Path(include, "Python.h").exists():
-            raise NoCompiler(f"there is no cc, or no {include}/Python.h")
-        sources = [f"-I{include}", str(apps / "own_mutex.c"), "-o", str(apps / f"{EXTENSION}{suffix}")]
-        subprocess.run(["cc", "-O1", "-shared", "-fPIC", *sources], check=True)
+        suffix = subprocess.check_output([interpreter.executable, "-c", _SUFFIX], text=True).strip()
+        (apps / f"{EXTENSION}{suffix}").write_bytes(extension(interpreter, apps, EXTENSION, code))
 
 
 def first(run: Run) -> dict[str, str]:

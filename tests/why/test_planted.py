@@ -6,7 +6,7 @@ import pytest
 
 from lab.profile.locks import obstacle
 from tests.conftest import runtime_or_skip
-from tests.why.planted import NoCompiler, named, profiled
+from tests.why.planted import named, profiled
 
 pytestmark = pytest.mark.alone  # what waits is read while it waits: others on the cores hide it
 
@@ -36,10 +36,6 @@ def test_of_a_service_without_contention_no_line_is_named(tmp_path: Path) -> Non
 
 def test_a_mutex_of_an_extension_is_named_by_the_line_that_calls_it(tmp_path: Path) -> None:
     runtime_or_skip("3.14t")
-    try:
-        run = profiled("own_mutex", tmp_path, ["3.14t"])
-    except NoCompiler as error:
-        pytest.skip(str(error))
-    wait = named(run)["3.14t"]
+    wait = named(profiled("own_mutex", tmp_path, ["3.14t"]))["3.14t"]
     assert wait
     assert (wait.function, wait.place) == ("Codec.encode", "own_mutex.py:12")

@@ -18,7 +18,7 @@ from lab.places import REPOSITORY
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.lab.python.fake_pythons import script
-from tests.lab.wheels import write_wheel
+from tests.lab.wheels import wheel, write_wheel
 from tests.started import started
 
 HAVE_UV = uv.find() is not None
@@ -83,12 +83,14 @@ def test_a_real_environment_has_the_packages_and_their_byte_code(
     monkeypatch.delenv("UV_COMPILE_BYTECODE", raising=False)
     if tool == "pip":
         monkeypatch.setattr(uv, "find", lambda: None)
-    python = environment(interpreter, write_wheel(tmp_path), tmp_path / "runtimes")
+    extension = wheel(tmp_path, "other", {"other.py": b""})
+    python = environment(interpreter, write_wheel(tmp_path), tmp_path / "runtimes", [extension])
     code = "import tiny_thing, sys; print(tiny_thing.VALUE, tiny_thing.__spec__.cached, sys.prefix)"
     value, cached, prefix = subprocess.check_output([python, "-I", "-B", "-c", code], text=True).split()
     assert (value, Path(prefix)) == ("7", python.parent.parent)
     assert Path(cached).is_file()
-    assert installed_packages(python)["tiny-thing"] == "1.2"
+    installed = installed_packages(python)
+    assert (installed["tiny-thing"], installed["other"]) == ("1.2", "1.0")
 
 
 @pytest.mark.skipif(not HAVE_UV, reason="uv was not found")

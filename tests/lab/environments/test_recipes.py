@@ -59,9 +59,14 @@ def test_a_comment_has_no_say_and_an_earlier_layout_is_another_recipe_for_the_sa
     assert folder_name(interpreter, contents) == folder
 
 
-def test_a_wheel_that_is_missing_is_bad_input(interpreter: Interpreter, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"none\.whl cannot be read"):
-        stamp_of(interpreter, Contents(wheels=(tmp_path / "none.whl",)))
+def test_a_wheel_has_a_say_and_one_that_is_missing_is_bad_input(interpreter: Interpreter, tmp_path: Path) -> None:
+    contents, stamps = Contents(wheels=(tmp_path / "some.whl",)), []
+    with pytest.raises(BadInput, match=r"some\.whl cannot be read"):
+        stamp_of(interpreter, contents)
+    for content in (b"1", b"1", b"2"):
+        (tmp_path / "some.whl").write_bytes(content)
+        stamps.append(stamp_of(interpreter, contents))
+    assert stamps[0] == stamps[1] != stamps[2]
 
 
 @pytest.mark.parametrize(

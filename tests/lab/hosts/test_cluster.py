@@ -107,24 +107,6 @@ def expect_nothing_left(lab: Lab, *names: str, before: Collection[tuple[int, str
         )
 
 
-def test_an_agent_that_is_killed_fails_its_cell_leaves_nothing_and_the_next_is_measured(
-    lab: Lab, measured: Measured, spread: HostCluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    release = spread.release
-
-    def kill_then_release(clients: Sequence[Child], part: Slice | None = None) -> int:
-        os.kill(lab.machines["b"].agent(), signal.SIGKILL)
-        return release(clients, part)
-
-    monkeypatch.setattr(spread, "release", kill_then_release)
-    cell = measured()
-    assert cell.status == "failed"
-    assert "host b" in str(cell.reason).lower()
-    expect_nothing_left(lab, "b")
-    monkeypatch.undo()
-    assert measured().answered > 0
-
-
 def test_a_link_that_is_cut_in_a_window_of_a_minute_and_a_stopped_agent_leave_nothing_for_long(
     lab: Lab, measured: Measured, spread: HostCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:

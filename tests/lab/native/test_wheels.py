@@ -10,15 +10,13 @@ import pytest
 
 from core.errors import BadInput
 from core.system import Extension
-from lab.environments.environment import EnvironmentFailed, environment, installed_packages
+from lab.environments.environment import EnvironmentFailed
 from lab.native import wheels
 from lab.native.wheels import WheelMissing, make, wheel
 from lab.places import NATIVE_SOURCES
 from lab.python import uv
 from lab.python.interpreters import Interpreter
-from tests.lab.environments.test_environment import HAVE_UV
 from tests.lab.python.fake_pythons import script
-from tests.lab.wheels import write_wheel
 
 FAKE_UV = """
 echo "$*" >>"$LOG"
@@ -150,23 +148,6 @@ def test_a_failed_build_leaves_its_reason(
 def test_an_unknown_extension_is_refused_with_those_there_are(source: Path, interpreter: Interpreter) -> None:
     with pytest.raises(BadInput, match="Choose from some"):
         wheel("other", interpreter)
-
-
-@pytest.mark.skipif(not HAVE_UV, reason="uv was not found")
-def test_an_environment_has_the_wheel_and_another_is_made_where_the_wheel_is_another(
-    tmp_path: Path, interpreter: Interpreter
-) -> None:
-    write_wheel(tmp_path)
-    (file,) = tmp_path.glob("*.whl")
-    python = environment(interpreter, None, tmp_path / "runtimes", [file])
-    assert installed_packages(python) == {"tiny-thing": "1.2"}
-    (python.parent / "mark").touch()
-    assert environment(interpreter, None, tmp_path / "runtimes", [file]) == python
-    assert (python.parent / "mark").exists()
-    with file.open("ab") as more:
-        more.write(b"\0")  # still a zip file, whose end has a comment
-    assert environment(interpreter, None, tmp_path / "runtimes", [file]) != python
-    assert (python.parent / "mark").exists()
 
 
 def test_the_extensions_that_systems_name_are_there() -> None:
