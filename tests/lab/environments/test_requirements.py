@@ -54,11 +54,6 @@ def test_an_entry_says_which_package_it_asks_for(entry: str, name: str) -> None:
     assert name_of(entry) == name
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"none\.txt cannot be read"):
-        read(tmp_path / "none.txt")
-
-
 def test_packages_may_be_named_one_by_one_but_not_an_option_or_nothing() -> None:
     assert from_names(["numpy", "numpy", "rpyc==6.0.2"]) == Requirements(entries=("numpy", "rpyc==6.0.2"))
     for given in ("", "--index-url=x", "a\nb"):
@@ -67,13 +62,17 @@ def test_packages_may_be_named_one_by_one_but_not_an_option_or_nothing() -> None
 
 
 @pytest.mark.parametrize("text", ["-r requirements.txt", "-r ../x/requirements.txt", "-r more.txt"])
-def test_a_file_that_names_itself_is_refused_with_the_way_round(tmp_path: Path, text: str) -> None:
-    folder = tmp_path / "x"
-    folder.mkdir()
-    (folder / "requirements.txt").write_text(f"flask\n{text}\n")
-    (folder / "more.txt").write_text("--requirement requirements.txt\n")
+def test_a_file_that_names_itself_is_refused_with_the_way_round_and_one_that_is_not_there_is_named(
+    tmp_path: Path, text: str
+) -> None:
+    file = tmp_path / "x" / "requirements.txt"
+    with pytest.raises(BadInput, match=r"requirements\.txt cannot be read"):
+        read(file)
+    file.parent.mkdir()
+    file.write_text(f"flask\n{text}\n")
+    file.with_name("more.txt").write_text("--requirement requirements.txt\n")
     with pytest.raises(BadInput, match=r"requirements\.txt includes itself .*: requirements\.txt -> "):
-        read(folder / "requirements.txt")
+        read(file)
 
 
 def test_constraints_are_the_files_of_this_machine() -> None:

@@ -37,11 +37,14 @@ def test_the_gil_and_the_interpreter_of_a_process_that_waits_in_the_kernel_are_k
     assert found.label == told.label == version + ("t" if runtime.name.free_threaded else "")
 
 
-def test_a_process_that_may_not_be_asked_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_waits_in_the_kernel_is_not_waited_for_longer_and_one_that_may_not_be_asked_runs_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     runtime = runtime_or_skip("3.14t")
-    monkeypatch.setattr(gilprobe, "read_gil_state", lambda pid: None)
-    monkeypatch.setattr(gilprobe, "ask_gil_state", None)
     with running(runtime, WAITING) as pid:
+        assert ask_gil_state(pid, runtime.interpreter.executable, deadline_s=0.2) is None
+        monkeypatch.setattr(gilprobe, "read_gil_state", lambda pid: None)
+        monkeypatch.setattr(gilprobe, "ask_gil_state", None)
         found = python_process(pid, may_ask=False)
     assert found is not None
     assert found.gil_enabled is None
@@ -53,12 +56,6 @@ def test_a_process_says_whether_its_gil_is_on_in_its_memory_and_when_it_is_asked
     with running(runtime, BUSY) as pid:
         assert read_gil_state(pid) is runtime.name.gil_enabled
         assert ask_gil_state(pid, runtime.interpreter.executable, deadline_s=10.0) is runtime.name.gil_enabled
-
-
-def test_a_process_that_waits_in_the_kernel_does_not_answer_and_is_not_waited_for_longer() -> None:
-    runtime = runtime_or_skip("3.14t")
-    with running(runtime, WAITING) as pid:
-        assert ask_gil_state(pid, runtime.interpreter.executable, deadline_s=0.2) is None
 
 
 def test_the_memory_of_another_version_is_not_read() -> None:

@@ -27,10 +27,10 @@ def test_a_frame_is_two_sizes_a_json_object_and_bytes_and_comes_in_any_pieces() 
     assert cut == [({"call": 7}, b"ab"), ({"reply": 9}, b"")]
 
 
-@pytest.mark.parametrize("data", [b"Welcome to host b", bytes(4) + (MOST_BYTES + 1).to_bytes(4)])
-def test_what_is_no_frame_is_refused_before_it_is_kept(data: bytes) -> None:
-    with pytest.raises(BadFrame):
-        list(FrameReader().feed(data))
+def test_what_is_no_frame_is_refused_before_it_is_kept() -> None:
+    for data in (b"Welcome to host b", bytes(4) + (MOST_BYTES + 1).to_bytes(4)):
+        with pytest.raises(BadFrame):
+            list(FrameReader().feed(data))
 
 
 def test_the_offset_is_that_of_the_quickest_trip_give_or_take_half_of_it() -> None:

@@ -68,26 +68,25 @@ def made(*names: str) -> list[tuple[str, str]]:
     return [(name, str(reason)) for name, reason in make(names)]
 
 
-def test_a_program_is_built_put_into_its_place_and_started_from_there(workshop: Workshop) -> None:
+def test_a_program_is_built_put_into_its_place_and_started_from_there_once_its_tools_are_there(
+    workshop: Workshop,
+) -> None:
+    reason = f"not built: needs {NEEDS}"
+    assert made("one") == [("one", reason)]
+    with pytest.raises(ProgramMissing, match=f"^{reason}$"):
+        command(Program(name="one"))
     workshop.has_compiler()
-    assert str(missing("one")) == "not built; build it with: python runner.py native"
     assert made("one") == [("one", "")]
     assert (workshop.bin / "one").read_text() == "built\n"
     assert str(missing("one")) == ""
     assert command(Program(name="one", arguments=("--child",))) == [str(workshop.bin / "one"), "--child"]
 
 
-def test_a_program_whose_tools_are_missing_says_which(workshop: Workshop) -> None:
-    reason = f"not built: needs {NEEDS}"
-    assert made("one") == [("one", reason)]
-    with pytest.raises(ProgramMissing, match=f"^{reason}$"):
-        command(Program(name="one"))
-
-
 def test_a_program_is_built_again_only_if_a_source_is_newer_which_what_a_build_leaves_behind_is_not(
     workshop: Workshop,
 ) -> None:
     workshop.has_compiler()
+    assert str(missing("one")) == "not built; build it with: python runner.py native"
     assert made("one") == made("one") == [("one", "")]
     for folder in ("target", "build", "bin", "wheels"):
         workshop.newer(workshop.sources / folder / "left.rs")
@@ -98,20 +97,17 @@ def test_a_program_is_built_again_only_if_a_source_is_newer_which_what_a_build_l
     assert workshop.times_built == 2
 
 
-@pytest.mark.parametrize(
-    ("compiler", "reason"),
-    [
+def test_a_build_that_fails_says_its_last_words_then_and_later(workshop: Workshop) -> None:
+    for compiler, reason in (
         ("echo error: no such crate; exit 101", "failed: error: no such crate"),
         # bytes that are no UTF-8, and nothing on its standard input
         ("cat; printf 'caf\\351'; exit 1", "failed: caf\N{REPLACEMENT CHARACTER}"),
-    ],
-)
-def test_a_build_that_fails_says_its_last_words_then_and_later(workshop: Workshop, compiler: str, reason: str) -> None:
-    workshop.has_compiler(compiler)
-    ((_, said),) = made("one")
-    assert said.startswith(f"not built, although its tools are installed: {NEEDS} ")
-    assert said.endswith(reason)
-    assert str(missing("one")) == said
+    ):
+        workshop.has_compiler(compiler)
+        ((_, said),) = made("one")
+        assert said.startswith(f"not built, although its tools are installed: {NEEDS} ")
+        assert said.endswith(reason)
+        assert str(missing("one")) == said
     workshop.has_compiler()
     assert made("one") == [("one", "")]
     assert str(missing("one")) == ""
@@ -190,13 +186,7 @@ def test_another_load_generator_is_what_path_has_and_is_run_by_a_client_of_ours(
     assert f"needs {name} on PATH" in str(missing(name))
     script(workshop.tools / name, "")
     assert str(missing(name)) == ""
-    assert command(PROGRAMS[name]) == [
-        sys.executable,
-        "-s",
-        "-m",
-        "experiments.loadgen.peers",
-        name,
-    ]
+    assert command(PROGRAMS[name]) == [sys.executable, "-s", "-m", "experiments.loadgen.peers", name]
 
 
 def test_every_program_has_a_place_of_its_own() -> None:

@@ -62,12 +62,9 @@ def test_what_is_claimed_of_a_service_is_a_sentence_of_its_facts(facts: LockFact
     assert str(report.sentence()).startswith(told)
 
 
-def test_whose_a_mutex_is_that_is_no_objects() -> None:
+def test_mutexes_of_no_object_and_files_have_short_names() -> None:
     assert "a global variable of _counter.so" in str(describe_owner("[_counter.so]"))
     assert "no Python object" in str(describe_owner(NO_OWNER))
-
-
-def test_files_are_named_without_the_way_to_them() -> None:
     assert short_name("/usr/lib/python3.14t/functools.py") == "functools.py"
     assert short_name("/v/lib/python3.14t/site-packages/django/utils/decorators.py") == "django/utils/decorators.py"
 
