@@ -57,10 +57,9 @@ def profiled(
         build(apps, runtimes)
     service = f"{{python}} {name}.py {{port}}{' removed' * removed}"
     words = [
-        *("--quiet", "--blocks", str(blocks), "--warmup", "0"),
-        *("--service-command", service, "--directory", str(apps), "--request", "GET /"),
-        *("--duration", str(duration_s), "--runtime", ",".join(runtimes), *(() if removed else ("--profile", kinds))),
-        *("--out", str(folder / "run")),
+        *f"--quiet --blocks {blocks} --warmup 0 --directory {apps} --runtime {','.join(runtimes)}".split(),
+        *f"--duration {duration_s} --out {folder / 'run'} {'' if removed else f'--profile {kinds}'}".split(),
+        *("--service-command", service, "--request", "GET /"),
     ]
     with redirect_stdout(StringIO()):
         if status := command.main(words):

@@ -41,16 +41,11 @@ def lab(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> Itera
         yield lab
 
 
-def layout(lab: Lab, **changes: object) -> Layout:
-    """Services on a, clients on b and c."""
-    hosts = {name: lab.host(name, **changes) for name in lab.machines}
-    return Layout(hosts=hosts, services_on="a", clients_on=("b", "c"))
-
-
 @pytest.fixture(scope="module")
 def spread(lab: Lab) -> Iterator[HostCluster]:
-    """The hosts, connected by ssh."""
-    with HostCluster(layout(lab), Method(duration_s=SECONDS)) as spread:
+    """The hosts, connected by ssh: services on a, clients on b and c."""
+    layout = Layout(hosts={name: lab.host(name) for name in lab.machines}, services_on="a", clients_on=("b", "c"))
+    with HostCluster(layout, Method(duration_s=SECONDS)) as spread:
         yield spread
 
 

@@ -5,6 +5,7 @@ their links go with them. A switch has a namespace of its own.
 """
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -31,13 +32,13 @@ def why_not() -> str:
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if missing:
         return f"needs {', '.join(missing)}"
-    command = ["unshare", "-n", "-m", "-p", "-T", "--monotonic", "1", "--fork", "true"]
-    tried = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = "unshare -n -m -p -T --monotonic 1 --fork true"
+    tried = subprocess.run(command.split(), capture_output=True, text=True, check=False)
     return f"no right to make namespaces: {tried.stderr.strip()}" if tried.returncode else ""
 
 
-def sh(*words: str) -> None:
-    subprocess.run(words, check=True, capture_output=True, timeout=DEADLINE_S)
+def sh(command: str) -> None:
+    subprocess.run(shlex.split(command), check=True, capture_output=True, timeout=DEADLINE_S)
 
 
 def wait_until(is_so: Callable[[], bool], what: str, deadline_s: float = DEADLINE_S) -> None:
@@ -67,9 +68,9 @@ class Machine:
     folder: Path
     process: "subprocess.Popen[bytes]"
 
-    def enter(self, *words: str, kind: str = "-n") -> None:
+    def enter(self, command: str, kind: str = "-n") -> None:
         """Run a command in its network, or in its mounts (-m)."""
-        sh("nsenter", "-t", str(self.process.pid), kind, *words)
+        sh(f"nsenter -t {self.process.pid} {kind} {command}")
 
     def processes(self) -> list[tuple[int, str]]:
         """The processes of ours on that host, with their command lines."""
@@ -131,18 +132,19 @@ class Lab:
     def host(self, name: str, **changes: object) -> Host:
         """As a plan describes it."""
         fields: dict[str, object] = {
+            "address": self.machines[name].address,
             "ssh": f"root@{self.machines[name].address}:22",
             "identity_file": str(self.folder / "key"),
             "known_hosts": str(self.folder / "known_hosts"),
         }
-        return Host(name=name, address=self.machines[name].address, **{**fields, **changes})  # type: ignore[arg-type]
+        return Host(name=name, **{**fields, **changes})  # type: ignore[arg-type]
 
     def start(self, name: str, path: str = "") -> None:
         """Start a host, or start it again after it was ended. path: its PATH"""
         folder, log = self.folder / name, self.folder / f"sshd_{name}.log"
         if not folder.exists():
             folder.mkdir()
-            sh("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.folder / f"host_{name}"))
+            sh(f"ssh-keygen -q -t ed25519 -N '' -f {self.folder}/host_{name}")
         config = folder / "sshd_config"
         config.write_text(
             f"HostKey {self.folder}/host_{name}\nAuthorizedKeysFile {self.folder}/key.pub\nStrictModes no\nUsePAM no\n"
@@ -150,56 +152,53 @@ class Lab:
             f"SetEnv PATH={path or self.path} HOME={folder} TMPDIR={folder} XDG_CACHE_HOME={folder}/cache\n"
         )
         (folder / ".bashrc").write_text("echo Welcome")  # as some logins write
-        clock = ["-T", "--monotonic", str(CLOCKS_S[name])] if CLOCKS_S.get(name) else []
-        spaces = ["-n", "-p", "-m", *clock, "--mount-proc", "--fork", "--kill-child"]
-        process = self._hold(["unshare", *spaces, SSHD, "-D", "-e", "-f", str(config)], log)
+        clock = f"-T --monotonic {CLOCKS_S[name]}" if CLOCKS_S.get(name) else ""
+        process = self._hold(f"-n -p -m {clock} --mount-proc --fork --kill-child {SSHD} -D -e -f {config}", log)
         number = ascii_lowercase.index(name) + 1
         address = f"{self.subnet}.{number}"
         machine = self.machines[name] = Machine(name=name, address=address, folder=folder, process=process)
-        with suppress(
-            subprocess.CalledProcessError
-        ):  # the kernel takes its time to remove that of a host which is gone
-            self._in_switch("ip", "link", "del", f"to-{name}")
+        with suppress(subprocess.CalledProcessError):  # the kernel takes its time to remove that of a host that is gone
+            self._in_switch(f"ip link del to-{name}")
         self._plug(f"to-{name}", "eth0", process.pid)
-        machine.enter("ip", "addr", "add", f"{address}/24", "dev", "eth0")
-        hardware = f"02:00:00:00:00:{number:02x}"  # the same one again: nobody remembers another
-        machine.enter("ip", "link", "set", "eth0", "address", hardware)
+        machine.enter(f"ip addr add {address}/24 dev eth0")
+        machine.enter(f"ip link set eth0 address 02:00:00:00:00:{number:02x}")  # the same one again
         for link in ("lo", "eth0"):
-            machine.enter("ip", "link", "set", link, "up")
+            machine.enter(f"ip link set {link} up")
         with (self.folder / "known_hosts").open("a") as known:
             known.write(f"{address} {(self.folder / f'host_{name}.pub').read_text()}")
         wait_until(lambda: b"Server listening" in log.read_bytes(), f"sshd of {name} listens")
 
     def link(self, name: str, state: str) -> None:
         """Its cable: up or down."""
-        self._in_switch("ip", "link", "set", f"to-{name}", state)
+        self._in_switch(f"ip link set to-{name} {state}")
 
     def _make(self) -> None:
         Path("/run/sshd").mkdir(exist_ok=True)
-        sh("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.folder / "key"))
-        self.switch = self._hold(["unshare", "-n", "sleep", "infinity"], self.folder / "switch.log")
-        self._in_switch("ip", "link", "add", "bridge", "type", "bridge")
-        self._in_switch("ip", "link", "set", "bridge", "up")
-        self._plug("to-us", f"gs{os.getpid()}", os.getpid())
-        sh("ip", "addr", "add", f"{self.subnet}.254/24", "dev", f"gs{os.getpid()}")
-        sh("ip", "link", "set", f"gs{os.getpid()}", "up")
+        sh(f"ssh-keygen -q -t ed25519 -N '' -f {self.folder}/key")
+        self.switch = self._hold("-n sleep infinity", self.folder / "switch.log")
+        self._in_switch("ip link add bridge type bridge")
+        self._in_switch("ip link set bridge up")
+        ours = f"gs{os.getpid()}"
+        self._plug("to-us", ours, os.getpid())
+        sh(f"ip addr add {self.subnet}.254/24 dev {ours}")
+        sh(f"ip link set {ours} up")
         for name in CLOCKS_S:
             self.start(name)
 
     def _plug(self, port: str, there: str, pid: int) -> None:
         """A cable from the switch to the network of a process."""
-        self._in_switch("ip", "link", "add", port, "type", "veth", "peer", there, "netns", str(pid))
-        self._in_switch("ip", "link", "set", port, "master", "bridge", "up")
+        self._in_switch(f"ip link add {port} type veth peer {there} netns {pid}")
+        self._in_switch(f"ip link set {port} master bridge up")
 
-    def _hold(self, command: Sequence[str], log: Path) -> "subprocess.Popen[bytes]":
-        """A process in a network of its own that ends with this one."""
+    def _hold(self, unshared: str, log: Path) -> "subprocess.Popen[bytes]":
+        """A process in a network of its own that ends with this one. unshared: arguments of unshare"""
         with log.open("wb") as file:
-            words = ["setpriv", "--pdeathsig", "KILL", *command]
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
+            command = shlex.split(f"setpriv --pdeathsig KILL unshare {unshared}")
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=file, stderr=file)
         own = os.stat("/proc/self/ns/net")
         wait_until(lambda: not os.path.samestat(os.stat(f"/proc/{process.pid}/ns/net"), own), "a namespace")
         return process
 
-    def _in_switch(self, *words: str) -> None:
+    def _in_switch(self, command: str) -> None:
         assert self.switch
-        sh("nsenter", "-t", str(self.switch.pid), "-n", *words)
+        sh(f"nsenter -t {self.switch.pid} -n {command}")

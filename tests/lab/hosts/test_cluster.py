@@ -15,6 +15,7 @@ import pytest
 
 from commands import hosts, run
 from core.child import Slice
+from core.hosts import Host
 from core.result import load
 from lab.hosts.agent_stream import HostLost
 from lab.hosts.cluster import HostCluster
@@ -148,9 +149,9 @@ def test_nothing_is_left_when_the_hosts_are_closed(lab: Lab, spread: HostCluster
     expect_nothing_left(lab, "a", "b", "c")
 
 
-def refusal(lab: Lab, sandbox: Sandbox, name: str = "a", **changes: object) -> str:
+def refusal(sandbox: Sandbox, host: Host) -> str:
     with pytest.raises(HostLost) as error:
-        HostConnection(lab.host(name, **changes), sandbox.process_group)
+        HostConnection(host, sandbox.process_group)
     return str(error.value)
 
 
@@ -158,15 +159,15 @@ def test_a_changed_host_key_is_refused(lab: Lab, sandbox: Sandbox, tmp_path: Pat
     other = (lab.folder / "host_b.pub").read_text().split()[:2]
     known = tmp_path / "known_hosts"
     known.write_text(f"{lab.machines['a'].address} {' '.join(other)}\n")
-    assert "host key" in refusal(lab, sandbox, known_hosts=str(known)).lower()
+    assert "host key" in refusal(sandbox, lab.host("a", known_hosts=str(known))).lower()
 
 
 def test_a_full_disk_is_named(lab: Lab, sandbox: Sandbox) -> None:
     place = lab.machines["c"].folder / "cache"
     place.mkdir(exist_ok=True)
-    lab.machines["c"].enter("mount", "-t", "tmpfs", "-o", "size=64k", "none", str(place), kind="-m")
+    lab.machines["c"].enter(f"mount -t tmpfs -o size=64k none {place}", "-m")
     try:
-        assert "No space left on device" in refusal(lab, sandbox, "c")
+        assert "No space left on device" in refusal(sandbox, lab.host("c"))
     finally:
         lab.machines["c"].end()  # and with it what is mounted there
         lab.start("c")
@@ -184,7 +185,7 @@ def bare(lab: Lab, tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_host_without_a_python_of_ours_is_told_what_to_install(lab: Lab, sandbox: Sandbox, bare: Path) -> None:
-    assert "no Python 3.11 or newer" in refusal(lab, sandbox, "c")
+    assert "no Python 3.11 or newer" in refusal(sandbox, lab.host("c"))
 
 
 def test_a_missing_runtime_is_named_and_installed_there_by_uv(
@@ -216,11 +217,13 @@ def test_a_runner_that_is_killed_leaves_nothing_on_its_hosts_and_another_goes_on
     lab: Lab, tmp_path: Path, any_runtime: Runtime
 ) -> None:
     result, command = tmp_path / "run" / "result.json", [sys.executable, str(REPOSITORY / "runner.py")]
-    where = ["--hosts", str(hosts_file(lab, tmp_path, "a", "b", "c")), "--services-on", "a", "--clients-on", "b,c"]
-    what = ["--system", "4", "--runtime", str(any_runtime.name), "--num-api-services", "1", "--num-clients", "2"]
-    flags = [*where, *what, "--duration", f"{SECONDS}", "--blocks", "2", "--out", str(result.parent)]
+    flags = (
+        f"--hosts {hosts_file(lab, tmp_path, 'a', 'b', 'c')} --services-on a --clients-on b,c --system 4 "
+        f"--runtime {any_runtime.name} --num-api-services 1 --num-clients 2 --duration {SECONDS} --blocks 2 "
+        f"--out {result.parent}"
+    )
     before = [process for machine in lab.machines.values() for process in machine.processes()]
-    with subprocess.Popen([*command, *flags], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as runner:
+    with subprocess.Popen([*command, *flags.split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as runner:
         try:
             wait_until(lambda: result.exists() and len(load(result).cells) >= 1, "a cell is saved", 180)
         finally:
