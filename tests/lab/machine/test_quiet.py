@@ -186,8 +186,33 @@ def test_what_only_one_snapshot_knows_is_none_no_length_has_no_shares_and_no_cou
     assert window["swapped_pages"] == 0
 
 
-def process(name: str, parent: int, ticks: int, waited: int = 0) -> ProcessTimes:
-    return ProcessTimes(name, parent, ticks, waited, 0)
+# Number, start, name, parent, ticks, ticks waited; {} is the runner.
+EARLIER = """\
+1 0 init 0 5 0
+{} 9 python3 1 100 0
+50 9 python3.14t {} 30 0
+51 9 client {} 7 0
+60 9 loop 1 1000 0
+61 9 short 60 10 0
+70 9 postgres 1 300 0
+80 9 old 1 9999 0
+"""
+LATER = """\
+1 0 init 0 5 9999
+{} 9 python3 1 110 40
+50 9 python3.14t {} 200 0
+60 9 loop 1 1040 18
+70 9 postgres 1 320 0
+80 11 new 1 2 0
+"""
+
+
+def processes(table: str) -> dict[tuple[int, int], ProcessTimes]:
+    rows = map(str.split, table.replace("{}", str(os.getpid())).splitlines())
+    return {
+        (int(pid), int(start)): ProcessTimes(name, int(parent), int(ticks), int(waited), 0)
+        for pid, start, name, parent, ticks, waited in rows
+    }
 
 
 def test_what_others_used_is_counted_process_by_process(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,26 +221,7 @@ def test_what_others_used_is_counted_process_by_process(monkeypatch: pytest.Monk
     Others: 40 of a loop, 8 of its child, which ended after 10 before; 20 of a database; a number that was used again.
     """
     monkeypatch.setattr("os.sysconf", lambda name: 100)
-    runner = os.getpid()
-    earlier = {
-        (1, 0): process("init", 0, 5),
-        (runner, 9): process("python3", 1, 100),
-        (50, 9): process("python3.14t", runner, 30),
-        (51, 9): process("client", runner, 7),
-        (60, 9): process("loop", 1, 1000),
-        (61, 9): process("short", 60, 10),
-        (70, 9): process("postgres", 1, 300),
-        (80, 9): process("old", 1, 9999),
-    }
-    later = {
-        (1, 0): process("init", 0, 5, waited=9999),
-        (runner, 9): process("python3", 1, 110, waited=40),
-        (50, 9): process("python3.14t", runner, 200),
-        (60, 9): process("loop", 1, 1040, waited=18),
-        (70, 9): process("postgres", 1, 320),
-        (80, 11): process("new", 1, 2),
-    }
-    before, after = replace(BEFORE, processes=earlier), two_seconds_later(processes=later)
+    before, after = replace(BEFORE, processes=processes(EARLIER)), two_seconds_later(processes=processes(LATER))
     used = {"cores": 2, "window_ns": 2_000_000_000}
     assert between(before, after)["others"] == {
         **used,

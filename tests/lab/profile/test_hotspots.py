@@ -107,24 +107,27 @@ def test_a_sample_belongs_to_its_outermost_lock_or_else_to_its_innermost_functio
     assert attribute(sample(*symbols).stack).symbol == owner
 
 
-@pytest.mark.parametrize(
-    ("symbol", "lock"),
-    [
-        ("take_gil", "gil"),
-        ("stop_the_world", "stop_the_world"),
-        ("_PyCriticalSection_BeginSlow", "critical_section"),
-        ("lock_PyThread_acquire_lock", "threading_lock"),
-        ("_PyMutex_LockSlow", "mutex"),
-        ("_raw_spin_lock", "kernel_lock"),
-        ("__mutex_lock.constprop.0", "kernel_lock"),
-        ("rwsem_down_read_slowpath", "kernel_lock"),
-        ("__lll_lock_wait", "lock"),
-        ("sem_wait", "lock"),
-        ("std::sys::sync::mutex::futex::Mutex::lock_contended", "lock"),
-        ("_raw_spin_unlock_irqrestore", ""),
-        ("block_read", ""),
-    ],
-)
-def test_locks_are_known_by_the_names_of_their_functions(symbol: str, lock: str) -> None:
+LOCKS = """\
+take_gil gil
+stop_the_world stop_the_world
+_PyCriticalSection_BeginSlow critical_section
+lock_PyThread_acquire_lock threading_lock
+_PyMutex_LockSlow mutex
+native_queued_spin_lock_slowpath kernel_lock
+_raw_spin_lock kernel_lock
+__mutex_lock.constprop.0 kernel_lock
+rwsem_down_read_slowpath kernel_lock
+futex_wait lock
+__lll_lock_wait lock
+sem_wait lock
+std::sys::sync::mutex::futex::Mutex::lock_contended lock
+PyEval_RestoreThread
+_raw_spin_unlock_irqrestore
+block_read"""
+
+
+@pytest.mark.parametrize("line", LOCKS.splitlines())
+def test_locks_are_known_by_the_names_of_their_functions(line: str) -> None:
+    symbol, _, lock = line.partition(" ")
     (frame,) = next(parse_samples([" 1 cycles: \n", f"\t 1 {symbol} (/x)\n", "\n"])).stack
     assert lock_kind(frame[0]) == lock

@@ -1,6 +1,7 @@
 """What memory is made of: mappings and statistics by hand, and a real process that is asked."""
 
 import os
+import re
 import subprocess
 from itertools import count
 from pathlib import Path
@@ -15,22 +16,23 @@ from lab.run.runtimes import Runtime
 from tests.lab.hosts.namespaces import wait_until
 from tests.started import started
 
-# As 3.14.7t has them: start-end, mode, inode, name, Pss in kB.
-SMAPS = "".join(
-    f"{start}-{end} {mode} 00000000 00:00 {inode} {name}\nSize: 8 kB\nPss:  {pss} kB\nPss_Dirty: 1 kB\n"
-    for start, end, mode, inode, name, pss in [
-        ("21af2000000", "21b32000000", "rw-p", 0, "", 5000),  # mimalloc
-        ("558777400000", "558777861000", "r-xp", 77, "/usr/bin/python3.14t", 900),
-        ("558777861000", "5587778d3000", "rw-p", 0, "", 10),
-        ("5587acae9000", "5587acb26000", "rw-p", 0, "[heap]", 200),
-        ("7f0b00000000", "7f0b00021000", "rw-p", 0, "", 30),  # an arena of malloc, and the rest of its 64 MiB
-        ("7f0b00021000", "7f0b04000000", "---p", 0, "", 0),
-        ("7f0b0d288000", "7f0b0d289000", "---p", 0, "", 0),  # a guard, and the stack above it
-        ("7f0b0d289000", "7f0b0da89000", "rw-p", 0, "", 12),
-        ("7f0b0da89000", "7f0b0da8d000", "rw-p", 0, "", 4),
-        ("7ffe617a8000", "7ffe617c9000", "rw-p", 0, "[stack]", 40),
-        ("7ffe617f0000", "7ffe617f4000", "r--p", 0, "[vvar]", 0),
-    ]
+# As 3.14.7t has them: start-end, mode, inode, Pss in kB, name. These are mimalloc, the program, its data, the heap, an
+# arena of malloc and the rest of its 64 MiB, a guard, the stack above it, another mapping, the stack, and the kernel's.
+MAPPINGS = """\
+21af2000000-21b32000000 rw-p 0 5000
+558777400000-558777861000 r-xp 77 900 /usr/bin/python3.14t
+558777861000-5587778d3000 rw-p 0 10
+5587acae9000-5587acb26000 rw-p 0 200 [heap]
+7f0b00000000-7f0b00021000 rw-p 0 30
+7f0b00021000-7f0b04000000 ---p 0 0
+7f0b0d288000-7f0b0d289000 ---p 0 0
+7f0b0d289000-7f0b0da89000 rw-p 0 12
+7f0b0da89000-7f0b0da8d000 rw-p 0 4
+7ffe617a8000-7ffe617c9000 rw-p 0 40 [stack]
+7ffe617f0000-7ffe617f4000 r--p 0 0 [vvar]
+"""
+SMAPS = re.sub(
+    r"(\S+ \S+) (\d+) (\d+)(.*)", r"\1 00000000 00:00 \2\4\nSize: 8 kB\nPss:  \3 kB\nPss_Dirty: 1 kB", MAPPINGS
 )
 STATISTICS = """
 2 arenas * 1048576 bytes/arena     =            2,097,152

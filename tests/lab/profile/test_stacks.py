@@ -5,31 +5,35 @@ from typing import Any
 
 import pytest
 
-from lab.profile import stack_files, stacks
-from lab.profile.stacks import SLICE_NS, Samples, read, to_json
+from lab.profile import stack_files
+from lab.profile.stacks import LONGEST_NAME, SLICE_NS, Samples, read, to_json
 
-APP, LIBRARY = "/srv/app.py", "/usr/lib/python3.14/functools.py"
-HEAD: dict[str, Any] = {"reader": "_remote_debugging", "rate_hz": 100, "python": "3.14.7"}
-FRAMES: list[dict[str, Any]] = [
-    {"frame": [APP, 31, "Cache.get"]},
-    {"frame": [LIBRARY, 56, "update_wrapper"]},
-    {"frame": [APP, 9, "main"]},
-    {"frame": ["", 0, ""]},
-]
-STACKS: list[dict[str, Any]] = [{"stack": [0, 2]}, {"stack": [1, 2]}, {"stack": [3]}, {"stack": [2]}]
+HEAD = b"""\
+{"reader": "_remote_debugging", "rate_hz": 100, "python": "3.14.7"}
+"""
+STACKS = b"""\
+{"frame": ["/srv/app.py", 31, "Cache.get"]}
+{"frame": ["/usr/lib/python3.14/functools.py", 56, "update_wrapper"]}
+{"frame": ["/srv/app.py", 9, "main"]}
+{"frame": ["", 0, ""]}
+{"stack": [0, 2]}
+{"stack": [1, 2]}
+{"stack": [3]}
+{"stack": [2]}
+"""
 
 
 def slice_at(number: int, *counts: tuple[str, int, int], **more: int) -> dict[str, Any]:
     return {"at": number * SLICE_NS, "counts": counts, **more}
 
 
-def file_of(*lines: dict[str, Any]) -> bytes:
-    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+def file_of(*slices: dict[str, Any], stacks: bytes = STACKS) -> bytes:
+    return HEAD + stacks + b"".join(json.dumps(line).encode() + b"\n" for line in slices)
 
 
 def samples_of(*slices: dict[str, Any]) -> Samples:
     """Of the slices from 1 to 3."""
-    return read([file_of(HEAD, *FRAMES, *STACKS, *slices)], SLICE_NS, 4 * SLICE_NS, "/srv")
+    return read([file_of(*slices)], SLICE_NS, 4 * SLICE_NS, "/srv")
 
 
 def test_shares_are_of_the_time_at_work_in_the_timed_window() -> None:
@@ -59,7 +63,7 @@ def test_lines_that_wait_most_for_a_lock_come_first_with_who_called_a_librarys()
 
 
 def test_processes_are_added_up_slice_by_slice() -> None:
-    content = file_of(HEAD, *FRAMES, *STACKS, slice_at(1, ("lock", 0, 2)))
+    content = file_of(slice_at(1, ("lock", 0, 2)))
     samples = read([content, content], SLICE_NS, 3 * SLICE_NS, "/srv")
     assert samples.processes == 2
     assert [part.total() for part in samples.slices] == [4, 0]
@@ -77,7 +81,7 @@ def test_processes_are_added_up_slice_by_slice() -> None:
     ],
 )
 def test_what_a_file_should_not_have_counts_for_nothing(rest: bytes) -> None:
-    good = file_of(HEAD, *FRAMES, *STACKS, slice_at(1, ("run", 0, 1)))
+    good = file_of(slice_at(1, ("run", 0, 1)))
     samples = read([good + rest], SLICE_NS, 4 * SLICE_NS, "/srv")
     assert samples.total.total() == 1
 
@@ -109,7 +113,7 @@ def test_speedscope_has_a_profile_of_all_and_one_of_each_state_that_adds_up_to_i
 
 
 def test_long_names_and_lines_below_zero_are_cut() -> None:
-    frames = [{"frame": ["/srv/" + "x" * 999 + ".py", -1, "f" * 999]}]
-    samples = read([file_of(HEAD, *frames, {"stack": [0]}, slice_at(1, ("run", 0, 1)))], SLICE_NS, 2 * SLICE_NS, "/srv")
+    stacks = json.dumps({"frame": ["/srv/" + "x" * 999 + ".py", -1, "f" * 999]}).encode() + b'\n{"stack": [0]}\n'
+    samples = read([file_of(slice_at(1, ("run", 0, 1)), stacks=stacks)], SLICE_NS, 2 * SLICE_NS, "/srv")
     (line,) = to_json(samples)["lines"]
-    assert (len(line["function"]), len(line["file"]), line["line"]) == (stacks.LONGEST_NAME, stacks.LONGEST_NAME, 0)
+    assert (len(line["function"]), len(line["file"]), line["line"]) == (LONGEST_NAME, LONGEST_NAME, 0)
