@@ -39,18 +39,19 @@ def test_options_hold_for_all_and_an_entry_keeps_its_hashes(tmp_path: Path) -> N
     assert found.hashed
 
 
-@pytest.mark.parametrize(
-    ("entry", "name"),
-    [
-        ("Flask==3.1.3 --hash=sha256:00", "flask"),
-        ("uvicorn[standard]>=0.30", "uvicorn"),
-        ("shop @ file:///home/me/shop", "shop"),
-        ("./wheels/my_shop-1.0-py3-none-any.whl", "my-shop"),
-        ("https://example.org/my_shop-1.0.tar.gz", "my-shop"),
-        ("./shop", "./shop"),
-    ],
-)
-def test_an_entry_says_which_package_it_asks_for(entry: str, name: str) -> None:
+NAMES = """\
+Flask==3.1.3 --hash=sha256:00 -> flask
+uvicorn[standard]>=0.30 -> uvicorn
+shop @ file:///home/me/shop -> shop
+./wheels/my_shop-1.0-py3-none-any.whl -> my-shop
+https://example.org/my_shop-1.0.tar.gz -> my-shop
+ruamel.yaml -> ruamel-yaml
+./shop -> ./shop"""
+
+
+@pytest.mark.parametrize("line", NAMES.splitlines())
+def test_an_entry_says_which_package_it_asks_for(line: str) -> None:
+    entry, name = line.split(" -> ")
     assert name_of(entry) == name
 
 
@@ -80,23 +81,24 @@ def test_constraints_are_the_files_of_this_machine() -> None:
     assert constraint_files(wanted) == [Path("/a/limits.txt"), Path("/b.txt")]
 
 
-@pytest.mark.parametrize(
-    ("entry", "is_folder"),
-    [
-        ("./lib", True),
-        ("--editable=./lib[fast]", True),
-        ("shop @ file://{here}/lib ; python_version > '3'", True),
-        ("lib", False),
-        ("flask==3.1.3", False),
-        ("shop @ https://example.org/lib", False),
-        ("./none", False),
-        ("-e git+https://x/y", False),
-    ],
-)
-def test_an_entry_may_be_a_folder_of_this_machine(
-    entry: str, is_folder: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+FOLDERS = """\
+./lib
+lib/
+-e ./lib
+--editable=./lib[fast]
+shop @ file://{here}/lib ; python_version > '3'
+{here}/lib"""
+OTHERS = """\
+lib
+flask==3.1.3
+shop @ https://example.org/lib
+./none
+-e git+https://x/y"""
+
+
+def test_an_entry_may_be_a_folder_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "lib").mkdir()
     monkeypatch.chdir(tmp_path)
-    found = local_path(entry.format(here=tmp_path))
-    assert (found and found.resolve()) == (tmp_path / "lib" if is_folder else None)
+    folders = [local_path(entry) for entry in FOLDERS.format(here=tmp_path).splitlines()]
+    assert {folder and folder.resolve() for folder in folders} == {tmp_path / "lib"}
+    assert {local_path(entry) for entry in OTHERS.splitlines()} == {None}

@@ -4,22 +4,20 @@ import pytest
 
 from lab.gil.notice import MOST_NOTICES, notices
 
+LINES = """\
+RuntimeError: dictionary changed size during iteration
+RuntimeError: dictionary keys changed during iteration
+RuntimeError: Set changed size during iteration
+RuntimeError: deque mutated during iteration
+RuntimeError: OrderedDict mutated during iteration
+ValueError: list modified during sort
+ValueError: generator already executing
+RuntimeError: reentrant call inside <_io.BufferedWriter name='x'>
+shop.py:3: RuntimeWarning: this object is not thread-safe
+RuntimeWarning: The global interpreter lock (GIL) has been enabled to load module 'x', which has not declared"""
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "RuntimeError: dictionary changed size during iteration",
-        "RuntimeError: dictionary keys changed during iteration",
-        "RuntimeError: Set changed size during iteration",
-        "RuntimeError: deque mutated during iteration",
-        "RuntimeError: OrderedDict mutated during iteration",
-        "ValueError: list modified during sort",
-        "ValueError: generator already executing",
-        "RuntimeError: reentrant call inside <_io.BufferedWriter name='x'>",
-        "shop.py:3: RuntimeWarning: this object is not thread-safe",
-        "RuntimeWarning: The global interpreter lock (GIL) has been enabled to load module 'x', which has not declared",
-    ],
-)
+
+@pytest.mark.parametrize("line", LINES.splitlines())
 def test_a_line_about_threads_is_a_notice_once(line: str) -> None:
     assert notices(f"GET / 200\n  {line}\n{line}\nTraceback") == [line]
 

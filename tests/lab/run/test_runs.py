@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from config.plan import Plan
 from core.errors import BadInput
-from core.result import CellResult, Run, RunFile, keep_comparisons, load
-from core.runtime import RuntimeName
+from core.result import keep_comparisons, load
 from lab import locks
 from lab.places import REPOSITORY
 from lab.run.runs import commit, expect_no_foreign_files, run_lock
 from lab.run.sandbox import Sandbox
+from tests.commands.saved import saved
 from tests.contract.runs import wait_for_ends
 from tests.started import Started, started
 
@@ -94,19 +93,7 @@ for block in range(2, 82):
 
 
 def test_a_report_beside_a_saving_run_loses_no_cell(tmp_path: Path) -> None:
-    start = {"run_id": "a", "started_at": "", "seed": 1, "command": [], "machine": {}, "runtimes": {}}
-    cell = CellResult(
-        cell_id="1",
-        system="1",
-        runtime=RuntimeName("3.14"),
-        arm="3.14",
-        block=1,
-        params={},
-        status="failed",
-        requests=1,
-    )
-    stored = Plan(name="p", rows=(), runtimes=(RuntimeName("3.14"),)).to_json()
-    RunFile(tmp_path).save(Run(**{**start, "plan": stored, "cells": [cell]}))  # type: ignore[arg-type]
+    saved(tmp_path, blocks=1)
     counts = [0]
     with started(sys.executable, "-c", SAVE, str(tmp_path), cwd=REPOSITORY) as saver:
         while saver.process.poll() is None:
@@ -115,7 +102,7 @@ def test_a_report_beside_a_saving_run_loses_no_cell(tmp_path: Path) -> None:
             run.comparisons = [{"verdict": "faster"}]
             keep_comparisons(tmp_path, run)
     assert counts == sorted(counts)
-    assert (saver.process.returncode, len(load(tmp_path).cells)) == (0, 81)
+    assert (saver.process.returncode, len(load(tmp_path).cells)) == (0, 82)
 
 
 @pytest.fixture
