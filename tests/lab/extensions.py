@@ -23,7 +23,7 @@ PyMODINIT_FUNC PyInit_%(name)s(void) { return PyModuleDef_Init(&definition); }
 
 def extension(interpreter: Interpreter, folder: Path, name: str, code: str) -> bytes:
     """A compiled extension module; the test is skipped where there is no compiler or no header."""
-    built = folder / "built" / f"{name}.so"
+    built = folder / f"built/{name}.so"
     built.parent.mkdir(exist_ok=True)
     built.with_suffix(".c").write_text(code % {"name": name})
     ask = [str(interpreter.executable), "-c", "import sysconfig; print(sysconfig.get_path('include'))"]

@@ -66,7 +66,7 @@ def test_packages_may_be_named_one_by_one_but_not_an_option_or_nothing() -> None
 def test_a_file_that_names_itself_is_refused_with_the_way_round_and_one_that_is_not_there_is_named(
     tmp_path: Path, text: str
 ) -> None:
-    file = tmp_path / "x" / "requirements.txt"
+    file = tmp_path / "x/requirements.txt"
     with pytest.raises(BadInput, match=r"requirements\.txt cannot be read"):
         read(file)
     file.parent.mkdir()

@@ -216,7 +216,7 @@ def hosts_file(lab: Lab, folder: Path, *names: str) -> Path:
 def test_a_runner_that_is_killed_leaves_nothing_on_its_hosts_and_another_goes_on_and_says_what_each_contributed(
     lab: Lab, tmp_path: Path, any_runtime: Runtime
 ) -> None:
-    result, command = tmp_path / "run" / "result.json", [sys.executable, str(REPOSITORY / "runner.py")]
+    result, command = tmp_path / "run/result.json", [sys.executable, str(REPOSITORY / "runner.py")]
     flags = (
         f"--hosts {hosts_file(lab, tmp_path, 'a', 'b', 'c')} --services-on a --clients-on b,c --system 4 "
         f"--runtime {any_runtime.name} --num-api-services 1 --num-clients 2 --duration {SECONDS} --blocks 2 "

@@ -116,12 +116,12 @@ def test_files_are_unpacked_afresh_and_apart_from_those_that_another_agent_uses(
     (shop / "run").write_text("first")
     (shop / "run").chmod(0o755)
     content, _ = archive.user_files(own(shop))
-    left = tmp_path / "cache" / "gilscope" / "files-shop-0" / "own" / "made"
+    left = tmp_path / "cache/gilscope/files-shop-0/own/made"
     left.parent.mkdir(parents=True)
     left.write_text("by the service of an earlier run")
     places = [Path(agent_calls.unpack("shop", content)) for _ in range(2)]
     assert [place.name for place in places] == ["files-shop-0", "files-shop-1"]
-    assert [os.access(place / "own" / "run", os.X_OK) for place in places] == [True, True]
+    assert [os.access(place / "own/run", os.X_OK) for place in places] == [True, True]
     assert not left.exists()
 
 
@@ -170,7 +170,7 @@ def test_a_service_of_a_users_own_runs_there_with_its_files_packages_and_bodies(
         pytest.skip("uv was not found")
     name, body = str(any_runtime.name), bytes([0, 200, 13, 10, 255])
     (short_folder / "data").mkdir()
-    (short_folder / "data" / "stock.txt").write_text("seven")
+    (short_folder / "data/stock.txt").write_text("seven")
     (short_folder / "body.bin").write_bytes(body)
     request = {"request": "POST /", "body_file": "body.bin", "expect_json": f'{{"stock": "seven", "got": {[*body]}}}'}
     requirements = str(write_wheel(short_folder, SERVE))

@@ -28,7 +28,7 @@ class Workshop:
         self.tools = folder / "tools"
         for made in (self.sources / "one", self.tools):
             made.mkdir(parents=True)
-        self.source = self.sources / "one" / "main.rs"
+        self.source = self.sources / "one/main.rs"
         self.source.write_text("fn main() {}")
 
     def build(self, name: str = "one") -> Build:
@@ -50,7 +50,7 @@ class Workshop:
     @property
     def times_built(self) -> int:
         """How often the compiler has run."""
-        return len((self.sources / "target" / "one").read_text().splitlines())
+        return len((self.sources / "target/one").read_text().splitlines())
 
 
 @pytest.fixture

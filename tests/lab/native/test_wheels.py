@@ -29,15 +29,15 @@ echo made >"$6/some-0.1.0-cp311-cp311-linux_x86_64.whl"
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The source of the one extension that there is, `some`; it needs sh, and borrows a header."""
     native = tmp_path / "native"
-    (native / "some" / "target").mkdir(parents=True)
+    (native / "some/target").mkdir(parents=True)
     (native / "shared").mkdir()
-    (native / "shared" / "client.hpp").write_text("one")
+    (native / "shared/client.hpp").write_text("one")
     some = Extension(name="some", tools=("sh",), borrowed=("shared/client.hpp",))
     monkeypatch.setattr(wheels, "NATIVE_SOURCES", native)
     monkeypatch.setattr(wheels, "NATIVE_BUILDS", native)
     monkeypatch.setattr(wheels, "WHEELS", native / "wheels")
     monkeypatch.setattr(wheels, "EXTENSIONS", {"some": some})
-    file = native / "some" / "lib.rs"
+    file = native / "some/lib.rs"
     file.write_text("fn main() {}")
     return file
 

@@ -23,7 +23,7 @@ def make_perf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MakePerf:
     """Puts a shell script on PATH that is called perf."""
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:/bin:/usr/bin")
 
-    return lambda body: script(tmp_path / "bin" / "perf", body)
+    return lambda body: script(tmp_path / "bin/perf", body)
 
 
 def test_perf_that_is_missing_is_told_with_what_installs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

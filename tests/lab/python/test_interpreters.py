@@ -53,11 +53,11 @@ def test_an_environments_python_leads_to_the_interpreter_it_was_made_from_whatev
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "python").symlink_to(OWN_EXECUTABLE)
+    (tmp_path / "bin/python").symlink_to(OWN_EXECUTABLE)
     (tmp_path / "pyvenv.cfg").write_text(f"home = {OWN_EXECUTABLE.parent}\n")
     monkeypatch.setenv("PYTHONHOME", "nowhere")
     monkeypatch.setenv("PYTHONSTARTUP", "nothing.py")
-    interpreter = ask("PATH", tmp_path / "bin" / "python")
+    interpreter = ask("PATH", tmp_path / "bin/python")
     assert interpreter is not None
     assert interpreter.executable == Path(os.path.realpath(OWN_EXECUTABLE))
 
@@ -67,12 +67,12 @@ def test_a_failing_shim_or_uv_is_skipped_quietly(
 ) -> None:
     fake_uv = script(tmp_path / "uv", "echo 'error: unexpected argument' >&2; exit 2")
     monkeypatch.setattr(uv, "find", lambda: fake_uv)
-    script(tmp_path / "shims" / "python3.12", "echo 'pyenv: command not found' >&2; exit 127")
-    fake_python(tmp_path / "bin" / "python3.12", "3.12.4")
+    script(tmp_path / "shims/python3.12", "echo 'pyenv: command not found' >&2; exit 127")
+    fake_python(tmp_path / "bin/python3.12", "3.12.4")
     search(tmp_path / "shims", tmp_path / "missing", tmp_path / "bin")
     found = find(["3.12", "3.11"])
     assert list(found) == ["3.12"]
-    assert (found["3.12"].executable, found["3.12"].alternatives) == (tmp_path / "bin" / "python3.12", ())
+    assert (found["3.12"].executable, found["3.12"].alternatives) == (tmp_path / "bin/python3.12", ())
     assert capfd.readouterr() == ("", "")
 
 
@@ -122,7 +122,7 @@ def test_a_hanging_interpreter_does_not_hold_up_a_good_one(
     monkeypatch.setattr(interpreters, "ask", ask_at_once)
     for number in range(4):
         script(tmp_path / str(number) / "python3.12", "exec sleep 60")
-    fake_python(tmp_path / "good" / "python3.12", "3.12.4")
+    fake_python(tmp_path / "good/python3.12", "3.12.4")
     search(*(tmp_path / str(number) for number in range(4)), tmp_path / "good")
     assert "3.12" in find(["3.12"])
 
@@ -155,14 +155,14 @@ def test_one_shim_behind_two_names_is_asked_under_both_and_one_binary_counts_onc
 def test_a_static_build_comes_before_newer_shared_and_debug_ones_and_of_equals_uv_first_then_the_path_then_pyenv(
     search: Search, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pyenv = fake_python(tmp_path / "versions" / "3.12.4" / "bin" / "python3.12", "3.12.10")
-    shared = fake_python(tmp_path / "shared" / "python3.12", "3.12.11", shared=True)
-    debug = fake_python(tmp_path / "debug" / "python3.12", "3.12.11", debug=True)
-    old = fake_python(tmp_path / "old" / "python3.12", "3.12.4")
-    preview = fake_python(tmp_path / "preview" / "python3.12", "3.12.10rc1")
-    on_path = fake_python(tmp_path / "newest" / "python3.12", "3.12.10")
-    managed = fake_python(tmp_path / "managed" / "cpython-3.12" / "bin" / "python3.12", "3.12.10")
-    fake_uv = script(tmp_path / "tools" / "uv", f"echo 'warning: one' >&2; echo {tmp_path}/managed")
+    pyenv = fake_python(tmp_path / "versions/3.12.4/bin/python3.12", "3.12.10")
+    shared = fake_python(tmp_path / "shared/python3.12", "3.12.11", shared=True)
+    debug = fake_python(tmp_path / "debug/python3.12", "3.12.11", debug=True)
+    old = fake_python(tmp_path / "old/python3.12", "3.12.4")
+    preview = fake_python(tmp_path / "preview/python3.12", "3.12.10rc1")
+    on_path = fake_python(tmp_path / "newest/python3.12", "3.12.10")
+    managed = fake_python(tmp_path / "managed/cpython-3.12/bin/python3.12", "3.12.10")
+    fake_uv = script(tmp_path / "tools/uv", f"echo 'warning: one' >&2; echo {tmp_path}/managed")
     monkeypatch.setattr(uv, "find", lambda: fake_uv)
     monkeypatch.setenv("PYENV_ROOT", str(tmp_path))
     search(*(path.parent for path in (shared, debug, old, preview, on_path)))
@@ -175,8 +175,8 @@ def test_a_static_build_comes_before_newer_shared_and_debug_ones_and_of_equals_u
 def test_uv_is_taken_from_the_path_or_from_beside_the_orchestrator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    beside = script(tmp_path / "venv" / "uv", "")
-    on_path = script(tmp_path / "bin" / "uv", "")
+    beside = script(tmp_path / "venv/uv", "")
+    on_path = script(tmp_path / "bin/uv", "")
     for own, path, found in (("venv", "empty", beside), ("venv", "bin", on_path), ("none", "empty", None)):
         monkeypatch.setattr(sys, "executable", str(tmp_path / own / "python"))
         monkeypatch.setenv("PATH", str(tmp_path / path))
@@ -186,8 +186,8 @@ def test_uv_is_taken_from_the_path_or_from_beside_the_orchestrator(
 def test_a_jit_is_looked_for_among_all_and_is_measured_off_in_the_same_interpreter(
     search: Search, tmp_path: Path
 ) -> None:
-    newest = fake_python(tmp_path / "a" / "python3.14", "3.14.7")
-    with_jit = fake_python(tmp_path / "b" / "python3.14", "3.14.5", jit=True)
+    newest = fake_python(tmp_path / "a/python3.14", "3.14.7")
+    with_jit = fake_python(tmp_path / "b/python3.14", "3.14.5", jit=True)
     both = ["3.14", "3.14+jit"]
     search(tmp_path / "a", tmp_path / "b")
     assert [find(both)[name].executable for name in both] == [with_jit, with_jit]
@@ -203,8 +203,8 @@ def test_a_jit_is_looked_for_among_all_and_is_measured_off_in_the_same_interpret
 def test_a_chosen_path_is_taken_before_a_better_one_also_when_its_name_was_not_asked_for(
     search: Search, tmp_path: Path
 ) -> None:
-    fake_python(tmp_path / "bin" / "python3.12", "3.12.9")
-    chosen = fake_python(tmp_path / "mine" / "python", "3.12.1", shared=True)
+    fake_python(tmp_path / "bin/python3.12", "3.12.9")
+    chosen = fake_python(tmp_path / "mine/python", "3.12.1", shared=True)
     search(tmp_path / "bin")
     for asked in (["3.12"], []):
         found = find(asked, chosen={"3.12": chosen})["3.12"]
@@ -224,11 +224,11 @@ def test_a_chosen_path_of_another_build_or_of_none_is_refused_with_what_it_is(tm
 
 
 def test_all_found_lists_every_one_of_at_least_3_11_by_name_best_first(search: Search, tmp_path: Path) -> None:
-    fake_python(tmp_path / "a" / "python3.10", "3.10.1")
-    fake_python(tmp_path / "a" / "python3.14t", "3.14.2", free_threaded=True)
-    fake_python(tmp_path / "a" / "python3.14", "3.14.2")
-    fake_python(tmp_path / "a" / "python3.11", "3.11.2")
-    fake_python(tmp_path / "b" / "python3.11", "3.11.7")
+    fake_python(tmp_path / "a/python3.10", "3.10.1")
+    fake_python(tmp_path / "a/python3.14t", "3.14.2", free_threaded=True)
+    fake_python(tmp_path / "a/python3.14", "3.14.2")
+    fake_python(tmp_path / "a/python3.11", "3.11.2")
+    fake_python(tmp_path / "b/python3.11", "3.11.7")
     search(tmp_path / "a", tmp_path / "b")
     assert [(one.name, one.facts["version"]) for one in all_found()] == [
         ("3.11", "3.11.7"),

@@ -38,7 +38,7 @@ def test_a_program_of_another_user_is_named_with_its_owner(tmp_path: Path, marke
 
 
 def test_a_program_that_others_can_write_to_or_replace_is_refused(tmp_path: Path, marker: Path) -> None:
-    program = hostile(tmp_path / "bin" / "python3.14", marker)
+    program = hostile(tmp_path / "bin/python3.14", marker)
     for path, mode in ((program, 0o757), (program, 0o777), (program.parent, 0o777)):
         path.chmod(mode)
         assert str(may_execute(program)) == f"other users can write to {path}"
@@ -66,7 +66,7 @@ def test_a_loop_of_links_is_an_answer_and_no_loop(tmp_path: Path) -> None:
 def test_found_on_path_it_is_not_executed_and_named(
     tmp_path: Path, marker: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    program = hostile(tmp_path / "bin" / "python3.19", marker)
+    program = hostile(tmp_path / "bin/python3.19", marker)
     os.chown(program, NOBODY, NOBODY)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     assert interpreters.find(["3.19"]) == {}
@@ -77,7 +77,7 @@ def test_found_on_path_it_is_not_executed_and_named(
 
 @as_root
 def test_uv_of_another_user_is_passed_over(tmp_path: Path, marker: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = hostile(tmp_path / "bin" / "uv", marker)
+    program = hostile(tmp_path / "bin/uv", marker)
     monkeypatch.setenv("PATH", str(program.parent))
     assert uv.find() == program
     os.chown(program, NOBODY, NOBODY)

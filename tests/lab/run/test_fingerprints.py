@@ -27,7 +27,7 @@ __all__ = ["begin", "journal", "order", "plan", "quiet_machine"]
 def services(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with one measured file."""
     (tmp_path / "services").mkdir()
-    (tmp_path / "services" / "cached.py").write_text("A = 1\n")
+    (tmp_path / "services/cached.py").write_text("A = 1\n")
     monkeypatch.setattr(fingerprints, "REPOSITORY", tmp_path)
     return tmp_path / "services"
 
@@ -94,11 +94,11 @@ def test_packages_that_changed_are_named_with_both_versions() -> None:
 
 
 def test_a_package_edited_in_place_is_another_environment(tmp_path: Path) -> None:
-    module = tmp_path / "lib" / "python3.14" / "site-packages" / "tornado.py"
+    module = tmp_path / "lib/python3.14/site-packages/tornado.py"
     module.parent.mkdir(parents=True)
     module.write_text("A = 1")
     system = find("3")
-    runtimes = {"3.14": replace(runtime("3.14"), pythons={system.requirements: tmp_path / "bin" / "python"})}
+    runtimes = {"3.14": replace(runtime("3.14"), pythons={system.requirements: tmp_path / "bin/python"})}
     plan = Plan(name="p", rows=(Row(system=system, values={}),), runtimes=(RuntimeName("3.14"),))
     taken = Fingerprinter(plan, runtimes, {})
     cell = plan.entries()[0].cell

@@ -29,7 +29,7 @@ def test_the_folder_is_private_and_gone_at_the_end_also_after_an_error(temporary
         assert sandbox.folder.parent == temporary
         assert stat.S_IMODE(sandbox.folder.stat().st_mode) == 0o700
         (sandbox.folder / "a").mkdir()
-        (sandbox.folder / "a" / "file").write_text("x")
+        (sandbox.folder / "a/file").write_text("x")
         raise KeyboardInterrupt
     assert list(temporary.iterdir()) == []
 
