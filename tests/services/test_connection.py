@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -14,8 +15,11 @@ from systems import find
 CALC_FRAME = bytes.fromhex("00000002") + b"{}"
 
 
+Pair: TypeAlias = tuple[Connection, socket.socket]
+
+
 @pytest.fixture
-def pair() -> Iterator[tuple[Connection, socket.socket]]:
+def pair() -> Iterator[Pair]:
     """A connection and its peer."""
     sock, peer = socket.socketpair()
     with sock, peer:
@@ -24,7 +28,7 @@ def pair() -> Iterator[tuple[Connection, socket.socket]]:
 
 
 def test_a_connection_that_is_silent_has_no_request_and_one_that_is_closed_is_none(
-    pair: tuple[Connection, socket.socket],
+    pair: Pair,
 ) -> None:
     connection, peer = pair
     assert connection.receive() == []
@@ -39,7 +43,7 @@ def test_a_connection_that_is_silent_has_no_request_and_one_that_is_closed_is_no
 
 
 def test_what_the_peer_does_not_take_stays_unsent_and_keeps_its_order(
-    pair: tuple[Connection, socket.socket],
+    pair: Pair,
 ) -> None:
     connection, peer = pair
     parts = [bytes([number]) * 300_000 for number in range(5)]
@@ -54,7 +58,7 @@ def test_what_the_peer_does_not_take_stays_unsent_and_keeps_its_order(
     assert connection.flush()
 
 
-def test_sending_to_a_peer_that_has_gone_is_no_error(pair: tuple[Connection, socket.socket]) -> None:
+def test_sending_to_a_peer_that_has_gone_is_no_error(pair: Pair) -> None:
     connection, peer = pair
     peer.close()
     connection.send(b"x")
@@ -62,7 +66,7 @@ def test_sending_to_a_peer_that_has_gone_is_no_error(pair: tuple[Connection, soc
     assert connection.flush()
 
 
-def test_a_refusal_is_a_frame_with_its_code(pair: tuple[Connection, socket.socket]) -> None:
+def test_a_refusal_is_a_frame_with_its_code(pair: Pair) -> None:
     connection, peer = pair
     connection.refuse(503, "full")
     body = b'{"code": 503, "msg": "", "err": "full", "calc_ns": 0}'

@@ -1,7 +1,6 @@
 """Each worker waits for sockets of its own, and one that is held up loses its others to one that is not."""
 
 import os
-import select
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -14,10 +13,10 @@ import pytest
 from services import loops
 from services.loops import Loops, peer_of
 from services.watch import make_watch
+from tests.services.test_watch import SELECTORS
 
 DEADLINE_S = 60.0
 WORKERS = 4
-SELECTORS = [name for name in ("epoll", "poll", "select", "kqueue") if hasattr(select, name)]
 KINDS = [(selector, mode, active) for selector in SELECTORS for mode in ("all", "single") for active in (1, 2, WORKERS)]
 
 

@@ -160,29 +160,6 @@ def test_a_selector_that_the_platform_lacks_is_refused_with_those_it_has() -> No
 # ---- one worker is still arming a socket when another one already has it -----------------------------------------
 
 
-class SlowWaker(EpollWatch):
-    """A waker whose add() or arm() is held up before it does anything: the one that `slow` names, once."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.slow = ""
-        self.entered = threading.Event()
-        self.go_on = threading.Event()
-
-    def add(self, fd: int) -> None:
-        self._hold("add")
-        super().add(fd)
-
-    def arm(self, fd: int) -> None:
-        self._hold("arm")
-        super().arm(fd)
-
-    def _hold(self, name: str) -> None:
-        if name == self.slow and not self.entered.is_set():
-            self.entered.set()
-            assert self.go_on.wait(DEADLINE_S)
-
-
 def _readable(fd: int) -> bool:
     return bool(select.select((fd,), (), (), 0)[0])
 
@@ -190,8 +167,11 @@ def _readable(fd: int) -> bool:
 @pytest.mark.skipif(not hasattr(select, "epoll"), reason="needs epoll")
 @pytest.mark.parametrize("slow", ["add", "arm"])
 @pytest.mark.parametrize("then", ["arm", "close"])
-def test_a_socket_that_is_taken_while_it_is_still_being_armed_kills_no_worker(slow: str, then: str) -> None:
-    waker = SlowWaker()
+def test_a_socket_that_is_taken_while_it_is_still_being_armed_kills_no_worker(
+    monkeypatch: pytest.MonkeyPatch, slow: str, then: str
+) -> None:
+    """The waker's add() or arm() is held up before it does anything, once."""
+    waker, entered, go_on = EpollWatch(), threading.Event(), threading.Event()
     watch = ScanWatch(waker, _readable)
     watched, peer = socket.socketpair()
     fd = watched.fileno()
@@ -199,7 +179,13 @@ def test_a_socket_that_is_taken_while_it_is_still_being_armed_kills_no_worker(sl
     if slow == "arm":
         watch.add(fd)
         assert watch.wait() == [fd]
-    waker.slow = slow
+    act = getattr(waker, slow)
+
+    def held_up(fd: int) -> None:
+        if not entered.is_set():
+            entered.set()
+            assert go_on.wait(DEADLINE_S)
+        act(fd)
 
     def taking() -> None:
         assert watch.wait() == [fd]
@@ -209,14 +195,14 @@ def test_a_socket_that_is_taken_while_it_is_still_being_armed_kills_no_worker(sl
             watch.forget(fd)
             watched.close()
 
-    add_or_arm = watch.add if slow == "add" else watch.arm
-    threads = [threading.Thread(target=act, daemon=True) for act in (lambda: add_or_arm(fd), taking)]
+    monkeypatch.setattr(waker, slow, held_up)
+    threads = [threading.Thread(target=work, daemon=True) for work in (lambda: getattr(watch, slow)(fd), taking)]
     with watched, peer:
         threads[0].start()
-        assert waker.entered.wait(DEADLINE_S)
+        assert entered.wait(DEADLINE_S)
         threads[1].start()
         threads[1].join(NOTHING_S)
-        waker.go_on.set()
+        go_on.set()
         for thread in threads:
             thread.join(DEADLINE_S)
         assert [thread.is_alive() for thread in threads] == [False, False]  # an error of theirs is a warning, an error

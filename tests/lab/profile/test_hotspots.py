@@ -63,11 +63,6 @@ def test_the_hottest_function_and_lock_are_told_with_their_shares(found: HotSpot
     assert told in str(found.sentence())
 
 
-def test_a_sample_counts_for_what_it_stands_for() -> None:
-    found = count_hot_spots([sample("f", weight=300), sample("g", weight=100)])
-    assert [(one.symbol, one.share) for one in found.hot] == [("f", 0.75), ("g", 0.25)]
-
-
 def test_a_profile_can_be_written_as_json_with_its_hottest_alone() -> None:
     kept = json.loads(json.dumps(profile(TAKE_GIL, LOOP, LOOP, WAIT).to_json(most=2)))
     assert [one["symbol"] for one in kept["hot"]] == ["_PyEval_EvalFrameDefault", "epoll_wait"]

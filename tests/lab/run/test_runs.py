@@ -28,7 +28,7 @@ with run_lock(Path(sys.argv[1])) as sandbox:
     sys.stdin.read()
 """
 
-NOBODY = ("-c", "user.name=nobody", "-c", "user.email=nobody@example.org", "-c", "commit.gpgsign=false")
+NOBODY = "-c user.name=nobody -c user.email=nobody@example.org -c commit.gpgsign=false"
 
 
 def holder(folder: Path) -> AbstractContextManager[Started]:
@@ -112,21 +112,21 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("lab.run.runs.LONGEST_GIT_S", 60.0)
     (tmp_path / "file").write_text("one")
-    git(tmp_path, "init", "-q")
-    git(tmp_path, "add", "file")
-    git(tmp_path, *NOBODY, "commit", "-q", "-m", "one")
+    git(tmp_path, "init -q")
+    git(tmp_path, "add file")
+    git(tmp_path, f"{NOBODY} commit -q -m one")
     return tmp_path
 
 
-def git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, text=True)
+def git(folder: Path, arguments: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *arguments.split()], check=True, capture_output=True, text=True)
     return done.stdout.strip()
 
 
 def test_a_tree_has_twelve_digits_of_its_commit_and_a_tracked_file_that_differs_is_said_and_a_new_one_is_not(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    digits = git(tree, "rev-parse", "HEAD")[:12]
+    digits = git(tree, "rev-parse HEAD")[:12]
     assert commit(tree) == digits
     monkeypatch.setenv("GIT_DIR", "/nowhere")  # what git is told by its environment does not count
     (tree / "new").write_text("two")

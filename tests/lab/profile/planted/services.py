@@ -8,7 +8,6 @@ from importlib import import_module
 
 THREADS = 6
 shared_dict = dict.fromkeys(range(20_000))
-shared_list = list(range(20_000))
 
 
 class Counter:
@@ -19,16 +18,10 @@ def shared_dict_under_one_key() -> None:
     shared_dict[0] = None
 
 
-def shared_list_appended() -> None:
-    shared_list.append(0)
-    if len(shared_list) > 40_000:
-        shared_list.clear()
-
-
 def function_attributes() -> None:
     def view() -> None: ...
 
-    functools.update_wrapper(view, shared_list_appended)
+    functools.update_wrapper(view, shared_dict_under_one_key)
 
 
 def counter_object() -> None:
