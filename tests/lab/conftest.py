@@ -12,5 +12,5 @@ from lab.python.interpreters import Interpreter, ask
 def interpreter() -> Interpreter:
     """The one that runs the tests."""
     found = ask("PATH", Path(getattr(sys, "_base_executable", None) or sys.executable))
-    assert found is not None
+    assert found
     return found

@@ -24,21 +24,19 @@ def stamp(interpreter: Interpreter, file: Path) -> str:
     return stamp_of(interpreter, Contents(requirements_file=file, hashed=False))
 
 
-@pytest.mark.parametrize(
-    ("named", "changed"),
-    [
-        ("-r inner.txt", "inner.txt"),
-        ("-c inner.txt", "inner.txt"),
-        ("-r middle.txt", "inner.txt"),
-        ("-c middle.txt", "inner.txt"),
-        ("shop @ file://{folder}/shop-1.0-py3-none-any.whl", "shop-1.0-py3-none-any.whl"),
-    ],
-)
-def test_a_file_that_the_requirements_name_has_a_say(
-    interpreter: Interpreter, requirements: Path, named: str, changed: str
-) -> None:
+NAMED = """\
+-r inner.txt -> inner.txt
+-c inner.txt -> inner.txt
+-r middle.txt -> inner.txt
+-c middle.txt -> inner.txt
+shop @ file://{folder}/shop-1.0-py3-none-any.whl -> shop-1.0-py3-none-any.whl"""
+
+
+@pytest.mark.parametrize("line", NAMED.splitlines())
+def test_a_file_that_the_requirements_name_has_a_say(interpreter: Interpreter, requirements: Path, line: str) -> None:
     """Also one that names itself as constraints."""
-    requirements.write_text(f"some\n{named.format(folder=requirements.parent)}\n")
+    named, changed = line.format(folder=requirements.parent).split(" -> ")
+    requirements.write_text(f"some\n{named}\n")
     requirements.with_name("middle.txt").write_text("-c inner.txt\n")
     stamps = []
     for version in ("1.0", "1.0", "2.0"):

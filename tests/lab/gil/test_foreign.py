@@ -20,7 +20,7 @@ def test_the_file_says_what_the_interpreter_says(name: str) -> None:
     interpreter = runtime_or_skip(name).interpreter
     libraries = sorted(interpreter.executable.parent.parent.glob("lib/libpython3.*.so.1.0"))
     build = build_in_file(interpreter.executable) or build_in_file(libraries[0])
-    assert build is not None
+    assert build
     facts = interpreter.facts
     assert (build.version, build.free_threaded) == (facts["version"], facts["gil_disabled_build"])
 
@@ -53,8 +53,8 @@ def test_an_interpreter_of_another_user_is_read_and_not_executed(
         process = python_process(other.pid)
         monkeypatch.setattr(probe, "read_gil_state", lambda pid: None)
         unread = python_process(other.pid)
-    assert process is not None
-    assert unread is not None
+    assert process
+    assert unread
     assert process.label == interpreter.facts["version"] + "t"
     assert process.gil_enabled is False
     assert unread.gil_enabled is None

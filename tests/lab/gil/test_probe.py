@@ -30,8 +30,8 @@ def running(runtime: Runtime, code: str) -> Iterator[int]:
 def test_the_gil_and_the_interpreter_of_a_process_that_waits_in_the_kernel_are_known(runtime: Runtime) -> None:
     with running(runtime, WAITING) as pid:
         found, told = python_process(pid), python_process(pid, may_ask=False)
-    assert found is not None
-    assert told is not None
+    assert found
+    assert told
     assert found.gil_enabled is runtime.name.gil_enabled
     version = runtime.interpreter.facts["version"]
     assert found.label == told.label == version + ("t" if runtime.name.free_threaded else "")
@@ -46,7 +46,7 @@ def test_a_process_that_waits_in_the_kernel_is_not_waited_for_longer_and_one_tha
         monkeypatch.setattr(gilprobe, "read_gil_state", lambda pid: None)
         monkeypatch.setattr(gilprobe, "ask_gil_state", None)
         found = python_process(pid, may_ask=False)
-    assert found is not None
+    assert found
     assert found.gil_enabled is None
 
 

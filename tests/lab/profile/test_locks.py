@@ -46,7 +46,7 @@ def watched(pid: int, is_enough: Callable[[LockFacts], bool] = has_waits) -> Loc
         with LockRecording(pid) as recording:
             recording.wait_for(rounds, DEADLINE_S)
         facts = recording.facts
-        assert facts is not None
+        assert facts
         if is_enough(facts) or monotonic() > ends:
             return facts
         rounds *= 2

@@ -23,8 +23,10 @@ STACKS = b"""\
 """
 
 
-def slice_at(number: int, *counts: tuple[str, int, int], **more: int) -> dict[str, Any]:
-    return {"at": number * SLICE_NS, "counts": counts, **more}
+def slice_at(number: int, counts: str, **more: int) -> dict[str, Any]:
+    """One slice. counts: state, stack and samples, and so on"""
+    rows = (one.split() for one in counts.split(", "))
+    return {"at": number * SLICE_NS, "counts": [(one, int(stack), int(count)) for one, stack, count in rows], **more}
 
 
 def file_of(*slices: dict[str, Any], stacks: bytes = STACKS) -> bytes:
@@ -39,10 +41,10 @@ def samples_of(*slices: dict[str, Any]) -> Samples:
 def test_shares_are_of_the_time_at_work_in_the_timed_window() -> None:
     told = to_json(
         samples_of(
-            slice_at(0, ("run", 0, 99), cpu_ns=5_000_000),
-            slice_at(1, ("lock", 0, 6), ("run", 0, 2), ("idle", 3, 8)),
-            slice_at(2, ("lock", 1, 1), ("io", 2, 1), missed=3, unread=1, cpu_ns=20_000_000),
-            slice_at(4, ("gil", 0, 99), cpu_ns=90_000_000),
+            slice_at(0, "run 0 99", cpu_ns=5_000_000),
+            slice_at(1, "lock 0 6, run 0 2, idle 3 8"),
+            slice_at(2, "lock 1 1, io 2 1", missed=3, unread=1, cpu_ns=20_000_000),
+            slice_at(4, "gil 0 99", cpu_ns=90_000_000),
         )
     )
     assert told["states"] == {"run": 0.2, "ready": 0.0, "gil": 0.0, "lock": 0.7, "io": 0.1}
@@ -53,7 +55,7 @@ def test_shares_are_of_the_time_at_work_in_the_timed_window() -> None:
 
 
 def test_lines_that_wait_most_for_a_lock_come_first_with_who_called_a_librarys() -> None:
-    lines = to_json(samples_of(slice_at(1, ("lock", 1, 3), ("run", 3, 5)), slice_at(3, ("lock", 0, 1))))["lines"]
+    lines = to_json(samples_of(slice_at(1, "lock 1 3, run 3 5"), slice_at(3, "lock 0 1")))["lines"]
     assert [(line["function"], line["file"], line["line"], line["caller"]) for line in lines] == [
         ("update_wrapper", "functools.py", 56, "main (app.py:9)"),
         ("Cache.get", "app.py", 31, ""),
@@ -63,7 +65,7 @@ def test_lines_that_wait_most_for_a_lock_come_first_with_who_called_a_librarys()
 
 
 def test_processes_are_added_up_slice_by_slice() -> None:
-    content = file_of(slice_at(1, ("lock", 0, 2)))
+    content = file_of(slice_at(1, "lock 0 2"))
     samples = read([content, content], SLICE_NS, 3 * SLICE_NS, "/srv")
     assert samples.processes == 2
     assert [part.total() for part in samples.slices] == [4, 0]
@@ -81,20 +83,20 @@ def test_processes_are_added_up_slice_by_slice() -> None:
     ],
 )
 def test_what_a_file_should_not_have_counts_for_nothing(rest: bytes) -> None:
-    good = file_of(slice_at(1, ("run", 0, 1)))
+    good = file_of(slice_at(1, "run 0 1"))
     samples = read([good + rest], SLICE_NS, 4 * SLICE_NS, "/srv")
     assert samples.total.total() == 1
 
 
 def test_collapsed_stacks_have_the_outermost_frame_first_and_the_state_last() -> None:
-    samples = samples_of(slice_at(1, ("lock", 1, 2)), slice_at(2, ("lock", 1, 1), ("idle", 3, 4)))
+    samples = samples_of(slice_at(1, "lock 1 2"), slice_at(2, "lock 1 1, idle 3 4"))
     assert stack_files.folded(samples) == (
         "main (app.py:9);[idle] 4\nmain (app.py:9);update_wrapper (functools.py:56);[lock] 3\n"
     )
 
 
 def test_the_tree_of_a_flame_graph_holds_the_time_at_work() -> None:
-    tree = stack_files.tree(samples_of(slice_at(1, ("lock", 1, 2), ("run", 0, 1), ("idle", 3, 4))))
+    tree = stack_files.tree(samples_of(slice_at(1, "lock 1 2, run 0 1, idle 3 4")))
     (main,) = tree["children"]
     assert (tree["value"], main["name"], main["value"]) == (3, "main (app.py)", 3)
     assert {child["name"]: child["children"][0]["name"] for child in main["children"]} == {
@@ -104,7 +106,7 @@ def test_the_tree_of_a_flame_graph_holds_the_time_at_work() -> None:
 
 
 def test_speedscope_has_a_profile_of_all_and_one_of_each_state_that_adds_up_to_its_time() -> None:
-    file = json.loads(stack_files.speedscope(samples_of(slice_at(1, ("lock", 1, 2), ("run", 0, 1))), "4-3.14t"))
+    file = json.loads(stack_files.speedscope(samples_of(slice_at(1, "lock 1 2, run 0 1")), "4-3.14t"))
     profiles = {profile["name"]: profile for profile in file["profiles"]}
     assert profiles["4-3.14t"]["endValue"] == 30
     assert profiles["4-3.14t lock"]["weights"] == [20]
@@ -114,6 +116,6 @@ def test_speedscope_has_a_profile_of_all_and_one_of_each_state_that_adds_up_to_i
 
 def test_long_names_and_lines_below_zero_are_cut() -> None:
     stacks = json.dumps({"frame": ["/srv/" + "x" * 999 + ".py", -1, "f" * 999]}).encode() + b'\n{"stack": [0]}\n'
-    samples = read([file_of(slice_at(1, ("run", 0, 1)), stacks=stacks)], SLICE_NS, 2 * SLICE_NS, "/srv")
+    samples = read([file_of(slice_at(1, "run 0 1"), stacks=stacks)], SLICE_NS, 2 * SLICE_NS, "/srv")
     (line,) = to_json(samples)["lines"]
     assert (len(line["function"]), len(line["file"]), line["line"]) == (LONGEST_NAME, LONGEST_NAME, 0)

@@ -58,7 +58,7 @@ def test_an_environments_python_leads_to_the_interpreter_it_was_made_from_whatev
     monkeypatch.setenv("PYTHONHOME", "nowhere")
     monkeypatch.setenv("PYTHONSTARTUP", "nothing.py")
     interpreter = ask("PATH", tmp_path / "bin/python")
-    assert interpreter is not None
+    assert interpreter
     assert interpreter.executable == Path(os.path.realpath(OWN_EXECUTABLE))
 
 
