@@ -68,19 +68,20 @@ def test_a_profile_can_be_written_as_json_with_its_hottest_alone() -> None:
     assert [one["symbol"] for one in kept["hot"]] == ["_PyEval_EvalFrameDefault", "epoll_wait"]
 
 
-@pytest.mark.parametrize(
-    ("line", "frame"),
-    [
-        ("\t  f267e [unknown] ([unknown])", ("[unknown]", "[unknown]")),
-        ("\t  f267e f(int, char) (/usr/lib/libx.so)", ("f(int, char)", "/usr/lib/libx.so")),
-        ("\t  f267e f (/tmp/old.so (deleted))", ("f", "/tmp/old.so (deleted)")),
-        ("\t  f267e py::work:/srv/a b.py (/tmp/perf-7.map)", ("py::work:/srv/a b.py", "/tmp/perf-7.map")),
-        ("\t  f267e dict_lookup.isra.0.cold ([vdso])", ("dict_lookup", "[vdso]")),
-    ],
-)
-def test_a_frame_is_a_symbol_and_what_it_is_in(line: str, frame: tuple[str, str]) -> None:
-    (one,) = parse_samples([" 1 cycles:P: \n", f"{line}\n", "\n"])
-    assert one == Sample(event="cycles:P", weight=1, stack=(frame,))
+FRAMES = """\
+[unknown] ([unknown]) -> [unknown] in [unknown]
+f(int, char) (/usr/lib/libx.so) -> f(int, char) in /usr/lib/libx.so
+f (/tmp/old.so (deleted)) -> f in /tmp/old.so (deleted)
+py::work:/srv/a b.py (/tmp/perf-7.map) -> py::work:/srv/a b.py in /tmp/perf-7.map
+dict_lookup.isra.0.cold ([vdso]) -> dict_lookup in [vdso]"""
+
+
+@pytest.mark.parametrize("line", FRAMES.splitlines())
+def test_a_frame_is_a_symbol_and_what_it_is_in(line: str) -> None:
+    written, frame = line.split(" -> ")
+    (one,) = parse_samples([" 1 cycles:P: \n", f"\t  f267e {written}\n", "\n"])
+    ((symbol, dso),) = one.stack
+    assert (one.event, one.weight, f"{symbol} in {dso}") == ("cycles:P", 1, frame)
 
 
 OWNERS = """\

@@ -89,18 +89,12 @@ def test_what_cannot_be_is_refused_with_its_name(said: dict[str, Any], complaine
 
 @pytest.mark.parametrize("name", ["latency", "connect", "waiting"])
 @pytest.mark.parametrize(
-    "wrong",
-    [
-        {"count": 1},
-        {"histogram": {"sub_bits": 99, "total_ns": 5, "counts": {"5": 1}}},
-        {"histogram": {"sub_bits": 7, "total_ns": 5, "counts": {"five": 1}}},
-        {"histogram": {"sub_bits": 7, "total_ns": 5, "counts": {"99999999": 1}}},
-    ],
-    ids=str,
+    "wrong", [{"sub_bits": 99}, {"counts": {"five": 1}}, {"counts": {"99999999": 1}}, {"counts": {}}], ids=str
 )
 def test_what_is_no_histogram_is_refused_wherever_it_may_stand(name: str, wrong: dict[str, Any]) -> None:
-    whole = {} if "count" in wrong else latency(5)
-    assert f" sent {name}, which is not a valid histogram: " in complaint(client(**{name: {**whole, **wrong}}))
+    whole = latency(5)
+    for said in ({"count": 1}, {**whole, "histogram": {**whole["histogram"], **wrong}}):
+        assert f" sent {name}, which is not a valid histogram: " in complaint(client(**{name: said}))
 
 
 def test_a_client_with_errors_or_with_more_to_say_need_not_have_a_time_for_each_answer() -> None:

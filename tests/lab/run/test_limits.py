@@ -1,6 +1,7 @@
 """Control groups of version 2, which need a kernel that has them: here a folder plays it. Version 1: tests/contract."""
 
 import shutil
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 
@@ -41,12 +42,17 @@ def scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return scope
 
 
+def both(folder: Path) -> AbstractContextManager[limits.ServiceGroup]:
+    """A group with both limits."""
+    return limits.service_group(BOTH, folder, "a", Reader(root=folder))
+
+
 def test_in_a_scope_of_ours_we_move_aside_and_services_get_a_group_with_both_limits(
     scope: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(limits.IN_SCOPE, "1")
     reader = Reader(root=tmp_path)
-    with limits.service_group(BOTH, tmp_path, "a", reader) as group:
+    with both(tmp_path) as group:
         (folder,) = group.folders
         assert folder == scope / f"{tmp_path.name}-a"
         assert (scope / limits.RUNNER / "cgroup.procs").read_text() == "812"
@@ -68,7 +74,7 @@ def test_a_group_that_is_not_ours_is_left_as_it_is_and_a_refusal_names_group_rea
     scope: Path, tmp_path: Path
 ) -> None:
     accepted = rf"enforced here: {scope}: Device or resource busy\. Run gilscope as root, or on Linux with systemd"
-    with pytest.raises(BadInput, match=accepted), limits.service_group(BOTH, tmp_path, "a", Reader(root=tmp_path)):
+    with pytest.raises(BadInput, match=accepted), both(tmp_path):
         pass
     assert [path.name for path in scope.iterdir() if path.is_dir()] == []
     assert (scope / "cgroup.subtree_control").read_text() == ""
@@ -76,7 +82,7 @@ def test_a_group_that_is_not_ours_is_left_as_it_is_and_a_refusal_names_group_rea
 
 def test_below_the_root_group_nobody_moves_aside(scope: Path, tmp_path: Path) -> None:
     (scope / "cgroup.type").unlink()
-    with limits.service_group(BOTH, tmp_path, "a", Reader(root=tmp_path)) as group:
+    with both(tmp_path) as group:
         assert [path.parent for path in group.folders] == [scope]
         assert (group.folders[0] / "cpu.max").read_text() == "50000"
     assert not (scope / limits.RUNNER).exists()
@@ -87,13 +93,13 @@ def test_a_file_that_the_kernel_refuses_is_named(scope: Path, tmp_path: Path, mo
     (scope / "cgroup.subtree_control").unlink()
     (scope / "cgroup.subtree_control").symlink_to(tmp_path)
     accepted = rf"{scope}/cgroup.subtree_control: Is a directory"
-    with pytest.raises(BadInput, match=accepted), limits.service_group(BOTH, tmp_path, "a", Reader(root=tmp_path)):
+    with pytest.raises(BadInput, match=accepted), both(tmp_path):
         pass
 
 
 def test_without_control_groups_a_refusal_says_so_and_without_limits_there_is_no_group(tmp_path: Path) -> None:
     accepted = "sys/fs/cgroup/cpu/.*No such file or directory"
-    with pytest.raises(BadInput, match=accepted), limits.service_group(BOTH, tmp_path, "a", Reader(root=tmp_path)):
+    with pytest.raises(BadInput, match=accepted), both(tmp_path):
         pass
     with limits.service_group(Method(), tmp_path, "a", Reader(root=tmp_path)) as group:
         assert (group.folders, group.join) == ((), [])

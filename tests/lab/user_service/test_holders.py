@@ -35,19 +35,19 @@ def listening(family: str, host: str) -> Iterator[tuple[set[int], str]]:
         process.process.communicate("\n")
 
 
-@pytest.mark.parametrize(
-    ("family", "bound", "asked"),
-    [
-        ("AF_INET", "127.0.0.1", "127.0.0.1"),
-        ("AF_INET", "127.0.0.1", "localhost"),
-        ("AF_INET", "0.0.0.0", "127.0.0.1"),
-        ("AF_INET6", "::1", "[::1]"),
-        ("AF_INET6", "::", "127.0.0.1"),
-    ],
-)
+PLACES = """\
+AF_INET 127.0.0.1 127.0.0.1
+AF_INET 127.0.0.1 localhost
+AF_INET 0.0.0.0 127.0.0.1
+AF_INET6 ::1 [::1]
+AF_INET6 :: 127.0.0.1"""
+
+
+@pytest.mark.parametrize("line", PLACES.splitlines())
 def test_all_processes_with_the_listening_socket_serve_a_port_unless_they_only_pass_connections_on(
-    monkeypatch: pytest.MonkeyPatch, family: str, bound: str, asked: str
+    monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
+    family, bound, asked = line.split()
     if family == "AF_INET6" and not Path("/proc/net/if_inet6").exists():
         pytest.skip("this machine has no IPv6")
     with listening(family, bound) as (pids, port):
