@@ -78,11 +78,10 @@ def build(apps: Path, runtimes: Sequence[str]) -> None:
 def first(run: Run) -> dict[str, str]:
     """The function whose line has the most samples of waiting for a lock under each runtime, claimed or not."""
     (profiles,) = settings(run)
-    shares = {
-        profile["runtime"]: [(line["states"]["lock"], line["function"]) for line in profile["lines"]]
+    return {
+        profile["runtime"]: max(profile["lines"], key=lambda line: line["states"]["lock"])["function"]
         for profile in profiles
     }
-    return {runtime: max(waiting)[1] for runtime, waiting in shares.items()}
 
 
 def named(run: Run) -> dict[str, WaitingLine | None]:

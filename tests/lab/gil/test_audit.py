@@ -189,7 +189,7 @@ def test_packages_with_an_extension_are_imported_once_while_there_is_time_and_th
     monkeypatch.setattr(switching, "try_import", noting)
     with monkeypatch.context() as patched:
         patched.setattr(switching, "SWITCHING_BUDGET_S", 0.0)
-        assert switching.find_switching_modules(python) == seen == []
+        assert (switching.find_switching_modules(python), seen) == ([], [])
     switching.find_switching_modules.cache_clear()
     for _ in range(2):
         assert [str(line) for line in switching.find_switching_modules(python)] == [

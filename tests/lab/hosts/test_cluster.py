@@ -32,7 +32,9 @@ MINUTE_NS = 60 * 10**9
 LEFT_NOTHING_S = 10.0  # as docs/hosts.md promises
 
 
-def test_services_run_on_one_host_and_clients_take_turns_on_the_others(measured: Measured) -> None:
+def test_services_run_on_one_host_and_clients_take_turns_on_the_others_of_which_facts_and_links_are_known(
+    measured: Measured, spread: HostCluster
+) -> None:
     """It is invalid where the machine is busy: windows overlap too little."""
     cell = measured()
     assert cell.status != "failed", str(cell.reason)
@@ -46,9 +48,6 @@ def test_services_run_on_one_host_and_clients_take_turns_on_the_others(measured:
         assert client["completion_ns"] >= SECONDS * 1e9
     for name, host in cell.hosts.items():
         assert abs(host["offset_ns"] - CLOCKS_S[name] * 10**9) <= host["error_ns"] < 10**9
-
-
-def test_facts_and_links_of_each_host_are_known(spread: HostCluster) -> None:
     facts = spread.facts()
     assert facts.keys() == {"a", "b", "c"}
     assert "link" not in facts["a"]

@@ -44,7 +44,7 @@ def test_the_running_interpreter_is_found_or_chosen_by_a_link_with_its_own_facts
     for chosen, source in (({}, "PATH"), ({OWN_NAME: link}, "given")):
         found = find([OWN_NAME], chosen)[OWN_NAME]
         assert (found.name, found.source) == (OWN_NAME, source)
-        assert found.executable == Path(os.path.realpath(OWN_EXECUTABLE)), "a link is followed"
+        assert found.executable == Path(os.path.realpath(OWN_EXECUTABLE))  # a link is followed
         assert found.facts["version"] == runtime.facts()["version"]
         assert found.facts["build"] == runtime.facts()["build"]
 
