@@ -63,7 +63,7 @@ class Server:
         return False
 
 
-@pytest.fixture(params=KINDS, ids=["-".join(map(str, kind)) for kind in KINDS])
+@pytest.fixture(params=KINDS, ids=str)
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A server of every selector and select mode, with one, some or all of its loops in use."""
     server = Server(*request.param)

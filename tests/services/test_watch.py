@@ -77,7 +77,7 @@ class Workers:
             self._taken.put(error)
 
 
-@pytest.fixture(params=WATCHES, ids=["-".join(watch) for watch in WATCHES])
+@pytest.fixture(params=WATCHES, ids="-".join)
 def workers(request: pytest.FixtureRequest) -> Iterator[Workers]:
     """Workers of every kind of watch."""
     selector, mode = request.param

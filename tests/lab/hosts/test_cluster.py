@@ -54,10 +54,10 @@ def test_services_run_on_one_host_and_clients_take_turns_on_the_others_of_which_
     assert all(facts[name]["link"]["least_ns"] > 0 and facts[name]["link"]["bytes_per_s"] for name in "bc")
 
 
-@pytest.mark.parametrize("number", ["1", "2"])
-def test_other_systems_are_measured_across_hosts(measured: Measured, number: str) -> None:
-    cell = measured(number)
-    assert cell.answered == cell.requests > 0, str(cell.reason)
+def test_other_systems_are_measured_across_hosts(measured: Measured) -> None:
+    for number in "12":
+        cell = measured(number)
+        assert cell.answered == cell.requests > 0, str(cell.reason)
 
 
 def test_arms_take_turns_across_hosts(measured: Measured, spread: HostCluster) -> None:
