@@ -88,7 +88,7 @@ def test_a_handler_that_blocks_stops_no_other_connection_and_all_are_answered_ag
 
 
 def test_connections_that_are_closed_make_room_for_others_with_the_same_number(server: Server) -> None:
-    for _ in range(10):
+    for _ in range(30):
         peer = server.peer()
         assert asks(peer) == b"x"
         assert asks(peer, b"c") == b""

@@ -18,7 +18,7 @@ from lab.places import REPOSITORY
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.lab.python.fake_pythons import script
-from tests.lab.wheels import wheel, write_wheel
+from tests.lab.wheels import write_wheel
 from tests.started import started
 
 HAVE_UV = uv.find() is not None
@@ -83,18 +83,16 @@ def test_a_real_environment_has_the_packages_and_their_byte_code(
     monkeypatch.delenv("UV_COMPILE_BYTECODE", raising=False)
     if tool == "pip":
         monkeypatch.setattr(uv, "find", lambda: None)
-    extension = wheel(tmp_path, "other", {"other.py": b""})
-    python = environment(interpreter, write_wheel(tmp_path), tmp_path / "runtimes", [extension])
+    python = environment(interpreter, write_wheel(tmp_path), tmp_path / "runtimes")
     code = "import tiny_thing, sys; print(tiny_thing.VALUE, tiny_thing.__spec__.cached, sys.prefix)"
     value, cached, prefix = subprocess.check_output([python, "-I", "-B", "-c", code], text=True).split()
     assert (value, Path(prefix)) == ("7", python.parent.parent)
     assert Path(cached).is_file()
-    installed = installed_packages(python)
-    assert (installed["tiny-thing"], installed["other"]) == ("1.2", "1.0")
+    assert installed_packages(python)["tiny-thing"] == "1.2"
 
 
 @pytest.mark.skipif(not HAVE_UV, reason="uv was not found")
-def test_a_file_without_hashes_is_refused_in_the_tools_own_words_but_a_users_is_installed(
+def test_a_file_without_hashes_is_refused_in_the_tools_own_words_but_a_users_or_a_wheel_alone_is_installed(
     tmp_path: Path, interpreter: Interpreter
 ) -> None:
     unhashed = write_wheel(tmp_path)
@@ -103,6 +101,8 @@ def test_a_file_without_hashes_is_refused_in_the_tools_own_words_but_a_users_is_
         environment(interpreter, unhashed, tmp_path / "runtimes")
     python = environment(interpreter, unhashed, tmp_path / "runtimes", hashed=False)
     assert installed_packages(python)["tiny-thing"] == "1.2"
+    python = environment(interpreter, None, tmp_path / "runtimes", [*tmp_path.glob("*.whl")])
+    assert installed_packages(python) == {"tiny-thing": "1.2"}
 
 
 def test_a_ready_environment_is_known_by_an_absolute_path_without_a_process(

@@ -55,6 +55,7 @@ def test_a_whole_result_is_taken_but_for_what_the_orchestrator_says() -> None:
     line = client(calc_ns=5, client_id=7, service_id=8, program={"program": "x"})
     take_client_result(CHILD, line)
     assert CHILD.result == client(calc_ns=5)["result"]
+    assert "sent 17 as result" in complaint({"result": 17})
 
 
 @pytest.mark.parametrize("names", [["wrong", "errors"], *([name] for name in CLIENT_MUST)], ids=", ".join)

@@ -3,6 +3,7 @@
 import os
 import signal
 import stat
+import subprocess
 import sys
 import tempfile
 from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
@@ -98,7 +99,10 @@ def test_a_folder_too_long_for_sockets_is_refused_with_a_remedy_and_leaves_nothi
 
 
 def test_a_sandbox_whose_reaper_cannot_start_leaves_no_folder(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/nowhere")
-    with pytest.raises(OSError, match="No such file"):
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(subprocess, "Popen", fail)
+    with pytest.raises(BadInput, match="No process can be started: Resource"):
         Sandbox()
     assert list(temporary.iterdir()) == []
