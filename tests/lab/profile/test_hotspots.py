@@ -1,6 +1,5 @@
 """Functions and locks, from what perf script says. The stacks were captured by perf 6.1 from a 3.11 service."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -63,8 +62,8 @@ def test_the_hottest_function_and_lock_are_told_with_their_shares(found: HotSpot
     assert told in str(found.sentence())
 
 
-def test_a_profile_can_be_written_as_json_with_its_hottest_alone() -> None:
-    kept = json.loads(json.dumps(profile(TAKE_GIL, LOOP, LOOP, WAIT).to_json(most=2)))
+def test_a_profile_is_kept_with_its_hottest_alone() -> None:
+    kept = profile(TAKE_GIL, LOOP, LOOP, WAIT).to_json(most=2)
     assert [one["symbol"] for one in kept["hot"]] == ["_PyEval_EvalFrameDefault", "epoll_wait"]
 
 
