@@ -49,33 +49,47 @@ def gilscope(
     )
 
 
-def shown(*arguments: str, **environment: str) -> str:
-    """What a command that must end well prints."""
-    done = gilscope(*arguments, environment=environment)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
-
-
+Typed = Callable[..., tuple[int, str, str]]
 Complaint = Callable[..., str]
 
 
 @pytest.fixture
-def handlers() -> Iterator[None]:
-    """The handlers of signals, which a command that runs in this process replaces, are put back."""
+def typed(capsys: pytest.CaptureFixture[str]) -> Iterator[Typed]:
+    """Runs a command in this process: its exit status, what it printed, and what it complained of."""
     before = {number: signal.getsignal(number) for number in runner.SIGNALS}
-    yield
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        try:
+            status = runner.main(arguments)
+        except SystemExit as end:  # of --help
+            status = int(end.code or 0)
+        return status, *capsys.readouterr()
+
+    yield run
     for number, handler in before.items():
         signal.signal(number, handler)
 
 
 @pytest.fixture
-def complaint(capsys: pytest.CaptureFixture[str], handlers: None) -> Complaint:
-    """Runs a command in this process that cannot be carried out; the one line that it ends with."""
+def shown(typed: Typed) -> Complaint:
+    """What a command that must end well prints."""
+
+    def shown_by(*arguments: str) -> str:
+        status, out, err = typed(*arguments)
+        assert (status, err) == (0, "")
+        return out
+
+    return shown_by
+
+
+@pytest.fixture
+def complaint(typed: Typed) -> Complaint:
+    """The one line with which a command ends that cannot be carried out."""
 
     def complaint_of(*arguments: str) -> str:
-        assert runner.main(arguments) == 2
-        printed = capsys.readouterr()
-        return error_line(printed.out, printed.err)
+        status, out, err = typed(*arguments)
+        assert status == 2
+        return error_line(out, err)
 
     return complaint_of
 
@@ -103,7 +117,7 @@ def test_help_starts_fast_because_it_imports_no_library_for_figures() -> None:
     assert {"matplotlib", "numpy", "rich", "scipy"}.isdisjoint(imported)
 
 
-def test_help_fits_on_a_page_with_the_options_that_people_use() -> None:
+def test_help_fits_on_a_page_with_the_options_that_people_use(shown: Complaint) -> None:
     page = shown("--help").splitlines()
     assert len(page) <= 60
     assert max(map(len, page)) <= 80
@@ -112,7 +126,7 @@ def test_help_fits_on_a_page_with_the_options_that_people_use() -> None:
         assert any(line.strip().startswith(f"--{name.replace('_', '-')}") for line in page)
 
 
-def test_help_all_lists_every_parameter_with_what_it_takes_every_system_and_every_command() -> None:
+def test_help_all_lists_every_parameter_with_what_it_takes_every_system_and_every_command(shown: Complaint) -> None:
     text = " ".join(shown("--help", "all").split())
     for one in PARAMETERS.values():
         assert one.flag in text
@@ -164,14 +178,10 @@ def test_what_cannot_be_done_ends_with_2_and_says_why(complaint: Complaint, line
     assert said in complaint(*line.split())
 
 
-@pytest.mark.parametrize(
-    ("value", "said"),
-    [("many", "a whole number"), ("中", "a whole number"), (os.fsdecode(b"\xff"), "is not valid UTF-8")],
-)
-def test_the_process_ends_with_2_and_one_line_and_no_traceback(value: str, said: str) -> None:
-    done = gilscope("--num-api-services", value)
+def test_the_process_ends_with_2_and_one_line_and_no_traceback() -> None:
+    done = gilscope("--num-api-services", os.fsdecode(b"\xff"))
     assert done.returncode == 2
-    assert said in error_line(done.stdout, done.stderr)
+    assert "is not valid UTF-8" in error_line(done.stdout, done.stderr)
     assert done.stderr.count("\n") == 1
 
 
@@ -201,16 +211,14 @@ def test_a_traceback_that_cannot_be_kept_is_printed(
     assert "KeyError: 'GONE'" in capsys.readouterr().err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("command", [[], ["plan"], ["serve"]])
-def test_a_broken_plan_ends_with_2_and_names_file_and_key(
-    complaint: Complaint, tmp_path: Path, command: list[str]
-) -> None:
+def test_a_broken_plan_ends_with_2_and_names_file_and_key(complaint: Complaint, tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("rows: [{system: 4, NUM_SOCKETS: 5}]")
-    assert "a row has the unknown key 'NUM_SOCKETS'" in complaint(*command, "--plan", f"{tmp_path}/mine.yaml")
+    for command in ((), ("plan",), ("serve",)):
+        assert "a row has the unknown key 'NUM_SOCKETS'" in complaint(*command, "--plan", f"{tmp_path}/mine.yaml")
 
 
 @pytest.mark.parametrize("command", ["report", "--resume"])
-@pytest.mark.parametrize("text", ["", "{", '{"schema": 99}', '{"schema": 1}', "[]", None])
+@pytest.mark.parametrize("text", ["{", None])
 def test_a_broken_result_or_one_with_a_broken_plan_ends_with_2_and_names_the_file(
     complaint: Complaint, tmp_path: Path, command: str, text: str | None
 ) -> None:
@@ -233,32 +241,32 @@ def test_a_run_of_another_machine_does_not_go_on(complaint: Complaint, tmp_path:
     assert "another CPU" in complaint("--resume", str(tmp_path))
 
 
-def test_plan_prints_cells_requests_and_about_how_long_and_runs_nothing() -> None:
+def test_plan_prints_cells_requests_and_about_how_long_and_runs_nothing(
+    shown: Complaint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("COLORTERM", "truecolor")
     given = ("--system", "4", "--num-multi-socket", "1,5", "--num-requests-per-client", "10", *OWN)
-    text = shown("plan", *given, TERM="xterm-256color", COLORTERM="truecolor")
+    text = shown("plan", *given)
     assert "\x1b" not in text  # of what is piped
     assert "2 cells x 3 blocks, 24,000 requests, about" in " ".join(text.split())
     assert sum(line.startswith(f"4-{OWN_NAME}-") for line in text.splitlines()) == 2
     assert all(len(line) <= 80 for line in text.splitlines())
+    asked = Plan.from_json(json.loads(shown("plan", *given, "--json")))
+    assert len(asked.cells()) == 2
+    assert all(cell.cell_id in text for cell in asked.cells())
 
 
-def test_a_plan_as_json_means_the_same_cells() -> None:
-    asked = Plan.from_json(json.loads(shown("plan", "--experiment", "record", *OWN, "--json")))
-    table = shown("plan", "--experiment", "record", *OWN, COLUMNS="200")
-    assert len(asked.cells()) == 14
-    assert all(cell.cell_id in table for cell in asked.cells())
+def test_a_missing_runtime_is_one_line_with_its_remedy_and_the_rest_goes_on(typed: Typed) -> None:
+    status, out, err = typed("plan", "--system", "1", "--runtime", f"{OWN_NAME},{ABSENT}", *OWN[2:])
+    assert status == 0
+    assert err.startswith(f"Runtime {ABSENT} was not found.")
+    assert err.count("\n") == 1
+    assert ABSENT not in out
+    assert OWN_NAME in out
 
 
-def test_a_missing_runtime_is_one_line_with_its_remedy_and_the_rest_goes_on() -> None:
-    done = gilscope("plan", "--system", "1", "--runtime", f"{OWN_NAME},{ABSENT}", *OWN[2:])
-    assert done.returncode == 0
-    assert done.stderr.startswith(f"Runtime {ABSENT} was not found.")
-    assert done.stderr.count("\n") == 1
-    assert ABSENT not in done.stdout
-    assert OWN_NAME in done.stdout
-
-
-def test_runtimes_shows_what_was_found_and_what_it_is() -> None:
+def test_runtimes_shows_what_was_found_and_what_it_is(shown: Complaint) -> None:
     text = shown("runtimes", *OWN)
     assert OWN_NAME in text.splitlines()
     for words in (facts()["version"], "GIL", "PGO", str(OWN_EXECUTABLE)):
@@ -267,9 +275,7 @@ def test_runtimes_shows_what_was_found_and_what_it_is() -> None:
     assert {name: one["version"] for name, one in found.items()} == {OWN_NAME: facts()["version"]}
 
 
-@pytest.mark.parametrize(
-    "command", [("plan", *OWN), ("plan", "--json", *OWN), ("runtimes", "--json", *OWN), ("--help",)]
-)
+@pytest.mark.parametrize("command", [("plan", "--json", *OWN), ("--help",)])
 def test_a_reader_that_goes_away_is_no_error(command: Sequence[str]) -> None:
     with subprocess.Popen(
         [sys.executable, RUNNER, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
