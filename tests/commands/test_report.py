@@ -1,4 +1,4 @@
-"""`runner.py report` on saved runs, in this process."""
+"""`runner.py report` on saved runs, in this process, without figures: tests/reports/test_write.py draws them."""
 
 import json
 import webbrowser
@@ -13,8 +13,33 @@ from commands.run import main as run
 from core.errors import BadInput
 from core.result import FILE_NAME, load
 from reports.exports import texts
+from reports.render import apart
 from reports.terminal.listing import saved_runs
 from tests.commands.saved import saved
+
+
+class Undrawn:
+    """In place of the process that draws, which takes a second to import matplotlib."""
+
+    def __enter__(self) -> "Undrawn":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def ask(self, *_: object) -> None:
+        pass
+
+    def panels(self, *_: object) -> list[tuple[str, str]]:
+        return [("", "")]
+
+    def files(self, *_: object) -> dict[str, bytes]:
+        return {}
+
+
+@pytest.fixture(autouse=True)
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "Drawings", Undrawn)
 
 
 def test_several_runs_are_each_reported_and_stand_side_by_side_where_out_says(
