@@ -1,7 +1,7 @@
 """Heads of responses: what they say of the body, and what says two things at once."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from clients.response_head import BadHead, Head, KnownHeads
@@ -61,7 +61,6 @@ def test_a_head_that_is_known_is_read_once() -> None:
         assert heads.read(head(f"Content-Length: {number}")).length == number
 
 
-@settings(max_examples=2_000)
 @given(st.binary(max_size=200) | st.lists(st.sampled_from([b"HTTP/1.1 200 O", b"\r\n", b"Content-Length: ", b"5"])))
 def test_any_bytes_are_a_head_or_refused(given: bytes | list[bytes]) -> None:
     data = given if isinstance(given, bytes) else b"".join(given)

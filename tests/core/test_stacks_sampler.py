@@ -126,6 +126,7 @@ def share(counts: Counter[str], *names: str) -> float:
     return sum(counts[name] for name in names) / counts.total()
 
 
+@pytest.mark.parametrize("runtime", ["3.11", "3.14t"], indirect=True)
 def test_waits_for_a_lock_for_io_and_for_work_are_told_apart(runtime: Runtime, tmp_path: Path) -> None:
     """Of four threads that hold one lock in turn through a sleep, three wait for it.
 
@@ -138,6 +139,7 @@ def test_waits_for_a_lock_for_io_and_for_work_are_told_apart(runtime: Runtime, t
     assert share(seen["_worker"], "idle") > 0.9
 
 
+@pytest.mark.parametrize("runtime", ["3.14", "3.14t+gil", "3.14t"], indirect=True)
 def test_threads_that_burn_wait_for_the_gil_where_there_is_one(runtime: Runtime, tmp_path: Path) -> None:
     """One of four can hold it. Who waits for it wakes to ask: on a busy machine it is ready without a core then."""
     seen = states(runtime, tmp_path, {"burn": 4})
