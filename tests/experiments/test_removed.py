@@ -1,4 +1,4 @@
-"""Each experiment can be removed: all others, the tests of what they share, and a run still work."""
+"""Each experiment can be removed: none needs another, and what they share, its tests and a run need none."""
 
 import shutil
 import subprocess
@@ -17,22 +17,26 @@ GOLDEN = "tests/golden/test_golden.py::test_outputs_are_what_they_were"
 SMALL = ("--blocks", "1", "--num-api-services", "1", "--num-requests-per-client", "20", "--out", "run")
 
 
-@pytest.mark.parametrize("plan", plans(), ids=lambda plan: plan.stem)
-def test_without_one_experiment_the_others_are_listed_tested_and_a_run_is_made(
-    plan: Path, tmp_path: Path, any_runtime: Runtime
-) -> None:
-    skipped = shutil.ignore_patterns("__pycache__", "out")
-    for package in (*PACKAGES, "tests"):
-        shutil.copytree(REPOSITORY / package, tmp_path / package, ignore=skipped)
-    for file in ("runner.py", "hatch_build.py", "pyproject.toml"):
-        shutil.copy(REPOSITORY / file, tmp_path)
-    shutil.rmtree(tmp_path / "experiments" / plan.parent.name)
+class Copy:
+    """The repository, with only one experiment, or with none."""
 
-    def done(*command: str, status: int = 0) -> str:
+    def __init__(self, folder: Path, only: str = "") -> None:
+        self.folder = folder
+        skipped = shutil.ignore_patterns("__pycache__", "out")
+        for package in (*PACKAGES, "tests"):
+            shutil.copytree(REPOSITORY / package, folder / package, ignore=skipped)
+        for file in ("runner.py", "hatch_build.py", "pyproject.toml"):
+            shutil.copy(REPOSITORY / file, folder)
+        for plan in plans():
+            if plan.stem != only:
+                shutil.rmtree(folder / "experiments" / plan.parent.name)
+
+    def run(self, *command: str, status: int = 0) -> str:
+        """Run Python there."""
         ended = subprocess.run(
             [sys.executable, *command],
             check=False,
-            cwd=tmp_path,
+            cwd=self.folder,
             env=scrubbed_environment(),
             capture_output=True,
             text=True,
@@ -41,11 +45,21 @@ def test_without_one_experiment_the_others_are_listed_tested_and_a_run_is_made(
         assert ended.returncode == status, ended.stdout + ended.stderr
         return ended.stdout + ended.stderr
 
-    others = [other.stem for other in plans() if other != plan]
-    refusal = done("runner.py", "plan", "--experiment", plan.stem, status=2)
-    assert all(other in refusal for other in others)
-    done("-c", "import sys, config.load as plans; [*map(plans.load_experiment, sys.argv[1:])]", *others)
-    done("runner.py", "--help")
-    done("runner.py", "--system", "2", "--runtime", str(any_runtime.name), *SMALL)
-    kept = [f"{GOLDEN}[{name}]" for name in ("one-runtime", *others)]
-    done("-m", "pytest", "-q", "-p", "no:cacheprovider", *SHARED, *kept)
+    def test(self, *tests: str) -> None:
+        self.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
+
+
+@pytest.mark.parametrize("plan", plans(), ids=lambda plan: plan.stem)
+def test_an_experiment_needs_no_other(plan: Path, tmp_path: Path) -> None:
+    copy = Copy(tmp_path, plan.stem)
+    copy.run("-c", f"from config.load import load_experiment; load_experiment({plan.stem!r})")
+    copy.test(f"{GOLDEN}[{plan.stem}]")
+
+
+def test_without_experiments_the_rest_is_listed_tested_and_a_run_is_made(tmp_path: Path, any_runtime: Runtime) -> None:
+    copy = Copy(tmp_path)
+    refusal = copy.run("runner.py", "plan", "--experiment", "league", status=2)
+    assert "quick" in refusal
+    copy.run("runner.py", "--help")
+    copy.run("runner.py", "--system", "2", "--runtime", str(any_runtime.name), *SMALL)
+    copy.test(*SHARED, f"{GOLDEN}[one-runtime]")
