@@ -5,8 +5,11 @@ CAMPAIGN_SEED decides what is drawn, and plays a campaign again.
 
 import os
 
+import pytest
+
 IS_LARGE = os.environ.get("CAMPAIGN", "") not in ("", "0")
 SEED = int(os.environ.get("CAMPAIGN_SEED", "") or 13)
+campaign_only = pytest.mark.skipif(not IS_LARGE, reason="a campaign plays this: make campaign")
 
 
 def size(small: int, large: int) -> int:

@@ -41,7 +41,7 @@ ONLY_AT = {
     "full from then on": ("create", "write", "mkdir"),
 }
 LOOKS = ("stat64", "lstat64", "fstatat64", "access")
-COMMANDS = ("run", "run again", "resume", "report")
+COMMANDS = ("run", "run again", "resume", "report")[: None if IS_LARGE else 1]
 
 
 @dataclass(frozen=True, kw_only=True)

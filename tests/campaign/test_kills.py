@@ -21,10 +21,8 @@ from core.result import load
 from lab.run.runtimes import Runtime
 from tests.campaign import impatient
 from tests.campaign.saved import cells_in
-from tests.campaign.sizes import SEED, size
+from tests.campaign.sizes import SEED, campaign_only, size
 from tests.contract.runs import CALLING_SWITCHES, CLIENT, SERVICE, Run, plan_flags, started, stop, switches
-
-pytestmark = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="needs Linux: pidfd")
 
 HISTORIES = range(SEED, SEED + size(1, 250))
 BLOCKS = 5
@@ -171,6 +169,7 @@ def check_end(run: Run, out: Path, seen: Seen) -> None:
         assert (status, len(cells)) == (1 if failed else 0, BLOCKS)
 
 
+@campaign_only
 @pytest.mark.parametrize("seed", HISTORIES)
 def test_a_kill_costs_one_cell_at_most_and_leaves_nothing(
     any_runtime: Runtime, short_folder: Path, tally: Counter[str], seed: int

@@ -17,6 +17,7 @@ from time import monotonic
 import pytest
 
 from lab.python import uv
+from tests.campaign.hostile import sample
 from tests.campaign.sizes import SEED, size
 from tests.conftest import runtime_or_skip
 from tests.contract.runs import processes_with, stop
@@ -171,7 +172,9 @@ def test_what_is_ended_leaves_nothing(end: End, places: tuple[Path, Path]) -> No
     assert gone, f"{end}: {leftovers(temporary, folder, mark)}"
 
 
-@pytest.mark.parametrize(("target", "number"), [("runner", SIGKILL), ("runner", SIGTERM), ("guard.py", SIGKILL)])
+@pytest.mark.parametrize(
+    ("target", "number"), sample([("runner", SIGKILL), ("runner", SIGTERM), ("guard.py", SIGKILL)], 1)
+)
 def test_an_audit_or_its_guard_that_is_ended_while_it_builds_leaves_no_build(
     target: str, number: signal.Signals, places: tuple[Path, Path]
 ) -> None:

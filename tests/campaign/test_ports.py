@@ -17,7 +17,7 @@ from lab.user_service.command import LOOPBACK, CommandFailed, choose_endpoint
 from tests.campaign.sizes import size
 from tests.contract.own_services import told
 
-SERVICES = 50
+SERVICES = size(12, 50)
 STARTS = size(1, 10)
 WAIT_S = 60.0
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: abstract Unix sockets")
@@ -55,7 +55,7 @@ def started(option: str) -> Iterator["subprocess.Popen[str]"]:
 
 
 @pytest.mark.parametrize("start", range(STARTS))
-def test_fifty_services_that_start_together_all_get_their_port(start: int) -> None:
+def test_services_that_start_together_all_get_their_port(start: int) -> None:
     options = ["", "SO_REUSEADDR", "SO_REUSEPORT"]
     with ExitStack() as running:
         services = [running.enter_context(started(options[number % 3])) for number in range(SERVICES)]

@@ -16,7 +16,7 @@ from tests.campaign.sizes import SEED, size
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EXAMPLE = REPOSITORY / "docs" / "example-run" / FILE_NAME
-CASES = size(600, 100_000)
+CASES = size(200, 100_000)
 
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 2**63, 10**400, 0.5, -0.5, 1e308, "", "x", "1", "NaN", [], [1], {}, {"a": 1}),
@@ -128,7 +128,7 @@ def test_every_byte_counts_where_a_file_is_small(tmp_path: Path) -> None:
     run = load(EXAMPLE)
     RunFile(tmp_path).save(replace(run, cells=run.cells[:1], comparisons=[]))
     content = (tmp_path / FILE_NAME).read_bytes()
-    for place in range(0, len(content), size(197, 1)):
+    for place in range(0, len(content), size(397, 1)):
         for bit in range(8):
             (tmp_path / FILE_NAME).write_bytes(with_another_bit(content, place, bit))
             noticed(tmp_path)

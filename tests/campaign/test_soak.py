@@ -12,10 +12,8 @@ from pathlib import Path
 from statistics import linear_regression, mean
 from time import monotonic
 
-import pytest
-
 from lab.run.runtimes import Runtime
-from tests.campaign.sizes import IS_LARGE
+from tests.campaign.sizes import campaign_only
 from tests.contract.runs import Run, plan_flags, started
 
 SOAK_S = float(os.environ.get("SOAK_S", "1800"))
@@ -67,7 +65,7 @@ def growth(samples: Sequence[Sample], name: str) -> float:
     return float(linear_regression(range(len(lowest)), lowest).slope * (len(lowest) - 1) / mean(lowest))
 
 
-@pytest.mark.skipif(not IS_LARGE, reason="takes half an hour: make campaign")
+@campaign_only
 def test_memory_descriptors_and_temporary_files_stay_flat(any_runtime: Runtime, short_folder: Path) -> None:
     out = short_folder / "out"
     flags = [*plan_flags(any_runtime, **CELL), "--blocks", "10000", "--quiet", "--out", str(out)]
