@@ -4,11 +4,12 @@ import random
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import cycle
 from typing import TypeVar
 
 from tests.campaign.sizes import SEED, size
+from tests.native.loadgen_peers import Scripted, scripted
 
 PIECE = b"x" * 65536
 DRIP_S = 0.2
@@ -108,32 +109,14 @@ FRAMED: Mapping[str, Hostility] = {
 @contextmanager
 def hostile(hostility: Hostility) -> Iterator[str]:
     """The address of a server that does that to each connection, as soon as it is asked something."""
-    stopped = threading.Event()
-    threads: list[threading.Thread] = []
 
-    def serve(peer: socket.socket) -> None:
-        with peer, suppress(OSError):
-            peer.settimeout(20)
-            peer.recv(65536)
-            hostility(peer, stopped)
+    def play(server: Scripted, peer: socket.socket, request: bytes) -> bool:
+        peer.settimeout(20)
+        hostility(peer, server.stopped)
+        return False
 
-    def accept() -> None:
-        with suppress(OSError):
-            while True:
-                thread = threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True)
-                threads.append(thread)
-                thread.start()
-
-    with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
-        acceptor = threading.Thread(target=accept, daemon=True)
-        acceptor.start()
-        yield "{}:{}".format(*listener.getsockname())
-        stopped.set()
-        with suppress(OSError):
-            listener.shutdown(socket.SHUT_RDWR)
-        acceptor.join(10)
-    for thread in threads:
-        thread.join(25)
+    with scripted(play, lambda peer: peer.recv(65536)) as server:
+        yield server.address
 
 
 def sample(modes: list[Mode], most: int) -> list[Mode]:

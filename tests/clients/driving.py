@@ -4,27 +4,21 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from clients.cached import CachedCaller
 from clients.channel import CallFailed, FramedChannel
 from clients.drive import CallerClient
-from clients.fresh import FreshCaller
 from core.cell import Cell
 from core.system import COMMON, Caller, Channel
 from systems import find
-from tests.clients.scripted import Script, ScriptedService
+from tests.native.loadgen_peers import Script, Scripted, read_frame, scripted
 
 Kind = Callable[[list[str], Callable[[int], None]], Caller]
 
 
 def cached(addresses: list[str], connect_ns: Callable[[int], None]) -> Caller:
     return CachedCaller(FramedChannel, addresses[0], connect_ns)
-
-
-def fresh(addresses: list[str], connect_ns: Callable[[int], None]) -> Caller:
-    return FreshCaller(FramedChannel, addresses[0], connect_ns)
 
 
 class FakeCaller:
@@ -78,22 +72,19 @@ def client(kind: Kind, addresses: list[list[str]], client_id: int = 0, **values:
 
 
 @contextmanager
-def services(folder: Path, *scripts: Script) -> Iterator[list[ScriptedService]]:
+def services(*scripts: Script) -> Iterator[list[Scripted]]:
     """A service for each script."""
     with ExitStack() as stack:
-        yield [stack.enter_context(ScriptedService(folder, script)) for script in scripts]
+        yield [stack.enter_context(scripted(script, read_frame)) for script in scripts]
 
 
-def addresses_of(running: list[ScriptedService]) -> list[list[str]]:
+def addresses_of(running: list[Scripted]) -> list[list[str]]:
     return [[service.address] for service in running]
 
 
-def counted(folder: Path, *scripts: Script, kind: Kind = cached, requests: int = 5) -> dict[str, Any]:
-    """What a client says of *requests* requests to one service; its n-th connection is played by the n-th script."""
-    with (
-        ScriptedService(folder, *scripts) as service,
-        client(kind, [[service.address]], NUM_REQUESTS_PER_CLIENT=requests) as one,
-    ):
+def counted(script: Script) -> dict[str, Any]:
+    """What a client says of five requests to one service."""
+    with services(script) as running, client(cached, addresses_of(running)) as one:
         result = one.run()
     assert json.loads(json.dumps(result)) == result
     return result

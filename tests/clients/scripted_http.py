@@ -1,14 +1,12 @@
-"""An HTTP server that plays a script: what is said to each request, and when. One thread, any number of connections."""
+"""An HTTP server that plays a script: what is said to each request, and when."""
 
-import selectors
 import socket
 import struct
 import threading
 from collections.abc import Callable
-from types import TracebackType
 
-DEADLINE_S = 10.0
-HEAD_END = b"\r\n\r\n"
+from tests.native.loadgen_peers import Scripted, read_http
+
 BODY = b"Hello, World!"
 
 
@@ -25,96 +23,43 @@ class Peer:
         self.sock = sock
         self.requests = 0
         self.is_waiting = False
-        self._partial = b""
-
-    def feed(self, data: bytes) -> bool:
-        """Whether these bytes end a request; clients send the next one only after its answer."""
-        self._partial += data
-        if not self._partial.endswith(HEAD_END):
-            return False
-        assert self._partial.startswith(b"GET / HTTP/1.1\r\n"), self._partial
-        self._partial = b""
-        self.requests += 1
-        return True
 
 
 HALF = response()[:-6]
 Script = Callable[["ScriptedHttp", Peer], bytes | None]
 
 
-class ScriptedHttp:
-    """Listens on loopback. script(server, peer) is asked at each request: bytes to send, or None to close.
-
-    peers: the connections that are open. connections, requests: how many there have been.
-    """
+class ScriptedHttp(Scripted):
+    """script(server, peer) is asked at each request: bytes to send, or None to close. peers: open connections."""
 
     def __init__(self, script: Script) -> None:
-        self._script = script
-        self._selector = selectors.DefaultSelector()
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self._knock, self._door = socket.socketpair()
-        self.address = "{}:{}".format(*self._listener.getsockname())
         self.peers: dict[socket.socket, Peer] = {}
-        self.connections = self.requests = 0
-        self._thread = threading.Thread(target=self._play, name="scripted http")
+        self._answer = script
+        super().__init__(self._request, ScriptedHttp._play)
 
     def __enter__(self) -> "ScriptedHttp":
-        self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def stop(self) -> None:
-        """Close all connections and listen no more."""
-        self._knock.close()
-        self._thread.join(DEADLINE_S)
-        for sock in (*self.peers, self._listener, self._door):
-            sock.close()
-        self._selector.close()
-        assert not self._thread.is_alive(), "the script does not end"
-
-    def _play(self) -> None:
-        self._selector.register(self._listener, selectors.EVENT_READ)
-        self._selector.register(self._door, selectors.EVENT_READ)
-        while True:
-            for key, _ in self._selector.select():
-                if key.fileobj is self._door:
-                    return
-                if key.fileobj is self._listener:
-                    self._accept()
-                elif isinstance(key.fileobj, socket.socket):
-                    self._read(self.peers[key.fileobj])
-
-    def _accept(self) -> None:
-        sock, _ = self._listener.accept()
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.settimeout(DEADLINE_S)
-        self.connections += 1
-        self.peers[sock] = Peer(sock)
-        self._selector.register(sock, selectors.EVENT_READ)
-
-    def _read(self, peer: Peer) -> None:
+    def _request(self, connection: socket.socket) -> bytes:
         try:
-            data = peer.sock.recv(65536)
-        except ConnectionResetError:
-            data = b""
-        if not data:
-            self._close(peer)
-        elif peer.feed(data):
-            self.requests += 1
-            answer = self._script(self, peer)
-            if answer is None:
-                self._close(peer)
-            elif answer:
-                peer.sock.sendall(answer)
+            return read_http(connection)
+        except (OSError, EOFError):
+            self.peers.pop(connection, None)
+            raise
 
-    def _close(self, peer: Peer) -> None:
-        self._selector.unregister(peer.sock)
-        del self.peers[peer.sock]
-        peer.sock.close()
+    def _play(self, connection: socket.socket, request: bytes) -> bool:
+        assert request.startswith(b"GET / HTTP/1.1\r\n"), request
+        peer = self.peers.setdefault(connection, Peer(connection))
+        peer.requests += 1
+        answer = self._answer(self, peer)
+        if answer is None:
+            del self.peers[connection]
+        elif answer:
+            connection.sendall(answer)
+        return answer is not None
 
 
 def says(answer: bytes | None) -> Script:

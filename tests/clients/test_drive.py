@@ -1,6 +1,6 @@
 """The client against scripted services: every answer is counted once, under the name that it deserves."""
 
-from pathlib import Path
+from socket import socket
 
 import pytest
 
@@ -8,7 +8,8 @@ from clients.workers import GIVE_UP_AFTER
 from core.histogram import Histogram
 from core.wire import frame
 from tests.clients.driving import called, connects, counted, counts
-from tests.clients.scripted import FULL, RIGHT, WRONG, always, says
+from tests.clients.scripted import FULL, RIGHT, WRONG
+from tests.native.loadgen_peers import Scripted, says
 
 # What is answered, by what it is: "wrong", or the code of an error.
 ANSWERS: dict[str, tuple[bytes, ...]] = {
@@ -59,8 +60,8 @@ def test_an_answer_starts_the_count_to_giving_up_anew() -> None:
     assert counts(result) == (2, 0, {"closed": 2 * (GIVE_UP_AFTER - 1)})
 
 
-def test_right_answers_are_all_counted_and_timed_and_nothing_else_is(short_folder: Path) -> None:
-    result = counted(short_folder, always(RIGHT))
+def test_right_answers_are_all_counted_and_timed_and_nothing_else_is() -> None:
+    result = counted(says(frame(RIGHT)))
     assert (result["requests"], *counts(result)) == (5, 5, 0, {})
     assert result["latency"]["count"] == 5
     assert Histogram.from_json(result["latency"]).to_json() == result["latency"]
@@ -69,7 +70,11 @@ def test_right_answers_are_all_counted_and_timed_and_nothing_else_is(short_folde
     assert result["completion_ns"] == result["finished_ns"] - result["started_ns"] > 0
 
 
-def test_a_full_service_that_answers_and_closes_is_counted_under_its_code(short_folder: Path) -> None:
-    result = counted(short_folder, says(frame(FULL)), says(frame(FULL)), always(RIGHT))
+def test_a_full_service_that_answers_and_closes_is_counted_under_its_code() -> None:
+    def full_twice(server: Scripted, connection: socket, request: bytes) -> bool:
+        is_full = server.connections <= 2
+        return says(frame(FULL if is_full else RIGHT), keep=not is_full)(server, connection, request)
+
+    result = counted(full_twice)
     assert counts(result) == (5, 0, {"503": 2})
     assert connects(result) == 2

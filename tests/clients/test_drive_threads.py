@@ -2,21 +2,24 @@
 
 import socket
 import threading
-from pathlib import Path
 
 import pytest
 
 from clients.channel import CallFailed
 from clients.workers import GIVE_UP_AFTER
 from core.system import Channel
+from core.wire import frame
 from tests.clients.driving import FakeCaller, addresses_of, cached, client, counts, services
-from tests.clients.scripted import DEADLINE_S, RIGHT, WRONG, Script, always, closes
+from tests.clients.scripted import RIGHT, WRONG
+from tests.native.loadgen_peers import DEADLINE_S, Script, Scripted, says
+
+ALWAYS_RIGHT = says(frame(RIGHT))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 25])
-def test_every_service_gets_all_its_requests_however_many_threads_there_are(short_folder: Path, threads: int) -> None:
+def test_every_service_gets_all_its_requests_however_many_threads_there_are(threads: int) -> None:
     with (
-        services(short_folder, *[always(RIGHT)] * 3) as running,
+        services(*[ALWAYS_RIGHT] * 3) as running,
         client(cached, addresses_of(running), client_id=1, NUM_THREADS_PER_CLIENT=threads) as one,
     ):
         result = one.run()
@@ -24,9 +27,9 @@ def test_every_service_gets_all_its_requests_however_many_threads_there_are(shor
     assert [service.connections for service in running] == [1, 1, 1]
 
 
-def test_errors_of_one_service_leave_the_others_answers_alone(short_folder: Path) -> None:
+def test_errors_of_one_service_leave_the_others_answers_alone() -> None:
     with (
-        services(short_folder, always(RIGHT), closes, always(WRONG)) as running,
+        services(ALWAYS_RIGHT, says(b"", keep=False), says(frame(WRONG))) as running,
         client(cached, addresses_of(running), NUM_REQUESTS_PER_CLIENT=20) as one,
     ):
         result = one.run()
@@ -73,27 +76,28 @@ def test_a_service_that_cannot_be_reached_is_an_error_before_anything_is_timed()
 def silent_until(ended: threading.Event) -> Script:
     """Answer nothing until *ended*, then everything."""
 
-    def play(sock: socket.socket) -> None:
+    def play(server: Scripted, connection: socket.socket, request: bytes) -> bool:
         assert ended.wait(DEADLINE_S)
-        always(RIGHT)(sock)
+        return ALWAYS_RIGHT(server, connection, request)
 
     return play
 
 
 @pytest.mark.parametrize(("answering", "silent"), [(1, 1), (0, 3)])
 def test_every_thread_that_waits_in_vain_is_a_timeout_and_what_the_others_answered_is_kept(
-    short_folder: Path, answering: int, silent: int
+    answering: int, silent: int
 ) -> None:
     """At last the answers come after all, and the threads end."""
     ended = threading.Event()
-    scripts = [*[always(RIGHT)] * answering, *[silent_until(ended)] * silent]
-    with services(short_folder, *scripts) as running:
+    scripts = [*[ALWAYS_RIGHT] * answering, *[silent_until(ended)] * silent]
+    with services(*scripts) as running:
         before = set(threading.enumerate())
         with client(cached, addresses_of(running)) as one:
             result = one.run(1.0)  # one that answers has begun to by then
             ended.set()
             for thread in set(threading.enumerate()) - before:
-                thread.join(DEADLINE_S)
+                if "_serve" not in thread.name:  # of the services, which end later
+                    thread.join(DEADLINE_S)
     expected = (5 * len(scripts), 5 * answering, 0, {"timeout": silent})
     assert (result["requests"], *counts(result)) == expected
 

@@ -1,9 +1,7 @@
 """An open loop: requests are sent when they are due, and what a stall held up counts from then."""
 
 import socket
-import threading
-from itertools import count, pairwise
-from pathlib import Path
+from itertools import pairwise
 from statistics import fmean, stdev
 
 import pytest
@@ -12,27 +10,23 @@ from clients.schedule import OVER, Arrivals, Pace
 from core.histogram import Histogram
 from core.wire import frame
 from tests.clients.driving import cached, client, counts, services
-from tests.clients.scripted import RIGHT, request_from
+from tests.clients.scripted import RIGHT
+from tests.native.loadgen_peers import Scripted, says
 
 STALL_S = 0.1
 RATE, REQUESTS = 200, 100
 
 
-def stalls_once(sock: socket.socket) -> None:
-    for number in count(1):
-        if not request_from(sock):
-            return
-        if number == 40:
-            threading.Event().wait(STALL_S)
-        sock.sendall(frame(RIGHT))
+def stalls_once(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+    if server.requests == 40:
+        server.stall(STALL_S)
+    return says(frame(RIGHT))(server, connection, request)
 
 
 @pytest.mark.parametrize("rate", [RATE, 0])
-def test_a_stall_of_100_ms_is_in_the_p99_of_an_open_loop_and_in_one_request_of_a_closed_one(
-    short_folder: Path, rate: int
-) -> None:
+def test_a_stall_of_100_ms_is_in_the_p99_of_an_open_loop_and_in_one_request_of_a_closed_one(rate: int) -> None:
     with (
-        services(short_folder, stalls_once) as (service,),
+        services(stalls_once) as (service,),
         client(cached, [[service.address]], NUM_REQUESTS_PER_CLIENT=REQUESTS, RATE=rate) as one,
     ):
         result = one.run()
