@@ -1,8 +1,6 @@
 """Children that write without end, to stdout or to stderr: the orchestrator's memory, disk and time are bounded."""
 
-import os
 import resource
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +11,6 @@ import pytest
 from core.errors import ChildFailed
 from core.limits import OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES
 from core.messages import message, verbatim
-from lab.output import OutputReader, ProcessOutput
 from lab.processes import run
 from lab.run.children import READY, RESULT, Child, Children
 from lab.run.sandbox import Sandbox
@@ -76,21 +73,6 @@ def test_a_child_that_fills_its_stderr_fills_no_disk_and_ends(children: Children
     assert child.stderr_tail().endswith("the end")
     assert _resident_bytes() - base < MORE_BYTES
     assert sum(path.stat().st_size for path in Path(sandbox.folder).rglob("*") if path.is_file()) < 2**20
-
-
-def test_of_output_without_end_the_beginning_and_the_newest_mebibyte_are_kept() -> None:
-    output, reader = ProcessOutput(), OutputReader()
-    text = "import os\nos.write(1, b'first\\n')\nfor n in range(100_000): os.write(1, b'%099d\\n' % n)\n"
-    with subprocess.Popen([sys.executable, "-c", text], stdout=output.write_end) as process:
-        reader.watch(output)
-        assert process.wait(DEADLINE_S) == 0
-    kept = output.content()
-    reader.close()
-    assert kept == output.content()
-    assert kept.startswith(b"first\n")
-    assert kept.endswith(b"%099d\n" % 99_999)
-    assert OUTPUT_TAIL_BYTES <= len(kept) <= OUTPUT_HEAD_BYTES + OUTPUT_TAIL_BYTES + 2**17
-    assert len(os.listdir("/proc/self/fd")) < 200
 
 
 def test_of_a_command_that_writes_much_the_beginning_and_the_newest_mebibyte_are_kept() -> None:

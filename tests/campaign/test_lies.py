@@ -5,24 +5,18 @@ A seed decides the size of the cell, who lies, when, and by how much.
 
 import random
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 
-from config.plan import Plan, Row
-from core.result import CellResult, Run
-from core.runtime import RuntimeName
+from core.result import CellResult
 from lab.run.cell_run import Bench
-from lab.run.experiment import RunInProgress, carry_out
 from lab.run.measure import measure
-from lab.run.runs import Order
 from lab.run.runtimes import Runtime
 from systems import find
 from tests.campaign.sizes import SEED, size
@@ -100,10 +94,6 @@ with socket.socket() as listener:
     open("shared", "w").close()
     sys.stdin.read()
 """
-SWAPPED = """
-import subprocess
-subprocess.run([{python!r}, "-S", "-c", {change!r}], check=True)
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,31 +132,6 @@ def duplicate_port(stage: Stage) -> tuple[CellResult, str]:
     return result, r"Another process also listens at 127\.0\.0\.1:\d+,"
 
 
-def package_swapped(stage: Stage) -> tuple[CellResult, str]:
-    """Something is installed, edited or removed in the environment while a cell is measured."""
-    runtime, system = runtime_or_skip("3.14"), find("3")
-    command_or_skip(runtime, system, "service")
-    made = runtime.python(system.requirements).parent.parent
-    shutil.copytree(made, stage.folder / "copy", symlinks=True)
-    (packages,) = (stage.folder / "copy").glob("lib/python3.*/site-packages")
-    code = stage.chance.choice(sorted(packages.glob("tornado/*.py")))
-    change = stage.chance.choice([
-        f"open({str(code)!r}, 'a').write('# changed')",
-        f"file = open({str(code)!r}, 'r+b'); file.seek(-1, 2); file.write(b' ')",
-        f"import os; os.remove({str(packages / 'tornado/test/__init__.py')!r})",
-        f"open({str(packages / 'new_module.py')!r}, 'w').write('A = 1')",
-        f"import os, glob; old = glob.glob({str(packages)!r} + '/tornado-*')[0]; os.rename(old, old + '-gone')",
-    ])  # fmt: skip
-    copy = replace(runtime, pythons={system.requirements: stage.folder / "copy" / "bin" / "python"})
-    patch_children(stage.patch, "service", SWAPPED.format(python=sys.executable, change=change))
-    values = {"NUM_API_SERVICES": (1,), "NUM_CLIENTS": (1,), "NUM_REQUESTS_PER_CLIENT": (20,)}
-    plan = Plan(name="p", rows=(Row(system=system, values=values),), runtimes=(RuntimeName("3.14"),), blocks=1)
-    order = Order(plan=plan, runtimes={"3.14": copy}, folder=stage.folder / "run")
-    run = Run(run_id="a", started_at="", seed=1, command=[], plan=plan.to_json(), machine={}, runtimes={})
-    carry_out(RunInProgress(order, run, stage.bench.sandbox, Mock()))
-    return run.cells[0], "during the measurement: the interpreter, packages or programs changed"
-
-
 def answer_dropped(stage: Stage) -> tuple[CellResult, str]:
     """A service drops one, and closes or not; or somebody says that there was one more, or one less."""
     runtime = runtime_or_skip(stage.chance.choice(["3.11", "3.14", "3.14t"]))
@@ -198,7 +163,6 @@ def latency_doubled(stage: Stage) -> tuple[CellResult, str]:
 
 LIES: tuple[Callable[[Stage], tuple[CellResult, str]], ...] = (
     duplicate_port,
-    package_swapped,
     answer_dropped,
     latency_doubled,
 )

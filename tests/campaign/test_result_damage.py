@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from core.errors import BadInput
-from core.result import COMPARISONS, FILE_NAME, CellResult, RunFile, keep_comparisons, load
+from core.result import FILE_NAME, CellResult, RunFile, load
 from tests.campaign.sizes import SEED, size
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -132,40 +132,6 @@ def test_every_byte_counts_where_a_file_is_small(tmp_path: Path) -> None:
         for bit in range(8):
             (tmp_path / FILE_NAME).write_bytes(with_another_bit(content, place, bit))
             noticed(tmp_path)
-
-
-def test_damage_stays_told_and_damaged_comparisons_are_made_again(saved: Path, tmp_path: Path) -> None:
-    run, content = load(saved), (saved / FILE_NAME).read_bytes()
-    (tmp_path / FILE_NAME).write_bytes(content.replace(b'"status":"ok"', b'"status":"failed"', 1))
-    keep_comparisons(tmp_path, replace(run, comparisons=run.comparisons[:1]))
-    noticed(tmp_path)
-    (tmp_path / FILE_NAME).write_bytes(content)
-    assert load(tmp_path).comparisons == run.comparisons[:1] != run.comparisons
-    rng, kept = random.Random(SEED), (tmp_path / COMPARISONS).read_bytes()
-    for damage in rng.choices([flipped, truncated, without_a_part, zeroed], k=CASES // 10):
-        (tmp_path / COMPARISONS).write_bytes(damage(kept, rng))
-        assert load(tmp_path).comparisons in (run.comparisons, run.comparisons[:1])
-
-
-def test_a_changed_figure_and_a_value_out_of_bounds_are_told_with_their_place(saved: Path, tmp_path: Path) -> None:
-    text = (saved / FILE_NAME).read_text()
-    whole = json.loads(text)
-    name, wall_ns = whole["cells"][3]["cell_id"], whole["cells"][3]["wall_ns"]
-    (tmp_path / FILE_NAME).write_text(text.replace(f'"wall_ns":{wall_ns}', f'"wall_ns":{wall_ns + 1}'))
-    assert {name, "checksum"} <= words(noticed(tmp_path))
-    whole["cells"][2]["clients"][0]["completion_ns"] = "long"
-    (tmp_path / FILE_NAME).write_text(json.dumps(whole))
-    assert {"Cell", "3", "clients[0].completion_ns", "'long'"} <= words(noticed(tmp_path))
-
-
-def words(text: str) -> set[str]:
-    """Without punctuation around them."""
-    return {word.strip(",;:()") for word in text.split()}
-
-
-def test_a_file_that_was_laid_out_anew_is_read(saved: Path, tmp_path: Path) -> None:
-    (tmp_path / FILE_NAME).write_text(json.dumps(json.loads((saved / FILE_NAME).read_text()), indent=2))
-    assert load(tmp_path) == load(saved)
 
 
 def test_a_number_that_json_does_not_have_is_saved_as_null(tmp_path: Path) -> None:

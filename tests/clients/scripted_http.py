@@ -35,6 +35,7 @@ class ScriptedHttp(Scripted):
     def __init__(self, script: Script) -> None:
         self.peers: dict[socket.socket, Peer] = {}
         self._answer = script
+        self._turn = threading.Lock()
         super().__init__(self._request, ScriptedHttp._play)
 
     def __enter__(self) -> "ScriptedHttp":
@@ -47,18 +48,19 @@ class ScriptedHttp(Scripted):
         try:
             return read_http(connection)
         except (OSError, EOFError):
-            self.peers.pop(connection, None)
+            with self._turn:
+                self.peers.pop(connection, None)
             raise
 
     def _play(self, connection: socket.socket, request: bytes) -> bool:
         assert request.startswith(b"GET / HTTP/1.1\r\n"), request
-        peer = self.peers.setdefault(connection, Peer(connection))
-        peer.requests += 1
-        answer = self._answer(self, peer)
-        if answer is None:
-            del self.peers[connection]
-        elif answer:
-            connection.sendall(answer)
+        with self._turn:
+            peer = self.peers.setdefault(connection, Peer(connection))
+            peer.requests += 1
+            answer = self._answer(self, peer)
+            if answer is None:
+                del self.peers[connection]
+        connection.sendall(answer or b"")
         return answer is not None
 
 

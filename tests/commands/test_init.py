@@ -2,8 +2,6 @@
 
 import io
 import os
-import pty
-import subprocess
 import sys
 from pathlib import Path
 from shlex import split
@@ -23,9 +21,7 @@ from config.user_service.servers import SERVERS
 from core.errors import BadInput
 from core.secret import revealed
 from core.user_service import Command
-from lab.places import REPOSITORY
 from reports.statistics.significance import fewest_blocks
-from tests.contract.speaking import wait_readable
 
 FLAGS = """--app app:app --server gunicorn --request 'GET /items/3' --expect-json '{"id": 3}'"""
 
@@ -195,29 +191,6 @@ def test_flags_that_say_a_part_leave_the_rest_to_the_questions(
     typed(monkeypatch, "app:app gunicorn", "GET / -> 200", "")
     assert init(split(f"shop.yaml {flags}")) == 0
     assert load_plan(here / "shop.yaml").user_service is not None
-
-
-def test_it_asks_on_a_real_terminal(here: Path) -> None:
-    ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, REPOSITORY / "runner.py", "init"],
-        stdin=theirs,
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        text=True,
-    ) as process:
-        os.close(theirs)
-        seen = b""
-        for answer in ("app:app waitress", "GET / -> 200", ""):
-            while not seen.endswith(b"> "):
-                wait_readable(ours)
-                seen += os.read(ours, 4096)
-            os.write(ours, f"{answer}\n".encode())
-            seen = b""
-        said, _ = process.communicate(timeout=20)
-    os.close(ours)
-    assert (process.returncode, said) == (0, "my-service.yaml\n")
-    assert load_plan(here / "my-service.yaml").user_service is not None
 
 
 # ---- the text of a plan ----

@@ -7,9 +7,7 @@ from statistics import median
 
 import pytest
 
-from commands import Command
 from commands.report import main as report
-from commands.run import main as run
 from core.errors import BadInput
 from core.result import FILE_NAME, load
 from reports.exports import texts
@@ -76,12 +74,6 @@ def test_the_report_is_chinese_where_that_is_asked_for(tmp_path: Path, capsys: p
     assert report([str(folder), "--lang", "zh"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == f"网页：{folder}/report.html"
     assert '<html lang="zh-Hans">' in (folder / "report.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("command", [report, run])
-def test_a_language_that_there_is_not_is_refused_before_anything_is_done(command: Command) -> None:
-    with pytest.raises(BadInput, match="'fr' is not a supported language"):
-        command(["--lang", "fr"])
 
 
 def test_no_run_is_written_where_one_of_them_cannot_be_read(tmp_path: Path) -> None:

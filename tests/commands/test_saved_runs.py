@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import pytest
-from rich.cells import cell_len
 
 from commands.compare import main as compare
 from commands.export import main as export
@@ -29,14 +28,6 @@ def test_list_of_an_empty_folder_says_how_to_make_a_run(
     assert list_runs([]) == 0
     out, err = capsys.readouterr()
     assert (out, "--experiment quick" in err) == ("", True)
-
-
-def test_list_is_chinese_where_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    saved(tmp_path / "a")
-    assert list_runs([str(tmp_path), "--lang", "zh"]) == 0
-    heads, line, verdict = capsys.readouterr().out.splitlines()
-    assert cell_len(heads.partition("运行")[0]) == cell_len(line.partition(str(tmp_path))[0])
-    assert verdict == "  没有保存的比较"
 
 
 def test_export_writes_the_format_that_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

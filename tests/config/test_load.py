@@ -10,7 +10,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from config.load import experiments, load_experiment, load_plan, plan_with
+from config.load import load_experiment, load_plan, plan_with
 from config.options import Given, parsed
 from config.plan import Plan
 from config.plan_options import DEFAULT_RUNTIMES, PLAN_OPTIONS, parse_until
@@ -205,20 +205,6 @@ def test_any_yaml_is_a_plan_with_cells_or_is_refused(tmp_path_factory: pytest.Te
     file = tmp_path_factory.getbasetemp() / "any.yaml"
     with suppress(BadInput):
         assert loaded(file, yaml.safe_dump(content)).cells()
-
-
-@given(st.text(alphabet="[]{}:,-&*!?|>'\"#%@`\\ \n\tarows01") | st.text())
-def test_any_text_is_a_plan_or_is_refused(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
-    file = tmp_path_factory.getbasetemp() / "any.yaml"
-    with pytest.raises(BadInput):
-        loaded(file, text)
-
-
-def test_every_plan_in_the_folder_loads_and_has_cells() -> None:
-    for name in experiments():
-        plan = load_experiment(name)
-        assert plan.cells()
-        assert (plan.name, plan.description != "") == (name, True)
 
 
 def test_quick_is_the_four_systems_in_one_process_and_system_2_once_more_in_a_process_per_core() -> None:

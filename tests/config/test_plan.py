@@ -12,10 +12,10 @@ from config.plan_options import MAX_BLOCKS
 from core.cell import Cell, Value
 from core.errors import BadInput
 from core.messages import message
+from core.method import Method, Warmup
 from core.runtime import RuntimeName
 from core.saved import Until
 from systems import find
-from tests.core.test_method import methods
 
 SWEPT: dict[str, list[Any]] = {
     "NUM_API_SERVICES": [1, 2, 20],
@@ -32,6 +32,16 @@ SWEEPS = st.lists(st.sampled_from(list(SWEPT)), max_size=3, unique=True).flatmap
     lambda names: st.fixed_dictionaries({name: VALUES[name].map(tuple) for name in names})
 )
 ROWS = st.builds(Row, system=st.sampled_from([find(number) for number in "1234"]), values=SWEEPS)
+CPUS = st.lists(st.integers(0, 64), max_size=4).map(tuple)
+SECONDS = st.floats(0, 60, allow_nan=False)
+METHODS = st.builds(
+    Method,
+    warmup=st.builds(Warmup, share=st.floats(0, 1)) | st.builds(Warmup, seconds=SECONDS),
+    duration_s=SECONDS,
+    client_runtime=st.sampled_from(["same", "3.14t+gil"]),
+    pin_services=CPUS,
+    pin_clients=CPUS,
+)
 PLANS = st.builds(
     Plan,
     name=st.text(max_size=5),
@@ -42,7 +52,7 @@ PLANS = st.builds(
     description=st.text(max_size=5),
     aa=st.booleans(),
     until=st.builds(Until, width=st.sampled_from([0.0, 0.03]), seconds=st.sampled_from([0.0, 600.0])),
-    method=methods,
+    method=METHODS,
 )
 
 

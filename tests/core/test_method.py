@@ -1,11 +1,8 @@
-"""How cells are measured: what its texts mean, and that it comes back from JSON as it went."""
+"""How cells are measured: what its texts mean."""
 
-import json
 import os
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.method import Method, Warmup, parse_cpus, parse_duration
@@ -71,21 +68,3 @@ def test_a_system_without_cpu_affinity_says_so(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.delattr(os, "sched_setaffinity", raising=False)
     with pytest.raises(BadInput, match="does not support CPU affinity"):
         Method(pin_clients=(0,)).expect_cpus()
-
-
-cpu_numbers = st.lists(st.integers(0, 64), max_size=4).map(tuple)
-methods = st.builds(
-    Method,
-    warmup=st.one_of(
-        st.builds(Warmup, share=st.floats(0, 1)), st.builds(Warmup, seconds=st.floats(0, 60, allow_nan=False))
-    ),
-    duration_s=st.floats(0, 60, allow_nan=False),
-    client_runtime=st.sampled_from(["same", "3.14t+gil"]),
-    pin_services=cpu_numbers,
-    pin_clients=cpu_numbers,
-)
-
-
-@given(methods)
-def test_a_method_that_was_stored_is_the_same_method(method: Method) -> None:
-    assert Method.from_json(json.loads(json.dumps(method.to_json()))) == method

@@ -1,9 +1,7 @@
 """Runtime names and what an interpreter tells of itself."""
 
 import json
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,13 +9,7 @@ from hypothesis import strategies as st
 
 from core.errors import BadInput
 from core.runtime import NATIVE, RuntimeName, facts, gil_enabled
-from lab.python.interpreters import scrubbed_environment
 from lab.run.runtimes import Runtime
-
-REPOSITORY = Path(__file__).resolve().parents[2]
-ASK_STATES = (
-    "import json, sys; sys.path.insert(0, sys.argv[1]); from core import runtime; print(json.dumps(runtime.states()))"
-)
 
 
 @pytest.mark.parametrize(
@@ -82,9 +74,3 @@ def test_a_default_build_has_its_gil_and_a_free_threaded_one_has_none(runtime: R
     assert facts["gil_disabled_build"] is free_threaded
     assert facts["gil_enabled"] is not free_threaded
     assert ("free-threading" in facts["build"]) is free_threaded
-
-
-def test_a_process_is_what_the_runtimes_name_promises(runtime: Runtime) -> None:
-    command = [str(runtime.interpreter.executable), "-s", "-c", ASK_STATES, str(REPOSITORY)]
-    seen = subprocess.check_output(command, text=True, timeout=30, env=scrubbed_environment() | runtime.variables)
-    assert json.loads(seen) == runtime.name.promises

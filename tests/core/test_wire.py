@@ -1,8 +1,6 @@
-"""Frames: known answers as hex, any cut of the stream, and the standard library's own framing as a witness."""
+"""Frames: known answers as hex, and any cut of the stream. tests/contract has the standard library as a witness."""
 
-import socket
 from collections.abc import Iterable
-from multiprocessing.connection import Connection
 
 import pytest
 from hypothesis import example, given
@@ -59,18 +57,6 @@ def test_a_frame_byte_by_byte_is_complete_with_its_last_byte_and_not_before() ->
     assert not frames.partial
 
 
-@pytest.mark.parametrize("size", [-1, -(2**31), SMALL_LIMIT + 1, 2**31 - 1])
-@pytest.mark.parametrize("body", [b"", b"x" * 8, b"x" * (SMALL_LIMIT + 1)])
-def test_a_length_that_is_negative_or_over_the_limit_is_refused_before_its_body_arrives_and_with_it(
-    size: int, body: bytes
-) -> None:
-    frames = Frames(SMALL_LIMIT)
-    assert frames.feed(HEADER.pack(size) + body) == []
-    assert frames.refused_bytes == size
-    assert frames.feed(frame(b"{}")) == []
-    assert not frames.partial
-
-
 def test_a_body_of_exactly_the_limit_is_taken_and_one_byte_more_is_not() -> None:
     body = b"x" * MAX_FRAME_BYTES
     assert fed(Frames(), cut(frame(body), [3, 5, 2**20])) == Frames().feed(frame(body)) == [body]
@@ -81,6 +67,7 @@ def test_a_body_of_exactly_the_limit_is_taken_and_one_byte_more_is_not() -> None
 
 @given(BODIES, REFUSED_SIZES, BODIES, CUTS)
 @example(before=[b"one"], size=-1, after=[b"two"], places={4 + 3 + 4})
+@example(before=[], size=SMALL_LIMIT + 1, after=[], places=set())
 def test_nothing_after_a_refusal_is_parsed(
     before: list[bytes], size: int, after: list[bytes], places: set[int]
 ) -> None:
@@ -88,18 +75,5 @@ def test_nothing_after_a_refusal_is_parsed(
     stream = b"".join(map(frame, before)) + HEADER.pack(size) + b"".join(map(frame, after))
     assert fed(frames, cut(stream, places)) == before
     assert frames.refused_bytes == size
-
-
-@pytest.mark.parametrize("size", [0, 1, 16_384, 16_385, 60_000])
-def test_what_multiprocessing_connection_sends_is_read_and_it_reads_what_is_framed(size: int) -> None:
-    body = b"x" * size
-    ours, theirs = socket.socketpair()
-    with ours, Connection(theirs.detach()) as connection:
-        ours.settimeout(10)
-        connection.send_bytes(body)
-        frames = Frames()
-        bodies: list[bytes] = []
-        while not bodies:
-            bodies = frames.feed(ours.recv(65_536))
-        ours.sendall(frame(body))
-        assert bodies == [body] == [connection.recv_bytes()]
+    assert frames.feed(frame(b"{}")) == []
+    assert not frames.partial

@@ -54,24 +54,11 @@ def test_a_login_comes_first_and_its_values_and_cookies_are_in_every_request(tmp
     assert posted.endswith(b"\xffsecret-token-1 {{unknown}} 1")
 
 
-def test_an_expired_login_is_renewed_once_and_is_no_failure(tmp_path: Path) -> None:
-    with shop(lives=7) as (seen, address):
-        result = asked(told(shop_plan(tmp_path)), address, 50)
-    assert (result["answered"], result["wrong"], result["errors"]) == (50, 0, {})
-    assert result["latency"]["count"] == 50
-    assert seen.logins == 8  # 49 requests by seven logins, and one more
-    assert b"\r\nAuthorization: Bearer secret-token-7\r\n" in b"".join(seen.sent)
-
-
 def test_a_request_that_a_new_login_does_not_help_is_a_failure_whose_text_has_no_token(tmp_path: Path) -> None:
     with shop(lives=0) as (_, address):
         result = asked(told(shop_plan(tmp_path)), address, 20)
     assert result["errors"] == {"401": 20}
     assert result["first_wrong"]["got"] == "status 401, after a login"
-    plan = told(shop_plan(tmp_path, SHOP.replace("weight: 3", "expect_json: '1'")))
-    with shop() as (_, address):
-        result = asked(plan, address, 20)
-    assert result["wrong"] > 0
     assert "secret" not in json.dumps(result)
 
 

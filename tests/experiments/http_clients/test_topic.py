@@ -13,20 +13,13 @@ from tests.experiments.http_clients.sample import (
     clients_in,
     worked,
 )
-from tests.reports.contestants import contest_run, figures_of, lines_of, record_of
+from tests.reports.contestants import contest_run, figures_of
 
-IN_FLIGHT = 11
 TIMELINE: Any = [[[0, 100_000], [200_000, 300_000]], [[100_000, 200_000], [300_000, 400_000]]]
 
 
 def a_run(*cells: Sequence[CellResult]) -> Run:
     return contest_run(*cells, view="http-clients")
-
-
-def only_line(cells: Sequence[CellResult]) -> list[str]:
-    """What the table of all clients shows."""
-    (line,) = lines_of(record_of(a_run(cells)).tables[0])
-    return line
 
 
 def test_an_undeclared_module_that_is_not_serial_is_not_there_again() -> None:
@@ -36,11 +29,6 @@ def test_an_undeclared_module_that_is_not_serial_is_not_there_again() -> None:
 
 def test_without_a_held_build_under_a_gil_there_is_no_answer() -> None:
     assert not answer(clients_in(HELD_FREE, RELEASED))
-
-
-def test_in_flight_is_the_median_latency_times_requests_over_bench() -> None:
-    """100 requests of 0.1 ms in 10 ms are one at a time; 100 of 0.4 ms in 4 ms are ten."""
-    assert [only_line(cells)[IN_FLIGHT] for cells in (HELD, HELD_FREE)] == ["1.0", "10.0"]
 
 
 def test_the_timeline_has_a_bar_for_each_request_on_one_axis() -> None:
