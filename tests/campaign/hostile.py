@@ -3,7 +3,7 @@
 import random
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import cycle
 from typing import TypeVar
@@ -79,13 +79,6 @@ HTTP: Mapping[str, Hostility] = {
     "a chunked body by and by": drips(CHUNKED, b"1\r\nx\r\n"),
     "trailers by and by": drips(CHUNKED + b"0\r\n", b"A: b\r\n"),
     "a body by and by until the end": drips(head(), b"x"),
-    "two lengths": sends(head("Content-Length: 5", "Content-Length: 6") + b"hello!"),
-    "a length and chunks": sends(head("Content-Length: 5", "Transfer-Encoding: chunked") + b"0\r\n\r\n"),
-    "chunks and a length": sends(head("Transfer-Encoding: chunked", "Content-Length: 5") + b"hello"),
-    "a length with a sign": sends(head("Content-Length: +5") + b"hello"),
-    "a negative chunk": sends(CHUNKED + b"-5\r\nhello\r\n0\r\n\r\n"),
-    "status 999": sends(head("Content-Length: 5", status="999 No") + b"hello"),
-    "status 000": sends(head("Content-Length: 5", status="000 No") + b"hello"),
     "silence": sends(b""),
     "noise": sends(b"", random.Random(13).randbytes(65536)),
     "an end before the answer": closes(b""),
@@ -119,6 +112,6 @@ def hostile(hostility: Hostility) -> Iterator[str]:
         yield server.address
 
 
-def sample(modes: list[Mode], most: int) -> list[Mode]:
+def sample(modes: Sequence[Mode], most: int) -> list[Mode]:
     """All *modes* in a campaign, or else *most* of them."""
     return random.Random(SEED).sample(modes, size(min(most, len(modes)), len(modes)))

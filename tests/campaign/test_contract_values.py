@@ -8,7 +8,6 @@ import os
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from copy import deepcopy
 from pathlib import Path
 from time import perf_counter_ns
 from types import SimpleNamespace
@@ -16,8 +15,6 @@ from typing import Any, cast
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, seed, settings
-from hypothesis import strategies as st
 
 from core.errors import ChildFailed
 from core.messages import Message
@@ -36,7 +33,7 @@ from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from systems import find
 from tests.campaign.sizes import SEED, size
-from tests.campaign.values import NO_JSON, PLAIN, VALUES, check_sound
+from tests.campaign.values import NO_JSON, VALUES, check_sound
 from tests.contract.serving import small_cell
 from tests.lab.scripted_children import GIL_ON, latency
 
@@ -99,9 +96,7 @@ def good() -> Lines:
         "received_bytes": 9,
         "slices": {"width_ns": 50_000_000, "start_ns": NOW, "counts": [20]},
         "said": {"seconds": 0.5, "percentiles_ms": {"50": 1.5}},
-        "first_wrong": {},
     }
-    del client["first_wrong"]  # which fails a cell by itself
     return {
         "service ready": ready,
         "client ready": {**ready, "addresses": []},
@@ -264,44 +259,6 @@ def test_no_value_of_a_key_raises_or_is_saved_unless_it_is_possible(seam: Seam, 
             assert reason.startswith(("Service", "Client", "errors: ")) or reason.endswith(("answered", "wrong"))
             assert reason.isprintable()
     assert failed >= len(NO_JSON.intersection(values))
-
-
-first_wrong = st.fixed_dictionaries({}, optional={key: st.text() for key in ("request", "got", "expected", "code")})
-anything = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(PLAIN),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text() | st.sampled_from(["a", "count"]), inner),
-    max_leaves=12,
-)
-
-
-@seed(SEED)
-@settings(
-    max_examples=size(50, 100_000),
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-    database=None,
-    print_blob=True,
-)
-@given(
-    changes=st.lists(st.tuples(st.sampled_from(PLACES), anything | first_wrong), min_size=1, max_size=3), cut=st.data()
-)
-def test_lines_of_any_grammar_are_answered(seam: Seam, changes: list[tuple[Any, Any]], cut: st.DataObject) -> None:
-    lines = deepcopy(good())
-    lines["client result"][RESULT]["first_wrong"] = changes[0][1]
-    for (line, place), value in changes:
-        owner = lines[line]
-        for key in place[:-1]:
-            owner = owner[key] if isinstance(owner.get(key), dict) else owner
-        owner[place[-1]] = value
-    texts = {name: json.dumps(line).encode() for name, line in lines.items()}
-    line = changes[0][0][0]
-    if cut.draw(st.booleans(), "whether bytes are changed too"):
-        start = cut.draw(st.integers(0, len(texts[line])), "from")
-        texts[line] = (
-            texts[line][:start]
-            + cut.draw(st.binary(max_size=8), "bytes").replace(b"\n", b"")
-            + texts[line][start + 1 :]
-        )
-    seam.result(texts)
 
 
 @pytest.mark.parametrize(

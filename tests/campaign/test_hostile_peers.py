@@ -19,7 +19,6 @@ from tests.campaign.hostile import FRAMED, HTTP, Hostility, hostile, sample
 from tests.contract.kinds import Kind
 from tests.contract.peers import CALC, Peer, framed, request
 from tests.contract.serving import Serving
-from tests.contract.speaking import wait_readable
 from tests.native.programs import program_or_skip
 
 DEADLINE_S = 2.0
@@ -121,27 +120,6 @@ def test_a_hostile_server_costs_an_error_and_neither_memory_nor_time(mode: str) 
     assert outcome["errors"], outcome
     assert outcome["wall_s"] <= MOST_S, outcome
     assert outcome["more_bytes"] <= MORE_BYTES, outcome
-
-
-@pytest.mark.parametrize(
-    "mode", sample(["a body without length or end", "a body by and by", "alternating interim responses"], 1)
-)
-def test_loadgen_ends_at_once_when_it_is_told_to_whatever_the_server_does(mode: str) -> None:
-    with hostile(HTTP[mode]) as address:
-        flags = ["-d", "30s", "-c", "4", "--timeout", "20s", f"http://{address}/a"]
-        process = subprocess.Popen([program_or_skip("loadgen"), *flags], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        try:
-            assert process.stderr is not None
-            wait_readable(process.stderr.fileno())  # signals are heard from now on
-            sleep(0.5)  # it is in the middle of it; there is nothing to wait for
-            start = monotonic()
-            process.terminate()
-            process.communicate(timeout=WAIT_S)
-            assert monotonic() - start < MOST_S
-            assert process.returncode in (1, 143)
-        finally:
-            process.kill()
-            process.wait()
 
 
 # ---- hostile clients -------------------------------------------------------------------------------------------------

@@ -6,8 +6,7 @@ The checker reads /proc, the run's folder and its exit status. A port has no hol
 import os
 import random
 import signal
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -81,14 +80,6 @@ def history(seed: int) -> list[Strike]:
     if chance.random() < 0.7:
         strikes.append(Strike(target=RUNNER, window="reporting", signal=chance.choice((SIGKILL, SIGTERM, SIGINT))))
     return strikes
-
-
-@pytest.fixture(scope="module")
-def tally() -> Iterator[Counter[str]]:
-    """Strikes that hit, for docs/reliability.md: shown with -s."""
-    counts = Counter[str]()
-    yield counts
-    print(f"\n{counts.total()} kills: {counts}")
 
 
 def calls(children: Mapping[int, str]) -> bool:
@@ -171,9 +162,7 @@ def check_end(run: Run, out: Path, seen: Seen) -> None:
 
 @campaign_only
 @pytest.mark.parametrize("seed", HISTORIES)
-def test_a_kill_costs_one_cell_at_most_and_leaves_nothing(
-    any_runtime: Runtime, short_folder: Path, tally: Counter[str], seed: int
-) -> None:
+def test_a_kill_costs_one_cell_at_most_and_leaves_nothing(any_runtime: Runtime, short_folder: Path, seed: int) -> None:
     chance, out, seen = random.Random(seed), short_folder / "out", Seen()
     strikes = history(seed)
     transport = {"TRANSPORT": chance.choice(("unix", "tcp"))}
@@ -183,7 +172,6 @@ def test_a_kill_costs_one_cell_at_most_and_leaves_nothing(
             for strike in strikes:
                 play(strike, run, out, chance, seen)
             check_end(run, out, seen)
-            tally.update(f"{strike.signal.name} {strike.target} {strike.window}" for strike in seen.strikes)
         except BaseException as failure:
             failure.add_note(f"seed {seed}: {seen.strikes} of {strikes}; {run.complained()}")
             raise

@@ -36,7 +36,7 @@ class ScriptedHttp(Scripted):
         self.peers: dict[socket.socket, Peer] = {}
         self._answer = script
         self._turn = threading.Lock()
-        super().__init__(self._request, ScriptedHttp._play)
+        super().__init__(self._request, self._play)
 
     def __enter__(self) -> "ScriptedHttp":
         return self
@@ -52,7 +52,7 @@ class ScriptedHttp(Scripted):
                 self.peers.pop(connection, None)
             raise
 
-    def _play(self, connection: socket.socket, request: bytes) -> bool:
+    def _play(self, server: Scripted, connection: socket.socket, request: bytes) -> bool:
         assert request.startswith(b"GET / HTTP/1.1\r\n"), request
         with self._turn:
             peer = self.peers.setdefault(connection, Peer(connection))

@@ -17,6 +17,7 @@ from core.cell import PARAMETERS, Cell
 from core.system import COMMON
 from core.wire import MAX_FRAME_BYTES, frame
 from tests.clients.scripted import FULL, RIGHT, ScriptedSocket
+from tests.native.loadgen_peers import nobody_listens
 
 CHANNELS = [FramedChannel, HttpChannel]
 Kind = type[FramedChannel] | type[HttpChannel]
@@ -136,18 +137,13 @@ def test_anything_else_is_a_host_and_a_port_and_sends_without_delay() -> None:
             assert sock.getpeername() == listener.getsockname()
 
 
-def unused_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
 @pytest.mark.parametrize("where", ["unix", "long", "tcp"])
 def test_a_connect_that_fails_says_so_and_leaves_no_socket_open(short_folder: Path, where: str) -> None:
-    addresses = {"unix": f"{short_folder}/nobody", "long": f"/{'x' * 200}", "tcp": f"127.0.0.1:{unused_port()}"}
-    before = os.listdir("/dev/fd")
-    with pytest.raises(CallFailed) as caught:
-        connect(addresses[where])
-    assert os.listdir("/dev/fd") == before
+    with nobody_listens() as nobody:
+        before = os.listdir("/dev/fd")
+        with pytest.raises(CallFailed) as caught:
+            connect({"unix": f"{short_folder}/nobody", "long": f"/{'x' * 200}", "tcp": nobody}[where])
+        assert os.listdir("/dev/fd") == before
     assert caught.value.code == "connect"
 
 

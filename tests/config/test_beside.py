@@ -5,18 +5,9 @@ from typing import Any
 
 import pytest
 
-from config.flags import Parser, add_host_flags, add_run_flags, plan_from
 from config.plan import Plan
 from core.errors import BadInput
-from core.messages import NOTHING
-
-
-def planned(*arguments: str) -> Plan:
-    """The plan of these flags."""
-    parser = Parser("", NOTHING)
-    add_run_flags(parser)
-    add_host_flags(parser)
-    return plan_from(parser.parse(arguments))
+from tests.config.planning import planned
 
 
 def in_yaml(folder: Path, beside: str) -> Plan:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from config.flags import Parser, add_plan_flags, add_run_flags, plan_from, value_of
+from config.flags import Parser, add_plan_flags, plan_from, value_of
 from config.load import load_experiment
 from config.plan import Plan
 from config.plan_options import DEFAULT_RUNTIMES, INTERPRETER, REQUIRE
@@ -14,6 +14,7 @@ from core.errors import BadInput
 from core.messages import message
 from core.price import Price
 from systems import built_in
+from tests.config import planning
 
 
 def parsed(*arguments: str) -> dict[str, Any]:
@@ -166,9 +167,7 @@ def test_an_interpreter_without_name_or_path_is_an_error(text: str) -> None:
 
 def test_an_experiment_beside_an_application_says_how_it_is_measured() -> None:
     flags = ("--app", "shop:app", "--server", "gunicorn", "--experiment", "patch-regression")
-    parser = Parser("test", message("a test"))
-    add_run_flags(parser)
-    plan = plan_from(parser.parse([*flags, "--fail-if-slower", "12.5%", "--runtime", "3.14.5t,3.14.6t"]))
+    plan = planning.planned(*flags, "--fail-if-slower", "12.5%", "--runtime", "3.14.5t,3.14.6t")
     assert list(plan.systems) == ["own"]
     assert plan.fail_if_slower == 0.125
     assert plan.runtimes == ("3.14.5t", "3.14.6t")

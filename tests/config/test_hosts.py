@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from config import hosts
-from config.flags import Parser, add_host_flags, add_run_flags, plan_from
 from config.options import Given
 from config.plan import Plan
 from core.decode import decoded
 from core.errors import BadInput
 from core.hosts import Layout
-from core.messages import NOTHING
+from tests.config import planning
 
 TWO = "a: {via: here, address: 10.0.0.1}\nb: {ssh: 'me@loader:2222', address: 10.0.0.2, cpus: 0-1+3, python: /opt/p}\n"
 HERE = "--services-on a --clients-on b --duration 1"
@@ -21,10 +20,7 @@ HERE = "--services-on a --clients-on b --duration 1"
 def planned(tmp_path: Path, *arguments: str) -> Plan:
     file = tmp_path / "hosts.yaml"
     file.write_text(TWO)
-    parser = Parser("", NOTHING)
-    add_run_flags(parser)
-    add_host_flags(parser)
-    return plan_from(parser.parse([*arguments, "--hosts", str(file)]))
+    return planning.planned(*arguments, "--hosts", str(file))
 
 
 def test_a_file_of_hosts_is_read_and_kept_with_the_plan(tmp_path: Path) -> None:
@@ -86,8 +82,5 @@ def test_what_does_not_work_across_hosts_is_refused(tmp_path: Path, arguments: s
 
 
 def test_names_of_hosts_without_hosts_are_refused() -> None:
-    parser = Parser("", NOTHING)
-    add_run_flags(parser)
-    add_host_flags(parser)
     with pytest.raises(BadInput, match="--hosts"):
-        plan_from(parser.parse(HERE.split()))
+        planning.planned(*HERE.split())

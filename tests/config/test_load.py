@@ -17,17 +17,9 @@ from config.plan_options import DEFAULT_RUNTIMES, PLAN_OPTIONS, parse_until
 from core.cell import PARAMETERS, Cell
 from core.errors import BadInput
 from core.method import Method, Warmup
+from core.result import load
 from core.saved import Until
-
-SEED_SCALE = {"NUM_API_SERVICES": 20, "NUM_CLIENTS": 20, "NUM_REQUESTS_PER_CLIENT": 1000, "CALC_TARGET": 1000}
-RECORD_ROWS: list[tuple[str, dict[str, Any]]] = [
-    ("1", {}),
-    *[("2", {"REUSE_CLIENT": reuse}) for reuse in (True, False)],
-    ("3", {}),
-    *[("4", {"SELECT_MODE": "all", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": many}) for many in (1, 5, 10)],
-    ("4", {"SELECT_MODE": "single", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10}),
-    *[("4", {"SELECT_MODE": "single", "CLIENT_BINDING": "pinned", "NUM_MULTI_SOCKET": many}) for many in (1, 5, 10)],
-]
+from lab.places import REPOSITORY
 
 
 @pytest.fixture
@@ -217,17 +209,12 @@ def test_quick_is_the_four_systems_in_one_process_and_system_2_once_more_in_a_pr
     assert plan.blocks * plan.method.duration_s >= 2
 
 
-def test_default_has_the_seeds_values_and_record_its_eleven_rows_at_its_scale() -> None:
+def test_default_has_the_seeds_values_and_record_the_rows_of_the_record() -> None:
     assert [(cell.system, cell.requests) for cell in one_runtime(load_experiment("default"))] == [
         (system, 400_000) for system in "1234"
     ]
-    every = one_runtime(load_experiment("record"))
-    cells = [cell for cell in every if cell.dispatch == "any"]
-    assert [cell.dispatch for cell in every if cell not in cells] == ["leader", "owned", "auto"]
-    assert len(cells) == len(RECORD_ROWS) == 11
-    for cell, (system, own) in zip(cells, RECORD_ROWS, strict=True):
-        assert cell.system == system
-        assert cell.params.items() >= (SEED_SCALE | own).items()
+    ours, kept = load_experiment("record").to_json()["rows"], load(REPOSITORY / "docs" / "record").plan["rows"]
+    assert [(row["system"], row["params"]) for row in ours] == [(row["system"], row["params"]) for row in kept]
 
 
 def until_of(text: str) -> Until:

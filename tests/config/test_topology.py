@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from config import load
-from config.load import core_topologies, load_experiment, load_plan
+from config.load import core_topologies, load_plan
 from config.plan import Plan
 from core.errors import BadInput
 
@@ -68,13 +68,3 @@ REFUSED = {
 def test_a_topology_that_cannot_be_is_refused(tmp_path: Path, row: str, said: str) -> None:
     with pytest.raises(BadInput, match=said):
         loaded(tmp_path, row)
-
-
-def test_the_plan_that_comes_along_has_every_topology_at_every_load_on_every_runtime(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(load, "cores_usable", lambda: 4)
-    plan = load_experiment("topology")
-    assert len(plan.cells()) == 4 * 3 * 4
-    assert {clients for _, _, clients in shapes(plan)} == {8}
-    assert plan.method.duration_s == 1.0

@@ -59,14 +59,6 @@ def test_buckets_follow_each_other_without_gap_or_overlap_and_are_narrow() -> No
     assert all(this[1] == following[0] for this, following in pairwise(bounds))
 
 
-@given(LATENCIES)
-def test_a_value_lies_within_its_bucket_and_the_bucket_is_narrow(value_ns: int) -> None:
-    low, high = bounds_ns(bucket_of(value_ns))
-    assert low <= value_ns < high
-    assert high - low == 1 or high - low <= 2 * RELATIVE_ERROR * low
-    assert list(histogram_of([value_ns]).filled()) == [(bucket_of(value_ns), 1)]
-
-
 @pytest.mark.parametrize(
     ("share", "expected"),
     [(0, 15), (0.05, 15), (0.2, 15), (0.30, 20), (0.40, 20), (0.50, 35), (0.8, 40), (0.81, 50), (1, 50)],

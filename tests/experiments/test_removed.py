@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,52 +15,48 @@ from tests.test_import_table import PACKAGES, REPOSITORY
 
 SHARED = ("tests/config/test_find_system.py", "tests/config/test_orders.py", "tests/test_import_table.py")
 GOLDEN = "tests/golden/test_golden.py::test_outputs_are_what_they_were"
+PYTEST = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 SMALL = ("--blocks", "1", "--num-api-services", "1", "--num-requests-per-client", "20", "--out", "run")
 
 
-class Copy:
-    """The repository, with only one experiment, or with none."""
+def copied(folder: Path, only: str = "") -> Callable[..., str]:
+    """Copy the repository with only one experiment, or with none; what runs Python there, and returns what it says."""
+    skipped = shutil.ignore_patterns("__pycache__", "out")
+    for package in (*PACKAGES, "tests"):
+        shutil.copytree(REPOSITORY / package, folder / package, ignore=skipped)
+    for file in ("runner.py", "hatch_build.py", "pyproject.toml"):
+        shutil.copy(REPOSITORY / file, folder)
+    for plan in plans():
+        if plan.stem != only:
+            shutil.rmtree(folder / "experiments" / plan.parent.name)
 
-    def __init__(self, folder: Path, only: str = "") -> None:
-        self.folder = folder
-        skipped = shutil.ignore_patterns("__pycache__", "out")
-        for package in (*PACKAGES, "tests"):
-            shutil.copytree(REPOSITORY / package, folder / package, ignore=skipped)
-        for file in ("runner.py", "hatch_build.py", "pyproject.toml"):
-            shutil.copy(REPOSITORY / file, folder)
-        for plan in plans():
-            if plan.stem != only:
-                shutil.rmtree(folder / "experiments" / plan.parent.name)
-
-    def run(self, *command: str, status: int = 0) -> str:
-        """Run Python there."""
+    def run(*command: str, status: int = 0) -> str:
         ended = subprocess.run(
             [sys.executable, *command],
             check=False,
-            cwd=self.folder,
+            cwd=folder,
             env=scrubbed_environment(),
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             timeout=100,
         )
-        assert ended.returncode == status, ended.stdout + ended.stderr
-        return ended.stdout + ended.stderr
+        assert ended.returncode == status, ended.stdout
+        return ended.stdout
 
-    def test(self, *tests: str) -> None:
-        self.run("-m", "pytest", "-q", "-p", "no:cacheprovider", *tests)
+    return run
 
 
 @pytest.mark.parametrize("plan", plans(), ids=lambda plan: plan.stem)
 def test_an_experiment_needs_no_other(plan: Path, tmp_path: Path) -> None:
-    copy = Copy(tmp_path, plan.stem)
-    copy.run("-c", f"from config.load import load_experiment; load_experiment({plan.stem!r})")
-    copy.test(f"{GOLDEN}[{plan.stem}]")
+    run = copied(tmp_path, plan.stem)
+    run("-c", f"from config.load import load_experiment; load_experiment({plan.stem!r})")
+    run(*PYTEST, f"{GOLDEN}[{plan.stem}]")
 
 
 def test_without_experiments_the_rest_is_listed_tested_and_a_run_is_made(tmp_path: Path, any_runtime: Runtime) -> None:
-    copy = Copy(tmp_path)
-    refusal = copy.run("runner.py", "plan", "--experiment", "league", status=2)
-    assert "quick" in refusal
-    copy.run("runner.py", "--help")
-    copy.run("runner.py", "--system", "2", "--runtime", str(any_runtime.name), *SMALL)
-    copy.test(*SHARED, f"{GOLDEN}[one-runtime]")
+    run = copied(tmp_path)
+    assert "quick" in run("runner.py", "plan", "--experiment", "league", status=2)
+    run("runner.py", "--help")
+    run("runner.py", "--system", "2", "--runtime", str(any_runtime.name), *SMALL)
+    run(*PYTEST, *SHARED, f"{GOLDEN}[one-runtime]")

@@ -66,14 +66,15 @@ class Shop:
                 "bad",
             )
             lines = "".join(f"Set-Cookie: {cookie}\r\n" for cookie in cookies)
-            return _response(self.login, body, f'ETag: "e{self.logins}"\r\n{lines}')
+            return response(self.login, body, f'ETag: "e{self.logins}"\r\n{lines}')
         self._left -= 1
         if self._left < 0:
-            return _response(401, b"log in as secret-token-1")
-        return _response(200, "item=cup é; secret-token-1".encode())
+            return response(401, b"log in as secret-token-1")
+        return response(200, "item=cup é; secret-token-1".encode())
 
 
-def _response(status: int, body: bytes, lines: str = "") -> bytes:
+def response(status: int, body: bytes, lines: str = "") -> bytes:
+    """A whole HTTP/1.1 response."""
     return f"HTTP/1.1 {status} X\r\n{lines}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 

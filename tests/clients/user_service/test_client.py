@@ -5,7 +5,6 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from time import perf_counter_ns
 from typing import Any
 
@@ -19,43 +18,28 @@ from core.cell import Cell
 from core.method import Method, Warmup
 from core.request_plan import Request, RequestPlan
 from core.system import SIZES
+from tests.clients.user_service.sessions import response
+from tests.native.loadgen_peers import Scripted, nobody_listens, read_http, scripted
 
 READS = (*SIZES, "NUM_CONNECTIONS_PER_CLIENT", "RATE")
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Answers with the path's last number as id, and counts what was asked."""
-
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1
-    asked: Counter[str]
-    closes = False
-
-    def do_GET(self) -> None:
-        """Answer."""
-        self.asked[self.path] += 1
-        body = b'{"id": %d}' % int(self.path.rpartition("/")[2])
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-        self.close_connection = self.closes
-
-    def log_message(self, *words: Any) -> None:
-        """Say nothing."""
-
-
 @contextmanager
 def serving(*, closes: bool = False) -> Iterator[tuple[str, Counter[str]]]:
-    """Address of a service, and how often it was asked for each path. closes: after every answer, unannounced."""
+    """Address of a service that answers with the path's last number as id, and how often it was asked for each path.
+
+    closes: after every answer, unannounced
+    """
     asked = Counter[str]()
-    handler = type("Counting", (Handler,), {"asked": asked, "closes": closes})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield "{}:{}".format(*server.server_address[:2]), asked
-        server.shutdown()
-        thread.join()
+
+    def answer(server: Scripted, connection: socket.socket, request: bytes) -> bool:
+        path = request.split()[1].decode()
+        asked[path] += 1
+        connection.sendall(response(200, b'{"id": %d}' % int(path.rpartition("/")[2])))
+        return not closes
+
+    with scripted(answer, read_http) as server:
+        yield server.address, asked
 
 
 def client(
@@ -80,13 +64,6 @@ def test_the_warm_up_is_asked_and_not_counted() -> None:
     assert "first_wrong" not in result
 
 
-def test_requests_come_by_weight() -> None:
-    with serving() as (address, asked):
-        client(address, Request(path="/1", weight=9), Request(path="/2"), NUM_REQUESTS_PER_CLIENT=1000).run()
-    assert asked["/1"] + asked["/2"] == 1000
-    assert asked["/1"] == pytest.approx(900, abs=60)  # 6 standard deviations
-
-
 def test_the_first_wrong_answer_is_kept_with_what_was_expected() -> None:
     with serving() as (address, _):
         result = client(address, Request(path="/4", expect_json={"id": 3})).run()
@@ -95,9 +72,8 @@ def test_the_first_wrong_answer_is_kept_with_what_was_expected() -> None:
 
 
 def test_a_service_that_is_gone_is_given_up() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        address = "{}:{}".format(*listener.getsockname())
-    result = client(address, NUM_REQUESTS_PER_CLIENT=1000).run()
+    with nobody_listens() as address:
+        result = client(address, NUM_REQUESTS_PER_CLIENT=1000).run()
     assert (result["requests"], result["answered"]) == (1000, 0)
     assert result["errors"] == {"connect": 20}
 

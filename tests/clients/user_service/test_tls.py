@@ -3,9 +3,8 @@
 import ssl
 import subprocess
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator
-from http.server import ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -17,27 +16,33 @@ from core.request_plan import Request, RequestPlan
 from core.secret import revealed
 from lab.user_service.command import probe
 from tests.clients.user_service.sessions import told
-from tests.clients.user_service.test_client import Handler
 from tests.clients.user_service.test_session import asked
 from tests.native.test_loadgen_sessions import native
 
 Client = Callable[[dict[str, Any], str, int, int], dict[str, Any]]
 
 
-class Secured(Handler):
+class Secured(BaseHTTPRequestHandler):
     """Closes every third connection after its answer, and sends answers that do not fit one TLS record."""
+
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+    asked = 0
 
     def do_GET(self) -> None:
         """Answer."""
-        self.asked[self.path] += 1
+        type(self).asked += 1
         body = b'{"id": 3, "filler": "%s"}' % (b"x" * 100_000)
         self.send_response(200)
         self.send_header("Set-Cookie", "a=b; Secure")
         self.send_header("Content-Length", str(len(body)))
-        if self.asked[self.path] % 3 == 0:
+        if self.asked % 3 == 0:
             self.send_header("Connection", "close")
         self.end_headers()
         self.wfile.write(body)
+
+    def log_message(self, *words: Any) -> None:
+        """Say nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +62,8 @@ def secured(certificate: Path) -> Iterator[str]:
     """The address of a service by TLS."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
-    handler = type("Counting", (Secured,), {"asked": Counter()})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    Secured.asked = 0
+    with ThreadingHTTPServer(("127.0.0.1", 0), Secured) as server:
         server.handle_error = lambda *_: None  # type: ignore[method-assign]
         server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

@@ -6,17 +6,16 @@ from shlex import split
 
 import pytest
 
-from config.flags import Parser, add_run_flags, plan_from
 from config.load import load_plan
 from config.plan import Plan
 from config.user_service.plan import target, user_service_plan
 from config.user_service.servers import SERVERS, app_on
 from core.errors import BadInput
-from core.messages import message
 from core.request_plan import Request
 from core.runtime import NATIVE
 from core.secret import revealed
 from core.user_service import App, Command, UserService
+from tests.config.planning import planned
 
 COMMAND_LINE = "--service-command '{python} -m myapp --port {port}'"
 SHAPED_LINE = "--service-command '{python} -m myapp {port} {workers} {threads}'"
@@ -26,12 +25,6 @@ COMMAND, SHAPED = split(COMMAND_LINE), split(SHAPED_LINE)
 @pytest.fixture(autouse=True)
 def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-def planned(*words: str) -> Plan:
-    parser = Parser("", message("a test"))
-    add_run_flags(parser)
-    return plan_from(parser.parse(words))
 
 
 def service_of(plan: Plan) -> UserService:

@@ -1,7 +1,5 @@
 """What load generators printed here, shortened: ab 2.3, wrk 4.1.0, oha 1.16.0 and hey 0.1.5; and what it says."""
 
-from experiments.loadgen.generators import Report
-
 AB = """
 Concurrency Level:      4
 Time taken for tests:   0.111 seconds
@@ -112,34 +110,15 @@ Status code distribution:
 Error distribution:
   [1]\tGet "http://127.0.0.1:25792/": EOF
 """
-PRINTED: dict[str, tuple[str, str, Report]] = {
-    "ab": ("ab", AB, Report(answered=2000, failed=0, seconds=0.111, percentiles_ms={"p50": 0, "p99": 4})),
-    "ab, 404": ("ab", AB_REFUSED, Report(answered=20, failed=20, seconds=0.018, percentiles_ms={"p50": 1, "p99": 6})),
-    "wrk": (
-        "wrk",
-        WRK,
-        Report(answered=29298, failed=0, seconds=29298 / 21265.91, percentiles_ms={"p50": 0.077, "p99": 472.77}),
-    ),
-    "wrk, 404 and closed": (
-        "wrk",
-        WRK_REFUSED,
-        Report(answered=93, failed=31, seconds=93 / 86.23, percentiles_ms={"p50": 43.99, "p99": 1280}),
-    ),
-    "oha": (
-        "oha",
-        OHA,
-        Report(answered=2000, failed=0, seconds=0.291015511, percentiles_ms={"p50": 0.046379, "p99": 0.096864}),
-    ),
-    "oha, 404 and closed": (
-        "oha",
-        OHA_REFUSED,
-        Report(answered=90, failed=30, seconds=0.52, percentiles_ms={"p50": 1.2, "p99": 3.1}),
-    ),
-    "oha, refused": ("oha", OHA_NOTHING, Report(answered=0, failed=10, seconds=0.001, percentiles_ms={})),
-    "hey": ("hey", HEY, Report(answered=2000, failed=0, seconds=0.284, percentiles_ms={"p50": 0.3, "p99": 3.9})),
-    "hey, 404 and closed": (
-        "hey",
-        HEY_REFUSED,
-        Report(answered=99, failed=22, seconds=1.25, percentiles_ms={"p50": 43.7, "p99": 89.9}),
-    ),
-}
+# What a generator printed, and what that says: answered, failed, seconds and percentiles in ms.
+PRINTED: list[tuple[str, str, int, int, float, dict[str, float]]] = [
+    ("ab", AB, 2000, 0, 0.111, {"p50": 0, "p99": 4}),
+    ("ab", AB_REFUSED, 20, 20, 0.018, {"p50": 1, "p99": 6}),
+    ("wrk", WRK, 29298, 0, 29298 / 21265.91, {"p50": 0.077, "p99": 472.77}),
+    ("wrk", WRK_REFUSED, 93, 31, 93 / 86.23, {"p50": 43.99, "p99": 1280}),
+    ("oha", OHA, 2000, 0, 0.291015511, {"p50": 0.046379, "p99": 0.096864}),
+    ("oha", OHA_REFUSED, 90, 30, 0.52, {"p50": 1.2, "p99": 3.1}),
+    ("oha", OHA_NOTHING, 0, 10, 0.001, {}),
+    ("hey", HEY, 2000, 0, 0.284, {"p50": 0.3, "p99": 3.9}),
+    ("hey", HEY_REFUSED, 99, 22, 1.25, {"p50": 43.7, "p99": 89.9}),
+]
