@@ -99,7 +99,3 @@ def called(*outcomes: bytes | str) -> tuple[FakeCaller, dict[str, Any]]:
 
 def counts(result: dict[str, Any]) -> tuple[int, int, dict[str, int]]:
     return result["answered"], result["wrong"], result["errors"]
-
-
-def connects(result: dict[str, Any]) -> int:
-    return int(result["connect"]["count"]) if "connect" in result else 0

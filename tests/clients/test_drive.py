@@ -1,15 +1,13 @@
 """The client against scripted services: every answer is counted once, under the name that it deserves."""
 
-from socket import socket
-
 import pytest
 
 from clients.workers import GIVE_UP_AFTER
 from core.histogram import Histogram
 from core.wire import frame
-from tests.clients.driving import called, connects, counted, counts
+from tests.clients.driving import called, counted, counts
 from tests.clients.scripted import FULL, RIGHT, WRONG
-from tests.native.loadgen_peers import Scripted, says
+from tests.native.loadgen_peers import says
 
 # What is answered, by what it is: "wrong", or the code of an error.
 ANSWERS: dict[str, tuple[bytes, ...]] = {
@@ -68,13 +66,3 @@ def test_right_answers_are_all_counted_and_timed_and_nothing_else_is() -> None:
     assert result["calc_ns"] == 5 * 24123
     assert "connect" not in result
     assert result["completion_ns"] == result["finished_ns"] - result["started_ns"] > 0
-
-
-def test_a_full_service_that_answers_and_closes_is_counted_under_its_code() -> None:
-    def full_twice(server: Scripted, connection: socket, request: bytes) -> bool:
-        is_full = server.connections <= 2
-        return says(frame(FULL if is_full else RIGHT), keep=not is_full)(server, connection, request)
-
-    result = counted(full_twice)
-    assert counts(result) == (5, 0, {"503": 2})
-    assert connects(result) == 2

@@ -69,14 +69,6 @@ def order(some: Plan, number: int, seed: int) -> list[str]:
     return [f"{entry.arm}: {entry.cell.cell_id}" for entry in some.block(number, seed)]
 
 
-def test_several_values_of_several_parameters_are_every_combination() -> None:
-    swept = plan(Row(system=find("4"), values={"SELECT_MODE": ("all", "single"), "NUM_MULTI_SOCKET": (1, 5, 10)}))
-    assert [(cell.select_mode, cell.num_multi_socket) for cell in swept.cells()] == [
-        *[("all", 1), ("all", 5), ("all", 10)],
-        *[("single", 1), ("single", 5), ("single", 10)],
-    ]
-
-
 @given(PLANS, st.integers(1, 5), st.integers(0, 2**32))
 def test_a_block_is_every_cell_once_and_those_of_the_last_runtime_again_for_a_a(
     some: Plan, number: int, seed: int
@@ -87,13 +79,6 @@ def test_a_block_is_every_cell_once_and_those_of_the_last_runtime_again_for_a_a(
     again = [entry.cell for entry in entries if entry.arm != entry.cell.runtime]
     assert sorted(ids(once)) == sorted(names)
     assert sorted(ids(again)) == sorted(cell.cell_id for cell in once if some.aa and cell.runtime == some.runtimes[-1])
-
-
-def test_another_seed_or_another_block_is_another_order() -> None:
-    many = plan(Row(system=find("1"), values={"CALC_TARGET": tuple(range(20))}))
-    orders = [order(many, number, seed) for number in (1, 2, 3) for seed in (7, 8)]
-    assert len(set(map(tuple, orders))) == len(orders)
-    assert [f"3.11: {name}" for name in ids(many.cells())] not in orders
 
 
 @given(PLANS, st.integers(0, 2**32))

@@ -27,14 +27,6 @@ def test_services_are_halved_from_one_a_core_to_one_and_25_workers_come_last() -
     assert core_topologies(25) == [(25, 1), (12, 2), (6, 4), (3, 8), (1, 25)]
 
 
-@pytest.mark.parametrize("cores", range(1, 130))
-def test_no_topology_has_more_workers_than_cores_but_the_seeds_own(cores: int) -> None:
-    pairs = core_topologies(cores)
-    assert (pairs[0], (1, cores) in pairs) == ((cores, 1), True)
-    assert all(services * workers <= cores for services, workers in pairs if (services, workers) != (1, 25))
-    assert len(set(pairs)) == len(pairs)
-
-
 @pytest.mark.parametrize(
     ("cores", "row", "head", "expected"),
     [

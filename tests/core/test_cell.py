@@ -135,13 +135,8 @@ def test_a_cell_comes_back_from_the_json_that_a_child_is_told(values: dict[str, 
     back = Cell.from_json(json.loads(json.dumps(cell.to_json())))
     assert back == cell
     assert back.cell_id == cell.cell_id == cell.to_json()["cell_id"]
-
-
-@given(VALUES)
-def test_the_order_in_which_a_cells_values_were_stored_is_no_part_of_its_name(values: dict[str, Value]) -> None:
-    cell = build(values)
-    turned = {"params": dict(reversed(cell.params.items())), "system": "4", "runtime": "3.14t"}
-    assert Cell.from_json(turned).cell_id == cell.cell_id
+    turned = {**cell.to_json(), "params": dict(reversed(cell.params.items()))}
+    assert Cell.from_json(turned).cell_id == cell.cell_id  # whose values were stored in another order
 
 
 @given(VALUES)

@@ -21,14 +21,6 @@ def test_a_system_is_found_by_its_number_and_by_its_name(system: System) -> None
     assert find(system.key) is find(system.name) is system
 
 
-@pytest.mark.parametrize("system", built_in(), ids=lambda system: str(system.name))
-def test_a_function_that_a_system_names_stands_in_that_module(system: System) -> None:
-    for factory in filter(None, (system.service, system.caller, system.message, system.client)):
-        module, _, name = str(factory).partition(":")
-        source = (REPOSITORY / module.replace(".", "/")).with_suffix(".py").read_text("utf-8")
-        assert re.search(rf"^(def {name}\(|{name} = )", source, re.M)
-
-
 @pytest.mark.parametrize("asked", ["", "0", "9", "s4_pool", "4 ", "__main__", "all"])
 def test_an_unknown_system_is_refused_with_those_there_are(asked: str) -> None:
     with pytest.raises(BadInput, match=f"System {asked!r} is not known.* 4 \\(pool\\)"):
@@ -40,11 +32,6 @@ def test_parameters_are_in_the_order_of_declaration_and_every_system_can_run() -
         assert set(system.reads) <= set(PARAMETERS)
         assert list(system.parameters) == [name for name in PARAMETERS if name in system.parameters]
         assert any(map(system.runs_under, ("3.14t", NATIVE)))
-
-
-def test_the_packages_that_a_system_needs_are_listed_in_a_file_of_the_repository() -> None:
-    assert find("3").requirements
-    assert all((REPOSITORY / system.requirements).is_file() for system in built_in() if system.requirements)
 
 
 def test_the_four_systems_come_first_by_number_and_every_other_belongs_to_a_group() -> None:

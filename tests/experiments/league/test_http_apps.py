@@ -32,14 +32,11 @@ def run(awaited: Awaitable[None]) -> None:
     asyncio.run(wait())
 
 
-each_request = pytest.mark.parametrize(("method", "path", "body", "code", "msg"), ASKED)
+Answer = tuple[int, str, bytes]
 
 
-@each_request
-def test_the_wsgi_application_answers_as_the_protocol_says(
-    method: str, path: str, body: bytes, code: int, msg: str
-) -> None:
-    counts = Counts()
+def by_wsgi(counts: Counts, method: str, path: str, body: bytes) -> Answer:
+    """Status, content length and body of the answer to a request."""
     environ: dict[str, Any] = {"REQUEST_METHOD": method, "PATH_INFO": path, "wsgi.input": io.BytesIO(body)}
     environ |= {
         "SCRIPT_NAME": "",
@@ -58,17 +55,11 @@ def test_the_wsgi_application_answers_as_the_protocol_says(
     reply = b"".join(answered)
     answered.close()  # type: ignore[attr-defined]
     ((status, headers),) = started
-    assert int(status.partition(" ")[0]) == code
-    assert dict(headers)["Content-Length"] == str(len(reply))
-    assert json.loads(reply)["msg"] == msg
-    assert counts.requests == 1
+    return int(status.partition(" ")[0]), dict(headers)["Content-Length"], reply
 
 
-@each_request
-def test_the_asgi_application_answers_as_the_protocol_says(
-    method: str, path: str, body: bytes, code: int, msg: str
-) -> None:
-    counts = Counts()
+def by_asgi(counts: Counts, method: str, path: str, body: bytes) -> Answer:
+    """The same; the request's body comes in two parts."""
     parts: list[dict[str, Any]] = [
         {"type": "http.request", "body": body[:5], "more_body": True},
         {"type": "http.request", "body": body[5:]},
@@ -84,9 +75,17 @@ def test_the_asgi_application_answers_as_the_protocol_says(
     scope = {"type": "http", "method": method, "path": path, "query_string": b""}
     run(asgi_app(counts)(scope, receive, send))
     start, content = sent
-    assert start["status"] == code
-    assert dict(start["headers"])[b"content-length"] == str(len(content["body"])).encode()
-    assert json.loads(content["body"])["msg"] == msg
+    return start["status"], dict(start["headers"])[b"content-length"].decode(), content["body"]
+
+
+@pytest.mark.parametrize("ask", [by_wsgi, by_asgi])
+@pytest.mark.parametrize(("method", "path", "body", "code", "msg"), ASKED)
+def test_an_application_answers_as_the_protocol_says(
+    ask: Callable[..., Answer], method: str, path: str, body: bytes, code: int, msg: str
+) -> None:
+    counts = Counts()
+    status, length, reply = ask(counts, method, path, body)
+    assert (status, length, json.loads(reply)["msg"]) == (code, str(len(reply)), msg)
     assert counts.requests == 1
 
 

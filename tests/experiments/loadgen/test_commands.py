@@ -9,7 +9,7 @@ import pytest
 from core.child import ProcessTimes, own_peak_memory_bytes
 from experiments.loadgen.commands import outcome_of, run
 
-MUCH_BYTES = 300_000_000
+MUCH_BYTES = 100_000_000
 DIES = "import os, signal; from core.parent import die_with_parent; die_with_parent({}, signal.SIGTERM); print(1)"
 
 
