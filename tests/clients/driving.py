@@ -1,6 +1,5 @@
 """A client whose services are scripted, and what it says of their answers."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -80,14 +79,6 @@ def services(*scripts: Script) -> Iterator[list[Scripted]]:
 
 def addresses_of(running: list[Scripted]) -> list[list[str]]:
     return [[service.address] for service in running]
-
-
-def counted(script: Script) -> dict[str, Any]:
-    """What a client says of five requests to one service."""
-    with services(script) as running, client(cached, addresses_of(running)) as one:
-        result = one.run()
-    assert json.loads(json.dumps(result)) == result
-    return result
 
 
 def called(*outcomes: bytes | str) -> tuple[FakeCaller, dict[str, Any]]:

@@ -82,13 +82,8 @@ sys.stdin.readline()
 
 
 def test_cpu_time_of_a_tree_has_that_of_processes_and_threads_that_have_ended() -> None:
-    with subprocess.Popen([sys.executable, "-c", ENDING], stdin=-1, stdout=-1, text=True) as process:
-        assert process.stdin
-        assert process.stdout
-        process.stdout.readline()
+    with started(sys.executable, "-c", ENDING) as process:
         before_ns = tree_ran_ns(process.pid)
-        process.stdin.write("\n")
-        process.stdin.flush()
-        process.stdout.readline()
+        process.say("")
+        process.hear()
         assert 500e6 - 50e6 <= tree_ran_ns(process.pid) - before_ns < 700e6
-        process.stdin.write("\n")

@@ -7,23 +7,15 @@ from typing import Any
 
 import pytest
 
-from clients.user_service.client import UserServiceClient
 from clients.user_service.session import Cookies
-from core.cell import Cell
-from core.method import Method, Warmup
 from tests.clients.user_service.sessions import SHOP, shop, shop_plan, told
-from tests.clients.user_service.test_client import READS
+from tests.clients.user_service.test_client import client
 
 
 def asked(own: dict[str, Any], address: str, requests: int, connections: int = 1) -> dict[str, Any]:
     """The result of a client."""
-    params = {
-        "NUM_API_SERVICES": 1,
-        "NUM_REQUESTS_PER_CLIENT": requests,
-        "NUM_CONNECTIONS_PER_CLIENT": connections,
-    }
-    cell = Cell.build(system="own", runtime="3.14", reads=READS, values=params)
-    return UserServiceClient(own, cell, 0, [[address]], Method(warmup=Warmup())).run()
+    sizes = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": connections}
+    return client(address, own=own, **sizes).run()
 
 
 def test_a_login_comes_first_and_its_values_and_cookies_are_in_every_request(tmp_path: Path) -> None:
