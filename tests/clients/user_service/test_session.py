@@ -14,8 +14,8 @@ from tests.clients.user_service.test_client import client
 
 def asked(own: dict[str, Any], address: str, requests: int, connections: int = 1) -> dict[str, Any]:
     """The result of a client."""
-    sizes = {"NUM_REQUESTS_PER_CLIENT": requests, "NUM_CONNECTIONS_PER_CLIENT": connections}
-    return client(address, own=own, **sizes).run()
+    one = client(address, own=own, NUM_REQUESTS_PER_CLIENT=requests, NUM_CONNECTIONS_PER_CLIENT=connections)
+    return one.run()
 
 
 def test_a_login_comes_first_and_its_values_and_cookies_are_in_every_request(tmp_path: Path) -> None:
