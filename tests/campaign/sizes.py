@@ -1,4 +1,4 @@
-"""How much of the campaign is played: a sample in `make test`, all of it in `make campaign`, which sets CAMPAIGN.
+"""How much of the campaign is played: of most a sample in `make test`, all in `make campaign`, which sets CAMPAIGN.
 
 CAMPAIGN_SEED decides what is drawn, and plays a campaign again.
 """
