@@ -151,7 +151,6 @@ REFUSED = {
     "--resume nowhere --num-clients 5": "--num-clients cannot change it",
     "report nowhere": "cannot be read",
     "report --lang fr": "'fr' is not a supported language",
-    "--lang fr": "'fr' is not a supported language",
     "report --json --quiet": "runner.py report --help",
     "list nowhere": "nowhere is not a folder",
     "list a b": "runner.py list --help",

@@ -67,7 +67,6 @@ def test_a_body_of_exactly_the_limit_is_taken_and_one_byte_more_is_not() -> None
 
 @given(BODIES, REFUSED_SIZES, BODIES, CUTS)
 @example(before=[b"one"], size=-1, after=[b"two"], places={4 + 3 + 4})
-@example(before=[], size=SMALL_LIMIT + 1, after=[], places=set())
 def test_nothing_after_a_refusal_is_parsed(
     before: list[bytes], size: int, after: list[bytes], places: set[int]
 ) -> None:
