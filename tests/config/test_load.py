@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from config.load import load_experiment, load_plan, plan_with
 from config.options import Given, parsed
 from config.plan import Plan
-from config.plan_options import DEFAULT_RUNTIMES, PLAN_OPTIONS, parse_until
+from config.plan_options import PLAN_OPTIONS, parse_until
 from core.cell import PARAMETERS, Cell
 from core.errors import BadInput
 from core.method import Method, Warmup
@@ -67,11 +67,6 @@ def test_a_plan_is_read_with_all_its_keys(file: Path) -> None:
     assert [(cell.runtime, cell.num_multi_socket, cell.calc_target) for cell in plan.cells()] == [
         *[("3.14t", 1, 10), ("3.11", 1, 10), ("3.14t", 5, 10), ("3.11", 5, 10)]
     ]
-
-
-def test_a_plan_needs_no_more_than_a_row(file: Path) -> None:
-    plan = loaded(file, "rows: [{system: 1}]")
-    assert (plan.blocks, plan.runtimes, plan.description, plan.scale) == (3, DEFAULT_RUNTIMES, "", 1.0)
 
 
 @pytest.mark.parametrize(("system", "keys"), [("4", "4"), ("pool", "4"), ('"4"', "4"), ("[3, 1]", "31")])

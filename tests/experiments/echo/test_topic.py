@@ -34,6 +34,10 @@ def test_a_run_with_nagles_algorithm_says_so() -> None:
     assert sentences(run)[1].endswith("although TCP_NODELAY is off in some rows.")
 
 
+def test_a_run_in_which_all_failed_says_that_nothing_was_measured() -> None:
+    assert sentences(contest_run([])) == ["Nothing was measured."]
+
+
 @pytest.mark.parametrize(("values", "expected"), [([100, 200], 50.0), ([7, 7, 7], 0.0), ([0, 0, 0, 200], 86.6025)])
 def test_the_deviation_of_small_values_is_that_of_the_textbook(values: list[int], expected: float) -> None:
     latency = Histogram()
