@@ -10,14 +10,13 @@ import pytest
 
 from lab.run.runtimes import Runtime
 from tests.campaign.saved import cells_in
-from tests.campaign.sizes import SEED, campaign_only, size
+from tests.campaign.sizes import SEED, size
 from tests.contract.runs import Run, finished, plan_flags, runtime_flags, started
 
 HISTORIES = range(SEED, SEED + size(1, 60))
 BLOCKS = 3
 
 
-@campaign_only
 @pytest.mark.parametrize("seed", HISTORIES)
 def test_a_saved_cell_never_vanishes_changes_or_doubles(any_runtime: Runtime, short_folder: Path, seed: int) -> None:
     chance, out = random.Random(seed), short_folder / "out"

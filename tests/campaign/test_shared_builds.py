@@ -14,7 +14,7 @@ import pytest
 from lab.environments.environment import STAMP_FILE
 from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
-from tests.campaign.sizes import SEED, campaign_only, size
+from tests.campaign.sizes import SEED, size
 from tests.contract.runs import Run, plan_flags, result_of, started
 
 HISTORIES = range(SEED, SEED + size(1, 40))
@@ -63,7 +63,6 @@ def together(commands: Sequence[Sequence[str]], checkout: Path, chance: random.R
     return killed
 
 
-@campaign_only
 @pytest.mark.parametrize("seed", HISTORIES)
 def test_what_several_runners_need_is_made_whole_and_once(any_runtime: Runtime, checkout: Path, seed: int) -> None:
     chance, outs = random.Random(seed), [checkout.parent / f"out{number}" for number in range(3)]
