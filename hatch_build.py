@@ -1,4 +1,4 @@
-"""What the wheel holds besides the sources: two small native programs where cargo is.
+"""Build the two small native programs that the wheel contains, if cargo is installed.
 
 With the programs it is a wheel for this platform, without them for any. GILSCOPE_PURE=1 leaves them out.
 """
@@ -17,10 +17,10 @@ PROGRAMS = ("loadgen", "calc-service")
 
 
 class Hook(BuildHookInterface):
-    """Hatchling calls it for the wheel alone (pyproject.toml)."""
+    """A build hook, which Hatchling calls only when it builds the wheel (pyproject.toml)."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Make them, and say where they go."""
+        """Build the native programs, and tell Hatchling their paths in the wheel."""
         root = Path(self.root)
         programs = [] if os.environ.get("GILSCOPE_PURE") else built_programs(root / "native")
         for program in programs:
@@ -31,7 +31,7 @@ class Hook(BuildHookInterface):
 
 
 def platform() -> str:
-    """Where the programs run: this system, with its C library or a newer one."""
+    """Return the platform tag of the wheel: this system, with this version of the C library or a newer one."""
     tags = list(platform_tags())
     return next((tag for tag in tags if tag.startswith("manylinux")), tags[0])
 

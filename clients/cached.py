@@ -1,4 +1,4 @@
-"""A caller with one kept connection, which is opened before the timed region and again only after an error."""
+"""Keep one connection per client thread: opened before the timed region, and opened again only after an error."""
 
 from collections.abc import Callable
 from time import perf_counter_ns
@@ -7,7 +7,7 @@ from core.system import Channel
 
 
 class CachedCaller:
-    """A caller that keeps one connection. connect_ns receives the time of each connect in the timed region."""
+    """A connection policy that keeps one connection. connect_ns collects the time of each connect while timed."""
 
     def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
         self._connect = connect
@@ -29,7 +29,7 @@ class CachedCaller:
         return self._channel
 
     def give(self, channel: Channel) -> None:
-        """Keep the connection."""
+        """Keep the connection open for the next request."""
 
     def drop(self, channel: Channel) -> None:
         """Close the connection. The next take() opens a new connection."""

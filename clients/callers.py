@@ -1,4 +1,4 @@
-"""Make callers: a protocol, and a policy that keeps or closes the connection after an answer."""
+"""Make callers, which send a client's requests with a protocol, and keep or close the connection after an answer."""
 
 from collections.abc import Callable
 

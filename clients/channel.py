@@ -1,4 +1,4 @@
-"""Channels: blocking connections from a client to a service with frames or HTTP/1.1. clients.drive measures time."""
+"""Channels: blocking connections from a client to a service. Requests and answers are frames or HTTP/1.1 messages."""
 
 import json
 import socket
@@ -134,12 +134,12 @@ class HttpChannel(_Channel):
 
 
 def json_message(cell: Cell, begun: bool = False) -> bytes:
-    """Return the cell's request as JSON. *begun* asks when the handler began."""
+    """Return the cell's request as JSON. begun: whether the answer must say when its handler began"""
     return json.dumps(calc_request(cell.calc_target, cell.payload_bytes, begun)).encode()
 
 
 def framed_message(cell: Cell, begun: bool = False) -> bytes:
-    """Return json_message() as a frame."""
+    """Return the cell's request as a frame, which contains the JSON of json_message()."""
     return frame(json_message(cell, begun))
 
 

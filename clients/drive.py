@@ -24,7 +24,7 @@ PROBE_EVERY = 64  # one of 64 requests asks when its handler began
 
 
 class CallTally(Tally):
-    """The counts of answers to /calc.
+    """The counts of the answers that a client received from the calculation endpoint /calc.
 
     waiting: time from sending a request until its handler began, for one request in PROBE_EVERY
     """
@@ -70,7 +70,7 @@ class CallTally(Tally):
         return False
 
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        """Return the client's result, with `waiting` only if there are such times."""
+        """Return the client's result. It has the key `waiting` only if times before handlers were measured."""
         waiting = {"waiting": self.waiting.to_json()} if self.waiting.count else {}
         return super().to_result(started_ns, finished_ns) | {"calc_ns": self.calc_ns} | waiting
 
@@ -90,7 +90,7 @@ class Task:
 
 
 def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: Schedule | None = None) -> None:
-    """Send *requests* requests one after the other, or until *until_ns* if None. Count and time every answer.
+    """Send *requests* requests one after the other; if *requests* is None, send until *until_ns*. Time every answer.
 
     With a schedule, each request is sent when it is due. Its latency counts from the due time, even if it is sent late.
     After GIVE_UP_AFTER failures in a row, the remaining requests are not sent.
@@ -208,7 +208,7 @@ class WorkerThreads:
                 self._arrivals.append(arrivals)
 
     def _call(self, task: Task, place: int, requests: int | None, begun_ns: int, until_ns: int) -> Arrivals | None:
-        """Send until *until_ns*, or so many requests. Return the arrivals if there is a rate."""
+        """Send requests until *until_ns*, or *requests* of them. At a fixed rate, return their arrivals."""
         if not self._pace.rate:
             call(task, requests, until_ns)
             return None
@@ -218,7 +218,7 @@ class WorkerThreads:
         return arrivals
 
     def due(self) -> int:
-        """Return how many requests were due at a rate."""
+        """Return how many requests should have been sent at the fixed rate."""
         return sum(arrivals.due() for arrivals in self._arrivals)
 
 
@@ -288,7 +288,7 @@ class CallerClient:
         return total.to_result(started_ns, finished_ns) | queued | overdue
 
     def close(self) -> None:
-        """Close the kept connections. Not needed before the process ends."""
+        """Close the kept connections. Optional, because the end of the process closes the connections, too."""
         for task in self._tasks:
             task.caller.close()
 

@@ -39,7 +39,7 @@ class PoolCaller:
         return self._channels[picked] or self._reconnect()
 
     def give(self, channel: Channel) -> None:
-        """Keep the connection."""
+        """Keep the connection open for later requests."""
 
     def drop(self, channel: Channel) -> None:
         """Close the connection. It is opened again when it is chosen next."""

@@ -1,4 +1,4 @@
-"""Schedules: when a connection sends its next request. At once, after a think time, or when a request is due."""
+"""Schedules: a connection sends its next request at once, after a think time, or at the request's due time."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -11,27 +11,27 @@ OVER = -1  # what wait() returns if no more requests are due
 
 
 class Schedule(Protocol):
-    """When one connection sends its next request. waits: whether wait() may take time."""
+    """A schedule that says when one connection sends its next request. waits: whether wait() can block"""
 
     waits: bool
 
     def wait(self, number: int) -> int:
-        """Wait until request *number* must be sent. Return its due time in ns; 0 without due times; OVER at the end."""
+        """Wait until request *number* is due. Return its due time in ns, 0 without due times, or OVER at the end."""
 
 
 class Pace(NamedTuple):
-    """The rate of requests per second; 0: as fast as possible. poisson: whether the gaps are random."""
+    """The rate at which requests are sent, in requests/s (0: as fast as possible). poisson: whether gaps are random"""
 
     rate: float = 0
     poisson: bool = False
 
     def shared(self, number: int) -> "Pace":
-        """Return the pace of each of *number* equal parts."""
+        """Divide the rate equally among *number* senders, and return the rate of each sender."""
         return self._replace(rate=self.rate / number)
 
 
 class ThinkTime:
-    """A pause of *think_s* seconds between an answer and the next request."""
+    """A schedule that pauses *think_s* seconds between an answer and the next request."""
 
     __slots__ = ("_think_s", "waits")
 
@@ -47,7 +47,7 @@ class ThinkTime:
 
 
 class Arrivals:
-    """When requests are due at a *pace*: evenly spaced, or with the random gaps of a Poisson process.
+    """The due times of requests at a *pace*: evenly spaced, or with the random gaps of a Poisson process.
 
     first_ns: when the first may be due; until_ns: no request is due from then on; most: how many are due at most
     """
@@ -69,7 +69,7 @@ class Arrivals:
         return due_ns
 
     def due(self) -> int:
-        """Take all requests that nobody has taken. Return how many there were in all."""
+        """Take all remaining requests, so that none is sent any more. Return how many requests were due in total."""
         for _ in iter(self.take, OVER):
             pass
         return self._taken

@@ -41,7 +41,7 @@ class Tally:
         self.slices.clear()
 
     def forget(self) -> int:
-        """Set all counts except errors and connects to zero. Return the number of answers before that."""
+        """Reset all counts except errors and connects. Return how many answers were counted before the reset."""
         answered, errors = self.answered, Counter(self.errors)
         self.clear()
         self.errors += errors
@@ -63,7 +63,7 @@ class Tally:
         self.slices.merge(other.slices)
 
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        """Return the counts as a client's last line has them, for a window on this host's monotonic clock.
+        """Return the counts in the form of a client's result line, for a window of this host's monotonic clock.
 
         connect, lag, slow and slices are missing if they are empty.
         """

@@ -19,7 +19,7 @@ SPARE_THREADS = 2  # in addition to the workers: the thread that starts them, an
 
 @dataclass(frozen=True, kw_only=True)
 class Quota:
-    """The requests that workers send: a number for each worker, or None for as many as fit into slice_ns."""
+    """The number of requests that each worker sends, or None if each sends as many as possible within slice_ns."""
 
     requests: tuple[int | None, ...]
     slice_ns: int = 0
@@ -60,7 +60,7 @@ def turns(cell: Cell, client_id: int, services: int) -> list[int]:
 
 
 def numbers(requests: int | None) -> Iterable[int]:
-    """Return the numbers 0, 1, 2, ... of *requests* requests; without end if None."""
+    """Return the numbers 0, 1, 2, ... of *requests* requests; an endless count if *requests* is None."""
     return count() if requests is None else range(requests)
 
 
@@ -149,7 +149,7 @@ def _start(call: Callable[[], Any], errors: list[BaseException]) -> LockType:
 
 
 def _make_room(threads: int) -> None:
-    """Start *threads* threads at once before the timed region, so that CPython has room for them.
+    """Start *threads* threads at once before the timed region, so that CPython has already allocated their memory.
 
     If there are more threads than ever before, a free-threaded CPython stops the world to allocate more room. Such a
     pause waits for every thread whose extension does not detach from the interpreter during I/O.

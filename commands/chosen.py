@@ -25,7 +25,7 @@ Missing = dict[str, Any]
 
 @contextmanager
 def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, HostCluster | None]]:
-    """Yield the plan that flags describe, and its connected hosts. A topology uses the cores of the services' host.
+    """Yield the plan that flags describe, and its connected hosts. `cores` means the cores of the services' host.
 
     Raises BadInput.
     """

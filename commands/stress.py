@@ -77,7 +77,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
-    """Return the default load of stress: the DEFAULTS that the systems of all rows use and no topology sets."""
+    """Return the default load of a stress test: the parameters that all its systems use and no topology sets."""
     return {
         name: value
         for name, value in DEFAULTS.items()

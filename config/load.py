@@ -60,7 +60,7 @@ def load_plan(path: Path, cores: int | None = None) -> Plan:
 
 
 def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
-    """Return *plan* with the option *values*, by field. If only until is given, the number of blocks is not limited."""
+    """Return *plan* with the given option *values*. If only `until` is given, the number of blocks is not limited."""
     if "objectives" in values:
         plan, values = _prepare_search(plan, values)
     limit = {"blocks": MAX_BLOCKS} if "until" in values else {}
@@ -170,7 +170,7 @@ def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: in
 
 
 def core_topologies(cores: int) -> list[tuple[int, int]]:
-    """Return pairs of services and workers per service: cores x 1, halved step by step to 1 x cores, and 1 x 25."""
+    """Return pairs of services and workers per service: first cores x 1, last 1 x cores and 1 x 25."""
     services = [cores]
     while services[-1] > 1:
         services.append(services[-1] // 2)

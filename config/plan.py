@@ -163,7 +163,7 @@ class Plan:
         return [target.name for target in targets] or [name for name in self.runtimes if name != NATIVE]
 
     def entries(self) -> list[Entry]:
-        """Return every cell under the name of its runtime.
+        """Return every cell of the plan, with the name of the arm under which it is measured.
 
         With A/A, the cells of the last runtime, or of the first service that already runs, come a second time.
         """

@@ -1,4 +1,4 @@
-"""A program that stands beside the services of a run, such as their database, as a plan keeps it."""
+"""Programs that run beside the services of a run, such as their database, as a plan describes them."""
 
 import re
 from collections.abc import Mapping

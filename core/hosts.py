@@ -54,5 +54,5 @@ class Layout:
         return self.clients_on[client_id % len(self.clients_on)]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the layout as result.json stores it."""
+        """Return the hosts in the form in which result.json stores them."""
         return asdict(self)

@@ -124,7 +124,7 @@ class Method:
 
 
 def size_text(size_bytes: int) -> str:
-    """Return '512 MB' or '1 GiB': the largest unit of which *size_bytes* is a whole number; else about, in GB."""
+    """Return a size as text in the largest unit that gives a whole number, such as '512 MB'; else rounded, in GB."""
     whole = (f"{size_bytes // size} {unit}" for unit, size in SIZES_BYTES.items() if not size_bytes % size)
     return next(whole, f"{size_bytes / 1e9:.3g} GB")
 

@@ -29,7 +29,7 @@ class Objective:
 
     @classmethod
     def parse(cls, text: str) -> "Objective":
-        """Return the objective in 'p99<50ms' or 'errors<0.1%'. Raises BadInput."""
+        """Parse an objective such as 'p99<50ms' or 'errors<0.1%'. Raises BadInput."""
         short = text.replace(" ", "")
         if (match := _LATENCY.fullmatch(short)) and 0 < float(match["percentile"]) < 100:
             latency_ns = round(float(match["limit"]) * _UNIT_NS[match["unit"]])
@@ -89,7 +89,7 @@ def load_of(rate: float, clients: Sequence[Mapping[str, Any]], latency: Histogra
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """A probe to measure next.
+    """A probe that a search for the capacity has to measure next.
 
     rate: requests/s, or 0 for a closed loop. purpose: CLOSED, PICK, SEARCH or CONFIRM
     is_long: whether the probe runs for its whole duration even if its result is clear earlier

@@ -1,4 +1,4 @@
-"""Places in the requests of a plan, such as {{user}}, which are filled in for each request of a virtual user."""
+"""Placeholders in the requests of a plan, such as {{user}}. Each virtual user replaces them with its own values."""
 
 import re
 from typing import NamedTuple
@@ -10,7 +10,7 @@ PLACE = re.compile(
 
 
 class Place(NamedTuple):
-    """A generated or saved field; low and high are of random.int."""
+    """A placeholder in a request, for a generated or a saved value. low, high: the bounds of random.int"""
 
     name: str
     low: int = 0
@@ -18,7 +18,7 @@ class Place(NamedTuple):
 
 
 def places(text: bytes, saved: frozenset[str] | None = None) -> list[bytes | Place]:
-    """Split a text at its places. saved: names that requests save; with None, any name is a place."""
+    """Split a text at its placeholders. saved: the names of saved values; if None, any name is a placeholder"""
     parts: list[bytes | Place] = []
     end = 0
     for match in PLACE.finditer(text):

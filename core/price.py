@@ -20,7 +20,7 @@ class Price:
 
     @classmethod
     def parse(cls, text: str) -> "Price":
-        """Return the price in 'core=25/month, gb=3/month'. Raises BadInput."""
+        """Parse prices such as 'core=25/month, gb=3/month'. Raises BadInput."""
         match = _PRICE.fullmatch(text.strip())
         if not match:
             raise BadInput(

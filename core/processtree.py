@@ -85,7 +85,7 @@ def threads_ran_ns(pid: int) -> dict[int, int]:
 
 
 def tree_ran_ns(pid: int) -> int:
-    """Return the CPU time in ns of *pid* and its descendants, with that of those that have ended.
+    """Return the CPU time in ns of *pid* and its descendants, including descendants that have ended.
 
     Of threads that run it is exact. What has ended counts in ticks: proc_pid_stat(5), utime to cstime.
     """

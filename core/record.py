@@ -308,7 +308,7 @@ Addresses = Annotated[list[Address], Meta(min_length=1)]
 
 
 class Cause(TypedDict):
-    """How much of the slow requests' time one cause overlaps. share: of slow requests; window: of all time"""
+    """The share of time that one cause overlaps. share: of the slow requests' time; window: of the whole window"""
 
     share: Number
     window: Number

@@ -56,7 +56,7 @@ class Redactor:
 
 
 def _without_cut(text: str, form: str) -> str:
-    """Remove parts of the secret *form*: its beginning at the end of *text* or before dots, its end at the start."""
+    """Remove the secret *form* where it was cut off: its beginning at the end of *text*, its end at the start."""
     for length in range(min(len(form) - 1, len(text)), SHORTEST - 1, -1):
         if form[:length] + HIDDEN in text:
             text = text.replace(form[:length] + HIDDEN, HIDDEN)

@@ -444,7 +444,7 @@ def _decode_cell(text: bytes, plan: Mapping[str, Any]) -> CellResult:
 
 
 def _check_cell(cell: CellResult, plan: Mapping[str, Any]) -> CellResult:
-    """Return *cell*. Raises Misfit for errors that types cannot express."""
+    """Check a decoded *cell* for errors that types cannot express, and return it. Raises Misfit."""
     for name in ("latency", "connect", "waiting"):
         summary = getattr(cell, name)
         _check(name, summary, Histogram.check, "a histogram")

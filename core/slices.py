@@ -31,7 +31,7 @@ class Slices:
         return self._end_ns
 
     def close(self, answered: int) -> None:
-        """Count the answers since the previous call, of *answered* in total, for the current slice."""
+        """Add the answers since the previous call to the current slice. answered: the number of all answers so far"""
         if answered > self._counted:
             self.add(self._end_ns - self._width_ns, answered - self._counted)
             self._counted = answered
@@ -66,7 +66,7 @@ class Slices:
 
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> "Slices":
-        """Return the slices that to_json() wrote. The contract has checked the bounds of *said*."""
+        """Return the slices that to_json() wrote. lab.run.contract has already checked the bounds of *said*."""
         slices = cls()
         while slices._width_ns < said["width_ns"]:
             slices._widen()

@@ -41,7 +41,7 @@ class Round:
     notices: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the value as stress.json stores it."""
+        """Return the round in the form in which stress.json stores it."""
         return {**vars(self), "reason": self.reason.to_json() if self.reason else ""}
 
 
@@ -64,5 +64,5 @@ class Stress:
     spent_s: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Return the value as stress.json stores it."""
+        """Return the stress test in the form in which stress.json stores it."""
         return {"schema": SCHEMA, **vars(self), "rounds": [one.to_json() for one in self.rounds]}

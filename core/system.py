@@ -205,7 +205,7 @@ class System:
 
     @property
     def wheels(self) -> tuple[str, ...]:
-        """The names of its extensions."""
+        """Return the names of the extension modules that the system needs."""
         return tuple(extension.name for extension in self.extensions)
 
     def takes_slices(self, *, native_client: bool) -> bool:

@@ -103,7 +103,7 @@ class UserService:
         return None if isinstance(self.start, tuple) else self.start
 
     def to_json(self) -> dict[str, Any]:
-        """Return the service as result.json stores it, without secrets. The keys of *start* are on the same level."""
+        """Return the service in the form in which result.json stores it, without secrets."""
         start = {"targets": [*map(asdict, self.start)]} if isinstance(self.start, tuple) else asdict(self.start)
         own = {"name": self.name, "protocol": self.protocol, "requests": self.requests.to_json(), **start}
         stored: dict[str, Any] = for_file(own)

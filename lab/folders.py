@@ -20,7 +20,7 @@ _REAPER = Path(__file__).with_name("reaper.py")
 
 
 class PrivateFolder:
-    """A folder (mode 0700) and a process group, both ended with the block, even if the orchestrator is killed.
+    """A private folder (mode 0700) and a process group. Both end with the block, even if the orchestrator is killed.
 
     The reaper (lab/reaper.py) is a separate process. It makes the folder, leads the group and ends both.
     leftovers: further paths that the reaper removes: files, and folders that are empty by then
@@ -73,7 +73,7 @@ def _unusable(folder: str, reason: Arg) -> BadInput:
 
 
 def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
-    """Start a reaper that removes *paths* at the end, and has made the first. Raises BadInput if it fails."""
+    """Start a reaper that creates the first of *paths*, and removes all of them at the end. Raises BadInput."""
     try:
         reaper = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_REAPER), *map(str, paths)],

@@ -70,7 +70,7 @@ def _verdicts_section(runs: Sequence[Member]) -> Section:
 
 
 def _with_own_cells(text: Message, run: Member) -> Message:
-    """Return *text* with its cells named as cells of *run*."""
+    """Return *text* with links to the cells of *run*, which is one of several runs on the page."""
     args = {
         name: _with_own_cells(value, run) if isinstance(value, Message) else value for name, value in text.args.items()
     }

@@ -60,7 +60,7 @@ class PlanWorker:
         tally: PlanTally,
         session: Session | None = None,
     ) -> None:
-        """session: of its virtual user, if the plan's requests need one."""
+        """Prepare a worker. session: the session of its virtual user, if the requests of the plan need a session"""
         self._connect = connect
         self._session = session
         self._first = [one for one in requests if one.request.first]
@@ -84,7 +84,7 @@ class PlanWorker:
             self._connection = None
 
     def call(self, requests: int | None, until_ns: int, schedule: Schedule) -> None:
-        """Send *requests* requests, or until *until_ns* if None. Count and time each request.
+        """Send *requests* requests; if *requests* is None, send until *until_ns*. Count and time each request.
 
         If the schedule has fixed times, a latency counts from the time at which the request was due. After
         GIVE_UP_AFTER failures in a row, or one timeout, the remaining requests are not sent.
@@ -146,7 +146,7 @@ class PlanWorker:
     def _ask_in(
         self, session: Session, prepared: PreparedRequest, intended_ns: int
     ) -> tuple[PreparedRequest, int, int, int, Wrong | None]:
-        """Send a request of a session, after a login if that is due, and once more after another if it is refused.
+        """Send a request of a session. Log in first if necessary. If the request is refused, log in and send it again.
 
         Return the request that was sent, when it began and ended, its status, and what is wrong with the answer.
         Raises CallFailed, with the code LOGIN if the login brought another answer than the expected one.
@@ -183,14 +183,14 @@ class PlanWorker:
         session.is_logged_in = True
 
     def _turn(self, session: Session, prepared: PreparedRequest) -> PreparedRequest:
-        """Return *prepared*, or the request that saves a value which it needs."""
+        """Return the request *prepared*, or an earlier request that must first save a value that *prepared* needs."""
         for name in prepared.template.names if prepared.template else ():
             if name not in session.saved:
                 return self._turn(session, self._saves[name])
         return prepared
 
     def _judged(self, session: Session, prepared: PreparedRequest, status: int, body: bytes) -> Wrong | None:
-        """Take from an answer what the session keeps. Return what is wrong with it, without values of the session."""
+        """Save an answer's cookies and values in the session. Return what is wrong with the answer, if anything."""
         request = prepared.request
         missing = session.take(request, self._take().head, status, body)
         difference = prepared.wrong(status, body)
@@ -201,7 +201,7 @@ class PlanWorker:
         return difference and replace(difference, got=session.redacted(difference.got))
 
     def _take(self) -> ServiceConnection:
-        """Return an open connection. The time of a connect goes to its own histogram. Raises CallFailed."""
+        """Return an open connection. The time of a connect is counted in a separate histogram. Raises CallFailed."""
         if self._connection is None:
             start = perf_counter_ns()
             self._connection = self._connect()
@@ -267,7 +267,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         ]
 
     def _schedules(self, started_ns: int, until_ns: int, most: int | None = None) -> Sequence[Schedule]:
-        """Return the schedule of each connection. most: how many requests are due at a rate, if time does not say."""
+        """Return the schedule of each connection. most: the number of requests at a rate, if there is no duration"""
         workers = len(self._workers)
         if self._bursts:
             barrier = threading.Barrier(workers)
@@ -300,7 +300,7 @@ def prepare(service: Mapping[str, Any], plan: RequestPlan, address: str) -> list
 
 
 def connector(service: Mapping[str, Any]) -> Connect:
-    """Return what opens a connection to the service."""
+    """Return a function that opens a connection to the service."""
     tls = service.get("tls")
     return partial(http.HttpConnection, tls=Tls(tls)) if tls else PROTOCOLS[service["protocol"]][0]
 
@@ -319,7 +319,7 @@ def _worker(
     user: int,
     tally: PlanTally,
 ) -> PlanWorker:
-    """user: the number of the worker's virtual user in the cell; it begins at that place of *picks*."""
+    """Return a worker for the virtual user number *user*, which begins with request number *user* of *picks*."""
     requests = prepare(service, plan, address)
     begin = user % len(picks)
     return PlanWorker(

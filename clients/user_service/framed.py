@@ -12,7 +12,7 @@ from core.wire import Frames, frame
 
 
 def message(request: Request, address: str, prefix: str = "") -> bytes:
-    """Return the request as a frame with its body as params. Raises OSError, or BadInput for a body of another form."""
+    """Return the request as a frame with its body as params. Raises OSError; BadInput if the body is no JSON object."""
     params = _params(request)
     return frame(
         json.dumps({"method": request.method, "url": prefix + revealed(request.path), "params": params}).encode()

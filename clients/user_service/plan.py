@@ -33,7 +33,7 @@ class PreparedRequest:
         return bool(self.template or self.request.first or self.request.save)
 
     def bytes_for(self, session: Session) -> bytes:
-        """Return what the session's user sends."""
+        """Return the bytes of the request as the session's virtual user sends it."""
         return self.template.fill(session) if self.template else self.sent
 
     def wrong(self, status: int, body: bytes) -> Wrong | None:

@@ -128,7 +128,7 @@ class ProgramUsage:
 
     @classmethod
     def of(cls, pid: int) -> "ProgramUsage":
-        """Return the usage of process *pid*."""
+        """Return the resource usage of process *pid*, from which later usage is counted."""
         return cls(tree=usage_of([pid]), cpu_ns=clock_gettime_ns(_cpu_clock(pid)), run_queue_ns=run_queue_ns(pid))
 
     def since(self, start: "ProgramUsage") -> dict[str, int]:

@@ -27,7 +27,7 @@ AsyncConnect = Callable[[str, int, float], AsyncConnection]
 
 
 class TaskWorker(HttpWorker[AsyncConnection]):
-    """The worker of a task, like threads.ThreadWorker. Only get() waits: the first one also connects."""
+    """A worker that runs as an asyncio task. Only get() awaits, and the first call of get() also connects."""
 
     __slots__ = ()
 
@@ -49,7 +49,7 @@ class TaskWorker(HttpWorker[AsyncConnection]):
             self._connection = None
 
     async def call(self, requests: int | None, until_ns: int) -> None:
-        """Send *requests* requests one after the other, or until *until_ns* if None. Count and time each request.
+        """Send *requests* requests one after the other; if *requests* is None, send until *until_ns*. Time each.
 
         After GIVE_UP_AFTER failures in a row, the remaining requests are not sent.
         """

@@ -30,7 +30,7 @@ Connect = Callable[[str, int, float], BlockingConnection]
 
 
 class ThreadWorker(HttpWorker[BlockingConnection]):
-    """The worker of a thread. failure: the exception of connections if a request fails"""
+    """A worker that runs on a thread. failure: the exception that connections raise if a request fails"""
 
     __slots__ = ("_failure", "run_queue_ns")
 
@@ -57,7 +57,7 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
             self._connection = None
 
     def call(self, requests: int | None, until_ns: int) -> None:
-        """Send *requests* requests one after the other, or until *until_ns* if None. Count and time each request.
+        """Send *requests* requests one after the other; if *requests* is None, send until *until_ns*. Time each.
 
         After GIVE_UP_AFTER failures in a row, the remaining requests are not sent.
         """

@@ -200,7 +200,7 @@ def _columns(view: View) -> list[Col[Row]]:
 
 
 def _latencies() -> list[Col[Row]]:
-    """Return the columns with times in ms, and the column with the serialisation."""
+    """Return the columns of latencies in ms, and the column that shows how far workers ran one after another."""
 
     def p999_ns(row: Row) -> int | None:
         return row.latency.quantile(0.999) if row.latency.count >= SAMPLES_FOR_P999 else None
@@ -234,7 +234,7 @@ def _side_by_side(settings: Settings, view: View) -> Table:
 
 
 def _under(runtime: str, one: Col[Row]) -> Col[Sequence[Row]]:
-    """Return the column *one* for the rows of one runtime."""
+    """Return the column *one*, restricted to the rows of one runtime."""
     head = message("{runtime} {figure}", runtime=runtime, figure=one.column.brief or one.column.head)
     return col(head, lambda rows: next((one.datum(row) for row in rows if row.runtime == runtime), ABSENT), str)
 

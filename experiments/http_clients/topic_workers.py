@@ -51,7 +51,7 @@ def bench_ns(row: Row) -> float:
 
 
 def serialisation(row: Row) -> Estimate:
-    """Return the serialisation, Bench / LMean. Its interval begins at 1 or above, because no loop exceeds Bench."""
+    """Return how far workers ran one after another: Bench / LMean, whose interval begins at 1 or above."""
     ratio = effect([log(_bench_ns(cell) / mean(_loops_ns(cell))) for cell in row.good]).ratio
     return replace(ratio, low=min(ratio.value, max(1.0, ratio.low)))
 
@@ -66,7 +66,7 @@ def in_flight(row: Row) -> float:
 
 
 def bench_ratio(row: Row, base: Row) -> Estimate | None:
-    """Return Bench of *row* over Bench of *base*, paired by block; None if no block has both."""
+    """Return the ratio of the total times (Bench) of *row* and *base*, paired by block; None if no block has both."""
     logarithm = paired_effect(*({cell.block: _bench_ns(cell) for cell in one.good} for one in (row, base)))
     return logarithm.ratio if logarithm else None
 

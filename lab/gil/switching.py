@@ -84,7 +84,7 @@ def _describe_end(done: "subprocess.CompletedProcess[str]") -> Message:
 
 
 def describe_switch(outcome: ImportOutcome) -> Message:
-    """Return that an import switches the GIL on, with the other modules that caused it, if CPython named any."""
+    """Return the message that an import switches the GIL on, with the other modules that CPython named as causes."""
     others = [name for name in outcome.culprits if name != outcome.module]
     if not others:
         return message("importing {module} switches the GIL on", module=outcome.module)

@@ -56,7 +56,7 @@ class Finding:
 
     @property
     def name(self) -> Message:
-        """The name of what was inspected."""
+        """The name of the part of the machine that was inspected."""
         return {**DISTURBANCES, **SETTINGS}[self.code]
 
 

@@ -31,7 +31,7 @@ class LockReport:
     in_flight_ns: float
 
     def to_json(self) -> dict[str, Any]:
-        """Return the lines with their shares, the summary sentence, and the sums that both are computed from."""
+        """Return the profile for result.json: source lines with their shares, a summary sentence, and the totals."""
         facts = self.facts
         return {
             **{name: value for name, value in vars(facts).items() if name not in ("waits", "stopping")},

@@ -174,7 +174,7 @@ def count_wait_samples(
 def _match_readings(
     spans: Iterable[WaitSpan], reads: Mapping[int, Sequence[Reading]]
 ) -> Iterator[tuple[WaitSpan, Reading]]:
-    """Yield each reading that lies completely within a span of its thread, with that span."""
+    """Yield each stack reading that lies completely within one wait or pause of its thread, with that wait or pause."""
     by_thread: dict[tuple[int, int], list[WaitSpan]] = defaultdict(list)
     for span in spans:
         by_thread[span.pid, span.tid].append(span)

@@ -65,7 +65,7 @@ def _probed(
 def probe(
     entry: Entry, block: int, bench: Bench, objectives: Sequence[Objective], is_clear: IsClear | None
 ) -> CellResult:
-    """Measure one rate in fresh processes, and return the result. End early if *is_clear*; None: never end early."""
+    """Measure one rate in fresh processes, and return the result. is_clear: whether the answer is clear; None: never"""
     cell = entry.cell
 
     def take_turns(run: CellRun) -> None:
@@ -77,6 +77,6 @@ def probe(
 
 
 def _long(rate: float, objectives: Sequence[Objective]) -> Slice:
-    """Return a slice that is long enough for MISSES at the limit of every objective."""
+    """Return a slice of time in which a service at the limit of each objective misses it about MISSES times."""
     wanted_s = max(MISSES / (rate * objective.share) for objective in objectives)
     return Slice(lead_ns=LEAD_NS, length_ns=round(min(LONGEST_NS, max(SHORTEST_NS, wanted_s * 1e9))))

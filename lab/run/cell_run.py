@@ -213,7 +213,7 @@ class CellRun(ExitStack):
         self.latency_ns = merge(Histogram, (client.result["latency"] for client in self._clients)).get("mean_ns", 0)
 
     def load(self) -> Load:
-        """Return what the clients have sent in the last turn."""
+        """Return how many requests the clients sent, and how many were late or failed, in the last turn."""
         latency = Histogram()
         for client, line in zip(self._clients, self._turns[-1].lines, strict=True):
             take_client_result(client, line)

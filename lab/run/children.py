@@ -216,7 +216,7 @@ class Children:
     def await_lines(
         self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float
     ) -> list[dict[str, Any]]:
-        """Wait for one line from each of *speakers*, and return the lines. Each line must have *key*.
+        """Wait for one line from each of the children *speakers*, and return the lines. Each line must have *key*.
 
         Raises ChildFailed, with the code of *when*, if any child of the cell ends, a line lacks *key*, or the deadline
         passes.
@@ -257,7 +257,7 @@ class Children:
                 self._expect_alive({}, WHILE_SERVING)
 
     def _hear_ready(self, selector: selectors.BaseSelector, patience_s: float | None = None) -> bool:
-        """Read the children's output, and drop that of any other file. Return whether the other file has ended."""
+        """Read new output of the children. Return whether the other file that the selector watches has ended."""
         has_ended = False
         for key, _ in selector.select(patience_s):
             child = key.fileobj

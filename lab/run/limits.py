@@ -108,7 +108,7 @@ def _restart_in_scope() -> None:
 
 
 def _files(method: Method, controller: str, *, is_v2: bool) -> dict[str, int]:
-    """Return the value to write to each file of a group."""
+    """Return the value to write to each file of a control group, by file name."""
     quota_us, size_bytes = round(method.limit_cpus * 100_000), method.limit_memory_bytes  # of the default period
     if controller == "memory" and is_v2:
         return {"memory.max": size_bytes, "memory.swap.max": 0}

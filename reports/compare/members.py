@@ -85,7 +85,7 @@ class Member:
 
     @cached_property
     def timed(self) -> list[Row]:
-        """The rows that have times or failed. Services without clients have no times."""
+        """The rows of the run that have times or have failed. Services without clients have no times."""
         return [row for row in self.view.rows if row.bad or times_fs(row)]
 
     def is_like(self, other: "Member") -> bool:

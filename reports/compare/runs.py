@@ -1,4 +1,4 @@
-"""Compare two saved runs cell by cell, and show the result as a forest plot: is B faster than A?"""
+"""Compare two saved runs cell by cell, to find out whether B is faster than A. Show the result as a forest plot."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

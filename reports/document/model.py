@@ -20,7 +20,7 @@ Form = Callable[[float], str]
 
 @dataclass(frozen=True, kw_only=True)
 class Traced(Message):
-    """A message, or an argument of one, that names the cells it comes from. figure: the name of the cells' figure"""
+    """A message, or an argument of a message, together with the measured cells that it comes from."""
 
     cells: str = ""
     figure: str = ""

@@ -41,7 +41,7 @@ def build_facts(facts: Mapping[str, Any]) -> Facts:
 
 
 def known(facts: Mapping[str, Any], labels: Mapping[str, Message]) -> dict[Message, Message]:
-    """Return the values of *facts* by label; a value that is absent is "unknown". labels: the label of each key"""
+    """Return the facts' values by label, with "unknown" for a missing value. labels: the label of each fact's key"""
     return {label: verbatim(str(facts[key])) if facts.get(key) else UNKNOWN for key, label in labels.items()}
 
 

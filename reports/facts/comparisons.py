@@ -172,7 +172,7 @@ def _judged(run: Run, family: Sequence[Pair], differs: str = "") -> list[tuple[P
 
 
 def _withheld(run: Run, pair: Pair, verdict: Verdict, differs: str) -> Verdict:
-    """Return *verdict*, withdrawn if the step is not judged, an arm was timed too briefly, or an A/A arm differs."""
+    """Withdraw *verdict* if the step is not judged, an arm was timed too briefly, or an A/A comparison differs."""
     if verdict.verdict == "invalid":
         return verdict
     needed = _blocks_to_time(pair)

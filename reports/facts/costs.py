@@ -33,7 +33,7 @@ class Cost:
 
 
 def _counted(side: str, key: str) -> Reader:
-    """Return a reader that sums *key* over all processes of a side.
+    """Return a function that sums the counter *key* over all services, or over all clients, of a cell.
 
     side: the field of CellResult with the processes
     key:  the counter; its suffix is its unit: ns become us per request, switches are per request, bytes stay

@@ -166,7 +166,7 @@ def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
 
 
 def noise(pair: Pair) -> dict[str, float]:
-    """Return the fields of Noise for a step of one setting.
+    """Return how noisy the ratio of a step is at one setting, with the keys of class Noise.
 
     Empty if there are too few blocks or slices, or if requests came at a RATE.
     """

@@ -89,7 +89,7 @@ class Pair:
         )
 
     def _mean(self, of: Callable[..., ByBlock], known: Callable[[Cells], ByBlock]) -> ByBlock:
-        """Return *of* applied to the *known* values of both arms; for several settings, the mean of the valid ones."""
+        """Return what *of* computes from both arms' cells, by block; for several settings, the mean."""
         passed = [single for single in self.singles if not (self.over and single.gate)]
         return mean_over_cells(of(*map(known, single.arms.values())) for single in passed)
 

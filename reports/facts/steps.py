@@ -115,7 +115,7 @@ def _neighbours(chain: Sequence[RuntimeName]) -> list[Edge]:
 
 
 def _joined(chain: Sequence[RuntimeName], pairs: Sequence[Edge]) -> list[Edge]:
-    """Return *pairs*, and pairs of neighbours in *chain* that no chain of other pairs connects."""
+    """Return *pairs*, plus the pairs of neighbours in *chain* that *pairs* do not connect, even indirectly."""
     joined, reached = list(pairs), {name: {name} for name in chain}
     for one, other in (*pairs, *itertools.pairwise(chain)):
         if reached[one] is not reached[other]:

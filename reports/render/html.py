@@ -72,7 +72,7 @@ def _environment() -> Environment:
 
 @cache
 def _strips() -> Any:
-    """Return the macros that draw strips."""
+    """Return the template macros that draw strips, which are bars and marks in the lines of a table."""
     return _environment().get_template("strips.html", globals={"place": place, "count": COUNT}).module
 
 

@@ -146,7 +146,7 @@ def _waiting(view: View) -> Iterator[Fact]:
 
 
 def _wait(runtime: str, share: float, place: str, owner: str = "") -> Message:
-    """Return that threads wait for a lock at a line. owner: the type of the object whose lock it is, or nothing"""
+    """Return the finding that threads wait for a lock at a line. owner: the type of the locked object, if known"""
     where = {"runtime": runtime, "share": percent(share), "place": place}
     if owner:
         return message(

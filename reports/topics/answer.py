@@ -137,7 +137,7 @@ def _measured(view: View) -> list[Comparison]:
 
 
 def rank(one: Comparison) -> int:
-    """Return the place of a comparison's step in MAIN."""
+    """Return the position of a comparison's step in MAIN, the order in which the answer shows steps."""
     return MAIN.index(one.step)
 
 
@@ -204,7 +204,7 @@ def _subject(one: Comparison) -> Message:
 
 
 def _opposed_p99(one: Comparison) -> Message:
-    """Return a clause that p99 is higher although throughput is not lower, or lower although it is. Else nothing."""
+    """Return a clause if p99 moved against throughput: higher although throughput is better, or the reverse."""
     word = one.tails.get("p99", {}).get("verdict")
     if word not in P99 or (word == "slower") == (one.verdict == "slower"):
         return NOTHING

@@ -95,7 +95,7 @@ def _lines(profile: Profile) -> list[Profile]:
 
 
 def _callers(stack: Sequence[Profile]) -> list[Profile]:
-    """Return the frames outside of the file of the innermost frame."""
+    """Return the frames of a stack that are not in the file of its innermost frame."""
     return [frame for frame in stack if frame["file"] != stack[0]["file"]]
 
 

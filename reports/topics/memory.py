@@ -59,7 +59,7 @@ Profiled = dict[Message, list[tuple[str, Mapping[str, Sizes]]]]
 
 
 def is_measured(view: View) -> bool:
-    """Return whether the run swept the number of clients."""
+    """Return whether the run measured several numbers of clients."""
     return bool(growths(view.run))
 
 
