@@ -196,7 +196,8 @@ def _expect_search(plan: Plan, given: Mapping[str, Any]) -> None:
     }
     if plan.objectives and (flags_given := [option.flag for option, is_given in ignored.items() if is_given]):
         raise BadInput(
-            "--slo chooses the number and the length of its probes, and does not profile them. Remove {flags}.",
+            "--slo decides itself which rates it measures and for how long, and it cannot profile the service. "
+            "Remove {flags}.",
             flags=listed(flags_given, AND),
         )
 

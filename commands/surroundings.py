@@ -21,7 +21,7 @@ _REMEDIES = {
     errno.EMFILE: message("raise the limit (ulimit -n)"),
     errno.ENFILE: message("end some processes"),
     errno.EINTR: message("try again"),
-    errno.EIO: message("check the disk, or the terminal"),
+    errno.EIO: message("check the disk or the terminal that the output goes to"),
 }
 
 

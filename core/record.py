@@ -763,7 +763,7 @@ class Comparison(Ratio, total=False):
     capacity: the throughput that the services could reach if clients used no CPU time: `{requests_per_s, low, high,
         cores}` under `denominator` and `numerator`, and `ratio` with `low` and `high`. `measured` is true if native
         clients on separate cores called the services and were not the bottleneck. If not, the capacity is estimated
-        ([evidence.md](evidence.md#what-the-ratio-is-made-of)). Empty over several settings, or if CPU time is not known
+        ([evidence.md](evidence.md#the-factors-of-each-ratio)). Empty over several settings, or if CPU time is not known
     tails: `p50`, `p99` and, from 10,000 requests per cell, `p999`: `{ratio, low, high, p, verdict}`; above 1 means less
         latency. p is adjusted over the tails alone. Missing for `aa`
     far_slower: for `denominator` and `numerator`: number of cells with more than 1.25x the time per request of the

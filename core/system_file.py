@@ -25,7 +25,7 @@ def load_system(path: Path) -> System:
     system = getattr(_module(path), "SYSTEM", None)
     if not isinstance(system, System):
         seen = (
-            message("a SYSTEM that is {kind}", kind=type(system).__name__)
+            message("a SYSTEM of type {kind}", kind=type(system).__name__)
             if system is not None
             else message("no SYSTEM")
         )

@@ -1,6 +1,6 @@
 """The report of a run as a document: the sections of all topics for which the run has data."""
 
-from core.messages import message, verbatim
+from core.messages import Message, message, verbatim
 from reports.document.model import Document, Figure, Section
 from reports.topics import sections
 from reports.topics.machine import size_line
@@ -15,7 +15,7 @@ def report(view: View) -> Document:
         name=f"{plan.name}: {run.run_id}",
         title=message("Benchmark report"),
         about=(
-            verbatim((plan.description or plan.name).replace("`", "")),
+            Message(msgid=plan.description) if plan.description else verbatim(plan.name),
             size_line(view),
             *([message("On this machine {others}.", others=others.blocks)] if others else []),
             *[view.beside] * bool(view.beside),

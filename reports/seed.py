@@ -128,7 +128,7 @@ SYSTEMS = (
         message("A Tornado service."),
         _COMMON,
         (SeedTable(_TIME, (SeedRow(message("Tornado"), {}, {GIL: "16.1", NOGIL: "17.2"}),)),),
-        message('The original record says about its second figure: "even slower".'),
+        message('The original record describes its second figure as "even slower".'),
     ),
     SeedSystem(
         "4",

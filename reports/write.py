@@ -70,7 +70,7 @@ def _put(path: Path, content: str | bytes) -> Path:
     except OSError as error:
         cause = str(error.strerror or error)
         raise BadInput(
-            "{path} cannot be written: {cause}; make room or give write access.", path=str(path), cause=cause
+            "{path} cannot be written: {cause}; free some space or give write access.", path=str(path), cause=cause
         ) from error
     return path
 

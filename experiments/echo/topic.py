@@ -164,7 +164,7 @@ def _blocks(ranked: Sequence[Contest]) -> Section:
     )
     return Section(
         key="seed-form",
-        title=message("All rows in the seed's format"),
+        title=message("All rows in the format of the original record (the seed)"),
         sentences=(note,) if measured else (),
         texts=tuple(verbatim(_block(standing)) for standing in measured),
         folded=True,

@@ -111,7 +111,7 @@ def _answer_parts(group: Sequence[Row]) -> Iterator[Message]:
     held, free, undeclared = (found.get(key) for key in ((HELD, True), (HELD, False), (UNDECLARED, False)))
     if held is None:
         return
-    yield message("Beast (GIL held): serialisation {values}", values=_values([held, free]))
+    yield message("Beast with the GIL held: serialisation (Bench / LMean) {values}", values=_values([held, free]))
     released = [found.get((RELEASED, state)) for state in (True, False)]
     if any(released):
         yield message("with the GIL released: {values}", values=_values(released))

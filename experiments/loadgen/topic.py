@@ -73,8 +73,15 @@ def _columns() -> list[Col[Standing]]:
         shared.number_col(message("requests"), lambda standing: standing.row.good[0].answered, whole, rank=7),
         shared.RATES,
         *shared.median_cols(client_cpu_ns_per_request=2),
-        _ours_over(message("gilscope's requests/s over its"), rate_share, brief=message("requests/s ratio")),
-        _ours_over(message("gilscope's CPU over its"), _client_cpu_share, brief=message("CPU time ratio"), rank=3),
+        _ours_over(
+            message("requests/s: gilscope's generator / the other"), rate_share, brief=message("requests/s ratio")
+        ),
+        _ours_over(
+            message("CPU time: gilscope's generator / the other"),
+            _client_cpu_share,
+            brief=message("CPU time ratio"),
+            rank=3,
+        ),
         _percentile_col("p50", rank=6),
         _percentile_col("p99", rank=5),
     ]

@@ -55,7 +55,9 @@ def wheel(name: str, interpreter: Interpreter) -> Path:
     path = _current(place, _stamp(extension, interpreter))
     if path is None:
         label, reason = _label(extension, interpreter), _why_missing(extension, place)
-        raise WheelMissing(message("The extension {extension} was {reason}", extension=label, reason=reason))
+        raise WheelMissing(
+            message("The extension {extension} is not available: {reason}", extension=label, reason=reason)
+        )
     return path
 
 

@@ -84,9 +84,13 @@ def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
             _check_histogram(name, result[name], child)
     answered, requests, timed = result["answered"], result["requests"], result["latency"]["count"]
     if answered > requests:
-        raise _unlike(child, "answered", answered, message("at most its {requests} requests", requests=requests))
+        raise _unlike(
+            child, "answered", answered, message("at most {requests}, the number of its requests", requests=requests)
+        )
     if result["wrong"] > answered:
-        raise _unlike(child, "wrong", result["wrong"], message("at most its {answered} answers", answered=answered))
+        raise _unlike(
+            child, "wrong", result["wrong"], message("at most {answered}, the number of its answers", answered=answered)
+        )
     # After errors a latency may be missing, or may have come too late.
     if not result["errors"] and timed != answered and not (timed == 0 and "said" in result):
         raise _unlike(

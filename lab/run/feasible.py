@@ -90,7 +90,7 @@ def _against_slices(plan: Plan) -> Message:
         message("the client of a system cannot send in slices"): not all(
             system.takes_slices(native_client=is_native) for system in plan.systems.values()
         ),
-        message("a search measures each rate separately"): bool(plan.objectives),
+        message("a search for the highest rate measures each rate separately"): bool(plan.objectives),
         message("with --cpus, a runtime would receive new CPU quota while it waits for its slice"): bool(
             plan.method.limit_cpus
         ),

@@ -25,5 +25,7 @@ def written(contents: Mapping[Path, str | bytes], left_out: Iterable[Message] = 
             write(path, content)
     except OSError as error:
         named, cause = str(error.filename), str(error.strerror or error)
-        raise BadInput("{path} cannot be written: {cause}; name another place.", path=named, cause=cause) from error
+        raise BadInput(
+            "{path} cannot be written: {cause}; name another file or folder.", path=named, cause=cause
+        ) from error
     return Exported(paths=tuple(contents), left_out=tuple(left_out))

@@ -17,7 +17,7 @@ FLAGS = {
     "lto": message("LTO"),
     "shared": message("shared library"),
     "debug": message("debug"),
-    "tail_call": message("tail calls"),
+    "tail_call": message("tail-call interpreter"),
     "jit": message("JIT"),
 }
 WITHOUT = {"pgo": message("no PGO"), "lto": message("no LTO"), "shared": message("static")}

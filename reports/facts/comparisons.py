@@ -100,7 +100,7 @@ class Comparison(Verdict):
     @property
     def limits(self) -> list[Message]:
         """The limits of the comparison: confounds, busy clients, a machine that was not quiet."""
-        confound = message("confound: {confounds}", confounds=listed(self.confounds))
+        confound = message("other differences between the two sides: {confounds}", confounds=listed(self.confounds))
         return [*([confound] if self.confounds else []), *self.notes]
 
     @classmethod
@@ -187,9 +187,7 @@ def _withheld(run: Run, pair: Pair, verdict: Verdict, differs: str) -> Verdict:
         most = max(needed, verdict.blocks_needed or 0)
         verdict = replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=most)
     if differs:
-        why = message(
-            "A/A: two measurements of {arm} differ, so this difference may not come from the step", arm=differs
-        )
+        why = message("A/A: two measurements of {arm} differ, so the difference at this step may be noise", arm=differs)
         verdict = replace(verdict, verdict="invalid", why=why, obstacle=why, blocks_needed=None)
     return verdict
 

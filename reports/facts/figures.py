@@ -220,7 +220,14 @@ FIGURES = (
         "CPU time of the programs beside the services, such as their database, for each answered request",
         lambda cell: per_request(sum(cell.beside.values()), cell) if cell.beside else None,
         LESS,
-        Shown("beside_cpu_us", microseconds, message("CPU beside [us/request]"), 10, message("beside"), CPU),
+        Shown(
+            "beside_cpu_us",
+            microseconds,
+            message("CPU of programs beside the service [us/request]"),
+            10,
+            message("beside"),
+            CPU,
+        ),
     ),
     Figure(
         "wrong",

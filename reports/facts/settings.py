@@ -117,7 +117,9 @@ class Settings:
             sentence=Message.from_json(profile["sentence"]),
         )
 
-    def values(self, system: str, params: Mapping[str, Any]) -> str:
+    def values(self, system: str, params: Mapping[str, Any]) -> Message:
         """Return what distinguishes a setting within its system: the plan's title, or parameters with values."""
         title = self._plan_titles.get(setting_key(system, params))
-        return title or parameter_values(params, self._varying.get(system, self._in_all))
+        if title:
+            return Message(msgid=title)
+        return verbatim(parameter_values(params, self._varying.get(system, self._in_all)))

@@ -25,7 +25,7 @@ NAMES: Mapping[str, Message] = {
     "whole": message("whole"),
     "aa": message("A/A"),
     "other": message("several causes"),
-    "best": message("best against best"),
+    "best": message("best services compared"),
 }
 # Ranges of default builds with the incremental collector, by minor and release of RuntimeName; ends are exclusive.
 INCREMENTAL_GC = (((14, (0, "a", 1)), (14, (5, "release", 0))), ((15, (0, "a", 1)), (15, (0, "b", 1))))

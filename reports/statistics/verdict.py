@@ -166,7 +166,11 @@ def _reason(word: Word, evidence: Evidence) -> Message:
     )
     inside = message("the interval {interval} lies within {margin}", interval=interval, margin=margin)
     if evidence.total:
-        inside = message("{inside}, and so does the interval of the total time, {total}", inside=inside, total=total)
+        inside = message(
+            "{inside}, and the interval of the ratio of total times, {total}, lies within it, too",
+            inside=inside,
+            total=total,
+        )
     is_inside, includes_1 = evidence.holds(seen), seen.low <= 0 <= seen.high
     cases = (
         (word in ("faster", "slower"), message("the interval {interval} excludes 1, and {p}", interval=interval, p=p)),
@@ -175,10 +179,12 @@ def _reason(word: Word, evidence: Evidence) -> Message:
             word == "equivalent",
             message("{inside}; the difference is significant but smaller than the margin ({p})", inside=inside, p=p),
         ),
-        (seen.count < FEWEST_FOR_INTERVAL, message("{blocks} cannot yield an interval", blocks=blocks)),
+        (seen.count < FEWEST_FOR_INTERVAL, message("no interval can be computed from {blocks}", blocks=blocks)),
         (
             seen.count < evidence.fewest,
-            message("{blocks} cannot lower p to {alpha}{adjusted}", blocks=blocks, alpha=ALPHA, adjusted=adjusted),
+            message(
+                "with {blocks}, p cannot be as low as {alpha}{adjusted}", blocks=blocks, alpha=ALPHA, adjusted=adjusted
+            ),
         ),
         (
             not is_inside and includes_1,

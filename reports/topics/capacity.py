@@ -223,7 +223,7 @@ def _step_columns() -> list[Col[Ratio]]:
 def _probe_columns() -> list[Col[Probed]]:
     return [
         col(message("rate [requests/s]"), lambda one: one.rate, whole),
-        col(message("misses / allowed"), lambda one: one.excess, ratio),
+        col(message("missed requests / allowed"), lambda one: one.excess, ratio),
         *(col(head, _of_cell(read), form) for head, read, form in PANELS),
         col(message("failed or not sent"), lambda one: float(one.load.failures + one.load.unsent), whole),
         col(message("generator's delay, p99 [us]"), lambda one: one.cell.lag.get("p99_ns"), microseconds),

@@ -43,7 +43,7 @@ def section(view: View) -> Section:
     caption = listed(_how(one for _, some in alone for one in some), SENTENCES)
     return Section(
         key="factors",
-        title=message("What the ratio is made of"),
+        title=message("The factors of each ratio"),
         sentences=(*(_sentence(one, view) for one in shown), *_how(shown)),
         tables=(
             table(message("Factors of each step"), parts, factored),

@@ -61,7 +61,7 @@ def section(view: View) -> Section:
         col(message("Setting"), attrgetter("setting")),
         col(message("Clients"), lambda one: CLIENTS[one.has_native_client][0]),
         col(message("requests/s"), lambda one: _rate(one.row), whole),
-        col(message("limit, requests/s"), lambda one: _rate(one.limit), whole),
+        col(message("machine's limit [requests/s]"), lambda one: _rate(one.limit), whole),
         col(message("share [95 %]"), attrgetter("value"), hundredths, attrgetter("cells"), "limit share"),
     ]
     return Section(

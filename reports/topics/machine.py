@@ -163,7 +163,7 @@ def _contribution_tables(view: View) -> tuple[Table, ...]:
         message("Requests answered"),
         message("Share"),
         message("CPU time"),
-        message("Latest start after the common start"),
+        message("Longest delay after the common start"),
         message("Clock error at most"),
     )
     return (plain_table(message("What each host contributed"), heads, lines, kind="facts"),) if lines else ()
@@ -197,10 +197,11 @@ def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
 def _plan_table(view: View) -> Table:
     """Return a table of the plan, the seed, the method and the command that repeats the run."""
     run, plan = view.run, view.plan
+    what = Message(msgid=plan.description)
     facts: dict[Message, Fact] = {
         message("Run"): run.run_id,
         message("Time (UTC)"): f"{run.started_at} - {run.finished_at or '...'}",
-        message("Plan"): f"{plan.name}: {plan.description}".rstrip(": "),
+        message("Plan"): message("{name}: {value}", name=plan.name, value=what) if what else plan.name,
         message("Blocks"): str(plan.blocks),
         message("Random seed"): str(run.seed),
         message("Scale of the number of requests"): f"{plan.scale:g}",

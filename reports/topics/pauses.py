@@ -257,9 +257,9 @@ def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> 
         _col(message("overlap a collection"), OVERLAPPING, "slow", "slow requests"),
         _col(message("overlap by chance"), OVERLAPPING, "usual", "slow requests"),
         _col(message("delayed by collections"), DELAYED, "estimate", "slow requests held up"),
-        _col(message("no core: service"), "service", "estimate", "time without a core, service"),
-        _col(message("no core: service, all time"), "service", "usual", "time without a core, any"),
-        _col(message("no core: client"), "client", "estimate", "time without a core, client"),
+        _col(message("service waits for a core"), "service", "estimate", "time without a core, service"),
+        _col(message("service waits for a core, all time"), "service", "usual", "time without a core, any"),
+        _col(message("client waits for a core"), "client", "estimate", "time without a core, client"),
         _col(message("steal"), "steal", "estimate", "time stolen"),
     ]
     return table(
@@ -270,9 +270,9 @@ def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> 
         caption=message(
             "All services in the timed window: medians over the blocks, except for the longest collection. Time in "
             "collections: share of a process's time. The next columns describe requests slower than the percentile. "
-            "Overlap a collection: the service collected garbage during the request. Overlap by chance: the share to "
-            "expect at random times. Delayed by collections: at least half of the request's time overlaps "
-            "collections. No core: share of the time in which a runnable thread had no core."
+            "Overlap a collection: the service collected garbage during the request. Overlap by chance: the share "
+            "to expect at random times. Delayed by collections: at least half of the request's time overlaps "
+            "collections. Waits for a core: share of the time in which a runnable thread had no core."
         ),
     )
 

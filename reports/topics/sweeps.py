@@ -99,7 +99,7 @@ def _figures(system: str, rows: Sequence[Row], view: View) -> Iterator[Figure]:
         is_drawn = any(other in follows and _determines(other, name, rows) for other in names[:place])
         if name in PARAMETERS and PARAMETERS[name].kind is int and not is_drawn:
 
-            def title(row: Row, left_out: Sequence[str] = (name, *follows)) -> str:
+            def title(row: Row, left_out: Sequence[str] = (name, *follows)) -> Message:
                 return view.settings.values(system, {key: row.params[key] for key in row.params if key not in left_out})
 
             panels = grouped(rows, title)
@@ -114,7 +114,9 @@ def _determines(name: str, other: str, rows: Sequence[Row]) -> bool:
     return len(pairs) == len({pair[0] for pair in pairs if pair})
 
 
-def _figure(system: str, name: str, follows: Sequence[str], panels: Mapping[str, Sequence[Row]], view: View) -> Figure:
+def _figure(
+    system: str, name: str, follows: Sequence[str], panels: Mapping[Message, Sequence[Row]], view: View
+) -> Figure:
     """Return the chart of throughput or completion time by one swept parameter.
 
     follows: parameters that change together with *name*
@@ -123,7 +125,7 @@ def _figure(system: str, name: str, follows: Sequence[str], panels: Mapping[str,
     how = view.measure
     rows = [row for panel in panels.values() for row in panel]
     places = places_of(row.params[name] for row in rows)
-    named = [(verbatim(title) if len(panels) > 1 else NOTHING, panel) for title, panel in panels.items()]
+    named = [(title if len(panels) > 1 else NOTHING, panel) for title, panel in panels.items()]
 
     def label(parameter: str) -> Message:
         if not follows:

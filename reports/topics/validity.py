@@ -67,7 +67,7 @@ def section(view: View) -> Section:
     checks = plain_table(TITLE, heads, checked(view), kind="checks")
     cells = of_cells(view.run.cells)
     sentences = tuple(traced(sentence, cells) for sentence in verdict_basis(view))
-    rest = Section(key="rests-on", title=message("What the verdicts rest on"), sentences=sentences)
+    rest = Section(key="rests-on", title=message("The basis of the verdicts"), sentences=sentences)
     return Section(
         key="validity", title=TITLE, tables=(checks,), parts=(rest, missing(view), elsewhere(view)), folded=True
     )
@@ -143,7 +143,11 @@ def _check_code(view: View) -> Check:
             changes += code_changes(codes.get(code, {}), codes.get(cell.code, {}))
             changes += environment_changes(before, after, cell.runtime)
     if not changed:
-        return _result(PASSED, message("all cells were measured with code {state}", state=code), of_cells(cells))
+        return _result(
+            PASSED,
+            message("all cells were measured with version {state} of gilscope's code", state=code),
+            of_cells(cells),
+        )
     seen = message(
         "{count} of {all} cells were measured with different code, packages or programs: {changes}",
         count=len(changed),
@@ -358,7 +362,7 @@ CHECKS = {
     message("Cores are not fully used"): _check_cores,
     message("Cores stay awake while requests are in flight"): _check_awake,
     message("The machine was quiet"): _check_quiet,
-    message("Arms without requests are idle"): _check_idle,
+    message("Services and clients use no CPU between their turns"): _check_idle,
     message("The warm-up was long enough"): _check_warmup,
     message("Blocks are independent"): _check_independence,
     message("Noise floor (A/A: the same runtime twice)"): _check_noise,

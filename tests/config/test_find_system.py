@@ -55,7 +55,7 @@ def test_requirements_beside_the_file_are_named_by_their_path_and_others_are_the
 
 WRONG = {
     "x = 1\n": "declares no SYSTEM",
-    "SYSTEM = 4\n": "declares a SYSTEM that is int",
+    "SYSTEM = 4\n": "declares a SYSTEM of type int",
     "\nimport nowhere_at_all\n": "cannot be imported: line 2: ModuleNotFoundError",
     "x = \n": "cannot be imported: SyntaxError",
     "import sys\nsys.exit(0)\n": "cannot be imported: line 2: SystemExit: 0",
