@@ -117,9 +117,7 @@ class Settings:
             sentence=Message.from_json(profile["sentence"]),
         )
 
-    def values(self, system: str, params: Mapping[str, Any]) -> Message:
+    def values(self, system: str, params: Mapping[str, Any]) -> Message | str:
         """Return what distinguishes a setting within its system: the plan's title, or parameters with values."""
         title = self._plan_titles.get(setting_key(system, params))
-        if title:
-            return Message(msgid=title)
-        return verbatim(parameter_values(params, self._varying.get(system, self._in_all)))
+        return Message(msgid=title) if title else parameter_values(params, self._varying.get(system, self._in_all))

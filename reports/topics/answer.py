@@ -243,7 +243,7 @@ def _systems(settings: Sequence[Setting], labels: Mapping[str, Message], view: V
     """Return a table with a line for each setting. labels: of the steps that the table shows"""
 
     def values(setting: Setting) -> Message:
-        return view.settings.values(setting[0].system, setting[0].params)
+        return listed([view.settings.values(setting[0].system, setting[0].params)])
 
     counts = range(1, len(settings) + 1)
     count = max(count for count in counts if count - 1 + len({*map(values, settings[:count])}) <= MOST_LINES)

@@ -100,7 +100,8 @@ def _figures(system: str, rows: Sequence[Row], view: View) -> Iterator[Figure]:
         if name in PARAMETERS and PARAMETERS[name].kind is int and not is_drawn:
 
             def title(row: Row, left_out: Sequence[str] = (name, *follows)) -> Message:
-                return view.settings.values(system, {key: row.params[key] for key in row.params if key not in left_out})
+                params = {key: row.params[key] for key in row.params if key not in left_out}
+                return listed([view.settings.values(system, params)])
 
             panels = grouped(rows, title)
             swept = {head: panel for head, panel in panels.items() if len({row.params[name] for row in panel}) > 1}
