@@ -13,7 +13,10 @@ ConnectNs = Callable[[int], None]
 
 
 def cached_caller(channel: Callable[[str], Channel]) -> CallerFactory:
-    """Return a factory of callers that keep one connection to the service's first socket. channel: opens it"""
+    """Return a factory of callers that keep one connection to the service's first socket.
+
+    channel: opens it
+    """
 
     def caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
         return CachedCaller(channel, addresses[0], connect_ns)

@@ -134,7 +134,10 @@ class HttpChannel(_Channel):
 
 
 def json_message(cell: Cell, begun: bool = False) -> bytes:
-    """Return the cell's request as JSON. begun: whether the answer must say when its handler began"""
+    """Return the cell's request as JSON.
+
+    begun: whether the answer must say when its handler began
+    """
     return json.dumps(calc_request(cell.calc_target, cell.payload_bytes, begun)).encode()
 
 

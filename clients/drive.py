@@ -77,7 +77,7 @@ class CallTally(Tally):
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """The requests of one (client, service) pair: the message, the expected answer, and the counts.
+    """The requests of one pair of a client and a service: the message, the expected answer, and the counts.
 
     probe: the message that also asks when its handler began
     """

@@ -11,7 +11,10 @@ OVER = -1  # what wait() returns if no more requests are due
 
 
 class Schedule(Protocol):
-    """A schedule that says when one connection sends its next request. waits: whether wait() can block"""
+    """A schedule that says when one connection sends its next request.
+
+    waits: whether wait() can block
+    """
 
     waits: bool
 
@@ -20,7 +23,10 @@ class Schedule(Protocol):
 
 
 class Pace(NamedTuple):
-    """The rate at which requests are sent, in requests/s (0: as fast as possible). poisson: whether gaps are random"""
+    """The rate at which requests are sent, in requests/s (0: as fast as possible).
+
+    poisson: whether gaps are random
+    """
 
     rate: float = 0
     poisson: bool = False

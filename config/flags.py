@@ -94,7 +94,10 @@ class Parser(argparse.ArgumentParser):
         self._exclusive = options if exclusive else self._exclusive
 
     def add_names(self, name: str, text: Message, count: Any = None, default: str = "") -> None:
-        """Add positional arguments: a run, a folder, names. count: argparse's nargs."""
+        """Add positional arguments: a run, a folder, names.
+
+        count: argparse's nargs
+        """
         self._names += {None: " {}", 2: " {} {}", "?": " [{}]", "*": " [{} ...]"}[count].format(*[name.upper()] * 2)
         group = self.add_argument_group(self._text(message("arguments")))
         group.add_argument(name, metavar=name.upper(), nargs=count, default=default or None, help=self._text(text))
@@ -153,7 +156,10 @@ class Parser(argparse.ArgumentParser):
         raise self.wrong(verbatim(message))
 
     def wrong(self, problem: Message, near: Message = NOTHING) -> BadInput:
-        """Return the error for a command line that cannot be understood. near: a suggestion."""
+        """Return the error for a command line that cannot be understood.
+
+        near: a suggestion
+        """
         return BadInput(
             "{problem}. {near}Run {program} --help all to see every option.",
             problem=problem,

@@ -36,7 +36,10 @@ def experiments() -> dict[str, Path]:
 
 
 def load_experiment(name: str | None, cores: int | None = None) -> Plan:
-    """Return the plan of that name that comes with gilscope. Raises BadInput with all names. cores: see load_plan()."""
+    """Return the plan of that name that comes with gilscope. Raises BadInput with all names.
+
+    cores: see load_plan()
+    """
     paths, name = experiments(), "default" if name is None else name
     if name not in paths:
         raise BadInput("There is no experiment {name!r}. Choose one of {names}.", name=name, names=listed(paths))

@@ -14,7 +14,7 @@ from core.secret import HIDDEN
 
 
 class Subject(Enum):
-    """What a run measures, with its name in messages."""
+    """A kind of thing that a run measures, with the words for it in messages."""
 
     SYSTEMS = message("gilscope's own systems")
     COMMAND = message("a service started by a command")
@@ -213,7 +213,10 @@ def parse_length(example: str) -> Callable[[Given], float]:
 
 
 def matching(pattern: str, accepted: Message) -> Callable[[Given], str]:
-    """Return a parser for texts that match *pattern*. accepted: describes these texts in errors."""
+    """Return a parser for texts that match *pattern*.
+
+    accepted: describes these texts in errors
+    """
 
     def parse(given: Given) -> str:
         if not re.fullmatch(pattern, given.text()):
@@ -260,7 +263,10 @@ def fields_of(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse(subject: Subject, given: Iterable[tuple[str, Option]]) -> None:
-    """Raise BadInput if an option does not apply to *subject*. given: pairs of the name as written and its option."""
+    """Raise BadInput if an option does not apply to *subject*.
+
+    given: pairs of the name as written and its option
+    """
     for name, option in given:
         if subject not in option.applies_to and subject is Subject.SYSTEMS:
             raise BadInput(

@@ -31,7 +31,10 @@ def _zigzag(count: int) -> list[int]:
 
 
 def _cells(count: int, turn: int, seed: int, ends: tuple[int, int], chance: Random) -> list[int]:
-    """Return the cell for each label of the Williams square. ends: the first and the last label of the block"""
+    """Return the cell for each label of the Williams square.
+
+    ends: the first and the last label of the block
+    """
     heads = Random(seed).sample(range(count), count)  # each turn begins with the last cell of the previous turn
     fixed = {ends[0]: heads[0]}
     if ends[0] != ends[1]:

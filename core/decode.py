@@ -24,7 +24,7 @@ _STEP = re.compile(r"\.(?P<key>[^.\[]+)|\[(?P<place>\d+)\]|(?P<any>\[\.\.\.\])")
 
 
 class Misfit(Exception):
-    """A value that does not fit its declared type.
+    """The error of a value that does not fit its declared type.
 
     place: where the value is, such as cells[3].clients[0].completion_ns
     value: the value as short text

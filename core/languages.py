@@ -18,7 +18,10 @@ LANGUAGES = ("en", *sorted(path.stem for path in CATALOGS.glob("*.po")))
 
 
 class Language:
-    """A language into which messages are translated. name: `en` or `zh`"""
+    """A language into which messages are translated.
+
+    name: `en` or `zh`
+    """
 
     def __init__(self, name: str, catalog: gettext.NullTranslations) -> None:
         self.name = name

@@ -10,7 +10,10 @@ PLACE = re.compile(
 
 
 class Place(NamedTuple):
-    """A placeholder in a request, for a generated or a saved value. low, high: the bounds of random.int"""
+    """A placeholder in a request, for a generated or a saved value.
+
+    low, high: the bounds of random.int
+    """
 
     name: str
     low: int = 0
@@ -18,7 +21,10 @@ class Place(NamedTuple):
 
 
 def places(text: bytes, saved: frozenset[str] | None = None) -> list[bytes | Place]:
-    """Split a text at its placeholders. saved: the names of saved values; if None, any name is a placeholder"""
+    """Split a text at its placeholders.
+
+    saved: the names of saved values; if None, any name is a placeholder
+    """
     parts: list[bytes | Place] = []
     end = 0
     for match in PLACE.finditer(text):

@@ -211,7 +211,10 @@ class SlowRequests(TypedDict):
 
 
 class Sliced(TypedDict):
-    """The number of answers in each of successive slices of time. start_ns: when the first slice began"""
+    """The number of answers in each of successive slices of time.
+
+    start_ns: when the first slice began
+    """
 
     width_ns: Annotated[int, Meta(ge=WIDTH_NS, le=10**12)]
     start_ns: Count
@@ -308,7 +311,11 @@ Addresses = Annotated[list[Address], Meta(min_length=1)]
 
 
 class Cause(TypedDict):
-    """The share of time that one cause overlaps. share: of the slow requests' time; window: of the whole window"""
+    """The share of time that one cause overlaps.
+
+    share: of the slow requests' time
+    window: of the whole window
+    """
 
     share: Number
     window: Number
@@ -337,7 +344,10 @@ class Slow(TypedDict, total=False):
 
 
 class Slices(TypedDict, total=False):
-    """The number of answers in each slice of time. start_ns: its start, after the clients' start"""
+    """The number of answers in each slice of time.
+
+    start_ns: its start, after the clients' start
+    """
 
     width_ns: Positive
     start_ns: Time
@@ -345,7 +355,10 @@ class Slices(TypedDict, total=False):
 
 
 class Others(TypedDict):
-    """CPU time of other processes while clients were timed. busiest, neighbours: share of each process by name"""
+    """CPU time of other processes while clients were timed.
+
+    busiest, neighbours: share of each process by name
+    """
 
     cores: Count
     window_ns: Count

@@ -43,7 +43,10 @@ class Absent:
 
 @dataclass(frozen=True, kw_only=True)
 class OutsideSystem:
-    """A system that does not come with gilscope. file: the path that declares it; "" for a user's service"""
+    """A system that does not come with gilscope.
+
+    file: the path that declares it; "" for a user's service
+    """
 
     title: str
     file: str = ""

@@ -31,7 +31,10 @@ class Slices:
         return self._end_ns
 
     def close(self, answered: int) -> None:
-        """Add the answers since the previous call to the current slice. answered: the number of all answers so far"""
+        """Add the answers since the previous call to the current slice.
+
+        answered: the number of all answers so far
+        """
         if answered > self._counted:
             self.add(self._end_ns - self._width_ns, answered - self._counted)
             self._counted = answered

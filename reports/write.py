@@ -20,7 +20,10 @@ Files = Mapping[str, str | bytes]
 
 
 class PartsLost(GilscopeError):
-    """The error that some files of a report could not be created. paths: all other files, which are written"""
+    """The error that some files of a report could not be created.
+
+    paths: all other files, which are written
+    """
 
     def __init__(self, paths: Sequence[Path], reasons: Sequence[Message]) -> None:
         super().__init__(listed(reasons, SENTENCES))

@@ -60,7 +60,10 @@ class PlanWorker:
         tally: PlanTally,
         session: Session | None = None,
     ) -> None:
-        """Prepare a worker. session: the session of its virtual user, if the requests of the plan need a session"""
+        """Prepare a worker with its connection, its requests and its counts.
+
+        session: the session of its virtual user, if the requests of the plan need a session
+        """
         self._connect = connect
         self._session = session
         self._first = [one for one in requests if one.request.first]
@@ -267,7 +270,10 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         ]
 
     def _schedules(self, started_ns: int, until_ns: int, most: int | None = None) -> Sequence[Schedule]:
-        """Return the schedule of each connection. most: the number of requests at a rate, if there is no duration"""
+        """Return the schedule of each connection.
+
+        most: the number of requests at a rate, if there is no duration
+        """
         workers = len(self._workers)
         if self._bursts:
             barrier = threading.Barrier(workers)

@@ -157,7 +157,10 @@ class HttpConnection:
         self._sock.close()
 
     def _head(self, data: bytes) -> tuple[Head, bytes]:
-        """Read a head. Return it and the data after it. data: bytes that were read already"""
+        """Read the head of a response. Return the head and the data that follows it.
+
+        data: bytes that were read already
+        """
         data, end = self._read_until(data, HEAD_END, MAX_HEAD_BYTES)
         try:
             self.head = head = data[: end + 2]

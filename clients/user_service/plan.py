@@ -47,7 +47,10 @@ class PreparedRequest:
 
 
 def with_templates(plan: RequestPlan, messages: Iterable[bytes]) -> list[PreparedRequest]:
-    """Return the plan's requests. messages: the bytes of each, with its places."""
+    """Return the plan's requests.
+
+    messages: the bytes of each, with its places
+    """
     saved = frozenset(name for request in plan.requests for name in request.save)
     keeps_cookies = any(request.first for request in plan.requests)
     pairs = [

@@ -34,7 +34,10 @@ class Template:
     __slots__ = ("_body", "_head", "_line", "_takes_cookies", "_takes_number", "_tells_length", "names")
 
     def __init__(self, request: Request, sent: bytes, saved: frozenset[str], *, keeps_cookies: bool) -> None:
-        """Split a request into fixed bytes and placeholders. sent: made by http.message()"""
+        """Split a request into fixed bytes and placeholders.
+
+        sent: made by http.message()
+        """
         head, _, body = sent.partition(HEAD_END)
         line, end, rest = head.partition(b"\r\n")
         lines = end + rest
@@ -72,7 +75,10 @@ def _filled(parts: Parts, session: "Session") -> bytes:
 
 
 class Session:
-    """The state of one virtual user. user: its number in the cell, which is also the seed of its random numbers"""
+    """The state of one virtual user.
+
+    user: its number in the cell, which is also the seed of its random numbers
+    """
 
     __slots__ = ("_random", "_secrets", "cookies", "counter", "is_logged_in", "path", "saved", "user")
 
@@ -144,7 +150,10 @@ def _at(pointer: str, text: str) -> str | None:
 
 
 class Cookie(NamedTuple):
-    """One cookie. path: the cookie is sent with requests to this path and to paths below it"""
+    """A cookie of a virtual user's session.
+
+    path: the cookie is sent with requests to this path and to paths below it
+    """
 
     name: bytes
     value: bytes

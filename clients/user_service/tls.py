@@ -10,7 +10,10 @@ FAILED = "tls"
 
 
 class Tls:
-    """The TLS settings of a client's connections. ca: a file of trusted certificates, or "" for those of the system"""
+    """The TLS settings of a client's connections.
+
+    ca: a file of trusted certificates, or "" for those of the system
+    """
 
     def __init__(self, settings: Mapping[str, Any]) -> None:
         import ssl

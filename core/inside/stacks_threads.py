@@ -63,7 +63,9 @@ class Thread:
             os.close(file)
 
     def read_state(self) -> tuple[str, int] | None:
-        """Return (kind, futex), or None if the thread has ended. kind: run, ready, spin, futex, idle, poll or io.
+        """Return (kind, futex), or None if the thread has ended.
+
+        kind: run, ready, spin, futex, idle, poll or io
 
         Source: proc(5), sched-stats.rst.
         """

@@ -14,7 +14,10 @@ from services.listeners import Listener, Reach, listen
 
 
 class EchoLoop:
-    """An echo service with one event loop and one listener. new_loop: creates the event loop"""
+    """An echo service with one event loop and one listener.
+
+    new_loop: creates the event loop
+    """
 
     def __init__(self, listener: Listener, new_loop: Callable[[], asyncio.AbstractEventLoop], cell: Cell) -> None:
         self.listeners = [listener]

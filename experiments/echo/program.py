@@ -38,7 +38,10 @@ GIL_OFF = {"gil_enabled_ready": False, "gil_enabled_end": False}
 
 
 class ProgramEnded(GilscopeError):
-    """The error of a program that ended too early. status: the exit status for this process"""
+    """The error of a program that ended too early.
+
+    status: the exit status for this process
+    """
 
     def __init__(self, command: Sequence[str], status: int) -> None:
         how = (

@@ -97,7 +97,10 @@ class TaskWorker(HttpWorker[AsyncConnection]):
 
 
 class TaskClient(WorkerClient[TaskWorker]):
-    """A client whose workers are tasks of one event loop. addresses: for every service, those of its sockets"""
+    """A client whose workers are tasks of one event loop.
+
+    addresses: for every service, those of its sockets
+    """
 
     def __init__(
         self, connect: AsyncConnect, cell: Cell, client_id: int, addresses: Sequence[Sequence[str]], method: Method

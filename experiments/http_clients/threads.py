@@ -30,7 +30,10 @@ Connect = Callable[[str, int, float], BlockingConnection]
 
 
 class ThreadWorker(HttpWorker[BlockingConnection]):
-    """A worker that runs on a thread. failure: the exception that connections raise if a request fails"""
+    """A worker that runs on a thread.
+
+    failure: the exception that connections raise if a request fails
+    """
 
     __slots__ = ("_failure", "run_queue_ns")
 

@@ -169,7 +169,10 @@ def _environment(control: str) -> dict[str, str]:
 
 
 def _gunicorn(factory: str, cell: Cell, service_id: int, folder: str) -> CommandedService:
-    """Return the service of *cell* with Gunicorn. factory: a function of experiments.league.loaded, for the app"""
+    """Return the service of *cell* with Gunicorn.
+
+    factory: a function of experiments.league.loaded, for the app
+    """
     sock = listen_tcp().sock
     memory = f"--worker-tmp-dir {MEMORY_FOLDER}" if os.path.isdir(MEMORY_FOLDER) else ""
     command = (

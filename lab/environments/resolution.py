@@ -97,7 +97,10 @@ def run_in_parallel(call: Callable[[Value], Result], values: Sequence[Value]) ->
 
 
 class Resolver:
-    """A resolver of requirements for one interpreter. folder: for temporary files; the caller removes the folder"""
+    """A resolver of requirements for one interpreter.
+
+    folder: for temporary files; the caller removes the folder
+    """
 
     def __init__(self, program: Path, interpreter: Interpreter, folder: Path) -> None:
         self._program = program

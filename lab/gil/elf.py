@@ -43,7 +43,10 @@ class Symbol:
 
 @dataclass(frozen=True, kw_only=True)
 class PythonBuild:
-    """The version and build of a CPython. version: such as 3.14.7 or 3.15.0rc2"""
+    """The version and build of a CPython.
+
+    version: such as 3.14.7 or 3.15.0rc2
+    """
 
     version: str
     free_threaded: bool

@@ -37,7 +37,10 @@ _HOSTED = System(name="own", title="")
 
 
 class AgentCalls:
-    """Answers the runner's calls, each on its own thread. calls: {name: function}; every answer is plain JSON"""
+    """Answers the runner's calls, each on its own thread.
+
+    calls: {name: function}; every answer is plain JSON
+    """
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox

@@ -38,7 +38,10 @@ class HostLost(GilscopeError):
 
 
 class AgentStream:
-    """A command whose stdin and stdout are connected to an agent. complaints: its stderr, with that of ssh"""
+    """A command whose stdin and stdout are connected to an agent.
+
+    complaints: its stderr, with that of ssh
+    """
 
     def __init__(self, host: Host, process_group: int) -> None:
         """Start the command. Raises HostLost if it cannot be started."""

@@ -37,7 +37,10 @@ LEFT_OUT = {".git", ".hg", ".svn", ".venv", ".tox", ".nox", "__pycache__", "node
 
 @cache
 def agent(*, native: bool) -> bytes:
-    """Return an archive of the agent's files. native: include native programs, for a host of this architecture"""
+    """Return an archive of the agent's files.
+
+    native: include native programs, for a host of this architecture
+    """
     sources = [Path(path) for folder in FOLDERS for path in files_in(REPOSITORY / folder, SUFFIXES)]
     built = [name for name in programs.FOR_HOSTS if native and not programs.missing(name)]
     return _packed(

@@ -33,7 +33,10 @@ class Lease:
         threading.Thread(target=self._watch, name="lease", daemon=True).start()
 
     def renew(self, silence_s: float = 0.0) -> None:
-        """Renew the agent's lease. silence_s: announced time in which the runner may send nothing"""
+        """Renew the agent's lease.
+
+        silence_s: announced time in which the runner may send nothing
+        """
         self._heard_s = time.monotonic()
         self._silent_until_s = self._heard_s + silence_s
 

@@ -220,7 +220,10 @@ class RemoteInstrumentation(Instrumentation):
 
 
 class RemoteWatcher:
-    """A profiler that watches a service on the services' host. ask: calls the agent of that host"""
+    """A profiler that watches a service on the services' host.
+
+    ask: calls the agent of that host
+    """
 
     def __init__(self, ask: Callable[..., Any], kind: str, options: Mapping[str, Any]) -> None:
         """Create the profiler on the host. Raises ChildFailed."""

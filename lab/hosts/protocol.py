@@ -31,7 +31,10 @@ def frame(header: Mapping[str, Any], data: bytes = b"") -> bytes:
 
 
 class FrameReader:
-    """Splits a stream of bytes into frames. unread: the first bytes of the stream, which were already read"""
+    """Splits a stream of bytes into frames.
+
+    unread: the first bytes of the stream, which were already read
+    """
 
     def __init__(self, unread: bytes = b"") -> None:
         self._unread = bytearray(unread)

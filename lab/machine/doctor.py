@@ -83,7 +83,10 @@ class Check(NamedTuple):
 
 
 def judge_machine(facts: Mapping[str, Any]) -> list[Finding]:
-    """Judge how quiet the machine is before a run. facts: the result of quiet.facts()"""
+    """Judge how quiet the machine is before a run.
+
+    facts: the result of quiet.facts()
+    """
     window = facts.get("window") or {}
     inspected = [
         *(check.apply(facts) for check in _BEFORE),

@@ -62,7 +62,9 @@ def wheel(name: str, interpreter: Interpreter) -> Path:
 
 
 def make(names: Iterable[str], interpreters: Iterable[Interpreter]) -> Iterator[tuple[Message, Message]]:
-    """Build the named extensions for each interpreter. names: keys of EXTENSIONS
+    """Build the named extensions for each interpreter.
+
+    names: keys of EXTENSIONS
 
     Yields 'NAME for 3.14t' and why the wheel could not be built, or NOTHING if it is ready. A wheel of the present
     sources is not rebuilt.

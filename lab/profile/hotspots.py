@@ -49,7 +49,10 @@ class Sample:
 
 
 class Attribution(NamedTuple):
-    """The function that a sample is attributed to. lock: as in HotFunction"""
+    """The function that a sample is attributed to.
+
+    lock: as in HotFunction
+    """
 
     symbol: str
     dso: str

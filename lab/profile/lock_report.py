@@ -102,7 +102,10 @@ class LockReport:
 
 
 def describe_owner(name: str) -> Message:
-    """Return the owner of a mutex in words. name: as in lab.profile.waits.WaitSample"""
+    """Return the owner of a mutex in words.
+
+    name: as in lab.profile.waits.WaitSample
+    """
     if name == UNREAD:
         return message("a lock that was freed before its name could be read")
     if name == NO_OWNER:

@@ -69,7 +69,10 @@ class Probe:
 
 
 class Hit(NamedTuple):
-    """One hit of a probe. value: the function's first argument, if the probe is on the function's entry."""
+    """One hit of a probe.
+
+    value: the function's first argument, if the probe is on the function's entry
+    """
 
     name: str
     pid: int

@@ -30,7 +30,10 @@ class WaitSpan(NamedTuple):
 
 
 class OwnerReading(NamedTuple):
-    """The owner of a mutex that thread *tid* waited for, read between start_ns and end_ns. name: as WaitSample.owner"""
+    """The owner of a mutex that thread *tid* waited for, read between start_ns and end_ns.
+
+    name: as WaitSample.owner
+    """
 
     tid: int
     mutex: int
@@ -138,7 +141,10 @@ UNREAD = "?"
 
 
 def count_stop_samples(stops: Sequence[WaitSpan], stacks: Mapping[int, Sequence[ThreadStack]]) -> Counter[WaitSample]:
-    """Count the sampled stacks of threads that cause a stop-the-world pause. stacks: by process"""
+    """Count the sampled stacks of threads that cause a stop-the-world pause.
+
+    stacks: by process
+    """
     return Counter(WaitSample(span.pid, "", stack.frames) for span, stack in _match_readings(stops, stacks))
 
 

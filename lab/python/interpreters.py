@@ -91,7 +91,10 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
 
 
 def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[Interpreter]) -> list[Interpreter]:
-    """Return the interpreters that can serve as runtime *name*. wanted: the binaries of all runtimes of the plan"""
+    """Return the interpreters that can serve as runtime *name*.
+
+    wanted: the binaries of all runtimes of the plan
+    """
     of_name = [interpreter for interpreter in interpreters if interpreter.is_named(name)]
     with_jit = [interpreter for interpreter in of_name if interpreter.has_jit]
     if name.jit_enabled:

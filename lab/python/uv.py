@@ -29,7 +29,10 @@ def run(
     environment: Mapping[str, str],
     watch: Callable[[str], None] | None = None,
 ) -> Message:
-    """Run a command of uv, and return why it failed, or NOTHING if it succeeded. watch: as processes.run()"""
+    """Run a command of uv, and return why it failed, or NOTHING if it succeeded.
+
+    watch: as processes.run()
+    """
     plain = {**environment, "NO_COLOR": "1"}
     return output_of(lambda: processes.run(command, timeout_s, plain, watch=watch))[1]
 

@@ -46,7 +46,10 @@ class BesideFailed(GilscopeError):
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """The programs that run beside the services, by name. variables: tell the services their addresses"""
+    """The programs that run beside the services, by name.
+
+    variables: tell the services their addresses
+    """
 
     variables: dict[str, str] = field(default_factory=dict)
     running: dict[str, tuple[Guard, ProcessOutput]] = field(default_factory=dict)
@@ -64,7 +67,10 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class _Shell:
-    """The values of placeholders, environment and folder with which commands run. prefix: words before each command"""
+    """The values of placeholders, environment and folder with which commands run.
+
+    prefix: words before each command
+    """
 
     values: Mapping[str, str]
     environment: Mapping[str, str]

@@ -65,7 +65,10 @@ def _probed(
 def probe(
     entry: Entry, block: int, bench: Bench, objectives: Sequence[Objective], is_clear: IsClear | None
 ) -> CellResult:
-    """Measure one rate in fresh processes, and return the result. is_clear: whether the answer is clear; None: never"""
+    """Measure one rate in fresh processes, and return the result.
+
+    is_clear: whether the answer is clear; None: never
+    """
     cell = entry.cell
 
     def take_turns(run: CellRun) -> None:

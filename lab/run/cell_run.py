@@ -153,7 +153,10 @@ class CellRun(ExitStack):
             self.close()
 
     def result(self, spent_ns: int) -> CellResult:
-        """Return the cell's result. spent_ns: total time spent on the cell, including the timed window"""
+        """Return the cell's result.
+
+        spent_ns: total time spent on the cell, including the timed window
+        """
         identity: dict[str, Any] = {
             name: getattr(self._cell, name) for name in ("cell_id", "system", "runtime", "params")
         }
@@ -255,7 +258,10 @@ class CellRun(ExitStack):
         }
 
     def take_turn(self, part: Slice | None = None) -> None:
-        """Let the clients send, and wait for their results. part: the slice to send in; None for the method's load"""
+        """Let the clients send, and wait for their results.
+
+        part: the slice to send in; None for the method's load
+        """
         if part:
             self._idle.wake()
         for client in self._clients:
@@ -270,7 +276,10 @@ class CellRun(ExitStack):
             self._idle.rest()
 
     def end(self, waits: Mapping[Any, CumulativeTime]) -> None:
-        """End the processes, check their results, and combine them. waits: by the keys of waiting_pids, and STEAL"""
+        """End the processes, check their results, and combine them.
+
+        waits: by the keys of waiting_pids, and STEAL
+        """
         self._idle.wake()
         self._watching.close()
         places, turns = self.places, self._turns

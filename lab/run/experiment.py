@@ -95,7 +95,10 @@ class RunInProgress:
         self.run.plan |= {"method": self.bench.method.to_json(), "arm_order_reason": reason.to_json()}
 
     def keep(self, result: CellResult, total: int) -> None:
-        """Add a result to the run and save the run. total: the number of cells that the display shows"""
+        """Add a result to the run and save the run.
+
+        total: the number of cells that the display shows
+        """
         self.run.cells.append(result)
         self._file.save(self.run)
         self.progress.cell_ended(result, len(self.run.cells), total)

@@ -38,7 +38,10 @@ class Fingerprint:
 
 
 class Fingerprinter:
-    """Takes fingerprints of a plan's cells. table: Run.fingerprints, which holds the details of each id"""
+    """Takes fingerprints of a plan's cells.
+
+    table: Run.fingerprints, which holds the details of each id
+    """
 
     def __init__(self, plan: Plan, runtimes: Mapping[str, AnyRuntime], table: dict[str, Any]) -> None:
         self._plan, self._runtimes = plan, runtimes

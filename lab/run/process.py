@@ -55,7 +55,11 @@ class Process(Protocol):
 
 
 class Place(Protocol):
-    """A machine on which services and clients run. name: the host's name, "" for this machine; folder: for sockets"""
+    """A machine on which services and clients run.
+
+    name: the host's name, "" for this machine
+    folder: for sockets
+    """
 
     @property
     def name(self) -> str: ...

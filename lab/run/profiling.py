@@ -57,7 +57,10 @@ def _profile(kind: str, profiler: "CellProfiler") -> dict[str, Any]:
 
 
 class CellProfiler(NamedTuple):
-    """Measures a cell once more, under a profiler. folder: where stacks are written for other tools"""
+    """Measures a cell once more, under a profiler.
+
+    folder: where stacks are written for other tools
+    """
 
     cell: Cell
     system: System

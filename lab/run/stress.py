@@ -52,7 +52,7 @@ def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Call
 
 
 def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s: float) -> dict[str, System]:
-    """Return the systems as the stress rounds call them.
+    """Return the systems with the changes that stress rounds need.
 
     Clients call a user's service in bursts, and wait for each answer until *deadline_s*.
     """

@@ -26,7 +26,10 @@ def expect_proc() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Pythons:
-    """The Python versions of some processes, by label (lab.gil.probe). gil_enabled: None if it is unknown"""
+    """The Python versions of some processes, by label (lab.gil.probe).
+
+    gil_enabled: None if it is unknown
+    """
 
     labels: tuple[str, ...] = ()
     gil_enabled: bool | None = None

@@ -105,7 +105,10 @@ def times_fs(row: Row) -> dict[int, int]:
 
 
 def members(views: Sequence[View], titles: Sequence[str] = ()) -> list[Member]:
-    """Return the runs to compare, with letters from A on. titles: their names on the page; by default their ids"""
+    """Return the runs to compare, with letters from A on.
+
+    titles: their names on the page; by default their ids
+    """
     titles = titles or [view.run.run_id for view in views]
     settings = Settings([row for view in views for row in view.rows], ChainMap(*(view.titles for view in views)))
     return [Member(*one, settings) for one in zip(ascii_uppercase, titles, range(MOST), views, strict=False)]
@@ -122,7 +125,10 @@ def differences(runs: Iterable[Member]) -> list[Message]:
 
 
 def _differing(facts: Mapping[str, Mapping[Message, Message]]) -> list[Message]:
-    """Return the facts that have different values in different runs. facts: by the letter of the run"""
+    """Return the facts that have different values in different runs.
+
+    facts: by the letter of the run
+    """
     labels = dict.fromkeys(chain(*facts.values()))
     values = {label: {letter: known[label] for letter, known in facts.items() if label in known} for label in labels}
     return unlike(values, SEMICOLON)

@@ -71,7 +71,10 @@ def _read(path: Path) -> Any:
 
 
 def _run(stored: Metadata, name: str) -> Run:
-    """Return a pyperf file as a run. name: of the file"""
+    """Return a pyperf file as a run.
+
+    name: of the file
+    """
     known = _metadata(stored["benchmarks"][0], stored) if stored["benchmarks"] else {}
     method = Method.from_json(json.loads(known["gilscope_method"])) if "gilscope_method" in known else Method()
     machine = {"cpu": known.get("cpu_model_name"), "cores": known.get("cpu_count"), "kernel": known.get("platform")}

@@ -225,7 +225,10 @@ def _differing_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]
 
 
 def _unused(run: Member, used: Sequence[Row]) -> Iterator[Message]:
-    """Yield the cells that only *run* has, and the cells that failed. used: the rows that were compared"""
+    """Yield the cells that only *run* has, and the cells that failed.
+
+    used: the rows that were compared
+    """
     keys, name = set(map(_key, used)), run.settings.where
     if alone := _cell_names([row for row in run.timed if _key(row) not in keys], name):
         yield message("Only run {run} has these cells, so they are not compared: {cells}.", run=run.letter, cells=alone)

@@ -9,7 +9,12 @@ COUNT = 8  # styles of arms
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A point of a plot. tip: its tooltip; low, high: its interval along y; left, right: its interval along x."""
+    """A point of a plot.
+
+    tip: its tooltip
+    low, high: its interval along y
+    left, right: its interval along x
+    """
 
     x: float
     y: float
@@ -40,7 +45,10 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """The data of one arm in a plot: a line, marks and bars. look: the index of the arm's style, see render.panels"""
+    """The data of one arm in a plot: a line, marks and bars.
+
+    look: the index of the arm's style, see render.panels
+    """
 
     name: str | Message
     look: int
@@ -51,7 +59,11 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """An axis of a panel. label: name with unit; ticks: values with their texts; if empty, round values are chosen"""
+    """An axis of a panel.
+
+    label: name with unit
+    ticks: values with their texts; if empty, round values are chosen
+    """
 
     label: Message
     low: float
@@ -62,7 +74,11 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One plot of a figure. across, up: its axes; level: a reference line at this y, or at this x if *upright*"""
+    """One plot of a figure.
+
+    across, up: its axes
+    level: a reference line at this y, or at this x if *upright*
+    """
 
     title: Message = NOTHING
     across: Axis

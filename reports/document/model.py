@@ -36,7 +36,9 @@ def traced(words: Message | str, cells: str, figure: str = "") -> Message:
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A figure of panels, which matplotlib draws for the page and for plots/. key: its id and file name
+    """A figure of panels, which matplotlib draws for the page and for plots/.
+
+    key: its id and file name
 
     table: the data of the figure; the page folds it
     """
@@ -50,7 +52,9 @@ class Figure:
 
 @dataclass(frozen=True, kw_only=True)
 class Flame:
-    """A flame graph, which a JavaScript library draws on the page (render/templates/vendor). key: its id
+    """A flame graph, which a JavaScript library draws on the page (render/templates/vendor).
+
+    key: its id
 
     tree: {name, value, children}; in a difference graph each part also has delta, a share
     """
@@ -149,7 +153,9 @@ Line = tuple[Datum, ...]
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """A column of a table. head: its title with the unit
+    """A column of a table.
+
+    head: its title with the unit
 
     brief, over: on a terminal, a shorter title, and a title above it that neighbouring columns share
     rank:  if there is too little room, the column with the highest rank is dropped first; rank 0 never is
@@ -167,7 +173,10 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Lines of a table that belong together. head: the title above them; may be empty"""
+    """Lines of a table that belong together.
+
+    head: the title above them; may be empty
+    """
 
     lines: tuple[Line, ...]
     head: Message = NOTHING
@@ -235,7 +244,9 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """A document for a renderer: title, lines about it, sections and foot. name: title of the browser's tab
+    """A document for a renderer: title, lines about it, sections and foot.
+
+    name: title of the browser's tab
 
     has_cells: whether the document has the table of all cells, to which figures link
     """
@@ -254,7 +265,10 @@ class Document:
 
 
 def words(text: Message | str, **more: Any) -> Datum:
-    """Return a table cell (Datum) that shows words. more: other fields of Datum"""
+    """Return a table cell (Datum) that shows words.
+
+    more: other fields of Datum
+    """
     return Datum(words=verbatim(text) if isinstance(text, str) else text, **more)
 
 
@@ -278,7 +292,11 @@ def arm(name: str, look: int | None, cells: str = "") -> Datum:
 def plain_table(
     name: Message, heads: Iterable[Message], lines: Any, numbers: Iterable[Message] = (), **more: Any
 ) -> Table:
-    """Return a table without groups. lines: words or data; numbers: heads of columns of numbers, which come last"""
+    """Return a table without groups.
+
+    lines: words or data
+    numbers: heads of columns of numbers, which come last
+    """
     made = tuple(tuple(item if isinstance(item, Datum) else words(item) for item in line) for line in lines)
     columns = (*(Column(head=head) for head in heads), *(Column(head=head, is_number=True) for head in numbers))
     return Table(name=name, columns=columns, groups=(Group(lines=made),), **more)

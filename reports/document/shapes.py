@@ -53,14 +53,21 @@ def col(
 def arm_col(
     name: Callable[[Item], str], looks: Mapping[str, int], cells: Callable[[Item], str] = lambda item: ""
 ) -> Col[Item]:
-    """Return a column of arm names with their markers, which link to the arm's cells. looks: as in View.looks"""
+    """Return a column of arm names with their markers, which link to the arm's cells.
+
+    looks: as in View.looks
+    """
     return Col(Column(head=message("Runtime")), lambda item: arm(name(item), looks.get(name(item)), cells(item)))
 
 
 def table(
     name: Message, cols: Sequence[Col[Item]], groups: Iterable[tuple[Message, Iterable[Item]]], **more: Any
 ) -> Table:
-    """Return a table with a line for each item. groups: (head, items) of each; more: other fields of Table"""
+    """Return a table with a line for each item.
+
+    groups: (head, items) of each
+    more: other fields of Table
+    """
     made = [
         Group(head=head, lines=tuple(tuple(one.datum(item) for one in cols) for item in items))
         for head, items in groups
@@ -70,7 +77,11 @@ def table(
 
 @dataclass(frozen=True)
 class Spot:
-    """A place on a chart's axis with the values of its blocks. cells: their groups; name: the name in tooltips"""
+    """A place on a chart's axis with the values of its blocks.
+
+    cells: their groups
+    name: the name in tooltips
+    """
 
     place: float
     values: Sequence[float]
@@ -94,7 +105,10 @@ def line(name: str | Message, look: int, spots: Iterable[Spot], form: Form) -> C
 
 
 def arm_lines(spots: Iterable[tuple[str, Spot]], looks: Mapping[str, int], form: Form) -> tuple[Curve, ...]:
-    """Return a line per arm through its spots, in the order of their places. spots: (arm, spot)"""
+    """Return a line per arm through its spots, in the order of their places.
+
+    spots: (arm, spot)
+    """
     by_arm: dict[str, list[Spot]] = {}
     for name, spot in spots:
         by_arm.setdefault(name, []).append(spot)
@@ -114,7 +128,10 @@ def bar(look: int, spot: Spot, form: Form) -> Curve:
 
 
 def named_axis(names: Sequence[str | Message], label: Message = NOTHING, room: float = 0.5) -> Axis:
-    """Return the vertical axis of a bar chart, with the first name at the top. room: margin at both ends"""
+    """Return the vertical axis of a bar chart, with the first name at the top.
+
+    room: margin at both ends
+    """
     ticks = tuple((float(place), name) for place, name in enumerate(names))
     return Axis(label=label, low=len(names) - 1 + room, high=-room, ticks=ticks)
 

@@ -11,7 +11,11 @@ from core.messages import Message
 
 @dataclass(frozen=True, kw_only=True)
 class Exported:
-    """The result of an export. paths: the written files; left_out: a line for each part that was not exported"""
+    """The result of an export.
+
+    paths: the written files
+    left_out: a line for each part that was not exported
+    """
 
     paths: tuple[Path, ...]
     left_out: tuple[Message, ...] = ()

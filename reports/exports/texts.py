@@ -62,7 +62,9 @@ def csv_files(view: View) -> Texts:
 
 
 def markdown_files(view: View, document: Document, language: Language) -> Texts:
-    """Return functions that make the Markdown files of a run, by file name. document: the report of the run
+    """Return functions that make the Markdown files of a run, by file name.
+
+    document: the report of the run
 
     findings.md is the whole report; table.md and VIEW.md (such as echo.md) are single sections of it.
     """

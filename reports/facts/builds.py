@@ -41,18 +41,27 @@ def build_facts(facts: Mapping[str, Any]) -> Facts:
 
 
 def known(facts: Mapping[str, Any], labels: Mapping[str, Message]) -> dict[Message, Message]:
-    """Return the facts' values by label, with "unknown" for a missing value. labels: the label of each fact's key"""
+    """Return the facts' values by label, with "unknown" for a missing value.
+
+    labels: the label of each fact's key
+    """
     return {label: verbatim(str(facts[key])) if facts.get(key) else UNKNOWN for key, label in labels.items()}
 
 
 def by_label(facts: Mapping[str, Facts], absent: Message = UNKNOWN) -> dict[Message, dict[str, Message]]:
-    """Return {label: {name: value}} from {name: {label: value}}. absent: the value if a name lacks a label"""
+    """Return {label: {name: value}} from {name: {label: value}}.
+
+    absent: the value if a name lacks a label
+    """
     labels = dict.fromkeys(label for of_one in facts.values() for label in of_one)
     return {label: {name: of_one.get(label, absent) for name, of_one in facts.items()} for label in labels}
 
 
 def unlike(facts: Mapping[Message, Mapping[str, Message]], joint: Message = COMMA) -> list[Message]:
-    """Return a line for each fact that has different values: 'PGO: yes (3.11), no (3.14t)'. facts: values by name"""
+    """Return a line for each fact that has different values: 'PGO: yes (3.11), no (3.14t)'.
+
+    facts: values by name
+    """
     lines = []
     for label, values in facts.items():
         names = grouped(values, values.__getitem__)

@@ -41,7 +41,10 @@ class Bound:
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """A finding in words. bound: how much removing its cause can gain at most; None if unknown"""
+    """A finding in words.
+
+    bound: how much removing its cause can gain at most; None if unknown
+    """
 
     found: Message
     bound: Bound | None = None
@@ -61,7 +64,9 @@ class CostlyFact(Fact):
 
 @dataclass(frozen=True, kw_only=True)
 class Collecting(CostlyFact):
-    """Garbage collections of a service. share: of the time of the service's processes
+    """Garbage collections of a service.
+
+    share: of the time of the service's processes
 
     holds_up: whether the collections were found to delay slow requests (reports.topics.pauses)
     """
@@ -72,7 +77,9 @@ class Collecting(CostlyFact):
 
 @dataclass(frozen=True, kw_only=True)
 class LockWait(CostlyFact):
-    """Threads that wait for a contended lock at a line of code. share: of request time, or of threads' working time
+    """Threads that wait for a contended lock at a line of code.
+
+    share: of request time, or of threads' working time
 
     owner:     type of the object that has the lock, or [FILE] if the lock is a C variable; "" if unknown
     files:     the file of the line, then the files of its callers
@@ -87,7 +94,11 @@ class LockWait(CostlyFact):
 
 @dataclass(frozen=True, kw_only=True)
 class Stops(CostlyFact):
-    """Stop-the-world pauses that a line of code causes. share: of request time; function: contains the line"""
+    """Stop-the-world pauses that a line of code causes.
+
+    share: of request time
+    function: contains the line
+    """
 
     runtime: str
     per_request: float
@@ -96,7 +107,10 @@ class Stops(CostlyFact):
 
 @dataclass(frozen=True, kw_only=True)
 class SharedCounts(CostlyFact):
-    """Reference counts that several threads change. share: a lower bound of their share of CPU time"""
+    """Reference counts that several threads change.
+
+    share: a lower bound of their share of CPU time
+    """
 
 
 @dataclass(frozen=True, kw_only=True)

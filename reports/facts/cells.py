@@ -118,7 +118,10 @@ class Row(SavedRow):
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """Rows of one system that have a cell that is ok, ordered by arm. params: the parameters they have in common."""
+    """Rows of one system that have a cell that is ok, ordered by arm.
+
+    params: the parameters they have in common
+    """
 
     system: str
     params: Mapping[str, Value]

@@ -31,7 +31,10 @@ PARTS = 4  # into which a cell is divided to estimate its noise
 
 
 def _interval(seen: Estimate, name: str = "ratio", moved: float = 0.0) -> dict[str, float | None]:
-    """Return an estimate of a logarithm as JSON. moved: added to its value; the interval is widened to hold the sum."""
+    """Return an estimate of a logarithm as JSON.
+
+    moved: added to its value; the interval is widened to hold the sum
+    """
     value = seen.value + moved
     low, high = (exp(end) if isfinite(end) else None for end in (min(seen.low, value), max(seen.high, value)))
     return {name: exp(value), "low": low, "high": high}

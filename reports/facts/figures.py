@@ -257,7 +257,10 @@ ROW_COLUMNS = {
 
 
 def figures_of(good: Sequence[CellResult], latency: Histogram) -> Figures | None:
-    """Return the figures of a row by name; None if none of its cells had clients. good: its cells that are ok"""
+    """Return the figures of a row by name; None if none of its cells had clients.
+
+    good: its cells that are ok
+    """
     if not any(cell.clients for cell in good):
         return None
     together = latency.to_json()

@@ -24,7 +24,11 @@ MOST_IDLE = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class UnevenStart:
-    """An uneven start of a row's cells. seconds: how long it lasts; loss: the share of all answers that it costs"""
+    """An uneven start of a row's cells.
+
+    seconds: how long it lasts
+    loss: the share of all answers that it costs
+    """
 
     row: Row
     seconds: float

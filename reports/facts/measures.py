@@ -73,7 +73,10 @@ THROUGHPUT = Measure(
 
 
 def measure(*, is_timed: bool) -> Measure:
-    """Return the measure by which rows are shown. is_timed: whether cells ran for a duration"""
+    """Return the measure by which rows are shown.
+
+    is_timed: whether cells ran for a duration
+    """
     return THROUGHPUT if is_timed else COMPLETION
 
 

@@ -69,7 +69,10 @@ def about(sentence: Message, *subjects: Message | str) -> Message:
 
 
 class Settings:
-    """The names of the settings of a run. titles: the titles of the systems, by number or name."""
+    """The names of the settings of a run.
+
+    titles: the titles of the systems, by number or name
+    """
 
     def __init__(self, rows: Sequence[Row], titles: Mapping[str, str]) -> None:
         self._titles = titles

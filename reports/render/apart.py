@@ -21,7 +21,11 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """The drawings of a figure. panels: title and SVG of each panel for the page; files: contents by file name"""
+    """The drawings of a figure.
+
+    panels: title and SVG of each panel for the page
+    files: contents by file name
+    """
 
     panels: list[tuple[str, str]]
     files: dict[str, bytes]

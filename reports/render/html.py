@@ -98,7 +98,11 @@ class _Words:
         return _links(self._linking.text(words), is_linked=self._has_cells)
 
     def cell(self, datum: Datum, tag: str, column: Column | None = None, more: str = "") -> Markup:
-        """Return a table cell as an element *tag*. column: its column, if any; more: attributes from the template"""
+        """Return a table cell as an element *tag*.
+
+        column: its column, if any
+        more: attributes from the template
+        """
         is_number = column is not None and column.is_number
         return Markup(f"<{tag}{more}{self._attributes(datum, is_number)}>{self.datum(datum)}</{tag}>")
 

@@ -126,7 +126,10 @@ def description(panel: Panel, language: Language) -> str:
 
 
 def draw(axes: Axes, panel: Panel, language: Language, *, is_page: bool) -> None:
-    """Draw a panel. is_page: whether the page fills the bars with its patterns"""
+    """Draw a panel.
+
+    is_page: whether the page fills the bars with its patterns
+    """
     _scale(axes, panel, language)
     if panel.level is not None:
         (axes.axvline if panel.upright else axes.axhline)(panel.level, color=SOFT, linestyle=":", linewidth=1)

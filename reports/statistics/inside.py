@@ -61,7 +61,10 @@ def noise_of(parts: Floats, seconds: float) -> Noise:
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """A design of a run: the length of its cells in *seconds* and the number of *blocks*. spent_s: its total time"""
+    """A design of a run: the length of its cells in *seconds* and the number of *blocks*.
+
+    spent_s: its total time
+    """
 
     seconds: float
     blocks: int

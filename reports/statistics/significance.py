@@ -173,7 +173,10 @@ def dependence(ratios: Mapping[int, float]) -> float | None:
 
 
 def depends(p: float | None) -> bool:
-    """Return whether successive blocks are significantly correlated. p: the value of dependence()"""
+    """Return whether successive blocks are significantly correlated.
+
+    p: the value of dependence()
+    """
     return p is not None and p <= DEPENDENT_ALPHA
 
 

@@ -22,7 +22,9 @@ FEWEST_FOR_RANGE, FEWEST_FOR_INTERVAL, FEWEST_BATCHES = 3, 6, 8
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """A value with its 95 % interval. count: the number of blocks or points from which it was estimated
+    """A value with its 95 % interval.
+
+    count: the number of blocks or points from which it was estimated
 
     low, high: the ends of the interval; minimum and maximum for 3 to 5 blocks; infinite for fewer blocks
     """

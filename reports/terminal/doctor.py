@@ -14,7 +14,11 @@ WORDS: Mapping[bool | None, tuple[Message, str]] = {
 
 
 class Finding(Protocol):
-    """The result of one check of the machine. good: None if the check is not possible; remedy: empty if not needed"""
+    """The result of one check of the machine.
+
+    good: None if the check is not possible
+    remedy: empty if not needed
+    """
 
     @property
     def name(self) -> Message: ...

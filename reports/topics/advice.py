@@ -80,7 +80,10 @@ def _found(piece: Advice) -> Message:
 
 
 def _bound(piece: Advice, name: str) -> Message:
-    """Return the largest bound of a piece's facts. name: throughput, or p99"""
+    """Return the largest bound of a piece's facts.
+
+    name: throughput, or p99
+    """
     known = [one for fact in piece.facts if fact.bound and (one := getattr(fact.bound, name))]
     return verbatim(estimate(max(known, key=most), percent) if known else ABSENT)
 
@@ -146,7 +149,10 @@ def _waiting(view: View) -> Iterator[Fact]:
 
 
 def _wait(runtime: str, share: float, place: str, owner: str = "") -> Message:
-    """Return the finding that threads wait for a lock at a line. owner: the type of the locked object, if known"""
+    """Return the finding that threads wait for a lock at a line.
+
+    owner: the type of the locked object, if known
+    """
     where = {"runtime": runtime, "share": percent(share), "place": place}
     if owner:
         return message(

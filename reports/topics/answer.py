@@ -240,7 +240,10 @@ def _verdict(one: Comparison) -> Datum:
 
 
 def _systems(settings: Sequence[Setting], labels: Mapping[str, Message], view: View) -> list[Message | Table]:
-    """Return a table with a line for each setting. labels: of the steps that the table shows"""
+    """Return a table with a line for each setting.
+
+    labels: of the steps that the table shows
+    """
 
     def values(setting: Setting) -> Message:
         return listed([view.settings.values(setting[0].system, setting[0].params)])
@@ -320,7 +323,10 @@ def _opposed(compared: Iterable[Comparison], view: View) -> list[Message]:
 
 
 def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view: View) -> Message:
-    """Return what limits the ratios, and what to do about it. disturbed: how the machine was not quiet"""
+    """Return what limits the ratios, and what to do about it.
+
+    disturbed: how the machine was not quiet
+    """
     confounds = confounds_of([one for one in compared if one.verdict != "unjudged"])
     noise = max((one.noise_floor for one in compared if one.noise_floor), default=0.0)
     shared = message(

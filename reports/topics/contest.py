@@ -89,7 +89,10 @@ def name_col(head: Message, name: Callable[[Standing], Message] = attrgetter("na
 def number_col(
     head: Message, read: Callable[[Standing], CellValue], form: Form, figure: str = "", **more: Any
 ) -> Col[Standing]:
-    """Return a column of numbers of contestants, with '-' for None and 0. more: other fields of Column"""
+    """Return a column of numbers of contestants, with '-' for None and 0.
+
+    more: other fields of Column
+    """
     return col(head, lambda standing: read(standing) or None, form, attrgetter("cells"), figure, **more)
 
 
@@ -97,7 +100,10 @@ RATES = number_col(REQUESTS_S, attrgetter("rate"), whole, RATE)
 
 
 def median_cols(**ranks: int) -> Iterator[Col[Standing]]:
-    """Yield the columns of the given MEDIANS. ranks: which columns a narrow terminal leaves out first, by key"""
+    """Yield the columns of the given MEDIANS.
+
+    ranks: which columns a narrow terminal leaves out first, by key
+    """
     for key, rank in ranks.items():
         head, more = MEDIANS[key]
         yield number_col(head, partial(_median, key), microseconds, rank=rank, **more)
@@ -108,7 +114,10 @@ def _median(key: str, standing: Standing) -> float | None:
 
 
 def mean_ns(histograms: Iterable[Mapping[str, Any]]) -> float | None:
-    """Return the median over the blocks of the mean latency. histograms: one for each block, as result.json has them"""
+    """Return the median over the blocks of the mean latency.
+
+    histograms: one for each block, as result.json has them
+    """
     means = [histogram["mean_ns"] for histogram in histograms if histogram.get("count")]
     return median(means) if means else None
 

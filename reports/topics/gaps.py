@@ -59,7 +59,10 @@ def _gaps(view: View) -> Iterator[Gap]:
 
 
 def _installation(runtime: str, again: str) -> str:
-    """Return the command that installs a runtime. again: the command of this run"""
+    """Return the command that installs a runtime.
+
+    again: the command of this run
+    """
     name = RuntimeName(runtime)
     if name.jit_enabled:
         return f"{again} --interpreter {runtime}=PATH"

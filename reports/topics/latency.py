@@ -59,7 +59,10 @@ def _tails(view: View) -> Table:
 
 
 def _tail_cols(name: str, shown: str, view: View) -> list[Col[Comparison]]:
-    """Return the columns of a percentile's ratio and verdict. shown: the name of the percentile"""
+    """Return the columns of a percentile's ratio and verdict.
+
+    shown: the name of the percentile
+    """
 
     def value(one: Comparison) -> Datum:
         return detail_datum(one.tails.get(name, {}), one, view.traces.of(one), f"tail {name}")
