@@ -208,7 +208,7 @@ class WorkerThreads:
                 self._arrivals.append(arrivals)
 
     def _call(self, task: Task, place: int, requests: int | None, begun_ns: int, until_ns: int) -> Arrivals | None:
-        """Send requests until *until_ns*, or *requests* of them. At a fixed rate, return their arrivals."""
+        """Send *requests* requests, or send until *until_ns*. At a fixed rate, return the schedule of due times."""
         if not self._pace.rate:
             call(task, requests, until_ns)
             return None

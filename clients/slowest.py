@@ -8,7 +8,7 @@ FEWEST = 16  # for each of its tallies
 
 
 class Slowest:
-    """The *most* slowest requests to one service.
+    """A list of the *most* slowest requests to one service.
 
     It has no lock: each thread has its own, and they are merged after the join.
     floor_ns: the timed loop calls note() only for requests that are slower than this, which few are

@@ -42,7 +42,7 @@ ARGPARSE = (message("expected one argument"), message("expected at least one arg
 
 
 class _Help(argparse.Action):
-    """The action of --help and --help all."""
+    """The argparse action of the options --help and --help all."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
         if values is not None:

@@ -83,7 +83,7 @@ _TIME = message("Time that each client takes to send all of its requests.")
 
 
 def _sockets(select_mode: str, client_binding: str, seconds: Mapping[int, str]) -> tuple[SeedRow, ...]:
-    """Return one row per value of NUM_MULTI_SOCKET.
+    """Return one row of the original record for each value of NUM_MULTI_SOCKET.
 
     seconds: time by value of NUM_MULTI_SOCKET
     """

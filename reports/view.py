@@ -56,7 +56,7 @@ class View:
 
     @cached_property
     def bests(self) -> list[Best]:
-        """The best service under each runtime, for each work."""
+        """The best service under each runtime, for each kind of work."""
         return [] if self.plan.objectives else bests(self.run, self.rows)
 
     @cached_property

@@ -84,7 +84,7 @@ class PlanTally(Tally):
         return False
 
     def note(self, prepared: PreparedRequest, difference: Wrong) -> None:
-        """Keep a wrong answer if it is the first."""
+        """Keep a wrong answer if it is the first on this connection."""
         self.first_wrong = self.first_wrong or {
             "request": str(prepared.request),
             "got": difference.got,

@@ -153,7 +153,7 @@ def target(name: str, url: str, protocol: str = HTTP, tls: Mapping[str, Any] | N
 
 
 def _part(url: Text, part: str) -> Text:
-    """Return a part of a target's URL, as a Secret if the URL is one."""
+    """Return a part of a target's URL, as a Secret if the whole URL is secret."""
     return Secret(HIDDEN, name=url.name, value=part) if isinstance(url, Secret) and part else part
 
 

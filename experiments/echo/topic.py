@@ -194,6 +194,6 @@ def _block(standing: Standing) -> str:
 
 
 def _seeds() -> Section:
-    """Return a part with the published requests/s and their limitations."""
+    """Return a part of the report with the published requests/s and what limits their meaning."""
     title = message("Figures published by the original experiment, from another machine")
     return Section(key="seed-figures", title=title, tables=(shared.published(title, PUBLISHED),), notes=(FAULTS,))

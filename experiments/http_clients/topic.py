@@ -178,7 +178,7 @@ def _ratio_text(ratio: Estimate) -> str:
 
 
 def _up_to_most(ratio: Estimate) -> Form:
-    """Return a format with two decimals; numbers above both MOST_SHOWN and the ratio become '> 99'."""
+    """Return a function that formats numbers with two decimals. Very large numbers become '> 99'."""
     most = max(MOST_SHOWN, ratio.value)
     return lambda shown: f"> {most:.0f}" if shown > most else hundredths(shown)
 
@@ -320,7 +320,7 @@ def _timelines(group: Sequence[Row], view: View) -> Iterator[Figure]:
 
 
 def _seeds() -> Section:
-    """Return a part with both published tables and their limitations."""
+    """Return a part of the report with both published tables and what limits their meaning."""
     tables = (
         shared.published(message("GIL held"), SEED_HELD, titled=True),
         shared.published(message("GIL released"), SEED_RELEASED, titled=True),

@@ -13,7 +13,7 @@ WORKERS = ("NUM_WORKERS_PER_API_SERVICE",)
 
 
 def _alternative(name: str, title: Message, service: str, packages: str, request_cpu_us: int, **how: Any) -> System:
-    """Return a system of the league.
+    """Return a system of the experiment league: a server of another project.
 
     packages: name of its file in requirements, or "" if it needs no packages
     """

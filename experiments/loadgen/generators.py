@@ -48,7 +48,7 @@ class Report:
 
 @dataclass(frozen=True, kw_only=True)
 class Generator:
-    """A load generator.
+    """A load generator of another project: its command line, its output and its version.
 
     command(load): returns the command line
     read(output): parses the output

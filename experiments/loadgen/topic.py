@@ -109,7 +109,7 @@ def _client_cpu_share(row: Row, base: Row) -> Estimate | None:
 
 
 def _percentile_col(key: str, rank: int) -> Col[Standing]:
-    """Return the column of a percentile.
+    """Return the table column of a latency percentile.
 
     For gilscope's generator, the percentile is of all blocks together. For others, it is the median over the blocks of
     the printed value.

@@ -40,7 +40,7 @@ _IN_USE: dict[Path, int] = {}  # environments that this process uses, each with 
 
 
 class EnvironmentFailed(GilscopeError):
-    """The packages of a system could not be installed for a runtime."""
+    """The error that the packages of a system could not be installed for a runtime."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,7 +40,7 @@ _ANNOTATED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*).*?# via (.+)")
 
 @dataclass(frozen=True, kw_only=True)
 class ResolvedPackage:
-    """One package of a resolution.
+    """A package to which uv resolved the requirements, with its wheels.
 
     requirement: the line that installs exactly this version; wheels: the names of its wheels, for any platform
     is_folder: whether it is a local folder

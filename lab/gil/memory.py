@@ -53,7 +53,7 @@ _BUILDS: dict[tuple[int, int, int], PythonBuild | None] = {}
 
 
 class NotReadable(Exception):
-    """The process is not a CPython 3.14 or 3.15, or its memory may not be read."""
+    """The error that a process is not a CPython 3.14 or 3.15, or that its memory may not be read."""
 
 
 class PythonMemory:
@@ -158,7 +158,7 @@ def read_build(pid: int, executable: Path) -> PythonBuild | None:
 
 
 def _known_build(path: Path) -> PythonBuild | None:
-    """Return the version and build in a file. A file is read only once, because the workers of a service share it."""
+    """Return a CPython's version and build from its file. Each file is read once, because workers share it."""
     try:
         status = path.stat()
     except OSError:

@@ -34,7 +34,7 @@ exit {no_python}"""
 
 
 class HostLost(GilscopeError):
-    """A host cannot be connected, or the connection was lost. The message says why."""
+    """The error that a host cannot be connected, or that the connection was lost. Its message says why."""
 
 
 class AgentStream:

@@ -21,7 +21,7 @@ KEPT_ALIVE_COUNT = 3  # ssh closes the connection after this many keep-alive mes
 
 
 class BadFrame(ValueError):
-    """The other side sent bytes that are not a valid message of the protocol."""
+    """The error that the other side sent bytes that are not a valid message of the protocol."""
 
 
 def frame(header: Mapping[str, Any], data: bytes = b"") -> bytes:

@@ -40,7 +40,7 @@ _NO_CRATES = re.compile(
 
 
 class ProgramMissing(GilscopeError):
-    """A native program is missing. The message says why."""
+    """The error that a native program is missing. Its message says why."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ MADE_FOLDERS = {"target", "build", "__pycache__"}
 
 
 class WheelMissing(EnvironmentFailed):
-    """An interpreter has no wheel of an extension. The message says why."""
+    """The error that an interpreter has no wheel of an extension. Its message says why."""
 
 
 EXTENSIONS = {extension.name: extension for system in built_in() for extension in system.extensions}

@@ -56,7 +56,7 @@ NOTIFICATION = ("Condition.wait", "threading.py")  # a thread that waits here wa
 
 
 class LocksFailed(GilscopeError):
-    """The locks of a service could not be profiled."""
+    """The error that the locks of a service could not be profiled."""
 
 
 @dataclass(frozen=True, kw_only=True)

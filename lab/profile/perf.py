@@ -43,7 +43,7 @@ _LOST = re.compile(r"lost ([\d.]+)%")
 
 
 class ProfileFailed(GilscopeError):
-    """perf could not be started, or its recording has no samples."""
+    """The error that perf could not be started, or that its recording has no samples."""
 
 
 def obstacle() -> Message:

@@ -69,7 +69,7 @@ class Probe:
 
 
 class Hit(NamedTuple):
-    """One hit of a probe.
+    """One hit of a probe: a thread has reached the probed function.
 
     value: the function's first argument, if the probe is on the function's entry
     """

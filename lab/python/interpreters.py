@@ -36,7 +36,7 @@ print(json.dumps({"executable": executable, "facts": facts()}))
 
 @dataclass(frozen=True, kw_only=True)
 class Interpreter:
-    """A CPython that was run to learn its facts.
+    """A CPython interpreter that was run to learn its version and build.
 
     name:         '3.14' or '3.14t', from its facts rather than from its file name
     executable:   the interpreter itself rather than a link, virtual environment or shim that leads to it, because an
@@ -240,7 +240,7 @@ def _find_all(minors: Container[int]) -> dict[str, list[Interpreter]]:
 
 
 def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
-    """Return a sort key, best first: static, not debug, newest patch, source.
+    """Return the key that sorts interpreters, best first: static, not debug, newest patch, source.
 
     Static comes first because an interpreter with a shared libpython is about a fifth slower.
     """

@@ -41,7 +41,7 @@ FOLDERS = ("/usr/lib/postgresql/*/bin", *WHEELS)  # folders of servers that are 
 
 
 class BesideFailed(GilscopeError):
-    """A program beside the services was not ready in time, ended too early, or its --prepare command failed."""
+    """The error of a program beside the services: not ready in time, ended too early, or --prepare failed."""
 
 
 @dataclass(frozen=True, kw_only=True)

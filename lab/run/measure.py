@@ -19,7 +19,7 @@ MEMORY_SPARE = 1.25  # because services use more memory under load
 
 
 class NotEnoughMemory(GilscopeError):
-    """The arms of a setting do not fit into memory at the same time."""
+    """The error that the arms of a setting do not fit into memory at the same time."""
 
 
 def measure(

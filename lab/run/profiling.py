@@ -29,7 +29,7 @@ MOST_STACK_BYTES = 16 << 20
 
 
 class NotProfiled(GilscopeError):
-    """There is no profile of a cell; the message says why."""
+    """The error that a cell could not be profiled. Its message says why."""
 
 
 def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:

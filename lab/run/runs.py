@@ -42,7 +42,7 @@ LONGEST_GIT_S = 5.0
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What to run, and where to save it.
+    """An order to run a plan: what to measure, and where to save the run.
 
     runtimes: the plan's runtimes that are installed
     folder: where the run is saved

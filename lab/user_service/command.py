@@ -40,7 +40,7 @@ class CommandFailed(GilscopeError):
 
 
 class PortLost(CommandFailed):
-    """Another process listens at the service's port."""
+    """The error that another process listens at the service's port."""
 
 
 @dataclass(frozen=True, kw_only=True)

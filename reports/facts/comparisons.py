@@ -126,7 +126,7 @@ def compare_bests(run: Run, chosen: Sequence[Best]) -> list[Comparison]:
 
 
 def _steps(run: Run, family: Sequence[Pair], same: Sequence[tuple[Pair, Verdict]]) -> list[Comparison]:
-    """Return a comparison for each pair of *family*; all are invalid if an A/A comparison of *same* differs."""
+    """Return a comparison for each pair of *family*. All are invalid if the arms of an A/A pair in *same* differ."""
     differs = next((pair.step.denominator for pair, aa in same if aa.verdict in ("faster", "slower")), "")
     timed = {place: pair for place, pair in enumerate(family) if is_judged(run, pair) and not _blocks_to_time(pair)}
     found, floors = tails(timed, **_method(run)), _floors(same)

@@ -32,7 +32,7 @@ def curve(latency: Histogram) -> list[tuple[float, float]]:
 
 
 def _thinned(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the first point, and each later point that is visibly apart from the previous one."""
+    """Return the first point of a curve, and each later point that is visibly apart from the previous point."""
     kept = [points[0]]
     step = 10 ** (1 / POINTS_PER_NINE)
     for point in points[1:]:

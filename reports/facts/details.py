@@ -153,7 +153,7 @@ def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Any]]
 
 
 def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
-    """Return the answers in the complete slices of all *cells*, shape (cells, slices), and the slice width in s.
+    """Return how many answers each complete slice of each of *cells* has, as an array, and the slices' width in s.
 
     None if a cell has no slices, slices of another width, or fewer than 8 complete slices.
     """

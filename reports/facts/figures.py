@@ -73,7 +73,7 @@ class Figure:
         return next((unit for end, unit in UNITS.items() if self.name.endswith(end)), "")
 
     def of_row(self, good: Sequence[CellResult], latency: Mapping[str, int]) -> float | None:
-        """Return the figure of a row.
+        """Return the value of this figure for a row.
 
         good:    the row's cells that are ok
         latency: the latency histogram of all their requests, as JSON

@@ -51,7 +51,7 @@ def have_cores_of_their_own(run: Run) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Contribution:
-    """The part of one host in all measured cells together.
+    """What one host contributed to all measured cells together.
 
     services, clients: the largest number of processes in a cell
     answered: the requests of the host's clients that were answered; share: their share of all requests, 0..1

@@ -35,7 +35,7 @@ def varying(all_rows: Iterable[Row]) -> list[str]:
 
 
 def shown(row: Row, names: Iterable[str]) -> dict[str, str]:
-    """Return the row's parameters among *names*, with their values as text."""
+    """Return those of *names* that are parameters of the row, with their values as text."""
     return {name: value_text(row.params[name]) for name in names if name in row.params}
 
 

@@ -64,7 +64,7 @@ class Contest:
 
     @property
     def reference(self) -> Standing:
-        """The contestant to which shares refer."""
+        """The contestant whose throughput is the base of all shares."""
         return next(standing for standing in self.standings if standing.row is standing.base)
 
     def label_without(self, parameter: str) -> Message:

@@ -107,7 +107,7 @@ class Topology:
 
     @property
     def all_places(self) -> list[MeasuredShape]:
-        """The measured shapes of all loads."""
+        """The measured combinations of processes and threads (shapes) of all loads."""
         return [*chain.from_iterable(self.places.values())]
 
 
@@ -136,7 +136,7 @@ class Claim:
 
     @property
     def cells(self) -> tuple[CellResult, ...]:
-        """The cells of all three compared shapes."""
+        """The cells of the three combinations of processes and threads that are compared."""
         return (*self.threaded.cells, *self.one.cells, *self.many.cells)
 
     @property
@@ -199,7 +199,7 @@ def claims(run: Run, every: Sequence[Topology], cores: int) -> list[Claim]:
 
 
 def _claims(topology: Topology, free: str, default: str, cores: int) -> Iterator[Claim]:
-    """Yield the claims of two arms, one per load.
+    """Yield a comparison of two arms (a claim) for each load.
 
     Prefers as many threads as cores, else MANY_THREADS, else the largest number of threads that was measured. Prefers
     one process with one thread for each core, else the most processes with the fewest threads.

@@ -34,12 +34,12 @@ def of_cells(cells: Iterable[CellResult]) -> str:
 
 
 def of_rows(rows: Iterable[Row]) -> str:
-    """Return the groups of all cells of *rows*."""
+    """Return the ids of all cells of *rows* as one text, for links on the page."""
     return of_cells(cell for row in rows for cell in row.cells)
 
 
 def of_row(row: Row) -> str:
-    """Return the groups of all cells of *row*."""
+    """Return the ids of all cells of *row* as one text, for links on the page."""
     return of_cells(row.cells)
 
 

@@ -98,7 +98,7 @@ class _Words:
         return _links(self._linking.text(words), is_linked=self._has_cells)
 
     def cell(self, datum: Datum, tag: str, column: Column | None = None, more: str = "") -> Markup:
-        """Return a table cell as an element *tag*.
+        """Return a table cell as an HTML element *tag*.
 
         column: its column, if any
         more: attributes from the template
@@ -135,7 +135,7 @@ class _Words:
         return "".join(f' {name}="{escaped(value)}"' for name, value in pairs.items() if value)
 
     def heading(self, column: Column) -> Markup:
-        """Return the scale above the strips of a column."""
+        """Return the scale that stands above the drawings (strips) of a table column."""
         assert column.strip is not None
         return Markup(_strips().scale(replace(column.strip, tip=column.strip.tip or self.language.text(column.head))))
 

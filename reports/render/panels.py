@@ -79,7 +79,7 @@ def style() -> Iterator[None]:
 
 @cache
 def chinese_fonts() -> list[str]:
-    """Return the fonts of CHINESE that are installed."""
+    """Return the installed fonts among CHINESE, which contain Chinese characters."""
     return [name for name in CHINESE if name in get_font_names()]
 
 
@@ -126,7 +126,7 @@ def description(panel: Panel, language: Language) -> str:
 
 
 def draw(axes: Axes, panel: Panel, language: Language, *, is_page: bool) -> None:
-    """Draw a panel.
+    """Draw one panel of a figure.
 
     is_page: whether the page fills the bars with its patterns
     """

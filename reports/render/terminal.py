@@ -58,7 +58,7 @@ def print_table(table: Table, console: Console, language: Language) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Layout:
-    """The layout of a table in characters.
+    """The layout of a table on a terminal, such as the width of each column in characters.
 
     indent: indentation of lines under a head; widths: width of each shown column, by index
     gap: space between columns; bar: width of the bars, 0 for none

@@ -35,7 +35,7 @@ LOWEST = 0.02  # lowest rate that is tried, as a share of the closed loop's thro
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """A probe at *rate* requests/s.
+    """A probe: a measurement of a service at *rate* requests/s.
 
     excess: the share of its requests that miss the objective, divided by the share that may
     allowed: the number of its requests that may miss the objective
@@ -55,7 +55,7 @@ class Probe:
 
 @dataclass(frozen=True, kw_only=True)
 class Crossing:
-    """The rate in requests/s at which the excess is 1, with its 95 % interval.
+    """A capacity: the rate in requests/s at which the objective is just met, with its 95 % interval.
 
     draws: random draws from the distribution of the rate
     is_cliff: whether no regression was possible. The interval then reaches from a rate that passes to one that fails

@@ -42,7 +42,7 @@ class Noise:
     seconds: float = 1.0
 
     def sd(self, seconds: float = 0) -> float:
-        """Return the standard deviation of both components together for cells of *seconds*, or of self.seconds if 0."""
+        """Return the standard deviation of a block's log-ratio if cells take *seconds* (0: as measured)."""
         return hypot(self.between, self.within * sqrt(self.seconds / (seconds or self.seconds)))
 
 

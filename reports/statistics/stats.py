@@ -147,7 +147,7 @@ def least_squares(columns: Sequence[Floats], y: Floats) -> list[Estimate]:
 
 
 def t_estimate(value: float, error: float, degrees: int, count: int, tests: int = 1) -> Estimate:
-    """Return *value* with the t interval of its standard *error*, which may be infinite.
+    """Return *value* as an estimate, with the t interval from its standard *error*, which may be infinite.
 
     tests: number of intervals that must hold simultaneously (Bonferroni)
     """

@@ -80,7 +80,7 @@ def _found(piece: Advice) -> Message:
 
 
 def _bound(piece: Advice, name: str) -> Message:
-    """Return the largest bound of a piece's facts.
+    """Return the largest gain that following a piece of advice can have.
 
     name: throughput, or p99
     """

@@ -100,7 +100,7 @@ RATES = number_col(REQUESTS_S, attrgetter("rate"), whole, RATE)
 
 
 def median_cols(**ranks: int) -> Iterator[Col[Standing]]:
-    """Yield the columns of the given MEDIANS.
+    """Yield table columns with medians over the blocks, for the given keys of MEDIANS.
 
     ranks: which columns a narrow terminal leaves out first, by key
     """

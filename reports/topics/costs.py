@@ -47,7 +47,7 @@ def section(view: View) -> Section:
 
 
 def _col(cost: Cost) -> Col[Row]:
-    """Return the column of a cost."""
+    """Return the table column of a cost, such as CPU time per request."""
     return col(cost.head, lambda row: cost.of(row.good), cost.form, of_row, cost.name)
 
 

@@ -33,7 +33,7 @@ def elsewhere(view: View) -> Section:
 
 
 def _table(gaps: list[Gap]) -> Table:
-    """Return a table of gaps with their commands."""
+    """Return a table of what was not measured, with the command that measures each item."""
     heads = (message("What"), message("Command that measures it"))
     return plain_table(TITLE, heads, [(what, words(command, code=True)) for what, command in gaps], kind="gaps")
 

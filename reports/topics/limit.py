@@ -47,7 +47,7 @@ class Share(NamedTuple):
 
     @property
     def cells(self) -> str:
-        """The groups of cells of both rows."""
+        """The ids of the measured cells of both rows, for links on the page."""
         return of_rows([self.limit, self.row])
 
 
@@ -91,7 +91,7 @@ def _rate(row: Row) -> Datum:
 
 
 def _sentence(share: Share, view: View) -> Message:
-    """Return a sentence that states a share."""
+    """Return the sentence that says which share of the machine's limit a service reaches."""
     sentence = message(
         "{system} on {runtime}, called by {clients}, reaches {share} of the machine's limit at {setting}.",
         system=view.settings.number(share.row.system),
