@@ -39,6 +39,7 @@ RARE = {
 } - {*MOST_USED}
 # Errors of argparse, declared here so that they are collected for translation
 ARGPARSE = (message("expected one argument"), message("expected at least one argument"))
+REQUIRED = "the following arguments are required: "
 
 
 class _Help(argparse.Action):
@@ -153,7 +154,7 @@ class Parser(argparse.ArgumentParser):
         return vars(flags)
 
     def error(self, message: str) -> Any:
-        raise self.wrong(verbatim(message))
+        raise self.wrong(_problem(message))
 
     def wrong(self, problem: Message, near: Message = NOTHING) -> BadInput:
         """Return the error for a command line that cannot be understood.
@@ -178,6 +179,12 @@ class Parser(argparse.ArgumentParser):
             details |= {"metavar": option.metavar, "nargs": "+" if option.several else None}
         group.add_argument(*option.flags, **details)
         self.options.append(option)
+
+
+def _problem(text: str) -> Message:
+    """Return the text of an error of argparse as a message."""
+    names = text.removeprefix(REQUIRED)
+    return verbatim(text) if names == text else message("Missing arguments: {names}", names=names)
 
 
 def _in_short(action: argparse.Action) -> argparse.Action:
