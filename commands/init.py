@@ -204,7 +204,7 @@ def _comment(text: Message, language: Language) -> list[str]:
 
 
 def _method(service: UserService, runtimes: Sequence[str], language: Language) -> Iterator[str]:
-    """Yield the lines about the method. Services that already run have no runtimes."""
+    """Yield the lines of a new plan that set the method. Services that already run have no runtimes."""
     question = message("What the free-threaded build does to {name}.", name=service.name)
     if service.targets:
         question = message("Which of {names} is faster?", names=listed(target.name for target in service.targets))

@@ -134,7 +134,7 @@ OPTIONS = applying(PYTHON, HOSTS, SERVICES_ON, CLIENTS_ON)
 
 
 def layout_with(layout: Layout | None, values: Mapping[str, Any]) -> Layout | None:
-    """Return *layout* with the parsed *values* of OPTIONS, by key. Missing values are found by adapt_to_hosts()."""
+    """Return the hosts *layout* with the option *values* filled in. adapt_to_hosts() finds missing values."""
     given = {option.key: values[option.key] for option in OPTIONS if option.key in values}
     if not given:
         return layout

@@ -13,7 +13,7 @@ Check = Literal["declared", "body", "common", "status"]  # what an answer is com
 
 @dataclass(frozen=True, kw_only=True)
 class Round:
-    """One start of a service and a few seconds of calls.
+    """One round of a stress test: a start of the service and a few seconds of calls.
 
     gil_enabled: as the runtime's name promises
     wrong: answers with another status or content than expected

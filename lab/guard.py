@@ -64,7 +64,7 @@ def say(report: int, line: str) -> None:
 
 
 def _become(program: str, command: list[str], report: int, parent_pid: int) -> NoReturn:
-    """Turn the forked process into the command."""
+    """Replace the forked process by the command (exec)."""
     for number in (*PYTHONS, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     try:

@@ -1,4 +1,4 @@
-"""Prepared requests, counts and bursts of the connections of clients/user_service/client.py."""
+"""Prepared requests, counts and bursts for the connections of a client to a user's service."""
 
 import threading
 from collections.abc import Iterable

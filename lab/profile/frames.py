@@ -167,7 +167,7 @@ class StackReader(PythonMemory):
         return self.read(address + self.offsets["bytes.ob_sval"], min(length, _LONGEST_LINES))
 
     def _text(self, address: int) -> str:
-        """Return the str at an address.
+        """Return the Python str at an address in the process's memory.
 
         ASCII text follows a short header. Other text has one, two or four bytes per character after a longer header.
         """

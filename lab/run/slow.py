@@ -115,7 +115,7 @@ def _collected(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[s
 def _elsewhere(
     pairs: Sequence[tuple[Overlap, float]], windows: Sequence[TimeWindow]
 ) -> Iterator[tuple[int, int, CumulativeTime]]:
-    """Yield each slow request moved to SHIFTS other times. The windows are joined without the gaps between them."""
+    """Yield copies of each slow request, moved to SHIFTS other times, to measure overlap by chance."""
     ends_ns = [*accumulate(window.end_ns - window.start_ns for window in windows)]
     for number in range(1, SHIFTS + 1):
         shift_ns = int(number * _GOLDEN % 1 * ends_ns[-1])

@@ -59,7 +59,7 @@ class Curve:
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """An axis of a panel.
+    """An axis of one plot (panel) of a figure.
 
     label: name with unit
     ticks: values with their texts; if empty, round values are chosen
