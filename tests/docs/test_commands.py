@@ -3,7 +3,6 @@
 import argparse
 import importlib
 import re
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,8 +13,8 @@ import pytest
 import commands as command_line
 from config import flags
 from config.load import load_plan
+from core.result import RunFile
 from lab.places import REPOSITORY
-from tests.conftest import RUNTIMES, found
 from tests.docs.pages import (
     DOCS,
     OURS,
@@ -27,6 +26,8 @@ from tests.docs.pages import (
     run_parser,
     words_of,
 )
+from tests.reports.facts.timed_cells import steady
+from tests.reports.sample import run_of
 
 BENCHMARK = re.compile(r"python -m (benchmarks\.\w+)(.*)")
 MAKE = re.compile(r"make(?= |$)(.*)")
@@ -40,15 +41,22 @@ ONLY_PARSED = {  # why these commands do not run here
     "hosts": "needs other hosts",
     "init": "test_measure_your_service runs it",
     "native": "builds for minutes",
+    "plan": "asks every interpreter; the cells of its plan are listed",
     "serve": "runs until its input ends; its plan must have one cell",
     "setup": "downloads interpreters",
     "stress": "takes a minute",
 }
-SAVED = ("reports/out/main", "reports/out/branch", "reports/out/other-machine", "run-base", "run-head")
+SAVED = (
+    *("docs/example-run", "docs/record", "reports/out/main", "reports/out/branch", "reports/out/other-machine"),
+    *("run-base", "run-head"),
+)
 NOW = [page for page in PAGES if page.name != "CHANGELOG.md"]  # which names commands that are no more
 PARSE_ARGS = argparse.ArgumentParser.parse_args
 NO_PLANS = ("asked.yml", "hosts.yaml")
 SYSTEM_5 = {"5", "2,5"}  # which test_examples measures in a copy
+COMMANDS = {
+    tuple(words) for page in NOW for words in ours(page) if not SYSTEM_5.intersection(words) and "--help" not in words
+}
 
 
 each_present_page = pytest.mark.parametrize("page", NOW, ids=lambda page: str(page.relative_to(REPOSITORY)))
@@ -58,47 +66,46 @@ class Parsed(Exception):
     """The arguments of a command were accepted, and the command was stopped there."""
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a folder, the current one, with what the pages' commands name: YAML examples, saved runs, applications."""
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a folder with what the pages' commands name: YAML examples, saved runs, applications."""
+    folder = tmp_path_factory.mktemp("pages")
     for page in PAGES:
         for text in blocks(page, "yaml"):
-            (tmp_path / text.partition("\n")[0].removeprefix("# ")).write_text(text)
-    (tmp_path / "my_system.py").write_text(outside_system())
+            (folder / text.partition("\n")[0].removeprefix("# ")).write_text(text)
+    (folder / "my_system.py").write_text(outside_system())
     for name in ("requirements.txt", "our-ca.pem"):
-        (tmp_path / name).touch()
-    (tmp_path / "tests").symlink_to(REPOSITORY / "tests")
-    example = DOCS / "example-run" / "result.json"
-    for run in (tmp_path / "docs/example-run", *(tmp_path / name for name in SAVED)):
-        run.mkdir(parents=True)
-        shutil.copy(example, run)
-    record = tmp_path / "docs/record"
-    record.mkdir()
-    shutil.copy(DOCS / "record" / "result.json", record)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        (folder / name).touch()
+    (folder / "tests").symlink_to(REPOSITORY / "tests")
+    for name in SAVED:
+        RunFile(folder / name).save(run_of(steady("3.14", 2000) + steady("3.14t", 1000), runtimes=("3.14", "3.14t")))
+    return folder
 
 
-@each_present_page
-def test_gilscopes_commands_run_or_are_accepted(
-    page: Path,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.fixture
+def folder(made: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """That folder as the current one, with the variables that the pages name."""
+    for page in PAGES:
+        for name in re.findall(r"\{env:(\w+)\}", page.read_text()):
+            monkeypatch.setenv(name, "x")
+    monkeypatch.chdir(made)
+    return made
+
+
+@pytest.mark.parametrize("words", sorted(COMMANDS), ids=" ".join)
+def test_a_command_of_gilscope_runs_or_is_accepted(
+    words: Sequence[str], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in re.findall(r"\{env:(\w+)\}", page.read_text()):
-        monkeypatch.setenv(name, "x")
-    for words in ours(page):
-        command = words[0] if words and not words[0].startswith("-") else ""
-        assert command in (*command_line.NAMES, "")
-        if SYSTEM_5.intersection(words) or "--help" in words:
-            continue
-        if command in ("", "plan", "serve"):
-            accept(words[1:] if command else words, one_cell=command == "serve")
-        if command in ONLY_PARSED:
-            stop_after_parsing(monkeypatch, command or "run", words[1:] if command else words)
-        elif command != "plan" or (len(found()) == len(RUNTIMES) and "--app" not in words):
-            ended = command_line.find(command)(words[1:])
-            assert ended in ((0, 1, 3) if "--fail-if-slower" in words else (0,))
+    command = words[0] if words and not words[0].startswith("-") else ""
+    assert command in (*command_line.NAMES, "")
+    rest = words[bool(command) :]
+    if command in ("", "plan", "serve"):
+        accept(rest, one_cell=command == "serve")
+    if command in ONLY_PARSED:
+        stop_after_parsing(monkeypatch, command or "run", rest)
+    else:
+        ended = command_line.find(command)(rest)
+        assert ended in ((0, 1, 3) if "--fail-if-slower" in words else (0,))
 
 
 def accept(words: Sequence[str], *, one_cell: bool) -> None:
@@ -122,7 +129,6 @@ def stop_after_parsing(monkeypatch: pytest.MonkeyPatch, command: str, words: Seq
     monkeypatch.setattr(flags.Parser, "parse", parse_and_stop)
     with pytest.raises(Parsed):
         command_line.find(command)(words)
-    monkeypatch.setattr(flags.Parser, "parse", parse)
 
 
 @each_present_page
