@@ -173,7 +173,6 @@ def findings(page: Page, *rules: str) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize(
     ("name", "width", "scheme", "rules"),
     [
-        ("small", 800, "light", []),
         ("small-zh", 360, "light", []),
         ("contest", 360, "light", []),
         ("several", 800, "light", []),

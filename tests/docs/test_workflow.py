@@ -129,7 +129,7 @@ def test_a_push_is_measured_once_and_its_table_is_posted(action: Mapping[str, An
     (tmp_path / "head/shop.py").write_text(APP)
     program(tmp_path, "gilscope", f'exec {sys.executable} {REPOSITORY}/runner.py "$@"')
     runtime = f"3.{sys.version_info.minor}"
-    inputs = {**INPUTS, "RUNTIMES": runtime, "FLAGS": "--server waitress --blocks 1 --duration 1"}
+    inputs = {**INPUTS, "RUNTIMES": runtime, "FLAGS": "--server waitress --blocks 1 --duration 0.2"}
     run_step(script(action, "Measure base, head, head, base"), tmp_path, **inputs)
     run_step(script(action, "Add the result to the job summary"), tmp_path, GITHUB_STEP_SUMMARY=str(summary))
     assert re.search(rf"\| *{runtime} *\|", summary.read_text())

@@ -13,6 +13,7 @@ from reports.facts.traces import line_id
 from tests.reports.reading import (
     Element,
     elements,
+    expect_whole,
     named_cells,
     page_of,
     record_view,
@@ -25,13 +26,33 @@ Cells = Sequence[Mapping[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def found() -> list[Element]:
-    return elements(page_of(record_view()))
+def page() -> str:
+    return page_of(record_view())
+
+
+@pytest.fixture(scope="module")
+def found(page: str) -> list[Element]:
+    return elements(page)
 
 
 @pytest.fixture(scope="module")
 def cells() -> list[dict[str, Any]]:
     return stored_cells(record_with_aa())
+
+
+def test_the_page_of_a_record_needs_nothing_else_and_is_small(page: str) -> None:
+    expect_whole(page)
+    assert len(page.encode()) < 3_000_000
+
+
+def test_every_plot_has_a_text_alternative(found: Sequence[Element]) -> None:
+    ids = {one.attributes["id"] for one in with_attribute(found, "id")}
+    drawings = [one for one in found if one.name == "svg" and one.attributes.get("role") == "img"]
+    assert len(drawings) > 100
+    for one in drawings:
+        named = one.attributes.get("aria-labelledby", "").split()
+        assert one.attributes.get("aria-label") or set(named) <= ids
+        assert one.attributes.get("aria-label") or named
 
 
 def completion_s(cell: Mapping[str, Any]) -> float:

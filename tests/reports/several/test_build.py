@@ -13,7 +13,7 @@ from reports.several import side_by_side
 from reports.view import View
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
-from tests.reports.reading import elements, named_cells, record_view, stored_cells, with_attribute
+from tests.reports.reading import elements, expect_whole, named_cells, record_view, stored_cells, with_attribute
 from tests.reports.sample import run_of
 from tests.reports.several.trio import one_run, trio
 
@@ -55,12 +55,7 @@ def test_figures_name_cells_that_are_in_result_json(page: str) -> None:
 
 
 def test_the_page_needs_nothing_else_and_its_links_lead_somewhere(page: str) -> None:
-    found = elements(page)
-    ids = [one.attributes["id"] for one in with_attribute(found, "id")]
-    assert len(ids) == len(set(ids))
-    targets = {one.attributes["href"] for one in with_attribute(found, "href")} - {"data:,"}
-    assert {one[1:] for one in targets} <= set(ids)
-    assert re.findall(r"url\((?!#)|@import|https?://| src=", page) == []
+    expect_whole(page)
 
 
 def timed() -> Run:
