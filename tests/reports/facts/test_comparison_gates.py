@@ -1,12 +1,14 @@
-"""What a comparison rests on: gates that its cells must pass, and notes on clients and machine."""
+"""What a verdict rests on: gates, notes on clients and machine, thresholds, and the width of intervals."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from core.messages import message
-from core.result import Status
-from reports.facts.comparisons import Comparison, compare, is_decided
+from core.result import CellResult, Run, Status
+from reports.facts.comparisons import Comparison, compare, from_first_to_last, is_decided, regressions, widest
+from reports.statistics.verdict import Word
 from tests.reports.facts.timed_cells import compared, only, steady
 from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
@@ -91,3 +93,73 @@ def test_disturbances_in_more_than_a_quarter_of_the_cells_are_noted_by_kind(coun
     cells = steady("3.11", 2000) + steady("3.14", 2000)
     noted = only([replace(cell, disturbances=messages) for cell in cells[:count]] + cells[count:])
     assert [*map(str, noted.notes)] == notes
+
+
+ONE = only(steady("3.14", 1500) + steady("3.14t", 3000), ("3.14", "3.14t"))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "low", "high", "outcome"),
+    [
+        ("slower", 0.90, 0.952, "slower"),  # 1 / 1.05 is 0.9524
+        ("slower", 0.90, 0.953, "passed"),
+        ("equivalent", 0.98, 1.01, "passed"),
+        ("inconclusive", 0.953, 1.2, "passed"),
+        ("inconclusive", 0.95, 1.2, "unclear"),
+        ("invalid", None, None, "unclear"),
+        ("unjudged", 0.8, 1.2, "unclear"),
+    ],
+)
+def test_a_threshold_of_five_percent_more_time(
+    verdict: Word, low: float | None, high: float | None, outcome: str
+) -> None:
+    slower, unclear = regressions([replace(ONE, verdict=verdict, low=low, high=high)], 0.05)
+    assert ("slower" if slower else "unclear" if unclear else "passed") == outcome
+
+
+def test_few_blocks_have_a_range_and_leave_it_unclear() -> None:
+    assert regressions([replace(ONE, verdict="inconclusive", low=0.99, high=1.01, blocks=3)], 0.05)[1]
+
+
+def test_of_three_runtimes_the_first_and_the_last_are_compared() -> None:
+    cells = [cell for name, time in (("3.11", 1000), ("3.14", 500), ("3.14t", 2000)) for cell in steady(name, time)]
+    chosen = from_first_to_last(compared(cells, ("3.11", "3.14", "3.14t")))
+    assert [(one.denominator, one.numerator) for one in chosen] == [("3.11", "3.14t")]
+    assert [one.step for one in from_first_to_last([ONE])] == ["other"]
+
+
+def two_arms(ms: float = 2000, other_ms: float = 1000, blocks: int = 8) -> Run:
+    cells = steady("3.14t+gil", ms, blocks=blocks) + steady("3.14t", other_ms, blocks=blocks)
+    return run_of(cells, runtimes=["3.14t+gil", "3.14t"], blocks=blocks)
+
+
+def wobbling(arm: str, ratios: Sequence[float]) -> list[CellResult]:
+    return [
+        replace(cell, wall_ns=round(2000 * MS * ratio))
+        for cell, ratio in zip(steady(arm, 2000, blocks=len(ratios)), ratios, strict=True)
+    ]
+
+
+def test_the_widest_interval_is_a_share_of_its_ratio() -> None:
+    cells = steady("3.14t+gil", 4000) + wobbling("3.14t", (1, 1.1, 0.9, 1, 1, 1.05, 0.95, 1))
+    run = run_of(cells, runtimes=["3.14t+gil", "3.14t"])
+    (one,) = compare(run)
+    assert one.ratio
+    assert widest(run) == pytest.approx(((one.high or 0) - (one.low or 0)) / one.ratio)
+    assert 0.01 < widest(run) < 0.3
+
+
+def test_as_long_as_there_is_no_interval_or_too_few_blocks_or_too_short_a_time_for_a_verdict_it_is_infinite() -> None:
+    too_short = two_arms(ms=200, other_ms=100, blocks=9)
+    assert {widest(run) for run in (two_arms(blocks=2), two_arms(blocks=7), too_short)} == {float("inf")}
+    assert not is_decided(too_short)
+    assert widest(two_arms(blocks=8)) == pytest.approx(0, abs=1e-9)
+
+
+def test_neither_a_a_nor_the_mean_nor_what_is_invalid_nor_idle_cells_count() -> None:
+    run = two_arms()
+    run.cells += wobbling("3.14t again", (0.5, 1, 2, 0.5, 1, 2, 1, 1))
+    run.cells += [
+        replace(cell, clients=[], wall_ns=0, params={**cell.params, "NUM_CLIENTS": 0}) for cell in run.cells[:16]
+    ]
+    assert widest(run) == pytest.approx(0, abs=1e-9)

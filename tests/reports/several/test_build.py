@@ -1,10 +1,11 @@
-"""The page of several runs: its chapters, the figures of each run, and that it needs nothing else."""
+"""The page of several runs: its figures, what must not be compared, and how many runs it takes."""
 
 import re
 from dataclasses import replace
 
 import pytest
 
+from core.errors import BadInput
 from core.languages import ENGLISH
 from core.method import Method
 from core.result import Run
@@ -13,9 +14,9 @@ from reports.several import side_by_side
 from reports.view import View
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
-from tests.reports.reading import elements, expect_whole, named_cells, record_view, stored_cells, with_attribute
+from tests.reports.reading import elements, expect_whole, named_cells, stored_cells, with_attribute
 from tests.reports.sample import run_of
-from tests.reports.several.trio import one_run, trio
+from tests.reports.several.trio import on_another_machine, one_run, trio
 
 
 def page_of(*views: View) -> str:
@@ -88,4 +89,47 @@ def test_whatever_a_run_holds_there_is_a_page(run: Run, says: str) -> None:
 
 def test_a_setting_that_one_run_alone_has_is_left_to_its_own_page(page: str) -> None:
     assert "System 2" not in page.partition('<section id="comparisons">')[2]
-    assert page_of(record_view(), record_view()).count("System 2") > 2
+    assert page_of(trio()[1], trio()[1]).count("System 2") > 2
+
+
+def apart(*views: View) -> tuple[str, list[str], list[str]]:
+    """What may be compared, what forbids it, what else differs."""
+    (section,) = [section for section in side_by_side(views).sections if section.key == "apart"]
+    may, *obstacles = map(str, section.sentences)
+    return may, obstacles, list(map(str, section.parts[0].sentences))
+
+
+def of_trio(*places: int) -> tuple[str, list[str], list[str]]:
+    return apart(*(trio()[place] for place in places))
+
+
+def of_runs(*runs: Run) -> tuple[str, list[str], list[str]]:
+    return apart(*map(View, runs))
+
+
+def test_which_runs_may_be_compared_is_said_first() -> None:
+    assert of_trio(0, 1)[0].endswith("their completion times may be compared.")
+    assert "only within these groups of runs: A, B." in of_trio(0, 1, 2)[0]
+    assert of_trio(0, 2)[0].startswith("Completion times of different runs must not be compared")
+
+
+def test_kernel_commit_and_builds_differ_without_forbidding_it() -> None:
+    first, second = one_run(1, 4000, 2000), on_another_machine(one_run(2, 4000, 2000))
+    facts = {**second.runtimes["3.14t"], "version": "3.14.9", "packages": {"service": {"tornado": "6.5"}}}
+    second = replace(second, runtimes={**second.runtimes, "3.14t": facts})
+    second.machine["commit"] = "b64bdb9aa110"
+    assert of_runs(first, second)[2] == [
+        "3.14t, version: 3.14.7 (A); 3.14.9 (B)",
+        "the commit of gilscope: - (A); b64bdb9aa110 (B)",
+        "the kernel: Linux 6.1 (A); Linux 7.0 (B)",
+    ]
+
+
+def test_runs_that_agree_have_nothing_to_say() -> None:
+    assert of_trio(0, 0)[1:] == ([], [])
+
+
+@pytest.mark.parametrize("count", [0, 1, 27])
+def test_a_page_takes_two_to_twenty_six_runs(count: int) -> None:
+    with pytest.raises(BadInput, match=f"{count} runs were named, but one page compares 2 to 26"):
+        side_by_side([trio()[0]] * count)

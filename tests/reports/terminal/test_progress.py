@@ -1,4 +1,4 @@
-"""How far a run has come: plain lines where nobody looks on, one live line on a terminal."""
+"""How far a run has come: plain lines where nobody looks on, one live line on a terminal, and the time that is left."""
 
 import io
 import itertools
@@ -12,7 +12,7 @@ from rich.console import Console
 
 from core.result import CellResult
 from reports.render.console import terminal
-from reports.terminal.progress import LiveDisplay, Pace, PlainDisplay, QuietDisplay, cell_line, display
+from reports.terminal.progress import LiveDisplay, Pace, PlainDisplay, QuietDisplay, cell_line, display, time_left
 from tests.reports.sample import MS, cell_of, faulty, measured
 
 CELL = cell_of("4", "3.14t", {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 5, "NUM_REQUESTS_PER_CLIENT": 1000})
@@ -128,3 +128,49 @@ def test_the_display_suits_standard_error(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("TERM", "xterm")
     assert isinstance(display(), LiveDisplay)
     assert isinstance(display(quiet=True), QuietDisplay)
+
+
+@pytest.mark.parametrize(
+    ("times_s", "done", "total", "left_s"),
+    [
+        ([0], (0, 0), 10, None),  # no cell has ended
+        ([0, 8, 8], (0, 2), 12, 40),  # what is left takes as long as what is behind
+        ([0, 5, 8], (0, 1), 3, 7),  # it counts down while a cell runs
+        ([0, 5, 38], (0, 1), 3, 0),
+        ([0, 6, 6], (90, 91), 100, 54),  # cells of a run that goes on do not count as fast
+    ],
+)
+def test_what_is_left_takes_as_long_as_what_is_behind_and_counts_down(
+    times_s: list[float], done: tuple[int, int], total: int, left_s: float | None
+) -> None:
+    pace = Pace(clock=iter(times_s).__next__)
+    assert pace.left_s(total) is None
+    first, last = done
+    pace.started(first)
+    if last > first:
+        pace.ended(last)
+        pace.started(last)
+    assert pace.left_s(total) == left_s
+
+
+def test_a_run_without_an_end_has_no_time_left_and_no_total() -> None:
+    pace = Pace(open_ended=True, clock=ticking().__next__)
+    pace.started(0)
+    pace.ended(1)
+    assert pace.left_s(10_000) is None
+    assert str(pace.place(1, 10_000)) == "1 done"
+
+
+@pytest.mark.parametrize(
+    ("left_s", "text"),
+    [
+        (None, ""),
+        (0.4, "0 s left"),
+        (99, "99 s left"),
+        (100, "2 min left"),
+        (7140, "119 min left"),
+        (11_100, "3 h 05 min left"),
+    ],
+)
+def test_time_left_is_said_in_the_unit_that_suits(left_s: float | None, text: str) -> None:
+    assert str(time_left(left_s)) == text
