@@ -11,12 +11,18 @@ from typing import Any, get_args
 import pytest
 
 from commands.output import THRESHOLD_MISSED
+from config.user_service.requests import load_requests
+from config.user_service.servers import SERVERS
+from config.user_service.service import PLACES
+from core.histogram import bounds_ns, bucket_of
+from core.record import ClientLine, ServiceLine
 from core.result import Status
 from core.system import System
 from core.version import VERSION
 from core.work import answer
 from lab.machine import doctor, quiet
 from lab.places import REPOSITORY
+from lab.run.contract import CLIENT_MUST, SERVICE_MUST
 from reports.facts.costs import MORE, TIMES
 from reports.facts.gates import MOST_DISTURBED
 from reports.facts.steps import StepName
@@ -24,13 +30,7 @@ from reports.statistics.significance import ALPHA, fewest_blocks, fewest_blocks_
 from reports.statistics.verdict import MARGIN, Word
 from reports.topics import comparisons, limit, memory, sweeps, topology
 from reports.view import View
-from tests.docs.pages import (
-    DOCS,
-    blocks,
-    each_page,
-    named,
-    rows,
-)
+from tests.docs.pages import DOCS, blocks, each_page, lines_of, named, needed, rows
 from tests.reports.reading import every_chapter
 
 
@@ -140,3 +140,96 @@ def test_decisions_are_numbered_listed_and_whole() -> None:
 
 def test_the_changelog_has_this_version() -> None:
     assert f"## [{VERSION}]" in (REPOSITORY / "CHANGELOG.md").read_text()
+
+
+PAGE = DOCS / "own-service.md"
+
+
+def test_places_of_a_command_are_documented() -> None:
+    assert sorted(named(PAGE, "A command")) == sorted(f"{{{name}}}" for name in PLACES)
+
+
+def test_servers_are_documented_with_the_page_that_their_options_come_from() -> None:
+    shown = {row[0].strip("`"): (row[1], row[4]) for row in rows(PAGE, "An application: WSGI or ASGI")}
+    assert shown == {name: (", ".join(one.interfaces), one.source) for name, one in SERVERS.items()}
+    workers = {row[0].strip("`") for row in rows(PAGE, "An application: WSGI or ASGI") if row[2] == "yes"}
+    assert workers == {name for name, one in SERVERS.items() if "{workers}" in one.command}
+
+
+def test_the_example_of_requests_is_read(tmp_path: Path) -> None:
+    (text,) = [text for text in blocks(PAGE, "yaml") if text.startswith("# asked.yml")]
+    file = tmp_path / "asked.yml"
+    file.write_text(text)
+    plan = load_requests(file)
+    assert [str(one) for one in plan.requests] == ["GET /items/3", "POST /items"]
+    assert plan.think_time_s == pytest.approx(0.001)
+
+
+def test_the_example_of_sessions_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (text,) = [text for text in blocks(PAGE, "yaml") if text.startswith("# session.yml")]
+    monkeypatch.setenv("SHOP_PASSWORD", "open")
+    file = tmp_path / "session.yml"
+    file.write_text(text)
+    plan = load_requests(file)
+    assert [(one.first, list(one.save)) for one in plan.requests] == [
+        (True, ["token"]),
+        (False, ["order"]),
+        (False, []),
+    ]
+
+
+@pytest.mark.parametrize("row", rows(DOCS / "child-contract.md", "A histogram"), ids=lambda row: row[0])
+def test_buckets_are_those_of_the_histogram(row: list[str]) -> None:
+    value, bucket = int(row[0]), int(row[1])
+    low, high = bounds_ns(bucket)
+    assert bucket_of(value) == bucket
+    assert row[2] == (str(low) if high == low + 1 else f"{low} to {high - 1}")
+
+
+@pytest.mark.parametrize(("who", "must"), [("service", SERVICE_MUST), ("client", CLIENT_MUST)])
+def test_what_children_must_say_is_what_is_checked(who: str, must: tuple[str, ...]) -> None:
+    assert sorted(needed(DOCS / "child-contract.md", f"The result of a {who}")) == sorted(must)
+
+
+@pytest.mark.parametrize(("who", "kind"), [("service", ServiceLine), ("client", ClientLine)])
+def test_every_key_that_a_child_may_say_is_on_the_page_or_in_result_md(who: str, kind: type[Any]) -> None:
+    ours = {"client_id", "host", "program", "processes"}
+    documented = {*named(DOCS / "child-contract.md", f"The result of a {who}"), *named(DOCS / "result.md", f"A {who}")}
+    assert {*kind.__annotations__} - ours <= documented
+
+
+@pytest.mark.parametrize("who", ["service", "client"])
+def test_keys_of_the_contract_are_those_in_its_lines(who: str) -> None:
+    page = DOCS / "child-contract.md"
+    ((_, told), (_, ready), *_, (_, said)) = lines_of(who)
+    of_the_cell = {"cell_id", "system", "runtime", "params"} if who == "client" else set()
+    assert {*named(page, f"What a {who} is told"), *of_the_cell} == set(told)
+    assert set(named(page, "A service is ready")) == set(ready)
+    documented = {*named(page, f"The result of a {who}"), *named(DOCS / "result.md", f"A {who}")}
+    assert set(said["result"]) <= documented
+
+
+READMES = [REPOSITORY / name for name in ("README.md", "README.zh.md")]
+
+
+def links(page: Path) -> set[str]:
+    """What a page links to in this repository, but for the other README."""
+    found = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+    return {one for one in found if not one.startswith("README")}
+
+
+def experiments(page: Path) -> set[str]:
+    """The experiments in the table of those that stand beside the four systems."""
+    table = page.read_text(encoding="utf-8").partition("| `--experiment` |")[2].partition("\n\n")[0]
+    return set(re.findall(r"`([a-z-]+)`", "\n".join(line.split("|")[1] for line in table.splitlines()[2:])))
+
+
+def headings(page: Path) -> int:
+    return len(re.findall(r"^## ", page.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def test_both_readmes_name_the_same_pages_chapters_and_experiments() -> None:
+    english, chinese = READMES
+    assert links(english) == links(chinese) >= {"docs/measure-your-service.md", "docs/evidence.md"}
+    assert headings(english) == headings(chinese)
+    assert experiments(english) == experiments(chinese) >= {"echo", "league", "topology"}

@@ -143,27 +143,10 @@ def short_tables(text: str) -> str:
 class _Reader(HTMLParser):
     """The texts of a page by section. A row of a table is one text; scripts, styles and drawings are left out."""
 
-    IGNORED = frozenset({"script", "style", "svg", "head"})
-    BLOCKS = frozenset(
-        (
-            "h1",
-            "h2",
-            "h3",
-            "h4",
-            "p",
-            "li",
-            "tr",
-            "dt",
-            "dd",
-            "pre",
-            "nav",
-            "table",
-            "div",
-            "section",
-            "header",
-            "footer",
-        )
-    ) | {"summary", "figcaption", "caption", "details"}
+    IGNORED = ("script", "style", "svg", "head")
+    BLOCKS = re.compile(
+        "h[1-4]|p|li|tr|dt|dd|pre|nav|table|div|section|header|footer|summary|figcaption|caption|details"
+    )
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -179,7 +162,7 @@ class _Reader(HTMLParser):
             self._ignored += 1
         if self._ignored:
             return
-        if tag in self.BLOCKS:
+        if self.BLOCKS.fullmatch(tag):
             self._end()
         if tag == "section":
             self.sections.append((dict(attrs).get("id") or "", [], []))
@@ -190,7 +173,7 @@ class _Reader(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag in self.IGNORED:
             self._ignored -= 1
-        elif not self._ignored and tag in self.BLOCKS:
+        elif not self._ignored and self.BLOCKS.fullmatch(tag):
             self._end()
 
     def handle_data(self, data: str) -> None:

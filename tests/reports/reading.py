@@ -47,14 +47,11 @@ class _Reader(HTMLParser):
         if tag not in VOID:
             self.open.append(element)
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append(Element(tag, {name: value or "" for name, value in attrs}))
-
     def handle_endtag(self, tag: str) -> None:
-        if not self.open or self.open[-1].name != tag:
-            self.unbalanced.append(tag)
-        else:
+        if self.open and self.open[-1].name == tag:
             self.open.pop()
+        elif tag not in VOID:
+            self.unbalanced.append(tag)
 
     def handle_data(self, data: str) -> None:
         for element in self.open:

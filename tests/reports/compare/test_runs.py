@@ -35,7 +35,8 @@ def cells(times_ms: Sequence[int], runtime: str = "3.14t", system: str = "1", **
 
 def run(*some: Sequence[CellResult], method: Method | None = None, **machine: Any) -> Run:
     """A run of these cells."""
-    made = run_of([cell for one in some for cell in one], runtimes=("3.14", "3.14t"), blocks=10)
+    every = [cell for one in some for cell in one]
+    made = run_of(every, runtimes=[*dict.fromkeys(cell.runtime for cell in every)], blocks=10)
     made.plan["method"] = (method or Method()).to_json()
     made.machine |= machine
     return made

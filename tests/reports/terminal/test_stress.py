@@ -34,33 +34,32 @@ def test_nothing_found_is_no_finding_and_says_what_would_not_show() -> None:
     assert "A race condition can still exist if it affects less than 0.0005 of the answers" in text[0]  # 3/6000
 
 
+ENDED = {"answered": 0, "reason": message("it ended")}
+
+
 @pytest.mark.parametrize(
-    ("rounds", "kind", "counts", "only"),
+    ("free", "held", "kind", "counts", "only"),
     [
-        ([one(FREE, wrong=3, first_wrong=FIRST), one(HELD)], "wrong", {FREE: 3, HELD: 0}, True),
-        ([one(FREE, wrong=3), one(HELD, wrong=1, first_wrong=FIRST)], "wrong", {FREE: 3, HELD: 1}, False),
-        ([one(FREE, wrong=3), one(HELD, answered=0)], "wrong", {FREE: 3, HELD: 0}, False),
-        ([one(FREE, **CRASHED), one(HELD)], "crash", {FREE: 1, HELD: 0}, True),
-        ([one(FREE, answered=0, reason=message("it ended")), one(HELD)], "crash", {FREE: 1, HELD: 0}, True),
-        ([one(FREE, failures={"timeout": 4}, stacks=("Thread",)), one(HELD)], "hang", {FREE: 4, HELD: 0}, True),
-        (
-            [one(FREE, answered=0, reason=message("silence"), stacks=("x",)), one(HELD)],
-            "hang",
-            {FREE: 1, HELD: 0},
-            True,
-        ),
-        ([one(FREE, failures={"closed": 2}), one(HELD)], "failure", {FREE: 2, HELD: 0}, True),
-        ([one(FREE, notices=("RuntimeError: ...",)), one(HELD)], "notice", {FREE: 1, HELD: 0}, True),
-        ([one(FREE, valid=False, reason=message("on")), one(HELD)], "invalid", {FREE: 1, HELD: 0}, True),
-        ([one(FREE), one(HELD, answered=0, ready=False, reason=message("no"))], "silent", {FREE: 0, HELD: 1}, False),
+        ({"wrong": 3, "first_wrong": FIRST}, {}, "wrong", [3, 0], True),
+        ({"wrong": 3}, {"wrong": 1, "first_wrong": FIRST}, "wrong", [3, 1], False),
+        ({"wrong": 3}, {"answered": 0}, "wrong", [3, 0], False),
+        (CRASHED, {}, "crash", [1, 0], True),
+        (ENDED, {}, "crash", [1, 0], True),
+        ({"failures": {"timeout": 4}, "stacks": ("Thread",)}, {}, "hang", [4, 0], True),
+        ({**ENDED, "stacks": ("x",)}, {}, "hang", [1, 0], True),
+        ({"failures": {"closed": 2}}, {}, "failure", [2, 0], True),
+        ({"notices": ("RuntimeError: ...",)}, {}, "notice", [1, 0], True),
+        ({"valid": False, "reason": message("on")}, {}, "invalid", [1, 0], True),
+        ({}, {**ENDED, "ready": False}, "silent", [0, 1], False),
     ],
 )
 def test_each_kind_of_finding_is_counted_where_it_was_seen(
-    rounds: list[Round], kind: str, counts: dict[str, int], only: bool
+    free: dict[str, Any], held: dict[str, Any], kind: str, counts: list[int], only: bool
 ) -> None:
-    (found,) = findings(stress(*rounds))
-    assert (found.kind, found.counts, found.only_without_gil) == (kind, counts, only)
-    assert str(verdict(stress(*rounds))).startswith("Found only without the GIL: " if only else "Found, but not only")
+    made = stress(one(FREE, **free), one(HELD, **held))
+    (found,) = findings(made)
+    assert (found.kind, [found.counts[name] for name in (FREE, HELD)], found.only_without_gil) == (kind, counts, only)
+    assert str(verdict(made)).startswith("Found only without the GIL: " if only else "Found, but not only")
 
 
 def test_the_first_wrong_answer_without_the_gil_is_the_example() -> None:

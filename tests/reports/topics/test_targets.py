@@ -10,9 +10,8 @@ from core.request_plan import RequestPlan
 from core.result import CellResult, Run
 from reports.facts.comparisons import compare
 from tests.reports.contestants import blocks_of, contest_run, lines_of, sentences, table_of
-from tests.reports.sample import cell_of, faulty
 
-OLD, NEW, OTHER = "load-wrk", "load-oha", "load-hey"
+OLD, NEW = "load-wrk", "load-oha"
 SIX = range(1, 7)
 
 
@@ -31,12 +30,6 @@ def told(run: Run) -> list[str]:
 
 def again(cells: Sequence[CellResult]) -> list[CellResult]:
     return [replace(cell, arm=f"{cell.system} again") for cell in cells]
-
-
-def dead(name: str) -> list[CellResult]:
-    like = blocks_of(name, 1, blocks=(1,))[0]
-    found = [faulty(cell_of(name, "native"), block, "failed", "Nothing works at X.") for block in SIX]
-    return [replace(cell, params=like.params) for cell in found]
 
 
 @pytest.mark.parametrize(
@@ -95,15 +88,16 @@ def test_settings_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("said", "shown"),
     [
-        ({"gil_known": True, "gil_enabled_ready": False, "gil_enabled_end": False}, "off"),
-        ({"gil_known": True, "gil_enabled_ready": False, "gil_enabled_end": True}, "changed"),
-        ({"gil_known": True, "gil_enabled_ready": True, "gil_enabled_end": True}, "on"),
-        ({"gil_known": False, "gil_enabled_ready": False, "gil_enabled_end": False}, "-"),
+        ((True, False, False), "off"),
+        ((True, False, True), "changed"),
+        ((True, True, True), "on"),
+        ((False, False, False), "-"),
     ],
 )
-def test_what_is_known_of_its_processes_stands_in_its_row(said: Any, shown: str) -> None:
-    known: Any = {"cpu_user_ns": 10**9, "cpu_system_ns": 0, "pss_bytes": 3 * 2**20} if said["gil_known"] else {}
-    service: Any = {**said, **known}
+def test_what_is_known_of_its_processes_stands_in_its_row(said: tuple[bool, bool, bool], shown: str) -> None:
+    known: Any = {"cpu_user_ns": 10**9, "cpu_system_ns": 0, "pss_bytes": 3 * 2**20} if said[0] else {}
+    gil_said = dict(zip(("gil_known", "gil_enabled_ready", "gil_enabled_end"), said, strict=True))
+    service: Any = {**gil_said, **known}
     cells = [replace(cell, services=[service]) for cell in blocks_of("load-ab", 1000)]
     run = a_run(cells)
     ((*_, cpu, memory, gil, _),) = lines_of(table_of(run))
