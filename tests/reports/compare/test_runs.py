@@ -96,26 +96,19 @@ def test_another_machine_or_method_is_refused_unless_told_to(
     assert texts(troubles) == [f"Compared only because of --anyway: {told}."]
 
 
-def test_other_interpreters_are_compared_and_named() -> None:
-    a, b = run(cells(BEFORE_MS)), run(cells(ALIKE_MS))
-    b.runtimes["3.14t"]["version"] = "3.14.3"
-    b.runtimes["3.14t"]["flags"]["lto"] = True
-    found = compared(a, b)
-    assert only(found).comparison.verdict == "equivalent"
-    assert texts(found.notes)[:2] == [
-        "What else differs: 3.14t, LTO: no (A); yes (B)",
-        "What else differs: 3.14t, version: 3.14.7 (A); 3.14.3 (B)",
-    ]
-
-
-def test_another_build_of_the_same_version_and_another_package_are_named() -> None:
+def test_other_interpreters_and_packages_are_compared_and_named() -> None:
     a, b = run(cells(BEFORE_MS)), run(cells(ALIKE_MS))
     a.runtimes["3.14t"] |= {"build": "one", "packages": {"x.txt": {"tornado": "6.5"}}}
-    b.runtimes["3.14t"] |= {"build": "two", "packages": {"x.txt": {"tornado": "6.6"}}}
+    b.runtimes["3.14t"] |= {"build": "two", "packages": {"x.txt": {"tornado": "6.6"}}, "version": "3.14.3"}
+    b.runtimes["3.14t"]["flags"]["lto"] = True
     b.machine["kernel"] = "Linux 6.2"
-    assert texts(compared(a, b).notes)[:3] == [
+    found = compared(a, b)
+    assert only(found).comparison.verdict == "equivalent"
+    assert texts(found.notes)[:5] == [
+        "What else differs: 3.14t, LTO: no (A); yes (B)",
         "What else differs: 3.14t, build: one (A); two (B)",
         "What else differs: 3.14t, tornado: 6.5 (A); 6.6 (B)",
+        "What else differs: 3.14t, version: 3.14.7 (A); 3.14.3 (B)",
         "What else differs: the kernel: Linux 6.1 (A); Linux 6.2 (B)",
     ]
 

@@ -11,6 +11,8 @@ from core.result import Run
 from reports.facts.best import bests
 from reports.facts.cells import Cells
 from reports.facts.comparisons import compare, compare_bests
+from reports.topics.best import section
+from reports.view import View
 from tests.reports.sample import run_of
 from tests.reports.sweeps import served
 
@@ -75,3 +77,11 @@ def test_no_step_between_runtimes_mixes_dispatches() -> None:
     for step in single:
         rates = RATES["3.14"], RATES["3.14t"]
         assert step.ratio == pytest.approx(rates[1][step.params["DISPATCH"]] / rates[0][step.params["DISPATCH"]])
+
+
+def test_a_step_names_both_services_and_the_ratio_between_them() -> None:
+    (sentence,) = section(View(a_run())).sentences
+    assert str(sentence) == (
+        "The best service on 3.14t (System 4, DISPATCH owned) has 1.50 [1.50, 1.50] times the throughput of the best "
+        "service on 3.14 (System 4, DISPATCH leader): faster."
+    )

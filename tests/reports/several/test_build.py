@@ -16,7 +16,7 @@ from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.reading import elements, expect_whole, named_cells, stored_cells, with_attribute
 from tests.reports.sample import run_of
-from tests.reports.several.trio import on_another_machine, one_run, trio
+from tests.reports.several.trio import one_run, trio
 
 
 def page_of(*views: View) -> str:
@@ -103,26 +103,10 @@ def of_trio(*places: int) -> tuple[str, list[str], list[str]]:
     return apart(*(trio()[place] for place in places))
 
 
-def of_runs(*runs: Run) -> tuple[str, list[str], list[str]]:
-    return apart(*map(View, runs))
-
-
 def test_which_runs_may_be_compared_is_said_first() -> None:
     assert of_trio(0, 1)[0].endswith("their completion times may be compared.")
     assert "only within these groups of runs: A, B." in of_trio(0, 1, 2)[0]
     assert of_trio(0, 2)[0].startswith("Completion times of different runs must not be compared")
-
-
-def test_kernel_commit_and_builds_differ_without_forbidding_it() -> None:
-    first, second = one_run(1, 4000, 2000), on_another_machine(one_run(2, 4000, 2000))
-    facts = {**second.runtimes["3.14t"], "version": "3.14.9", "packages": {"service": {"tornado": "6.5"}}}
-    second = replace(second, runtimes={**second.runtimes, "3.14t": facts})
-    second.machine["commit"] = "b64bdb9aa110"
-    assert of_runs(first, second)[2] == [
-        "3.14t, version: 3.14.7 (A); 3.14.9 (B)",
-        "the commit of gilscope: - (A); b64bdb9aa110 (B)",
-        "the kernel: Linux 6.1 (A); Linux 7.0 (B)",
-    ]
 
 
 def test_runs_that_agree_have_nothing_to_say() -> None:

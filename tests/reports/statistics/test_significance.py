@@ -46,11 +46,6 @@ def test_counting_by_halves_gives_what_trying_every_pattern_gives(scores: list[f
     assert sum_flip_p(np.array(scores)) == pytest.approx(as_far / len(sums))
 
 
-def test_three_blocks_cannot_go_below_a_quarter_and_five_not_below_a_sixteenth() -> None:
-    assert sign_flip_p([1.0, 2.0, 3.0]) == 0.25
-    assert sign_flip_p([0.5] * 5) == 0.0625
-
-
 @given(st.lists(tenths, min_size=1, max_size=12))
 def test_p_is_the_same_for_either_direction_and_never_below_its_floor(values: list[float]) -> None:
     p = sign_flip_p(values)
