@@ -131,13 +131,6 @@ def test_a_figure_a_clause_of_the_verdict_and_a_check_lead_to_their_cells_by_key
     page.wait_for_function("document.querySelectorAll('#cell-table tbody tr:not([hidden])').length === 165")
 
 
-def test_every_scrolling_region_can_be_reached_by_keyboard(opened: Opened) -> None:
-    page = opened(360)
-    inner = "[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth)"
-    assert page.evaluate(f"{inner}.length") > 0
-    assert page.evaluate(f"{inner}.every((one) => one.tabIndex === 0 && one.getAttribute('aria-label'))")
-
-
 def colour(page: Page, name: str) -> str:
     told: str = page.evaluate("(name) => getComputedStyle(document.body).getPropertyValue(name)", name)
     return told

@@ -18,14 +18,8 @@ APP = 'def app(environ, start):\n    start("200 OK", [("Content-Length", "2")])\
 INPUTS = {"APP": "shop:app", "REQUEST": "GET /", "RUNTIMES": "3.14,3.14t", "FLAGS": "--blocks 6", "DIRECTORY": "."}
 
 
-@pytest.fixture(scope="module")
-def action() -> Any:
-    return yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def workflow() -> Any:
-    return yaml.safe_load((DOCS / "github-workflow.yml").read_text(encoding="utf-8"))
+ACTION = yaml.safe_load((REPOSITORY / "action.yml").read_text(encoding="utf-8"))
+WORKFLOW = yaml.safe_load((DOCS / "github-workflow.yml").read_text(encoding="utf-8"))
 
 
 def steps(document: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -33,9 +27,9 @@ def steps(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [step for job in jobs.values() for step in job["steps"]]
 
 
-def script(action: Mapping[str, Any], name: str) -> str:
+def script(name: str) -> str:
     """What the step of that name runs."""
-    return str(next(step["run"] for step in steps(action) if step.get("name") == name))
+    return str(next(step["run"] for step in steps(ACTION) if step.get("name") == name))
 
 
 def run_step(text: str, folder: Path, status: int = 0, /, **variables: str) -> None:
@@ -54,30 +48,28 @@ def program(folder: Path, name: str, text: str) -> None:
     path.chmod(0o755)
 
 
-def test_the_workflow_has_the_keys_of_one_and_gives_the_action_inputs_that_it_has(
-    workflow: Mapping[Any, Any], action: Mapping[str, Any]
-) -> None:
-    assert set(workflow) == {"name", True, "permissions", "jobs"}  # YAML 1.1 reads `on` as true
-    assert all(job["runs-on"] and job["timeout-minutes"] for job in workflow["jobs"].values())
-    (ours,) = [step for step in steps(workflow) if "gilscope" in step["uses"]]
-    needed = {name for name, one in action["inputs"].items() if one.get("required")}
-    assert needed <= set(ours["with"]) <= set(action["inputs"])
-    used = [step["uses"] for document in (action, workflow) for step in steps(document) if "uses" in step]
+def test_the_workflow_has_the_keys_of_one_and_gives_the_action_inputs_that_it_has() -> None:
+    assert set(WORKFLOW) == {"name", True, "permissions", "jobs"}  # YAML 1.1 reads `on` as true
+    assert all(job["runs-on"] and job["timeout-minutes"] for job in WORKFLOW["jobs"].values())
+    (ours,) = [step for step in steps(WORKFLOW) if "gilscope" in step["uses"]]
+    needed = {name for name, one in ACTION["inputs"].items() if one.get("required")}
+    assert needed <= set(ours["with"]) <= set(ACTION["inputs"])
+    used = [step["uses"] for document in (ACTION, WORKFLOW) for step in steps(document) if "uses" in step]
     assert all(re.fullmatch(r"[\w-]+/[\w-]+@v\d+", one) for one in used)
 
 
-def test_the_action_is_composite_and_takes_inputs_by_variables_only(action: Mapping[str, Any]) -> None:
-    assert (set(action), action["runs"]["using"]) == ({"name", "description", "inputs", "runs"}, "composite")
-    for step in steps(action):
+def test_the_action_is_composite_and_takes_inputs_by_variables_only() -> None:
+    assert (set(ACTION), ACTION["runs"]["using"]) == ({"name", "description", "inputs", "runs"}, "composite")
+    for step in steps(ACTION):
         assert ("run" in step) != ("uses" in step)
         assert ("run" in step) == (step.get("shell") == "bash")
         assert "${{" not in step.get("run", "")  # else a branch's name would be a command
 
 
-def test_runtimes_and_gilscope_are_installed(action: Mapping[str, Any], tmp_path: Path) -> None:
+def test_runtimes_and_gilscope_are_installed(tmp_path: Path) -> None:
     program(tmp_path, "uv", f'echo "$*" >> {tmp_path}/asked')
     given = {"RUNTIMES": "3.14,3.14t+gil,3.14t", "GITHUB_ACTION_PATH": "/the/action"}
-    run_step(script(action, "Install"), tmp_path, **given)
+    run_step(script("Install"), tmp_path, **given)
     assert (tmp_path / "asked").read_text().splitlines() == [
         *(f"python install --quiet {name}" for name in ("3.14", "3.14t", "3.14t")),
         "tool install --quiet /the/action",
@@ -91,7 +83,7 @@ def git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def test_the_base_is_checked_out_beside_the_head(action: Mapping[str, Any], tmp_path: Path) -> None:
+def test_the_base_is_checked_out_beside_the_head(tmp_path: Path) -> None:
     origin, head, temp = (tmp_path / name for name in ("origin", "head", "temp"))
     origin.mkdir()
     temp.mkdir()
@@ -102,38 +94,38 @@ def test_the_base_is_checked_out_beside_the_head(action: Mapping[str, Any], tmp_
         git(origin, "commit", "-q", "-m", text)
     git(origin, "config", "uploadpack.allowAnySHA1InWant", "true")
     git(tmp_path, "clone", "-q", "--depth", "1", f"file://{origin}", "head")
-    step = f"cd head\n{script(action, 'Check out the base')}"
+    step = f"cd head\n{script('Check out the base')}"
     run_step(step, tmp_path, BASE=git(origin, "rev-parse", "HEAD^"))
     assert ((temp / "base/shop.py").read_text(), (head / "shop.py").read_text()) == ("base", "head")
     run_step(step, tmp_path, BASE="")
 
 
 def test_base_and_head_are_measured_alike_and_in_turns_that_a_drift_does_not_favour(
-    action: Mapping[str, Any], tmp_path: Path
+    tmp_path: Path,
 ) -> None:
     for side in ("temp/base", "head"):
         (tmp_path / side).mkdir(parents=True)
     program(tmp_path, "gilscope", f'echo "$PWD $*" >> {tmp_path}/asked')
-    run_step(script(action, "Measure base, head, head, base"), tmp_path, **INPUTS)
+    run_step(script("Measure base, head, head, base"), tmp_path, **INPUTS)
     asked = [line.split() for line in (tmp_path / "asked").read_text().splitlines()]
     assert [Path(words[0]).name for words in asked] == ["base", "head", "head", "base"]
     assert len({" ".join(words[1:-1]) for words in asked}) == 1
     assert [Path(words[-1]).name for words in asked] == ["base-1", "head-1", "head-2", "base-2"]
 
 
-def test_a_push_is_measured_once_and_its_table_is_posted(action: Mapping[str, Any], tmp_path: Path) -> None:
+def test_a_push_is_measured_once_and_its_table_is_posted(tmp_path: Path) -> None:
     summary = tmp_path / "summary"
-    run_step(script(action, "Add the result to the job summary"), tmp_path, GITHUB_STEP_SUMMARY=str(summary))
+    run_step(script("Add the result to the job summary"), tmp_path, GITHUB_STEP_SUMMARY=str(summary))
     assert not summary.exists()  # nor hides it another failure that there is no run
     (tmp_path / "head").mkdir()
     (tmp_path / "head/shop.py").write_text(APP)
     program(tmp_path, "gilscope", f'exec {sys.executable} {REPOSITORY}/runner.py "$@"')
     runtime = f"3.{sys.version_info.minor}"
     inputs = {**INPUTS, "RUNTIMES": runtime, "FLAGS": "--server waitress --blocks 1 --duration 0.2"}
-    run_step(script(action, "Measure base, head, head, base"), tmp_path, **inputs)
-    run_step(script(action, "Add the result to the job summary"), tmp_path, GITHUB_STEP_SUMMARY=str(summary))
+    run_step(script("Measure base, head, head, base"), tmp_path, **inputs)
+    run_step(script("Add the result to the job summary"), tmp_path, GITHUB_STEP_SUMMARY=str(summary))
     assert re.search(rf"\| *{runtime} *\|", summary.read_text())
-    run_step(script(action, "Compare"), tmp_path, FAIL_IF="slower 15%")
+    run_step(script("Compare"), tmp_path, FAIL_IF="slower 15%")
 
 
 @pytest.mark.parametrize(
@@ -145,13 +137,13 @@ def test_a_push_is_measured_once_and_its_table_is_posted(action: Mapping[str, An
     ],
 )
 def test_the_head_is_slower_if_both_rounds_say_so_and_a_round_without_a_verdict_does_not_pass(
-    fail_if: str, first: int, second: int, status: int, action: Mapping[str, Any], tmp_path: Path
+    fail_if: str, first: int, second: int, status: int, tmp_path: Path
 ) -> None:
     (tmp_path / "temp/gilscope/base-2").mkdir(parents=True)
     program(tmp_path, "gilscope", f'case "$*" in *head-1*15%*) exit {first} ;; *) exit {second} ;; esac')
-    run_step(script(action, "Compare"), tmp_path, status, FAIL_IF=fail_if)
+    run_step(script("Compare"), tmp_path, status, FAIL_IF=fail_if)
 
 
-def test_the_page_tells_of_every_input(action: Mapping[str, Any]) -> None:
+def test_the_page_tells_of_every_input() -> None:
     documented = rows(DOCS / "compare.md", "In continuous integration")
-    assert [row[0].strip("`") for row in documented] == list(action["inputs"])
+    assert [row[0].strip("`") for row in documented] == list(ACTION["inputs"])

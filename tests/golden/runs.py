@@ -21,13 +21,32 @@ from tests.reports.sample import MS, cell_of, faulty, measured, run_of, seed_run
 from tests.reports.several.trio import trio
 from tests.reports.terminal import test_audit as audit
 from tests.reports.terminal import test_stress as stress
-from tests.reports.topics import test_locks as locks
 from tests.reports.topics import test_pauses as pauses
 from tests.reports.topics import test_sweeps as sweeps
 from tests.reports.topics import test_waits as waits
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCKS = (1, 2, 3)
+FRAMES = [("functools.py", 56, "update_wrapper"), ("functools.py", 60, "wraps"), ("shop/app.py", 31, "view")]
+STACK = [dict(zip(("file", "line", "function"), frame, strict=True)) for frame in FRAMES]
+LOCKS: dict[str, Any] = {
+    "kind": "locks",
+    "system": "4",
+    "params": {},
+    "runtime": "3.14t",
+    "sentence": verbatim("a request stops all threads 9.0 times").to_json(),
+    "requests": 100,
+    "in_flight_ns": 10_000,
+    "stops": 900,
+    "stopping_ns": 4000,
+    "waiting_ns": 2000,
+    "count_share": 0.031,
+    "stopping": [{"share": 0.4, "lock": {}, "stack": STACK}],
+    "contended": [
+        {"share": 0.15, "lock": verbatim("a dict").to_json(), "stack": STACK[2:]},
+        {"share": 0.5, "lock": verbatim("a list").to_json(), "stack": []},
+    ],
+}
 
 
 def _saved(path: Path) -> Run:
@@ -76,10 +95,9 @@ def _profiles() -> Run:
     line = waits.line_of("Cache.get", "app.py", 31, [20, 24] * 10)
     run = run_of(steady("3.14", 2000) + steady("3.14t", 1000), runtimes=("3.14", "3.14t"), blocks=8)
     counted = {"samples": 300, "owner": "app.py:31"}
-    kept: dict[str, Any] = {**locks.PROFILE}
-    lines = {kind: [{**one, **counted} for one in kept[kind]] for kind in ("stopping", "contended")}
+    lines = {kind: [{**one, **counted} for one in LOCKS[kind]] for kind in ("stopping", "contended")}
     run.profiles = [
-        {**kept, **lines, "cpu_samples": 5000, "stood_ns": 200 * MS, "watched_ns": 1000 * MS},
+        {**LOCKS, **lines, "cpu_samples": 5000, "stood_ns": 200 * MS, "watched_ns": 1000 * MS},
         waits.profile("3.14"),
         waits.profile("3.14t", line),
         {

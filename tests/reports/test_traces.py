@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from math import exp, log
 from statistics import fmean, median
 from typing import Any
@@ -25,29 +26,29 @@ from tests.reports.reading import (
 Cells = Sequence[Mapping[str, Any]]
 
 
-@pytest.fixture(scope="module")
-def page() -> str:
+@cache
+def record_page() -> str:
     return page_of(record_view())
 
 
-@pytest.fixture(scope="module")
-def found(page: str) -> list[Element]:
-    return elements(page)
+@cache
+def found() -> list[Element]:
+    return elements(record_page())
 
 
-@pytest.fixture(scope="module")
+@cache
 def cells() -> list[dict[str, Any]]:
     return stored_cells(record_with_aa())
 
 
-def test_the_page_of_a_record_needs_nothing_else_and_is_small(page: str) -> None:
-    expect_whole(page)
-    assert len(page.encode()) < 3_000_000
+def test_the_page_of_a_record_needs_nothing_else_and_is_small() -> None:
+    expect_whole(record_page())
+    assert len(record_page().encode()) < 3_000_000
 
 
-def test_every_plot_has_a_text_alternative(found: Sequence[Element]) -> None:
-    ids = {one.attributes["id"] for one in with_attribute(found, "id")}
-    drawings = [one for one in found if one.name == "svg" and one.attributes.get("role") == "img"]
+def test_every_plot_has_a_text_alternative() -> None:
+    ids = {one.attributes["id"] for one in with_attribute(found(), "id")}
+    drawings = [one for one in found() if one.name == "svg" and one.attributes.get("role") == "img"]
     assert len(drawings) > 100
     for one in drawings:
         named = one.attributes.get("aria-labelledby", "").split()
@@ -70,13 +71,13 @@ def each_us(side: str, key: str) -> Callable[[Cells], float]:
 def percentile_us(share: float) -> Callable[[Cells], float]:
     """Of all requests of the cells."""
 
-    def found(some: Cells) -> float:
+    def quantile(some: Cells) -> float:
         every = Histogram()
         for cell in some:
             every.merge(Histogram.from_json(cell["latency"]))
         return every.quantile(share) / 1e3
 
-    return found
+    return quantile
 
 
 OF_ONE_GROUP: Mapping[str, Callable[[Cells], float]] = {
@@ -110,18 +111,18 @@ def steps_of(text: str) -> float:
 
 
 @pytest.mark.parametrize("figure", OF_ONE_GROUP)
-def test_a_figure_is_the_median_over_the_cells_it_names(figure: str, found: Sequence[Element], cells: Cells) -> None:
-    shown = [one for one in with_attribute(found, "data-figure", figure) if "data-cells" in one.attributes]
+def test_a_figure_is_the_median_over_the_cells_it_names(figure: str) -> None:
+    shown = [one for one in with_attribute(found(), "data-figure", figure) if "data-cells" in one.attributes]
     assert len(shown) >= 44
     for one in shown:
-        (some,) = named_cells(one.attributes["data-cells"], cells)
+        (some,) = named_cells(one.attributes["data-cells"], cells())
         assert len(some) == 3
         assert first_number(one.text) == pytest.approx(OF_ONE_GROUP[figure](some), abs=steps_of(one.text))
 
 
-def in_table(found: Sequence[Element], figure: str) -> list[Element]:
+def in_table(figure: str) -> list[Element]:
     """The cells of tables that show this figure."""
-    return [one for one in with_attribute(found, "data-figure", figure) if one.name == "td"]
+    return [one for one in with_attribute(found(), "data-figure", figure) if one.name == "td"]
 
 
 def mean_ratio(groups: Sequence[Cells]) -> float:
@@ -135,51 +136,45 @@ def mean_ratio(groups: Sequence[Cells]) -> float:
     return exp(median(fmean(logs) for logs in by_block.values()))
 
 
-def test_a_ratio_is_the_median_over_blocks_of_the_mean_over_the_settings_it_names(
-    found: Sequence[Element], cells: Cells
-) -> None:
-    shown = in_table(found, "ratio")
+def test_a_ratio_is_the_median_over_blocks_of_the_mean_over_the_settings_it_names() -> None:
+    shown = in_table("ratio")
     counts = []
     for one in shown:
-        groups = named_cells(one.attributes["data-cells"], cells)
+        groups = named_cells(one.attributes["data-cells"], cells())
         counts.append(len(groups))
         assert first_number(one.text) == pytest.approx(mean_ratio(groups), abs=steps_of(one.text))
     first_screen = [22] * 5 + [2] * 8  # over all eleven settings, then the bars of eight settings
     assert counts == first_screen + [22] * 5 + [2] * 11 * 5
 
 
-def test_one_over_all_settings_names_the_denominators_first_and_only_what_passed(found: Sequence[Element]) -> None:
-    first = in_table(found, "ratio")[0].attributes["data-cells"].split()
+def test_one_over_all_settings_names_the_denominators_first_and_only_what_passed() -> None:
+    first = in_table("ratio")[0].attributes["data-cells"].split()
     assert [one.partition("-")[0] for one in first] == ["3.11"] * 11 + ["3.14"] * 11
 
 
-def test_the_numbers_of_the_verdict_are_those_of_the_cells_that_its_clauses_name(
-    found: Sequence[Element], cells: Cells
-) -> None:
-    clauses = with_attribute(found, "data-figure", "verdict")
+def test_the_numbers_of_the_verdict_are_those_of_the_cells_that_its_clauses_name() -> None:
+    clauses = with_attribute(found(), "data-figure", "verdict")
     assert len(clauses) == 1
     for one in clauses:
-        ratio = mean_ratio(named_cells(one.attributes["data-cells"], cells))
+        ratio = mean_ratio(named_cells(one.attributes["data-cells"], cells()))
         told = re.findall(r"(?<![.\d])\d+\.\d\d(?!\d)(?=x [\[(])", one.text)
         assert [float(text) for text in told] == [pytest.approx(ratio, abs=0.0051)], one.text
 
 
 @pytest.mark.parametrize(("figure", "tag", "count"), [("ratio_to_first", "td", 55), ("ratio", "a", 2)])
 def test_a_ratio_of_a_bar_and_an_end_of_the_range_of_settings_is_that_of_its_cells(
-    figure: str, tag: str, count: int, found: Sequence[Element], cells: Cells
+    figure: str, tag: str, count: int
 ) -> None:
-    shown = [one for one in with_attribute(found, "data-figure", figure) if one.name == tag]
+    shown = [one for one in with_attribute(found(), "data-figure", figure) if one.name == tag]
     assert len(shown) == count
     for one in shown:
-        groups = named_cells(one.attributes["data-cells"], cells)
+        groups = named_cells(one.attributes["data-cells"], cells())
         assert first_number(one.text) == pytest.approx(mean_ratio([groups[0], groups[-1]]), abs=0.0051)
 
 
-def test_the_first_bar_of_a_waterfall_ends_at_the_ratio_of_its_cells_and_the_last_at_that_of_all_steps(
-    found: Sequence[Element], cells: Cells
-) -> None:
-    speeds = in_table(found, "speed")[:4]  # of system 1, which has one setting: three steps and the whole way
-    steps = [named_cells(one.attributes["data-cells"], cells) for one in speeds]
+def test_the_first_bar_of_a_waterfall_ends_at_the_ratio_of_its_cells_and_the_last_at_that_of_all_steps() -> None:
+    speeds = in_table("speed")[:4]  # of system 1, which has one setting: three steps and the whole way
+    steps = [named_cells(one.attributes["data-cells"], cells()) for one in speeds]
     assert [len(groups) for groups in steps] == [2, 3, 4, 2]
     assert float(speeds[0].text) == pytest.approx(mean_ratio(steps[0]), abs=0.0051)
     before, *_ = steps[1]
@@ -188,9 +183,9 @@ def test_the_first_bar_of_a_waterfall_ends_at_the_ratio_of_its_cells_and_the_las
     assert before == steps[0][0]
 
 
-def test_the_line_of_a_cell_has_its_own_figures(found: Sequence[Element]) -> None:
+def test_the_line_of_a_cell_has_its_own_figures() -> None:
     cell = record_with_aa().cells[7]
-    start = found.index(with_attribute(found, "id", line_id(cell))[0])
-    wall = next(one for one in found[start:] if one.attributes.get("data-figure") == "wall_s")
+    start = found().index(with_attribute(found(), "id", line_id(cell))[0])
+    wall = next(one for one in found()[start:] if one.attributes.get("data-figure") == "wall_s")
     assert wall.attributes["data-raw"] == str(cell.wall_ns)
     assert float(wall.text) == pytest.approx(cell.wall_ns / 1e9, abs=6e-4)

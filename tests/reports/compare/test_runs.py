@@ -55,17 +55,11 @@ def only(found: Compared) -> ComparedCell:
     return one
 
 
-@pytest.mark.parametrize(
-    ("a_ms", "b_ms", "word", "ratio"),
-    [(BEFORE_MS, SLOWER_MS, "slower", 1 / 1.2), (SLOWER_MS, BEFORE_MS, "faster", 1.2)],
-)
-def test_a_run_that_takes_a_fifth_longer_is_slower_and_the_other_way_round_faster(
-    a_ms: Sequence[int], b_ms: Sequence[int], word: str, ratio: float
-) -> None:
-    one = only(compared(run(cells(a_ms)), run(cells(b_ms))))
-    assert one.comparison.verdict == word
-    assert one.comparison.ratio == pytest.approx(ratio, rel=1e-3)
-    assert sorted(time_fs or 0 for time_fs in one.medians_fs) == [2.0020e12, 2.4020e12]
+def test_a_run_that_takes_a_sixth_less_time_is_faster() -> None:
+    one = only(compared(run(cells(SLOWER_MS)), run(cells(BEFORE_MS))))
+    assert one.comparison.verdict == "faster"
+    assert one.comparison.ratio == pytest.approx(1.2, rel=1e-3)
+    assert one.medians_fs == [2.4020e12, 2.0020e12]
 
 
 def test_a_threshold_below_the_margin_makes_the_margin_smaller() -> None:
@@ -79,10 +73,8 @@ def test_a_threshold_below_the_margin_makes_the_margin_smaller() -> None:
     [
         ({"cpu": "Other CPU"}, Method(), "the CPU: Sample CPU (A); Other CPU (B)"),
         ({}, Method(warmup=Warmup(share=0.1)), "the warm-up: none (A); 10 % (B)"),
-        ({}, Method(client_runtime="3.14"), "the clients' runtime: same (A); 3.14 (B)"),
         ({}, Method(pin_services=(0, 1)), "the services' CPUs: none (A); 0, 1 (B)"),
         ({}, Method(limit_cpus=0.5), "the services' CPU limit in cores: none (A); 0.5 (B)"),
-        ({}, Method(limit_memory_bytes=10**9), "the services' memory limit in bytes: none (A); 1000000000 (B)"),
     ],
 )
 def test_another_machine_or_method_is_refused_unless_told_to(

@@ -98,14 +98,6 @@ def test_alike_values_have_an_interval_of_no_width() -> None:
 
 
 @settings(max_examples=40)
-@given(few_values, st.randoms(use_true_random=False))
-def test_the_order_of_blocks_does_not_change_an_effect(values: list[float], random: Random) -> None:
-    shuffled = values[:]
-    random.shuffle(shuffled)
-    assert effect(shuffled) == effect(values)
-
-
-@settings(max_examples=40)
 @given(few_values, st.floats(-2, 2), st.floats(0.1, 10))
 def test_an_interval_moves_and_stretches_with_its_values(values: list[float], shift: float, scale: float) -> None:
     plain = effect(values)
