@@ -11,8 +11,6 @@ from playwright.sync_api import sync_playwright
 
 from tests.browser.finding import chromium
 
-SIZE = {"width": 1100, "height": 1500}
-
 
 def main() -> None:
     """Write the picture."""
@@ -20,7 +18,7 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         colours = cast(Literal["light", "dark"], scheme[0] if scheme else "light")
-        page = browser.new_page(viewport={"width": SIZE["width"], "height": SIZE["height"]}, color_scheme=colours)
+        page = browser.new_page(viewport={"width": 1100, "height": 1500}, color_scheme=colours)
         page.goto(Path(page_path).resolve().as_uri())
         page.screenshot(path=picture)
         browser.close()

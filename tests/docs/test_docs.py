@@ -16,6 +16,7 @@ from config.user_service.servers import SERVERS
 from config.user_service.service import PLACES
 from core.histogram import bounds_ns, bucket_of
 from core.record import ClientLine, ServiceLine
+from core.request_plan import RequestPlan
 from core.result import Status
 from core.system import System
 from core.version import VERSION
@@ -156,26 +157,20 @@ def test_servers_are_documented_with_the_page_that_their_options_come_from() -> 
     assert workers == {name for name, one in SERVERS.items() if "{workers}" in one.command}
 
 
-def test_the_example_of_requests_is_read(tmp_path: Path) -> None:
-    (text,) = [text for text in blocks(PAGE, "yaml") if text.startswith("# asked.yml")]
-    file = tmp_path / "asked.yml"
-    file.write_text(text)
-    plan = load_requests(file)
-    assert [str(one) for one in plan.requests] == ["GET /items/3", "POST /items"]
-    assert plan.think_time_s == pytest.approx(0.001)
-
-
-def test_the_example_of_sessions_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (text,) = [text for text in blocks(PAGE, "yaml") if text.startswith("# session.yml")]
+def test_the_examples_of_requests_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_PASSWORD", "open")
-    file = tmp_path / "session.yml"
-    file.write_text(text)
-    plan = load_requests(file)
-    assert [(one.first, list(one.save)) for one in plan.requests] == [
-        (True, ["token"]),
-        (False, ["order"]),
-        (False, []),
-    ]
+    asked, session = (example(name, tmp_path) for name in ("asked.yml", "session.yml"))
+    assert [str(one) for one in asked.requests] == ["GET /items/3", "POST /items"]
+    assert asked.think_time_s == pytest.approx(0.001)
+    kept = [(one.first, list(one.save)) for one in session.requests]
+    assert kept == [(True, ["token"]), (False, ["order"]), (False, [])]
+
+
+def example(name: str, folder: Path) -> RequestPlan:
+    """Return the requests of an example of the page."""
+    (text,) = [text for text in blocks(PAGE, "yaml") if text.startswith(f"# {name}")]
+    (folder / name).write_text(text)
+    return load_requests(folder / name)
 
 
 @pytest.mark.parametrize("row", rows(DOCS / "child-contract.md", "A histogram"), ids=lambda row: row[0])

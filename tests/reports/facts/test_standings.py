@@ -16,15 +16,6 @@ def names(contest: Contest) -> list[str]:
     return [str(standing.name) for standing in contest.standings]
 
 
-def test_the_one_with_most_requests_is_first_and_the_others_have_their_share_of_its() -> None:
-    slow, fast = blocks_of("echo-uvloop", 25_000, runtime="3.14t"), blocks_of("echo-libuv", 50_000)
-    (contest,) = contests(Cells(contest_run(slow, fast)).rows, TITLES)
-    assert names(contest) == ["libuv (C)", "uvloop (Python over libuv), 3.14t"]
-    assert [one.rate for one in contest.standings] == [50_000, 25_000]
-    shares = [one.share for one in contest.standings]
-    assert [(one.value, one.count) for one in shares if one] == [(1.0, 3), (pytest.approx(0.5), 3)]
-
-
 def test_threads_that_one_system_alone_varies_tell_its_rows_apart_and_are_no_setting() -> None:
     """Netty runs with one thread and with two; libuv, which reads the parameter too, with one."""
     netty = [blocks_of("echo-netty", rate, NUM_SERVER_THREADS=number) for number, rate in ((1, 30_000), (2, 45_000))]
