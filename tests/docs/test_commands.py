@@ -59,9 +59,6 @@ COMMANDS = {
 }
 
 
-each_present_page = pytest.mark.parametrize("page", NOW, ids=lambda page: str(page.relative_to(REPOSITORY)))
-
-
 class Parsed(Exception):
     """The arguments of a command were accepted, and the command was stopped there."""
 
@@ -131,7 +128,7 @@ def stop_after_parsing(monkeypatch: pytest.MonkeyPatch, command: str, words: Seq
         command_line.find(command)(words)
 
 
-@each_present_page
+@pytest.mark.parametrize("page", NOW, ids=lambda page: str(page.relative_to(REPOSITORY)))
 def test_other_commands_of_the_repository_exist_with_their_flags(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     targets = re.findall(r"^([\w-]+):.*##", (REPOSITORY / "Makefile").read_text(), re.MULTILINE)
     for line in lines(page):

@@ -123,17 +123,13 @@ def _datum(datum: Datum) -> str:
     parts += [
         f"{name}={value}"
         for name in ("figure", "state", "look", "raw", "anchor")
-        if _is_told(value := getattr(datum, name))
+        if (value := getattr(datum, name)) not in (None, "")
     ]
     if datum.cells:
         parts.append(f"cells={named(datum.cells)}")
     if datum.hint:
         parts.append(f"hint={plain(datum.hint)}")
     return " ".join(parts)
-
-
-def _is_told(value: object) -> bool:
-    return value not in (None, "")
 
 
 def _strip(strip: Strip) -> str:

@@ -19,11 +19,6 @@ def test_a_setting_that_has_neither_arm_of_a_step_has_no_line_in_the_forest() ->
     assert "libuv (C)" not in forest
 
 
-def all_failed() -> Run:
-    cells = [faulty(cell_of("2", runtime), 1, "failed", "ended early") for runtime in ("3.11", "3.14t")]
-    return run_of(cells)
-
-
 def idle() -> Run:
     cells: list[CellResult] = [
         replace(
@@ -35,7 +30,10 @@ def idle() -> Run:
     return run_of(cells)
 
 
-@pytest.mark.parametrize("run", [all_failed(), idle()], ids=["all failed", "no clients"])
+FAILED = run_of([faulty(cell_of("2", runtime), 1, "failed", "ended early") for runtime in ("3.11", "3.14t")])
+
+
+@pytest.mark.parametrize("run", [FAILED, idle()], ids=["all failed", "no clients"])
 def test_whatever_a_run_holds_there_is_a_page(run: Run) -> None:
     chapters = {one.attributes["id"] for one in elements(page_of(run)) if one.name == "section"}
     assert {"verdict", "validity", "cells", "machine"} <= chapters

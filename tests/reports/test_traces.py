@@ -147,11 +147,6 @@ def test_a_ratio_is_the_median_over_blocks_of_the_mean_over_the_settings_it_name
     assert counts == first_screen + [22] * 5 + [2] * 11 * 5
 
 
-def test_one_over_all_settings_names_the_denominators_first_and_only_what_passed() -> None:
-    first = in_table("ratio")[0].attributes["data-cells"].split()
-    assert [one.partition("-")[0] for one in first] == ["3.11"] * 11 + ["3.14"] * 11
-
-
 def test_the_numbers_of_the_verdict_are_those_of_the_cells_that_its_clauses_name() -> None:
     clauses = with_attribute(found(), "data-figure", "verdict")
     assert len(clauses) == 1

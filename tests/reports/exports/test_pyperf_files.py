@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -24,8 +23,6 @@ from tests.reports.compare.test_runs import cells, compared, run
 
 TIMES_MS = (2000, 2010, 1995, 2005, 1990, 2002)
 SLOWER_MS = tuple(round(1.2 * time_ms) for time_ms in TIMES_MS)
-
-needs_pyperf = pytest.mark.skipif(find_spec("pyperf") is None, reason="pyperf is not installed: pip install pyperf")
 
 # As pyperf 2.10 writes it: a run that only calibrates, then a process each with warm-ups and values.
 THEIRS: dict[str, Any] = {
@@ -144,7 +141,6 @@ def test_runs_and_files_of_pyperf_are_told_apart_by_what_is_in_them(tmp_path: Pa
         saved_at(written({}, tmp_path))
 
 
-@needs_pyperf
 def test_a_file_that_pyperf_wrote_is_read(tmp_path: Path) -> None:
     path = tmp_path / "timeit.json"
     options = ["--quiet", "-p2", "-n3", "-w1", "-l1000", "--name=sum", "sum(range(99))", "-o"]

@@ -51,7 +51,6 @@ CASES: list[tuple[Fact, list[str]]] = [
     (stressed("notice", "RuntimeError: Set changed size during iteration", only=False), ["iteration"]),
     (stressed("notice", "The global interpreter lock (GIL) has been enabled to load module 'x'"), ["audit"]),
     (stressed("notice", "ValueError: list modified during sort"), []),
-    (stressed("hang"), []),
     (SlowRelease(found=FOUND), ["compare patch releases"]),
 ]
 

@@ -11,7 +11,6 @@ from tests.reports.sample import run_of
 @pytest.mark.parametrize(
     ("command", "resumed"),
     [
-        (["runner.py"], "python runner.py --resume reports/out/20260102T030405-sample"),
         (["runner.py", "--out", "run-base"], "python runner.py --resume run-base"),
         (["runner.py", "--out=/tmp/a b", "--system", "4"], "python runner.py --resume '/tmp/a b'"),
     ],

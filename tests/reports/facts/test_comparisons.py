@@ -12,7 +12,7 @@ from core.result import CellResult
 from reports.facts.comparisons import Comparison, compare
 from reports.facts.pairs import OVER_ALL
 from reports.statistics.stats import effect
-from tests.reports.facts.timed_cells import BLOCKS, FEWEST_P, compared, only, steady, timed
+from tests.reports.facts.timed_cells import BLOCKS, compared, only, steady, timed
 from tests.reports.sample import MS, cell_of, measured, run_of
 from tests.reports.sweeps import served
 
@@ -21,7 +21,7 @@ def test_a_ratio_above_one_says_that_the_numerator_is_faster() -> None:
     one = only(steady("3.11", 3000) + steady("3.14", 1500))
     assert (one.denominator, one.numerator, one.step) == ("3.11", "3.14", "version")
     assert [one.ratio, one.low, one.high] == pytest.approx([2, 2, 2])
-    assert (one.verdict, one.p, one.blocks) == ("faster", FEWEST_P, BLOCKS)
+    assert (one.verdict, one.p, one.blocks) == ("faster", 2**-7, BLOCKS)
 
 
 def test_one_starved_client_of_four_makes_the_arm_slower() -> None:

@@ -12,18 +12,12 @@ from tests.reports.sample import MS, cell_of, measured, run_of
 BLOCKS = 8
 
 
-FEWEST_P = 2.0 ** (1 - BLOCKS)
-
-
-AGAIN = " again"
-
-
 NO_VALUES: Mapping[str, Value] = {}
 
 
 def timed(arm: str, block: int, ms: float, values: Mapping[str, Value] = NO_VALUES, **more: Any) -> CellResult:
     """An ok cell of *arm* that took *ms*."""
-    cell = measured(cell_of("2", arm.removesuffix(AGAIN), values), block, [round(ms * MS)])
+    cell = measured(cell_of("2", arm.removesuffix(" again"), values), block, [round(ms * MS)])
     return replace(cell, **{"arm": arm, "wall_ns": round(ms * MS), **more})
 
 

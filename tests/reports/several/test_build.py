@@ -92,25 +92,22 @@ def test_a_setting_that_one_run_alone_has_is_left_to_its_own_page(page: str) -> 
     assert page_of(trio()[1], trio()[1]).count("System 2") > 2
 
 
-def apart(*views: View) -> tuple[str, list[str], list[str]]:
-    """What may be compared, what forbids it, what else differs."""
-    (section,) = [section for section in side_by_side(views).sections if section.key == "apart"]
+def apart(*places: int) -> tuple[str, list[str], list[str]]:
+    """Of runs of the trio: what may be compared, what forbids it, what else differs."""
+    sections = side_by_side([trio()[place] for place in places]).sections
+    (section,) = [section for section in sections if section.key == "apart"]
     may, *obstacles = map(str, section.sentences)
     return may, obstacles, list(map(str, section.parts[0].sentences))
 
 
-def of_trio(*places: int) -> tuple[str, list[str], list[str]]:
-    return apart(*(trio()[place] for place in places))
-
-
 def test_which_runs_may_be_compared_is_said_first() -> None:
-    assert of_trio(0, 1)[0].endswith("their completion times may be compared.")
-    assert "only within these groups of runs: A, B." in of_trio(0, 1, 2)[0]
-    assert of_trio(0, 2)[0].startswith("Completion times of different runs must not be compared")
+    assert apart(0, 1)[0].endswith("their completion times may be compared.")
+    assert "only within these groups of runs: A, B." in apart(0, 1, 2)[0]
+    assert apart(0, 2)[0].startswith("Completion times of different runs must not be compared")
 
 
 def test_runs_that_agree_have_nothing_to_say() -> None:
-    assert of_trio(0, 0)[1:] == ([], [])
+    assert apart(0, 0)[1:] == ([], [])
 
 
 @pytest.mark.parametrize("count", [0, 1, 27])

@@ -162,9 +162,5 @@ def test_independent_blocks_seem_dependent_in_5_percent_of_runs() -> None:
     assert 3 <= seen <= 19  # 5 %, give or take three standard errors
 
 
-def test_blocks_that_are_all_alike_do_not_depend_on_each_other() -> None:
-    assert p_of([0.5] * 10) == 1.0
-
-
-def test_seven_blocks_are_too_few_to_say() -> None:
-    assert p_of([0.1] * 7) is None
+def test_of_blocks_that_are_alike_or_too_few_nothing_is_seen() -> None:
+    assert (p_of([0.5] * 10), p_of([0.1] * 7)) == (1.0, None)

@@ -92,11 +92,6 @@ def test_an_effect_without_blocks_is_refused() -> None:
         effect([])
 
 
-def test_alike_values_have_an_interval_of_no_width() -> None:
-    seen = effect([0.5] * 7)
-    assert (seen.low, seen.value, seen.high) == (0.5, 0.5, 0.5)
-
-
 @settings(max_examples=40)
 @given(few_values, st.floats(-2, 2), st.floats(0.1, 10))
 def test_an_interval_moves_and_stretches_with_its_values(values: list[float], shift: float, scale: float) -> None:

@@ -44,7 +44,6 @@ def test_faster_and_slower_take_both_the_interval_and_the_p(case: Evidence, word
 
 
 def test_reason_of_equivalent_says_when_a_smaller_difference_is_there() -> None:
-    assert str(judge(evidence(0.99, 1.0, 1.02, p=0.9)).why) == "the interval 0.99 to 1.02 lies within ±3 %"
     smaller = "the difference is significant but smaller than the margin (p is 0.001)"
     assert str(judge(evidence(1.01, 1.02, 1.025)).why).endswith(smaller)
 

@@ -71,20 +71,6 @@ def test_arms_that_share_no_block_are_not_compared() -> None:
     assert line.startswith(f"{NEW} and {OLD} cannot be compared: no block measured both arms")
 
 
-def test_settings_are_told_apart() -> None:
-    cells = [
-        blocks_of(name, rate * count, blocks=SIX, NUM_CONNECTIONS_PER_CLIENT=count)
-        for count in (1, 4)
-        for name, rate in ((OLD, 1000), (NEW, 1500))
-    ]
-    run = a_run(*cells)
-    run.plan["rows"] = [{"system": some[0].system, "params": some[0].params} for some in cells]
-    assert [line.partition(": ")[0] for line in told(run)[:2]] == [
-        "NUM_CONNECTIONS_PER_CLIENT 1",
-        "NUM_CONNECTIONS_PER_CLIENT 4",
-    ]
-
-
 @pytest.mark.parametrize(
     ("said", "shown"),
     [
