@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.result import CellResult, Run
+from core.result import Run
 from tests.reports.contestants import TITLES as CONTESTANTS
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.reading import elements, page_of
@@ -20,7 +20,7 @@ def test_a_setting_that_has_neither_arm_of_a_step_has_no_line_in_the_forest() ->
 
 
 def idle() -> Run:
-    cells: list[CellResult] = [
+    cells = [
         replace(
             measured(cell_of("2", runtime, {"NUM_CLIENTS": 0}), block, [2000 * MS]), clients=[], wall_ns=0, latency={}
         )

@@ -53,10 +53,6 @@ def test_p_is_the_same_for_either_direction_and_never_below_its_floor(values: li
     assert 2.0 ** (1 - len(values)) <= p <= 1
 
 
-def test_no_difference_at_all_has_a_p_of_1() -> None:
-    assert sign_flip_p([0.0] * 6) == 1.0
-
-
 def test_drawn_signs_agree_with_the_exact_p_and_are_the_same_for_the_same_seed() -> None:
     values = np.random.default_rng(2).standard_normal(EXACT_UP_TO) + 0.35
     exact = sign_flip_p(values)
