@@ -15,6 +15,7 @@ from core.hosts import VIA, Host, Layout
 from core.messages import Message, listed, message
 from core.method import ORCHESTRATOR
 from core.system_file import file_of
+from core.user_service import HTTP2
 
 MOST_HOSTS = 64
 _NAME = r"[a-z0-9][a-z0-9_-]{0,39}"
@@ -221,6 +222,7 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
         ),
         message("A program beside the service (--with) runs only on this machine."): bool(plan.beside),
         message("Limits on CPU time and memory apply only on this machine."): method.is_limited,
+        message("HTTP/2 (--protocol http2) works only on this machine."): bool(service and service.protocol == HTTP2),
         message(
             "Clients must stop after a time, not after a number of requests. Give a duration, such as --duration 2."
         ): not method.duration_s,

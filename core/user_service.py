@@ -8,7 +8,7 @@ from core.request_plan import RequestPlan
 from core.secret import Text, for_file, from_file
 
 START_DEADLINE_S = 30.0
-HTTP, FRAMED = "http", "framed"
+HTTP, HTTP2, FRAMED = "http", "http2", "framed"
 HTTPS = "https"
 
 

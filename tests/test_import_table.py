@@ -35,6 +35,7 @@ LIBRARIES = {
     "reports": "numpy scipy matplotlib rich jinja2 markupsafe",
 }
 ONE_FILE = {
+    "clients/user_service/http2.py": "h2",
     "core/decode.py": "msgspec",
     "core/languages.py": "polib",
     "core/record.py": "msgspec",

@@ -14,7 +14,7 @@ from clients.slowest import shared
 from clients.user_service import framed, http
 from clients.user_service.plan import Bursts, PlanTally, PreparedRequest, with_templates
 from clients.user_service.session import Session
-from clients.user_service.tls import Tls
+from clients.user_service.tls import HTTP1, HTTP2, Tls
 from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers, together, turns
 from core.cell import Cell
 from core.child import Slice, thread_run_queue_ns, wait_until
@@ -42,9 +42,18 @@ class ServiceConnection(Protocol):
         """Close the connection."""
 
 
-Connect = Callable[[str, float], ServiceConnection]
+Connect = Callable[..., ServiceConnection]
+
+
+def _connect_http2(address: str, deadline_s: float, tls: Tls | None = None) -> ServiceConnection:
+    from clients.user_service.http2 import Http2Connection  # its package is installed only for clients that need it
+
+    return Http2Connection(address, deadline_s, tls)
+
+
 PROTOCOLS: Mapping[str, tuple[Connect, Callable[[Request, str, str], bytes]]] = {
     "http": (http.HttpConnection, http.message),
+    "http2": (_connect_http2, http.message),
     "framed": (framed.FramedConnection, framed.message),
 }
 
@@ -307,8 +316,9 @@ def prepare(service: Mapping[str, Any], plan: RequestPlan, address: str) -> list
 
 def connector(service: Mapping[str, Any]) -> Connect:
     """Return a function that opens a connection to the service."""
-    tls = service.get("tls")
-    return partial(http.HttpConnection, tls=Tls(tls)) if tls else PROTOCOLS[service["protocol"]][0]
+    tls, protocol = service.get("tls"), service["protocol"]
+    connect = PROTOCOLS[protocol][0]
+    return partial(connect, tls=Tls(tls, HTTP2 if protocol == "http2" else HTTP1)) if tls else connect
 
 
 def session_of(service: Mapping[str, Any], address: str, user: int) -> Session:

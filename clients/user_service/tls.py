@@ -7,6 +7,7 @@ from typing import Any
 from clients.channel import CallFailed
 
 FAILED = "tls"
+HTTP1, HTTP2 = "http/1.1", "h2"  # names of ALPN
 
 
 class Tls:
@@ -15,7 +16,8 @@ class Tls:
     ca: a file of trusted certificates, or "" for those of the system
     """
 
-    def __init__(self, settings: Mapping[str, Any]) -> None:
+    def __init__(self, settings: Mapping[str, Any], protocol: str = HTTP1) -> None:
+        """protocol: what the service must agree to by ALPN if it is not HTTP/1.1."""
         import ssl
 
         self._quiet = ssl.SSLWantReadError
@@ -23,7 +25,8 @@ class Tls:
             self._context = ssl.create_default_context(cafile=settings["ca"] or None)
         except OSError as error:
             raise CallFailed(FAILED, f"{settings['ca']}: {error}") from None
-        self._context.set_alpn_protocols(["http/1.1"])
+        self._protocol = protocol
+        self._context.set_alpn_protocols([protocol])
         if settings["insecure"]:
             self._context.check_hostname = False
             self._context.verify_mode = ssl.CERT_NONE
@@ -32,10 +35,14 @@ class Tls:
         """Do the TLS handshake on *sock*. Return the TLS socket. Raises CallFailed with the reason."""
         host = "localhost" if address.startswith("/") else address.rpartition(":")[0].strip("[]")
         try:
-            return self._context.wrap_socket(sock, server_hostname=host)
+            secured = self._context.wrap_socket(sock, server_hostname=host)
         except OSError as error:
             sock.close()
             raise CallFailed(FAILED, str(error)) from error
+        if self._protocol not in (HTTP1, secured.selected_alpn_protocol()):
+            secured.close()
+            raise CallFailed(FAILED, f"the service did not choose {self._protocol} by ALPN")
+        return secured
 
     def is_quiet(self, error: OSError) -> bool:
         """Return whether *error* only says that a TLS record without application data was read."""

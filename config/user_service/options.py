@@ -29,7 +29,7 @@ from core.messages import message
 from core.method import cores_usable
 from core.runtime import NATIVE
 from core.secret import Text
-from core.user_service import FRAMED, HTTP, HTTPS
+from core.user_service import FRAMED, HTTP, HTTP2, HTTPS
 from systems import built_in
 
 AUTO, AUTO_THREADS = "auto", (2, 8)
@@ -145,9 +145,9 @@ SERVICE = (
     ARM,
     Option(
         "--protocol P",
-        message("The protocol of the service: http (default) or framed."),
+        message("The protocol of the service: http (default), which is HTTP/1.1, http2 or framed."),
         applies_to=USER_SERVICE,
-        choices=(HTTP, FRAMED),
+        choices=(HTTP, HTTP2, FRAMED),
     ),
     Option(
         "--scheme S",

@@ -22,7 +22,7 @@ from core.redact import Redactor
 from core.request_plan import ANY, RequestPlan
 from core.runtime import NATIVE, RuntimeName
 from core.secret import HIDDEN, Secret, Text, revealed, secrets_in
-from core.user_service import HTTP, HTTPS, Command, Start, Target, UserService
+from core.user_service import FRAMED, HTTP, HTTPS, Command, Start, Target, UserService
 
 METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=ORCHESTRATOR)
 BLOCKS = 8  # the minimum for a verdict on the four comparisons of four runtimes (reports.significance)
@@ -128,7 +128,7 @@ def target(name: str, url: str, protocol: str = HTTP, tls: Mapping[str, Any] | N
     text = hidden(Given(value=url, name=f"--target or --arm {name}"), mask_url)
     scheme, _, rest = revealed(text).partition(":")
     address, prefix = "", ""
-    pattern = _TCP if scheme == "tcp" else _HTTP if scheme in PORTS and protocol == HTTP else None
+    pattern = _TCP if scheme == "tcp" else _HTTP if scheme in PORTS and protocol != FRAMED else None
     if scheme == "unix" and rest.startswith("/") and rest.isprintable() and len(rest.encode()) <= MOST_PATH_BYTES:
         address = rest
     elif (

@@ -28,11 +28,12 @@ from core.messages import listed, message
 from core.places import COUNTER, INT, USER, UUID, Place, places
 from core.request_plan import Request, RequestPlan
 from core.secret import HIDDEN, Secret, Text, revealed
-from core.user_service import FRAMED
+from core.user_service import FRAMED, HTTP2
 
 MOST_WEIGHT = 10**6
 MOST_RATE = 10**8
 LONGEST_THINK_TIME_S = 10.0**6
+HTTP1_HEADERS = ("connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade")
 _LINE = re.compile(r"(?:(?P<method>[A-Z]{1,16}) +)?(?P<path>/(?:\{\{[^{}#]*\}\}|[^\s#])*)")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 _PLACE_LIKE = re.compile(rb"\{\{ *[A-Za-z_][^{}]*\}\}")
@@ -300,7 +301,14 @@ def hidden_answer(request: Request) -> Secret:
 
 
 def expect_sendable(plan: RequestPlan, protocol: str) -> None:
-    """Raise BadInput if a framed message cannot carry a request: headers, or a body that is not a JSON object."""
+    """Raise BadInput if the protocol cannot carry a request."""
+    for request in plan.requests if protocol == HTTP2 else ():
+        if refused := [name for name in request.headers if name.lower() in HTTP1_HEADERS]:
+            raise BadInput(
+                "{request} has the headers {names}, which HTTP/2 forbids. Remove them, or use the protocol http.",
+                request=str(request),
+                names=listed(refused),
+            )
     for request in plan.requests if protocol == FRAMED else ():
         texts = [request.path, request.body]
         if request.first or request.save or any(len(places(revealed(text).encode())) > 1 for text in texts):

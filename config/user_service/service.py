@@ -10,7 +10,7 @@ from core.errors import BadInput
 from core.messages import listed
 from core.runtime import NATIVE
 from core.system import SIZES, Program, System
-from core.user_service import HTTP, Command, Target, UserService
+from core.user_service import FRAMED, HTTP2, Command, Target, UserService
 
 GROUP = "own"
 NATIVE_CLIENT = Program(name="loadgen", arguments=("--report", "child", "--protocol", "http"))
@@ -51,7 +51,8 @@ def _system(name: str, title: str, start: Command | Target, told: Mapping[str, A
         reads=(CONNECTIONS, "RATE", *threads),
         child_config={"own": told},
         user_service=start,
-        native_client=NATIVE_CLIENT if told["protocol"] == HTTP else None,
+        native_client=NATIVE_CLIENT if told["protocol"] != FRAMED else None,
+        requirements="requirements/h2.txt" if told["protocol"] == HTTP2 else "",
         forks=isinstance(start, Target) or start.forks,
     )
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -17,6 +18,7 @@ from core.errors import GilscopeError
 from core.request_plan import ANY, Request, RequestPlan
 from core.stress import Check
 from lab.run.cell_run import Bench, CellRun
+from lab.run.runtimes import orchestrator
 
 TIMES = 3  # how often each request is sent to one started service
 _CHANGES = object()
@@ -50,6 +52,9 @@ def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]
     The first round under that arm then reports that the service does not start.
     """
     try:
+        if entry.system.requirements:  # of clients, as which this process asks
+            python = orchestrator().python(entry.system.requirements)
+            sys.path += map(str, python.parent.parent.glob("lib/python3.*/site-packages"))
         with CellRun(entry, 0, replace(bench, inside={})) as run:
             return ask_service(entry.system.child_config["own"], run.serve()[0][0], deadline_s)
     except GilscopeError:

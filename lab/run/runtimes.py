@@ -146,7 +146,7 @@ class UserServiceRuntime:
     def command(self, system: System, role: str) -> list[str]:
         """Return the child's command line. Raises EnvironmentFailed if the user's packages cannot be installed."""
         self.python(system)
-        return [sys.executable, *USER_SERVICE_CHILD]
+        return [str(orchestrator().python(system.requirements)), *USER_SERVICE_CHILD]
 
     def child_config(self, system: System) -> dict[str, Any]:
         """Return the settings that the child of a user's service gets at its start: the command and its runtime."""

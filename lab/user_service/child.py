@@ -21,6 +21,7 @@ from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants, usage_of
 from lab.user_service import holders
 from lab.user_service.command import (
+    DEAF,
     CommandFailed,
     check_requests,
     end_descendants,
@@ -49,10 +50,12 @@ class RunningService:
         self.address = own["address"]
         check_requests(own)
         state = probe(own, self.address, ANSWER_DEADLINE_S)
-        if state:
+        if state.code == DEAF:
             raise CommandFailed(
                 "The service at {url} does not {state}. Start the service first.", url=own["url"], state=state
             )
+        if state:
+            raise CommandFailed("The service at {url} does not {state}.", url=own["url"], state=state)
         self._ready = self.pythons()
         self.count()
 

@@ -20,6 +20,7 @@ from core.messages import NOTHING, Message, listed, message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
 from core.request_plan import RequestPlan
+from core.user_service import HTTP2
 from lab.gil.notice import notices
 from lab.output import OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit
@@ -284,6 +285,13 @@ def check_requests(own: Mapping[str, Any]) -> None:
 
 def probe(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
     """Send the plan's first request to the service. Return what the service fails to do, or NOTHING if it answers."""
+    state = _probed(own, address, deadline_s)
+    if own["protocol"] != HTTP2 or state.code == DEAF or not state:
+        return state
+    return message("{state}; if it speaks only HTTP/1.1, leave out --protocol http2", code=state.code, state=state)
+
+
+def _probed(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
     (request, *_) = RequestPlan.from_json(own["requests"]).requests
     (first,) = prepare(own, RequestPlan(requests=(request,)), address)
     try:

@@ -224,6 +224,7 @@ fn job(cell: &Cell, flags: &Flags) -> Result<Job, String> {
     Ok(Job {
         sessions: own.sessions(&kinds, address),
         tls: own.tls(address)?,
+        http2: own.speaks_http2(),
         kinds,
         order: own.order(client_id + 1),
         probe: None,

@@ -169,7 +169,7 @@ impl Worker {
         match written {
             Ok(Written::Whole | Written::Part) => {}
             Ok(Written::Refused) => self.receive(at, true),
-            Err(_) => self.fail(at, Fault::Reset),
+            Err(error) => self.fail(at, fault_of(&error)),
         }
     }
 
@@ -208,16 +208,16 @@ impl Worker {
         if connection.socket.is_none() {
             return false;
         }
-        let is_secured = connection.tls.is_some(); // there may be more, whatever was read
+        let is_wrapped = connection.tls.is_some() || connection.http2.is_some(); // there may be more, whatever was read
         match connection.read(read_buffer, self.poll.registry(), at) {
             Ok(0) => self.on_end(at),
             Ok(bytes) => {
                 self.take_in(at, &read_buffer[..bytes]);
-                return ended || bytes == read_buffer.len() || is_secured;
+                return ended || bytes == read_buffer.len() || is_wrapped;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return true,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(_) => self.fail(at, Fault::Reset),
+            Err(error) => self.fail(at, fault_of(&error)),
         }
         false
     }
@@ -330,5 +330,14 @@ impl Worker {
         } else {
             self.set_free(user);
         }
+    }
+}
+
+fn fault_of(error: &io::Error) -> Fault {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => Fault::Closed,
+        io::ErrorKind::InvalidData => Fault::Garbled,
+        io::ErrorKind::Unsupported => Fault::Tls,
+        _ => Fault::Reset,
     }
 }

@@ -41,6 +41,8 @@ pub struct Job {
     pub options: Options,
     /// None if connections are not secured.
     pub tls: Option<Tls>,
+    /// Whether requests go by HTTP/2.
+    pub http2: bool,
     /// The actual buffer sizes, once a connection is open.
     pub actual: OnceLock<Actual>,
     /// A connection for each request.

@@ -71,7 +71,7 @@ impl Worker {
         for spec in specs {
             let (first, number) = (connections.len(), users.len());
             let connection =
-                |address: &_| Connection::new(Clone::clone(address), number, Reader::new(job.expect()));
+                |address: &_| Connection::new(Clone::clone(address), number, Reader::new(job.expect()), job.http2);
             connections.extend(spec.addresses.iter().map(connection));
             let seed = spec.seed;
             let mut user = VirtualUser::new(spec, first);

@@ -8,6 +8,7 @@ use mio::{Interest, Registry, Token};
 use rustls::client::ClientConnection;
 use socket2::{SockAddr, Socket};
 
+use crate::net::http2::Http2;
 use crate::response::reader::Reader;
 
 /// What a connection is doing.
@@ -29,6 +30,8 @@ pub struct Connection {
     pub socket: Option<Socket>,
     /// None if it is not secured.
     pub tls: Option<Box<ClientConnection>>,
+    /// None with HTTP/1.1, and until the first request.
+    pub http2: Option<Box<Http2>>,
     pub reader: Reader,
     /// The request, if its user makes it: Kind::template.
     pub filled: Vec<u8>,
@@ -41,6 +44,7 @@ pub struct Connection {
     pub started_ns: u64,
     pub first_byte_ns: u64,
     pub intended_ns: u64,
+    speaks_http2: bool,
     watches_writable: bool,
 }
 
@@ -54,13 +58,14 @@ pub enum Written {
 
 impl Connection {
     /// One that is not open yet.
-    pub fn new(address: SockAddr, user: usize, reader: Reader) -> Self {
+    pub fn new(address: SockAddr, user: usize, reader: Reader, speaks_http2: bool) -> Self {
         Self {
             address,
             user,
             state: State::Closed,
             socket: None,
             tls: None,
+            http2: None,
             reader,
             filled: Vec::new(),
             written: 0,
@@ -69,6 +74,7 @@ impl Connection {
             started_ns: 0,
             first_byte_ns: 0,
             intended_ns: 0,
+            speaks_http2,
             watches_writable: false,
         }
     }
@@ -97,6 +103,7 @@ impl Connection {
     pub fn close(&mut self) {
         self.socket = None;
         self.tls = None;
+        self.http2 = None;
         self.state = State::Closed;
     }
 
@@ -111,40 +118,94 @@ impl Connection {
 
     /// Write what is left of the request, as far as the socket takes it.
     pub fn write(&mut self, message: &[u8], registry: &Registry, token: usize) -> io::Result<Written> {
+        if self.speaks_http2 {
+            if self.written < message.len() {
+                self.http2()?.send(message)?;
+                self.written = message.len();
+            }
+            return self.write_frames(registry, token);
+        }
+        let (written, how) = self.put(&message[self.written..], registry, token)?;
+        self.written += written;
+        Ok(how)
+    }
+
+    /// Write bytes, through TLS if there is any, as far as the socket takes them; how many it took.
+    fn put(&mut self, data: &[u8], registry: &Registry, token: usize) -> io::Result<(usize, Written)> {
         if let Some(tls) = &mut self.tls {
-            tls.writer().write_all(&message[self.written..])?;
-            self.written = message.len();
-            return self.flush(registry, token);
+            tls.writer().write_all(data)?;
+            return Ok((data.len(), self.flush(registry, token)?));
         }
         let Some(mut socket) = self.socket.as_ref() else {
-            return Ok(Written::Refused);
+            return Ok((0, Written::Refused));
         };
-        while self.written < message.len() {
-            match socket.write(&message[self.written..]) {
-                Ok(bytes) => self.written += bytes,
+        let mut written = 0;
+        while written < data.len() {
+            match socket.write(&data[written..]) {
+                Ok(bytes) => written += bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.watch_writable(true, registry, token)?;
-                    return Ok(Written::Part);
+                    return Ok((written, Written::Part));
                 }
-                Err(_) => return Ok(Written::Refused),
+                Err(_) => return Ok((written, Written::Refused)),
             }
         }
         // a Unix socket would tell of each write that its peer has read
         if self.watches_writable && self.address.is_unix() {
             self.watch_writable(false, registry, token)?;
         }
-        Ok(Written::Whole)
+        Ok((written, Written::Whole))
     }
 
-    /// Whether TLS has something left to write.
+    /// HTTP/2 on this connection. Fails with Unsupported if the service has not agreed to it by ALPN.
+    fn http2(&mut self) -> io::Result<&mut Http2> {
+        if self.tls.as_ref().is_some_and(|tls| tls.alpn_protocol() != Some(b"h2")) {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let http2 = match self.http2.take() {
+            Some(http2) => http2,
+            None => Box::new(Http2::new(self.tls.is_some())?),
+        };
+        Ok(self.http2.insert(http2))
+    }
+
+    fn write_frames(&mut self, registry: &Registry, token: usize) -> io::Result<Written> {
+        let Some(unsent) = self.http2.as_mut().map(|http2| http2.take_unsent()) else {
+            return Ok(Written::Refused);
+        };
+        let (sent, how) = self.put(&unsent, registry, token)?;
+        if let Some(http2) = &mut self.http2 {
+            http2.put_back(unsent, sent);
+        }
+        Ok(how)
+    }
+
+    /// Whether TLS or HTTP/2 has something left to write.
     pub fn has_more_to_write(&self) -> bool {
         self.tls.as_ref().is_some_and(|tls| tls.wants_write())
+            || self.http2.as_ref().is_some_and(|http2| http2.has_unsent())
+    }
+
+    /// Read what has come, of the answer if by HTTP/2; 0 at the end.
+    #[inline]
+    pub fn read(&mut self, buffer: &mut [u8], registry: &Registry, token: usize) -> io::Result<usize> {
+        while let Some(http2) = &mut self.http2 {
+            let bytes = http2.read(buffer);
+            if bytes > 0 || http2.is_over {
+                return Ok(bytes);
+            }
+            let bytes = self.read_bytes(buffer, registry, token)?;
+            if let Some(http2) = &mut self.http2 {
+                http2.feed(&buffer[..bytes])?;
+            }
+            self.write_frames(registry, token)?;
+        }
+        self.read_bytes(buffer, registry, token)
     }
 
     /// Read what has come, through TLS if there is any; 0 at the end.
-    #[inline]
-    pub fn read(&mut self, buffer: &mut [u8], registry: &Registry, token: usize) -> io::Result<usize> {
+    fn read_bytes(&mut self, buffer: &mut [u8], registry: &Registry, token: usize) -> io::Result<usize> {
         let Some(mut socket) = self.socket.as_ref() else {
             return Ok(0);
         };
@@ -161,7 +222,7 @@ impl Connection {
             tls.process_new_packets().map_err(io::Error::other)?;
             if tls.wants_write() {
                 self.flush(registry, token)?;
-                return self.read(buffer, registry, token);
+                return self.read_bytes(buffer, registry, token);
             }
         }
     }

@@ -26,8 +26,8 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// host: what the certificate must be valid for.
-    pub fn new(settings: &TlsSettings, host: &str) -> Result<Self, String> {
+    /// host: what the certificate must be valid for. protocol: what is offered by ALPN.
+    pub fn new(settings: &TlsSettings, host: &str, protocol: &str) -> Result<Self, String> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
@@ -42,7 +42,7 @@ impl Tls {
             .with_custom_certificate_verifier(Arc::new(Check { provider, trust }))
             .with_no_client_auth();
         config.resumption = Resumption::disabled(); // as the Python client: each handshake is whole
-        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        config.alpn_protocols = vec![protocol.as_bytes().to_vec()];
         let host = host.trim_matches(['[', ']']).to_owned();
         let name = ServerName::try_from(host.clone()).map_err(|error| format!("host {host}: {error}"))?;
         Ok(Self {

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::engine::job::Kind;
+use crate::net::http2;
 use crate::net::tls::{Tls, TlsSettings};
 use crate::request::session::{Sessions, Source, Template};
 use crate::response::body::Body;
@@ -61,9 +62,13 @@ impl OwnService {
     pub fn parse(told: &Value) -> Result<Self, String> {
         let service = Self::deserialize(told).map_err(|error| format!("own cannot be read: {error}"))?;
         match service.protocol.as_str() {
-            "http" => Ok(service),
+            "http" | "http2" => Ok(service),
             other => Err(format!("protocol is {other:?}; the native client speaks http to a user's service")),
         }
+    }
+
+    pub fn speaks_http2(&self) -> bool {
+        self.protocol == "http2"
     }
 
     /// How long an answer may take, in ns; `default_ns` if that is not said.
@@ -88,7 +93,8 @@ impl OwnService {
 
     /// How connections to a service at `address` are secured, if they are.
     pub fn tls(&self, address: &str) -> Result<Option<Tls>, String> {
-        self.tls.as_ref().map(|settings| Tls::new(settings, &host_of(address))).transpose()
+        let protocol = if self.speaks_http2() { "h2" } else { "http/1.1" };
+        self.tls.as_ref().map(|settings| Tls::new(settings, &host_of(address), protocol)).transpose()
     }
 
     /// What users remember for these kinds; none if they need not.
@@ -138,13 +144,17 @@ impl OwnService {
         let given: Vec<String> = request.headers.keys().map(|name| name.to_ascii_lowercase()).collect();
         let saved: Vec<String> = self.requests.requests.iter().flat_map(|one| one.save.keys().cloned()).collect();
         let keeps_cookies = self.requests.requests.iter().any(|one| one.first);
+        let template = Template::of(&message, &given, &saved, keeps_cookies);
+        if self.speaks_http2() && template.is_none() {
+            http2::translate(&message, "http").map_err(|error| format!("HTTP/2 cannot send {}: {error}", request.title))?;
+        }
         let source = |(name, from): (&String, &BTreeMap<String, String>)| {
             let (kind, place) = from.iter().next().ok_or_else(|| format!("save of {name} names no place"))?;
             Ok::<_, String>((name.clone(), Source::parse(kind, place)?))
         };
         let save = request.save.iter().map(source).collect::<Result<Vec<_>, _>>()?;
         Ok(Kind {
-            template: Template::of(&message, &given, &saved, keeps_cookies),
+            template,
             message,
             expect: Expect::Http(HttpExpect {
                 status: request.expect_status,

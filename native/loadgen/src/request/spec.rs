@@ -83,6 +83,7 @@ impl RequestSpec {
                 buffer_bytes: self.buffer_bytes,
             },
             tls: None,
+            http2: false,
             actual: OnceLock::new(),
             fresh: self.fresh,
             timeout_ns: self.timeout_ns,

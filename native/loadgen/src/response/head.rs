@@ -2,9 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use crate::limits::{MAX_BODY_BYTES, MAX_HEAD_BYTES};
-
-const MAX_HEADERS: usize = 96;
+use crate::limits::{MAX_BODY_BYTES, MAX_HEAD_BYTES, MAX_HEADERS};
 
 /// How the end of the body is found.
 #[derive(Debug, Clone, Copy, PartialEq)]
