@@ -13,9 +13,8 @@ from clients.user_service.tls import Tls
 from core.limits import MAX_BODY_BYTES, STATUSES
 
 WINDOW_BYTES = 1 << 24  # how much of an answer may be under way; native/loadgen/src/net/http2.rs has the same values
-LAST_STREAM = (
-    999  # after 500 requests: many servers end a connection after 1000, and Hypercorn does not answer the last
-)
+# After 500 requests. Many servers end a connection after 1000 requests, and Hypercorn never answers number 1001.
+LAST_STREAM = 999
 
 
 class Http2Connection(HttpConnection):
@@ -40,15 +39,13 @@ class Http2Connection(HttpConnection):
         """Send one request, which is given as for HTTP/1.1, and return status and body of its response."""
         self._deadline.begin()
         head, _, body = sent.partition(HEAD_END)
-        rest, frames = memoryview(body), self._frames
+        rest, frames, window = memoryview(body), self._frames, self._frames.local_flow_control_window
         self._status, self._content, self._is_whole = 0, bytearray(), False
         try:
             stream = frames.get_next_available_stream_id()
             frames.send_headers(stream, self._headers(head), end_stream=not body)
             while not self._is_whole:
-                while (
-                    rest and (room := min(frames.local_flow_control_window(stream), frames.max_outbound_frame_size)) > 0
-                ):
+                while rest and (room := min(window(stream), frames.max_outbound_frame_size)) > 0:
                     part, rest = rest[:room], rest[room:]
                     frames.send_data(stream, bytes(part), end_stream=not rest)
                 self._send(frames.data_to_send())

@@ -175,6 +175,7 @@ REFUSED_WITH_A_COMMAND = {
     "--protocol framed --body hello": "it must be a JSON object",
     "--protocol framed --body [1]": "it must be a JSON object",
     "--protocol framed --header 'A: b'": "has the headers A, but framed messages have no headers",
+    "--protocol http2 --header 'Upgrade: b' --header 'A: b'": "has the headers Upgrade, which HTTP/2 forbids",
 }
 REFUSED = {
     "--service-command 'x {python}'": "does not say where to listen",

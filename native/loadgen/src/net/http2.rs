@@ -18,7 +18,7 @@ use crate::limits::{MAX_HEAD_BYTES, MAX_HEADERS, MAX_HTTP2_BODY_BYTES};
 
 /// How much of an answer may be under way.
 const WINDOW_BYTES: u32 = 1 << 24;
-/// Many servers end a connection after 1000 requests, and Hypercorn does not answer the last of them.
+/// Many servers end a connection after 1000 requests, and Hypercorn never answers number 1001.
 const MAX_REQUESTS: u32 = 500;
 
 /// What the service has sent, and what is to be sent to it.
