@@ -207,7 +207,7 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
     local_only = [
         key
         for key, system in plan.systems.items()
-        if not system.hosted and (not system.supports_hosts or file_of(system))
+        if file_of(system) or not (system.hosted or system.supports_hosts)
     ]
     command = str(service.command.command) if service and service.command else "{host}{port}"
     return {

@@ -142,6 +142,8 @@ class System:
     reads: names of the parameters that the system reads, in addition to *common*
     service, caller, message, client: functions, or their names as "module:function", which loaded() imports
     service(cell, service_id, folder): returns the listening service; Unix sockets are made in folder
+    command: in place of *service*: a command that starts an HTTP server, with the placeholders of a user's command.
+        It runs in gilscope's folder, under the measured runtime
     caller(cell, client_id, addresses, connect_ns): returns one thread's Caller for the service at *addresses*;
         it passes the time of each connect in the timed region to connect_ns
     message(cell, begun): returns the request's bytes, once per client; begun asks for begun_ns in the answer
@@ -166,6 +168,7 @@ class System:
     common: tuple[str, ...] = COMMON
     reads: tuple[str, ...] = ()
     service: ServiceFactory | str | None = None
+    command: str = ""
     caller: CallerFactory | str | None = None
     message: MessageFactory | str | None = None
     client: ClientFactory | str | None = None
@@ -197,7 +200,7 @@ class System:
 
     def has_python(self, role: str) -> bool:
         """Return whether Python code under the measured runtime implements *role*, "service" or "client"."""
-        return self.service is not None if role == SERVICE else bool(self.client or self.caller or self.hosted)
+        return self.service is not None if role == SERVICE else bool(self.client or self.caller or self.user_service)
 
     def program(self, role: str) -> Program | None:
         """Return the native program that implements *role*, or None."""
@@ -220,8 +223,8 @@ class System:
 
     @property
     def hosted(self) -> bool:
-        """Return whether this is a user's service. A child of the orchestrator starts it and follows the contract."""
-        return self.user_service is not None
+        """Return whether a child of the orchestrator starts the service's command and follows the contract for it."""
+        return bool(self.command or self.user_service)
 
     def services(self, cell: Cell) -> int:
         """Return the number of service children of *cell*."""

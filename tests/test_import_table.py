@@ -46,7 +46,6 @@ ONE_FILE = {
     "experiments/echo/loop.py": "uvloop",
     "experiments/league/asyncio_servers.py": "uvloop",
     "experiments/league/anyio_app.py": "anyio",
-    "experiments/league/http_servers.py": "cheroot uvicorn waitress",
     "experiments/league/flask_app.py": "flask",
     "experiments/league/grpc.py": "grpc",
     "experiments/league/pyro5.py": "Pyro5",

@@ -1,4 +1,27 @@
-"""Declare the alternatives: servers of other projects and of the standard library. See docs/experiments.md."""
+"""Declare the alternatives: servers of other projects and of the standard library. See docs/experiments.md.
+
+HTTP servers are commands, as a user's own service is. Kept connections may be idle for longer than clients take to
+start. What else the commands say:
+
+Cheroot, CherryPy's server, has a pool of threads and a selector of kept connections.
+Source: cheroot.cherrypy.dev/en/latest/pkg/cheroot.cli/
+
+Granian has one worker. On a free-threaded build the worker is a thread of the server. WSGI uses the blocking threads,
+which limit how much Python code runs at once. ASGI uses one event loop (uvloop, from `granian[uvloop]`) and one
+blocking thread, the default. Both use one runtime thread and HTTP/1.1. Granian refuses to run on a free-threaded build
+whose GIL is on, so there is no 3.14t+gil.
+Source: github.com/emmett-framework/granian#workers-and-threads
+
+Gunicorn has one worker of the class gthread, its documented class for threads. --worker-tmp-dir is in memory, as the
+FAQ advises.
+Source: docs.gunicorn.org/en/stable/settings.html, docs.gunicorn.org/en/stable/faq.html
+
+Uvicorn with `uvicorn[standard]` has one event loop (uvloop) and httptools, which `auto` selects if they are installed.
+Source: uvicorn.dev/settings/
+
+Waitress has one main loop that reads and writes, and threads that run the application.
+Source: docs.pylonsproject.org/projects/waitress/en/stable/arguments.html
+"""
 
 from functools import partial
 from typing import Any
@@ -10,18 +33,33 @@ from core.system import System
 GRANIAN_NEEDS_NO_GIL = message("Granian refuses to run on a free-threaded build whose GIL is on")
 
 WORKERS = ("NUM_WORKERS_PER_API_SERVICE",)
+APPS = "experiments.league.http_answer"
+CHEROOT = "{python} -m cheroot --bind {host}:{port} --threads {threads} --timeout 75 --request-queue-size 4096"
+GRANIAN = "{python} -m granian --host {host} --port {port} --http 1 --no-ws --workers 1 --log-level error --interface"
+GUNICORN = (
+    "env -u GUNICORN_CMD_ARGS {python} -m gunicorn --bind {host}:{port} --backlog 4096 --worker-class gthread "
+    "--workers 1 --threads {threads} --keep-alive 75 --log-level error --no-control-socket --worker-tmp-dir /dev/shm"
+)
+UVICORN = (
+    "{python} -m uvicorn --host {host} --port {port} --workers 1 --lifespan off --log-level warning --no-access-log "
+    "--backlog 4096 --timeout-keep-alive 75"
+)
+WAITRESS = "{python} -m waitress --listen={host}:{port} --backlog=4096 --threads={threads}"
 
 
 def _alternative(name: str, title: Message, service: str, packages: str, request_cpu_us: int, **how: Any) -> System:
     """Return a system of the experiment league: a server of another project.
 
+    service: a function of this folder, or a command, which contains {host}
     packages: name of its file in requirements, or "" if it needs no packages
     """
+    is_command = "{host}" in service
     return System(
         name=name,
         title=title,
         group="league",
-        service=f"experiments.league.{service}",
+        service=None if is_command else f"experiments.league.{service}",
+        command=service if is_command else "",
         requirements=packages and f"requirements/{packages}.txt",
         request_cpu_us=request_cpu_us,
         **how,
@@ -128,25 +166,23 @@ SPEAK_HTTP = (
     _http(
         "alt-cheroot",
         message("Cheroot, numthreads = workers"),
-        "http_servers:cheroot_service",
+        f"{CHEROOT} {APPS}:wsgi_app",
         "cheroot",
         400,
         reads=WORKERS,
-        supports_hosts=True,
     ),
     _http(
         "alt-flask",
         message("Flask on Waitress, threads = workers"),
-        "http_servers:flask_service",
+        f"{WAITRESS} experiments.league.flask_app:app",
         "flask",
         500,
         reads=WORKERS,
-        supports_hosts=True,
     ),
     _http(
         "alt-flask-gunicorn",
         message("Flask on Gunicorn gthread, threads = workers"),
-        "commanded:flask_on_gunicorn",
+        f"{GUNICORN} experiments.league.flask_app:app",
         "flask",
         500,
         reads=WORKERS,
@@ -154,7 +190,7 @@ SPEAK_HTTP = (
     _http(
         "alt-granian-asgi",
         message("Granian ASGI, one loop"),
-        "commanded:granian_asgi",
+        f"{GRANIAN} asgi {APPS}:asgi_app",
         "granian",
         150,
         no_forced_gil=GRANIAN_NEEDS_NO_GIL,
@@ -162,7 +198,7 @@ SPEAK_HTTP = (
     _http(
         "alt-granian-wsgi",
         message("Granian WSGI, blocking threads = workers"),
-        "commanded:granian_wsgi",
+        f"{GRANIAN} wsgi --blocking-threads {{threads}} {APPS}:wsgi_app",
         "granian",
         150,
         reads=WORKERS,
@@ -171,7 +207,7 @@ SPEAK_HTTP = (
     _http(
         "alt-gunicorn",
         message("Gunicorn gthread, 1 worker, threads = workers"),
-        "commanded:gunicorn_wsgi",
+        f"{GUNICORN} {APPS}:wsgi_app",
         "gunicorn",
         350,
         reads=WORKERS,
@@ -179,27 +215,24 @@ SPEAK_HTTP = (
     _http(
         "alt-http-server",
         message("http.server, thread per connection"),
-        "http_servers:http_server_service",
+        "{python} -m experiments.league.http_server {host} {port}",
         "",
         300,
-        supports_hosts=True,
     ),
     _http(
         "alt-uvicorn",
         message("Uvicorn with uvloop and httptools, one loop"),
-        "http_servers:uvicorn_service",
+        f"{UVICORN} {APPS}:asgi_app",
         "uvicorn",
         200,
-        supports_hosts=True,
     ),
     _http(
         "alt-waitress",
         message("Waitress, threads = workers"),
-        "http_servers:waitress_service",
+        f"{WAITRESS} {APPS}:wsgi_app",
         "waitress",
         400,
         reads=WORKERS,
-        supports_hosts=True,
     ),
 )
 

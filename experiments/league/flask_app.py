@@ -4,38 +4,25 @@ Refused requests get gilscope's JSON; 404 and 405 are Flask's own pages.
 Source: flask.palletsprojects.com/en/stable/quickstart/
 """
 
-from typing import TYPE_CHECKING
-
 from flask import Flask, Response, request
 
 from core.work import Refused, error_answer, route
-from experiments.league.hosted import Counts
 from experiments.league.http_answer import CONTENT_TYPE
 
-if TYPE_CHECKING:
-    from wsgiref.types import WSGIApplication
+app = Flask("calculator")
+calculate = route("POST", "/calc")
 
 
-def flask_app(counts: Counts) -> "WSGIApplication":
-    """Return an application that counts its answers."""
-    app = Flask("calculator")
-    calculate = route("POST", "/calc")
+@app.post("/calc")  # type: ignore[untyped-decorator]
+def calc() -> Response:
+    """Answer a request to calculate."""
+    params = request.get_json()
+    if type(params) is not dict:
+        raise Refused(400, "the request's body is not a JSON object")
+    return Response(calculate(params), content_type=CONTENT_TYPE)
 
-    @app.post("/calc")  # type: ignore[untyped-decorator]
-    def calc() -> Response:
-        params = request.get_json()
-        if type(params) is not dict:
-            raise Refused(400, "the request's body is not a JSON object")
-        return Response(calculate(params), content_type=CONTENT_TYPE)
 
-    @app.errorhandler(Refused)  # type: ignore[untyped-decorator]
-    def refuse(refused: Refused) -> Response:
-        return Response(error_answer(refused.code, str(refused)), refused.code, content_type=CONTENT_TYPE)
-
-    @app.after_request  # type: ignore[untyped-decorator]
-    def count(response: Response) -> Response:
-        counts.add()
-        return response
-
-    wsgi: WSGIApplication = app
-    return wsgi
+@app.errorhandler(Refused)  # type: ignore[untyped-decorator]
+def refuse(refused: Refused) -> Response:
+    """Answer a refused request."""
+    return Response(error_answer(refused.code, str(refused)), refused.code, content_type=CONTENT_TYPE)

@@ -3,25 +3,25 @@
 Their protocol is that of system 3 (docs/child-contract.md).
 """
 
+import logging
 from collections.abc import Awaitable, Callable, Iterable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from core.work import Refused, decode, error_answer, route
-from experiments.league.hosted import Counts
 
 if TYPE_CHECKING:
-    from wsgiref.types import StartResponse, WSGIApplication
+    from wsgiref.types import StartResponse
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
-AsgiApp = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
-MakeWsgiApp = Callable[[Counts], "WSGIApplication"]
 
 CONTENT_TYPE = "application/json"
-IDLE_S = 75  # how long a kept connection may be idle, because clients connect long before their release
 STATUS_LINES = {status.value: f"{status.value} {status.phrase}" for status in HTTPStatus}
+
+# Waitress warns about requests that wait for a thread. A load generator makes requests wait on purpose.
+logging.getLogger("waitress.queue").setLevel(logging.ERROR)
 
 
 def http_answer(method: str, path: str, query: str, body: bytes) -> tuple[int, bytes]:
@@ -43,40 +43,30 @@ def _params(query: str, body: bytes) -> dict[str, object]:
     return params
 
 
-def wsgi_app(counts: Counts) -> "WSGIApplication":
-    """Return a WSGI application that counts its answers."""
-
-    def app(environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
-        length = int(environ.get("CONTENT_LENGTH") or 0)
-        body = environ["wsgi.input"].read(length) if length else b""
-        code, reply = http_answer(environ["REQUEST_METHOD"], environ["PATH_INFO"], environ["QUERY_STRING"], body)
-        counts.add()
-        start_response(STATUS_LINES[code], [("Content-Type", CONTENT_TYPE), ("Content-Length", str(len(reply)))])
-        return (reply,)
-
-    return app
+def wsgi_app(environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
+    """Answer a request of WSGI."""
+    length = int(environ.get("CONTENT_LENGTH") or 0)
+    body = environ["wsgi.input"].read(length) if length else b""
+    code, reply = http_answer(environ["REQUEST_METHOD"], environ["PATH_INFO"], environ["QUERY_STRING"], body)
+    start_response(STATUS_LINES[code], [("Content-Type", CONTENT_TYPE), ("Content-Length", str(len(reply)))])
+    return (reply,)
 
 
-def asgi_app(counts: Counts) -> AsgiApp:
-    """Return an ASGI application that counts its answers and calculates in the event loop, as system 3 does.
+async def asgi_app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """Answer a request of ASGI. The calculation runs in the event loop, as in system 3.
 
-    It does not support lifespan events, and raises NotImplementedError for them.
+    Raises NotImplementedError for lifespan events, which are not supported.
     """
-
-    async def app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            raise NotImplementedError(scope["type"])
-        body = b""
-        while True:
-            event = await receive()
-            body += event.get("body", b"")
-            if not event.get("more_body"):
-                break
-        code, reply = http_answer(scope["method"], scope["path"], scope["query_string"].decode("latin-1"), body)
-        counts.add()
-        length = b"%d" % len(reply)
-        headers = [(b"content-type", CONTENT_TYPE.encode()), (b"content-length", length)]
-        await send({"type": "http.response.start", "status": code, "headers": headers})
-        await send({"type": "http.response.body", "body": reply})
-
-    return app
+    if scope["type"] != "http":
+        raise NotImplementedError(scope["type"])
+    body = b""
+    while True:
+        event = await receive()
+        body += event.get("body", b"")
+        if not event.get("more_body"):
+            break
+    code, reply = http_answer(scope["method"], scope["path"], scope["query_string"].decode("latin-1"), body)
+    length = b"%d" % len(reply)
+    headers = [(b"content-type", CONTENT_TYPE.encode()), (b"content-length", length)]
+    await send({"type": "http.response.start", "status": code, "headers": headers})
+    await send({"type": "http.response.body", "body": reply})

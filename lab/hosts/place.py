@@ -70,7 +70,7 @@ class HostPlace(HostConnection):
         """Return a child's command line on the host, and make its environment there. Raises ChildFailed."""
         if isinstance(runtime, UserServiceRuntime):
             return [self.python, *USER_SERVICE_CHILD]
-        key = (str(runtime.name), "" if system.hosted else system.key, role)
+        key = (str(runtime.name), "" if system.user_service else system.key, role)
         if key not in self._commands:
             name, system_key, _ = key
             words = self.call("command", COMMAND_S, runtime=name, system=system_key, role=role)

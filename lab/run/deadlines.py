@@ -27,7 +27,7 @@ def starting_s(cell_line: Mapping[str, Any]) -> float:
 def calling_s(cell: Cell, system: System, method: Method) -> float:
     """Return how long to wait for the clients' results, in s from their release."""
     timed_s = FLOOR_S + method.duration_s + method.warmup.seconds
-    if system.hosted:
+    if system.user_service:
         return timed_s + _user_service_s(cell, system.child_config["own"], counted=not method.duration_s)
     timed_s += 0.0 if method.duration_s else cell.paced_s
     return timed_s + cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)

@@ -105,7 +105,7 @@ def preflight(plan: Plan) -> None:
     Raises BadInput if the limit is too low, /proc is missing for a service by command, cores cannot be held awake, or
     no client would call some service.
     """
-    if plan.user_service and plan.user_service.command:
+    if any(system.hosted for system in plan.systems.values()) and not (plan.user_service and plan.user_service.targets):
         expect_proc()
     if not plan.layout and any(cell.keep_awake for cell in plan.cells()):
         require_idle_class()

@@ -11,6 +11,7 @@ from core.messages import message
 from core.method import ORCHESTRATOR, SAME, Method
 from core.runtime import NATIVE, RuntimeName, facts
 from core.system import CLIENT, SERVICE, System
+from core.user_service import Command, UserService
 from lab.environments.environment import EnvironmentFailed, environment, installed_packages, requirements_file
 from lab.native import programs
 from lab.native.wheels import wheel
@@ -128,7 +129,7 @@ class Native:
 
 @dataclass(frozen=True, kw_only=True)
 class UserServiceRuntime:
-    """The runtime of a user's service: the orchestrator's Python runs a child, which starts the command.
+    """The runtime of a service that is a command: the orchestrator's Python runs a child, which starts the command.
 
     runtime: the runtime of the command; None for a service that already runs
     version, variables: empty, because the version of the child's own Python does not matter
@@ -149,10 +150,11 @@ class UserServiceRuntime:
         return [str(orchestrator().python(system.requirements)), *USER_SERVICE_CHILD]
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """Return the settings that the child of a user's service gets at its start: the command and its runtime."""
+        """Return the settings that the service's child gets at its start: the command and its runtime."""
         promises = {"gil_enabled": self.name.gil_enabled, "variables": self.name.variables}
-        own = system.child_config["own"]
-        return {"own": {**own, **promises, **(self.runtime.service_config(own) if self.runtime else {})}}
+        server = UserService(name=system.name, start=Command(command=system.command))
+        own = system.child_config.get("own") or {**server.to_json(), "prefix": ""}
+        return {"own": {**own, **promises, **self._service_config(system)}}
 
     def to_json(self) -> dict[str, Any]:
         """Return the runtime's facts for result.json."""
@@ -160,7 +162,15 @@ class UserServiceRuntime:
 
     def python(self, system: System) -> str:
         """Return the interpreter with the user's packages; "" if the service already runs. Raises EnvironmentFailed."""
-        return str(self.runtime.service_config(system.child_config["own"])["python"]) if self.runtime else ""
+        return str(self._service_config(system).get("python", ""))
+
+    def _service_config(self, system: System) -> dict[str, Any]:
+        if self.runtime is None:
+            return {}
+        if not system.command:
+            return self.runtime.service_config(system.child_config["own"])
+        python, *_ = self.runtime.command(system, SERVICE)
+        return {"python": python, "expected_python": self.runtime.interpreter.label}
 
 
 AnyRuntime = Runtime | Native | UserServiceRuntime

@@ -59,7 +59,7 @@ def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s:
     how = {"bursts": True, "answer_deadline_s": deadline_s}
     systems = {entry.system.key: entry.system for entry in entries}
     for key, system in systems.items():
-        if system.hosted:
+        if system.user_service:
             first = {entry.arm: entry for entry in reversed(entries) if entry.system.key == key}
             own, stress.checks = learn_expected_answers(
                 system.child_config["own"], list(first.values()), bench, deadline_s

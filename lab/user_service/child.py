@@ -15,7 +15,16 @@ import threading
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from core.child import exit_at_once, next_command, pin_to_cpus, print_done, print_ready, print_result, read_cell
+from core.child import (
+    exit_at_once,
+    next_command,
+    pin_to_cpus,
+    print_done,
+    print_ready,
+    print_result,
+    read_cell,
+    run_queue_ns,
+)
 from core.messages import message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants, usage_of
@@ -68,7 +77,7 @@ class RunningService:
         """Begin to count the service's CPU time, memory, workers and connections."""
         self._pids = self.pids()
         self._workers = WorkerSampler(self._pids, self.address, is_asgi=self.is_asgi)
-        self._since = usage_of(self._pids)
+        self._since, self._waited_ns = usage_of(self._pids), sum(map(run_queue_ns, self._pids))
 
     def result(self) -> dict[str, Any]:
         """Return what the child reports of the service at its end. Raises CommandFailed.
@@ -77,9 +86,11 @@ class RunningService:
         one of them has run since the start.
         """
         workers, pids = self._workers.result(), self.pids()
-        used = usage_of(pids).since(self._since).to_json() if {*pids} & {*self._pids} else {}
+        waited_ns = max(0, sum(map(run_queue_ns, pids)) - self._waited_ns)  # threads that have ended are missing
+        used = usage_of(pids).since(self._since).to_json() | {"run_queue_ns": waited_ns}
+        known = used if {*pids} & {*self._pids} else {}
         states = _states(self._ready, self.pythons(), self.promised)
-        return {**used, "requests": 0, "counted": False, "workers": workers, **states}
+        return {**known, "requests": 0, "counted": False, "workers": workers, **states}
 
     def stop(self) -> None:
         """Leave the service running, because gilscope did not start it."""
@@ -122,6 +133,8 @@ class StartedService(RunningService):
             self._is_stopping = True  # the command will be ended for this failure, so its end is no second failure
             raise
         result = super().result()
+        if not self._own["directory"]:  # a system's command, whose number of threads is known
+            result["workers"] = []
         if notices := self.command.notices():
             print(notices, file=sys.stderr)
         return result

@@ -130,7 +130,7 @@ class ServiceCommand:
         try:
             self.process = subprocess.Popen(
                 [*cell.get("join", ()), *words],
-                cwd=own["directory"],
+                cwd=own["directory"] or None,
                 env=command_environment(own, cell.get("inside", {})),
                 stdin=subprocess.DEVNULL,
                 stdout=self._output.write_end,

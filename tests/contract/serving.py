@@ -16,7 +16,7 @@ from lab.environments.environment import EnvironmentFailed
 from lab.native.programs import ProgramMissing
 from lab.places import REPOSITORY
 from lab.run.children import READY, RESULT, Child, Children
-from lab.run.runtimes import AnyRuntime
+from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
 from lab.run.sandbox import Sandbox
 from systems import find
 from tests.contract.dialects import FRAMES, HTTP, RAW, Dialect
@@ -109,8 +109,11 @@ def serving(
 ) -> AbstractContextManager[Serving]:
     """A service of system *number*, with one worker unless *params* say otherwise; killed at the end of the block."""
     system = find(number)
+    if system.hosted and isinstance(runtime, Runtime):
+        runtime = UserServiceRuntime(runtime=runtime)
     command = command_or_skip(runtime, system, "service", first)
-    told = {**small_cell(system, runtime, **params).to_json(), "service_id": 0}
+    cell = small_cell(system, runtime, **params)
+    told = {**cell.to_json(), "service_id": 0, **runtime.child_config(system)}
     return listening(command, sandbox, told, runtime.variables, dialect_of(system))
 
 

@@ -105,7 +105,7 @@ def test_it_refuses_as_the_protocol_says_and_keeps_the_connection(
                 assert FRAMES.ask(peer, b"\xff\xff\xff\xff") == (413, "")
                 assert peer.is_closed()
                 service.check_it_answers(DEADLINE_S)
-        assert service.end()["requests"] == 5 + has_limit
+        assert service.end()["requests"] == (5 + has_limit if service.dialect is FRAMES else 0)
 
 
 @pytest.mark.parametrize("name", ["alt-gunicorn", "alt-granian-wsgi"])
@@ -142,5 +142,5 @@ def test_the_work_of_a_server_with_processes_of_its_own_counts_for_the_service(
     cell, result = measured("alt-gunicorn", packaged, sandbox, CALC_TARGET=1_000_000)
     assert result.status == "ok"
     (service,) = result.services
-    assert service["processes"] == 3
+    assert service["processes"] == 2  # master and worker
     assert service["cpu_user_ns"] > cell.requests * 5_000_000  # a million additions take 20 ms or so, never 5

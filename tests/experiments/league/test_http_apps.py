@@ -10,7 +10,6 @@ from wsgiref.validate import validator
 
 import pytest
 
-from experiments.league.hosted import Counts
 from experiments.league.http_answer import asgi_app, http_answer, wsgi_app
 
 ASKED = [
@@ -35,7 +34,7 @@ def run(awaited: Awaitable[None]) -> None:
 Answer = tuple[int, str, bytes]
 
 
-def by_wsgi(counts: Counts, method: str, path: str, body: bytes) -> Answer:
+def by_wsgi(method: str, path: str, body: bytes) -> Answer:
     """Status, content length and body of the answer to a request."""
     environ: dict[str, Any] = {"REQUEST_METHOD": method, "PATH_INFO": path, "wsgi.input": io.BytesIO(body)}
     environ |= {
@@ -51,14 +50,14 @@ def by_wsgi(counts: Counts, method: str, path: str, body: bytes) -> Answer:
         started.append((status, headers))
         return lambda data: None
 
-    answered = validator(wsgi_app(counts))(environ, start_response)
+    answered = validator(wsgi_app)(environ, start_response)
     reply = b"".join(answered)
     answered.close()  # type: ignore[attr-defined]
     ((status, headers),) = started
     return int(status.partition(" ")[0]), dict(headers)["Content-Length"], reply
 
 
-def by_asgi(counts: Counts, method: str, path: str, body: bytes) -> Answer:
+def by_asgi(method: str, path: str, body: bytes) -> Answer:
     """The same; the request's body comes in two parts."""
     parts: list[dict[str, Any]] = [
         {"type": "http.request", "body": body[:5], "more_body": True},
@@ -73,7 +72,7 @@ def by_asgi(counts: Counts, method: str, path: str, body: bytes) -> Answer:
         sent.append(event)
 
     scope = {"type": "http", "method": method, "path": path, "query_string": b""}
-    run(asgi_app(counts)(scope, receive, send))
+    run(asgi_app(scope, receive, send))
     start, content = sent
     return start["status"], dict(start["headers"])[b"content-length"].decode(), content["body"]
 
@@ -83,10 +82,8 @@ def by_asgi(counts: Counts, method: str, path: str, body: bytes) -> Answer:
 def test_an_application_answers_as_the_protocol_says(
     ask: Callable[..., Answer], method: str, path: str, body: bytes, code: int, msg: str
 ) -> None:
-    counts = Counts()
-    status, length, reply = ask(counts, method, path, body)
+    status, length, reply = ask(method, path, body)
     assert (status, length, json.loads(reply)["msg"]) == (code, str(len(reply)), msg)
-    assert counts.requests == 1
 
 
 def test_the_asgi_application_says_that_it_has_no_lifespan() -> None:
@@ -94,7 +91,7 @@ def test_the_asgi_application_says_that_it_has_no_lifespan() -> None:
         raise AssertionError("it is not to ask or answer")
 
     with pytest.raises(NotImplementedError, match="lifespan"):
-        run(asgi_app(Counts())({"type": "lifespan"}, never, never))
+        run(asgi_app({"type": "lifespan"}, never, never))
 
 
 def test_without_a_body_the_query_holds_the_parameters() -> None:
