@@ -205,9 +205,7 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
     """Return the reasons why a plan cannot run across hosts, and whether each reason applies."""
     method, service = plan.method, plan.user_service
     local_only = [
-        key
-        for key, system in plan.systems.items()
-        if file_of(system) or not (system.hosted or system.supports_hosts)
+        key for key, system in plan.systems.items() if file_of(system) or not (system.hosted or system.supports_hosts)
     ]
     command = str(service.command.command) if service and service.command else "{host}{port}"
     return {
