@@ -41,16 +41,16 @@ async def over_asgi(scope, receive, send):
 # A runtime, a server, its interface and how many workers it is told; how many services that is, and the least number of
 # processes of each: with one worker it is two at most.
 SERVED = [
-    ("3.14t", "gunicorn", WSGI, 2, (1, 3)),
-    ("3.14t", "granian", ASGI, 1, (1, 1)),
-    ("3.14t", "granian", WSGI, 1, (1, 1)),
-    ("3.14t", "uvicorn", ASGI, 2, (1, 3)),
-    ("3.14t", "waitress", WSGI, 2, (2, 1)),  # has no workers, and is started twice
-    ("3.14t", "hypercorn", ASGI, 2, (1, 3)),
-    ("3.14t+gil", "uvicorn", ASGI, 1, (1, 1)),
-    ("3.14", "uvicorn", ASGI, 1, (1, 1)),  # its extras are compiled
-    ("3.14", "granian", ASGI, 2, (1, 3)),
-    ("3.11", "gunicorn", WSGI, 1, (1, 1)),
+    ("3.14t", ("gunicorn", WSGI), 2, (1, 3)),
+    ("3.14t", ("granian", ASGI), 1, (1, 1)),
+    ("3.14t", ("granian", WSGI), 1, (1, 1)),
+    ("3.14t", ("uvicorn", ASGI), 2, (1, 3)),
+    ("3.14t", ("waitress", WSGI), 2, (2, 1)),  # has no workers, and is started twice
+    ("3.14t", ("hypercorn", ASGI), 2, (1, 3)),
+    ("3.14t+gil", ("uvicorn", ASGI), 1, (1, 1)),
+    ("3.14", ("uvicorn", ASGI), 1, (1, 1)),  # its extras are compiled
+    ("3.14", ("granian", ASGI), 2, (1, 3)),
+    ("3.11", ("gunicorn", WSGI), 1, (1, 1)),
 ]
 
 
@@ -78,12 +78,12 @@ def check_all_is_well(result: CellResult, runtime: Runtime) -> None:
     assert all(one["gil_enabled_end"] is runtime.name.gil_enabled for one in result.services)
 
 
-@pytest.mark.parametrize(("name", "server", "interface", "workers", "expected"), SERVED)
+@pytest.mark.parametrize(("name", "app", "workers", "expected"), SERVED)
 def test_each_server_serves_the_application_with_its_workers_and_leaves_the_gil_as_it_is(
-    folder: Path, bench: Bench, name: str, server: str, interface: str, workers: int, expected: tuple[int, int]
+    folder: Path, bench: Bench, name: str, app: tuple[str, str], workers: int, expected: tuple[int, int]
 ) -> None:
     runtime = runtime_or_skip(name)
-    result = served(folder, bench, runtime, server, interface, NUM_API_SERVICES=workers)
+    result = served(folder, bench, runtime, *app, NUM_API_SERVICES=workers)
     check_all_is_well(result, runtime)
     assert result.connect.get("count", 0) <= 2 * expected[0]  # connections are kept
     assert len(result.services) == expected[0]
