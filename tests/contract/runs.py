@@ -16,7 +16,7 @@ from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
 
 DEADLINE_S = 240.0  # of a whole run: several interpreters start in it, one after the other
-TURN_S = 0.01
+TURN_S = 0.03
 RUNNER = REPOSITORY / "runner.py"
 CALLING_SWITCHES = 300  # a process that starts gives up its processor some 50 times, one that calls once a request
 SERVICE, CLIENT = "systems service", "systems client"
