@@ -1,9 +1,9 @@
-"""Every service that answers on a socket: all variants under 3.14t, three under each other runtime, and all in native.
+"""Every service that answers on a socket: all variants under 3.14t, two or three under the others, and in native all.
 
 The alternatives are not among them: how they treat bad peers is their library's affair.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,8 +44,8 @@ SERVICES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 FEW = {
     "3.11": ("1 unix", "2 tcp", "3"),
-    "3.14": ("2 owned poll", "4 unix", "echo-asyncio tcp"),
-    "3.14t+gil": ("1 tcp", "4 tcp", "echo-pool unix"),
+    "3.14": ("2 owned poll", "echo-asyncio tcp"),
+    "3.14t+gil": ("4 tcp", "echo-pool unix"),
 }
 NATIVE_ECHO = ("echo-tokio", "echo-libuv", "echo-asio", "echo-coroutine", "echo-netty.jar")
 # Of programs: the system that they stand in for, or their own name.
@@ -68,8 +68,6 @@ KINDS = [
     *((NATIVE, name) for name in PROGRAMS if not name.startswith("axum")),  # whose bad peers are its library's affair
 ]
 FRAMED = [kind for kind in KINDS if kind[1][0] in "124"]
-CACHED = [kind for kind in FRAMED if kind[1][0] != "1"]
-OURS = [kind for kind in FRAMED if kind[0] != NATIVE] + [kind for kind in KINDS if kind[1] == "3"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,12 +118,12 @@ class Kind:
         return {**cell.to_json(), "service_id": 0, "folder": str(folder)}
 
     @contextmanager
-    def spoken(self, folder: Path, **more: Any) -> Iterator[Spoken]:
-        """A service that has been told its cell, by hand."""
+    def spoken(self, folder: Path, cpus: Sequence[int] = (), **more: Any) -> Iterator[Spoken]:
+        """A service that has been told its cell and its CPUs, by hand."""
         command = self.command()
         variables = {} if self.runtime == NATIVE else runtime_or_skip(self.runtime).variables
         with Spoken(command, variables) as child:
-            child.tell(self.told(folder, **more))
+            child.tell({**self.told(folder, **more), "cpus": [*cpus]})
             yield child
 
     def serving(self, sandbox: Sandbox, first: str = "", **more: Any) -> AbstractContextManager[Serving]:

@@ -22,16 +22,23 @@ from systems import find
 from tests.clients.scripted_http import Script, ScriptedHttp, first_right_then, response
 from tests.clients.scripted_http import says as plays
 from tests.conftest import runtime_or_skip
-from tests.contract.kinds import FEW, NATIVE_ECHO, PROGRAMS, Kind
+from tests.contract.kinds import NATIVE_ECHO, PROGRAMS, Kind
 from tests.contract.peers import Peer, framed
 from tests.contract.serving import command_or_skip, serving, small_cell
 from tests.contract.speaking import DEADLINE_S, Spoken, check_it_ends_with_its_parent, spoken, wait_readable
 from tests.native.programs import USAGE, as_service, started, told_client, told_service
 
+HTTP_ONLY = ("http-echo", "axum-server")
+READERS = ("echo-tokio", "echo-libuv", "calc-service", *HTTP_ONLY)  # one host reads the cells of C, C++ and Java
 KINDS = [
     *(("3.14t", name) for name in ("1 unix", "2 unix", "2 tcp", "3", "4 unix")),
-    *((runtime, name) for runtime, names in FEW.items() for name in names if not name.startswith("echo")),
-    *((NATIVE, name) for name in PROGRAMS),
+    *(("3.11", "1 unix"), ("3.14", "4 unix"), ("3.14t+gil", "4 tcp")),
+    *((NATIVE, name) for name in PROGRAMS if not name.startswith(("echo", *HTTP_ONLY)) or name.endswith("tcp")),
+]
+# One for each way in which a child may notice that its parent has gone.
+ORPHANED = [
+    *(("3.11", "2 tcp"), ("3.14t", "1 unix"), ("3.14t", "3")),
+    *((NATIVE, f"{name} unix") for name in ("4", "echo-tokio", "echo-libuv", *HTTP_ONLY)),
 ]
 # Each program and the libraries that its ready line names.
 PACKAGES = {
@@ -58,10 +65,11 @@ GIL = {"gil_enabled_ready", "gil_enabled_end"}
 
 
 @pytest.mark.parametrize("kind", KINDS, ids="-".join, indirect=True)
-def test_a_service_says_where_it_listens_counts_from_its_reset_and_ends_with_its_result(
+def test_a_service_stays_on_its_cpus_says_where_it_listens_counts_from_its_reset_and_ends_with_its_result(
     kind: Kind, short_folder: Path
 ) -> None:
-    with kind.spoken(short_folder) as service:
+    cpu = max(os.sched_getaffinity(0))
+    with kind.spoken(short_folder, [cpu]) as service:
         ready = service.line()
         assert set(ready) == {"ready", "pid", "addresses", "runtime"}
         assert (ready["ready"], ready["pid"]) == (True, service.process.pid)
@@ -69,6 +77,8 @@ def test_a_service_says_where_it_listens_counts_from_its_reset_and_ends_with_its
         is_tcp = kind.key == "3" or "tcp" in kind.name or "two threads" in kind.name
         assert all(one.startswith("127.0.0.1:" if is_tcp else f"{short_folder}/") for one in ready["addresses"])
         check_runtime(ready["runtime"], kind)
+        Peer(ready["addresses"][0]).close()
+        assert cpus_of(tree(service.process.pid)[-1]) == {cpu}
         for count in (3, 2):
             service.tell("reset")
             assert service.line() == {"reset": True}
@@ -112,13 +122,8 @@ def check_program(facts: dict[str, Any], program: str, packages: set[str]) -> No
     assert all(re.match(r"[0-9]+\.[0-9]+", version) for version in facts["packages"].values())
 
 
-@pytest.mark.parametrize("kind", KINDS, ids="-".join, indirect=True)
-def test_a_service_stays_on_its_cpus_and_ends_when_its_parent_is_killed(kind: Kind, short_folder: Path) -> None:
-    cpu = max(os.sched_getaffinity(0))
-    with spoken(kind.command(), {**kind.told(short_folder), "cpus": [cpu]}) as (service, ready):
-        Peer(ready["addresses"][0]).close()
-        assert cpus_of(tree(service.process.pid)[-1]) == {cpu}
-        assert service.end()[0] == 0
+@pytest.mark.parametrize("kind", ORPHANED, ids="-".join, indirect=True)
+def test_a_service_ends_when_its_parent_is_killed(kind: Kind, short_folder: Path) -> None:
     check_it_ends_with_its_parent(kind.command(), json.dumps(kind.told(short_folder)))
     assert list(short_folder.iterdir()) == []
 
@@ -130,13 +135,17 @@ def cpus_of(pid: int) -> set[int]:
 
 
 @pytest.mark.parametrize("program", PACKAGES)
-def test_a_program_refuses_what_cannot_be_a_cell_and_what_cannot_be_a_flag(program: str, short_folder: Path) -> None:
+def test_a_program_refuses_what_cannot_be_a_flag(program: str) -> None:
+    for flag, value in {"--threads": "0", "--thread-count": "2"}.items():
+        assert flag in check_refused(started(program, flag, value), None, status=2)
+
+
+@pytest.mark.parametrize("program", READERS)
+def test_a_program_refuses_what_cannot_be_a_cell(program: str, short_folder: Path) -> None:
     lines: list[Any] = [*NO_CELLS, '{"params": {"TRANSPORT": "pigeon"}, "folder": "/"}']
     wrong = [{"NUM_SERVER_THREADS": 0}, *([{"NODELAY": 1}] if program in NATIVE_ECHO else [])]
     for line in (*lines, *(told_service(short_folder, params) for params in wrong)):
         check_refused(as_service(program), line, status=2)
-    for flags in (["--threads", "0"], ["--thread-count", "2"], ["--message-bytes", "5"]):
-        assert flags[0] in check_refused(started(program, *flags), None, status=2)
 
 
 def check_refused(command: list[str], line: Any, status: int) -> str:
@@ -151,11 +160,11 @@ def check_refused(command: list[str], line: Any, status: int) -> str:
     return complaints
 
 
-@pytest.mark.parametrize("program", PACKAGES)
+@pytest.mark.parametrize("program", READERS)
 def test_a_cell_without_a_transport_means_unix_but_over_http_tcp(program: str, short_folder: Path) -> None:
     with spoken(as_service(program), told_service(short_folder, {})) as (_, ready):
         (address,) = ready["addresses"]
-    assert address.startswith("127.0.0.1:" if program in ("http-echo", "axum-server") else f"{short_folder}/0.0")
+    assert address.startswith("127.0.0.1:" if program in HTTP_ONLY else f"{short_folder}/0.0")
 
 
 @pytest.mark.parametrize("role", ["service", "client"])
