@@ -48,18 +48,6 @@ def test_a_stall_shows_in_the_corrected_percentile_and_not_in_the_raw_one() -> N
     assert report["overdue"] == 0
 
 
-@pytest.mark.alone
-def test_one_stalled_connection_delays_its_own_request_and_no_other() -> None:
-    with scripted(stalling(), read_http) as server:
-        report = reported("-c", 2, "-t", 2, "-n", 2 * RATE, "--rate", RATE, server.url, status=0)
-    corrected = report["latency_corrected"]
-    assert corrected["max_ns"] >= STALL_S * 1e9
-    # Whatever was due in the stall was sent over the other connection: else half of it would wait, the 6th for 0.58 s.
-    assert corrected["p99_ns"] < 0.5e9
-    assert report["offered_rate"] == pytest.approx(RATE, rel=0.25)
-    assert 1.9e9 < report["wall_ns"] < 5e9
-
-
 def test_what_is_due_is_sent_by_whichever_thread_has_a_free_connection() -> None:
     """Two of three connections, and so all of one thread, are held until all other requests have come by the third."""
     came: Counter[socket.socket] = Counter()
@@ -108,12 +96,3 @@ def test_requests_that_fail_count_in_the_corrected_latency() -> None:
     assert report["latency_corrected"]["count"] == 10
     assert report["latency_corrected"]["min_ns"] >= 100_000_000
     assert report["overdue"] == 10
-
-
-@pytest.mark.alone
-def test_what_was_due_and_not_sent_when_time_was_over_is_told() -> None:
-    with scripted(stalling(), read_http) as server:
-        report = reported("-d", "800ms", "--rate", RATE, server.url, status=0)
-    assert 50 < report["overdue"] < 0.8 * RATE
-    assert report["answered"] + report["overdue"] == 0.8 * RATE
-    assert report["offered_rate"] < RATE

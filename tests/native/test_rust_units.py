@@ -8,5 +8,5 @@ from tests.native.programs import cargo_test
 
 def test_the_rust_programs_pass_their_unit_tests() -> None:
     assert "test result: ok" in cargo_test(
-        "--quiet", "--profile", os.environ.get("CARGO_TEST_PROFILE", "dev"), seed=SEED, cases=1000
+        "--quiet", "--profile", os.environ.get("CARGO_TEST_PROFILE", "dev"), seed=SEED, cases=200
     )
