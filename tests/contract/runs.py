@@ -17,7 +17,7 @@ from lab.run.runtimes import Runtime
 
 DEADLINE_S = 240.0  # of a whole run: several interpreters start in it, one after the other
 TURN_S = 0.03
-RUNNER = REPOSITORY / "runner.py"
+RUNNER, UNREPORTED = REPOSITORY / "runner.py", REPOSITORY / "tests" / "contract" / "unreported.py"
 CALLING_SWITCHES = 300  # a process that starts gives up its processor some 50 times, one that calls once a request
 SERVICE, CLIENT = "systems service", "systems client"
 
@@ -145,9 +145,9 @@ def started(
                 os.kill(pid, 9)
 
 
-def finished(arguments: Sequence[str], folder: Path, *, stdin: int = subprocess.DEVNULL, files: int = 0) -> Run:
-    """A run that has ended."""
-    with started(arguments, folder, stdin=stdin, files=files) as run:
+def finished(arguments: Sequence[str], folder: Path, **how: Any) -> Run:
+    """A run that has ended. how: of started()"""
+    with started(arguments, folder, **how) as run:
         run.status()
     return run
 

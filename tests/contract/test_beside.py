@@ -16,7 +16,7 @@ from core.processtree import tree
 from core.result import load
 from lab.run.runtimes import Runtime
 from reports.facts.others import others
-from tests.contract.runs import Run, finished, runtime_flags, started, wait_for_ends
+from tests.contract.runs import UNREPORTED, Run, finished, runtime_flags, started, wait_for_ends
 
 pytestmark = pytest.mark.skipif(
     not (hasattr(os, "pidfd_open") and Path("/proc/self/environ").exists()), reason="needs Linux: /proc and pidfd"
@@ -94,7 +94,7 @@ def texts(run: Run) -> str:
 def test_postgres_is_filled_told_to_the_service_and_counted_apart_and_nothing_of_it_stays(
     any_runtime: Runtime, folder: Path, postgres: None
 ) -> None:
-    flags = own_flags(any_runtime, ASK, "--duration", "1", "--expect-json", '{"name": "three"}')
+    flags = own_flags(any_runtime, ASK, "--duration", "0.5", "--expect-json", '{"name": "three"}')
     run = finished([*flags, "--with", "postgres", "--prepare", FILL], folder)
     assert run.status() == 0, run.complained()
     (cell,) = load(folder / "run").cells
@@ -108,10 +108,9 @@ def test_postgres_is_filled_told_to_the_service_and_counted_apart_and_nothing_of
 
 
 def test_redis_is_told_to_the_service(any_runtime: Runtime, folder: Path, redis: None) -> None:
-    flags = own_flags(
-        any_runtime, "sh -c 'redis-cli -u $REDIS_URL get a'", "--duration", "0.5", "--expect-json", '{"name": "b"}'
-    )
-    run = finished([*flags, "--with", "redis", "--prepare", "sh -c 'redis-cli -u $REDIS_URL set a b'"], folder)
+    ask = ("sh -c 'redis-cli -u $REDIS_URL get a'", "--duration", "0.5", "--expect-json", '{"name": "b"}')
+    fill = ("--with", "redis", "--prepare", "sh -c 'redis-cli -u $REDIS_URL set a b'")
+    run = finished(own_flags(any_runtime, *ask, *fill), folder, script=UNREPORTED)
     assert run.status() == 0, run.complained()
     assert load(folder / "run").cells[0].beside.keys() == {"Redis"}
     assert run.leaves_nothing()
@@ -132,7 +131,7 @@ def test_a_runner_that_is_killed_leaves_no_database(any_runtime: Runtime, folder
 
 def planned(folder: Path, beside: dict[str, Any], runtime: Runtime, *more: str) -> list[str]:
     """Flags of a run of system 2 with a plan that has *beside*."""
-    plan = {"rows": [{"system": 2}], "beside": [beside], "blocks": 2, "duration": "1"}
+    plan = {"rows": [{"system": 2}], "beside": [beside], "blocks": 2, "duration": "0.5"}
     (folder / "plan.yaml").write_text(yaml.safe_dump(plan))
     sizes = ["--num-api-services", "1", "--num-clients", "1"]
     return ["--plan", "plan.yaml", *sizes, *runtime_flags(runtime), "--quiet", "--out", "run", *more]
@@ -140,7 +139,7 @@ def planned(folder: Path, beside: dict[str, Any], runtime: Runtime, *more: str) 
 
 def test_a_program_of_ones_own_is_counted_as_it_counts_itself(any_runtime: Runtime, folder: Path) -> None:
     command = f"{sys.executable} burning.py {{port}}"
-    run = finished(planned(folder, {"name": "burning", "command": command}, any_runtime), folder)
+    run = finished(planned(folder, {"name": "burning", "command": command}, any_runtime), folder, script=UNREPORTED)
     assert run.status() == 0, run.complained()
     times, used = np.loadtxt(folder / "log").T
     for cell in load(folder / "run").cells:
@@ -149,29 +148,29 @@ def test_a_program_of_ones_own_is_counted_as_it_counts_itself(any_runtime: Runti
         assert cell.beside["burning"] == pytest.approx(end - start, rel=0.1, abs=20e6)
 
 
-BAD: list[tuple[dict[str, Any], str, int]] = [
-    ({"command": "sleep {port}", "start_deadline": "0.2s"}, "was not ready within 0.2 s (port)", 1),
-    ({"command": "sh -c 'echo no {port}; exit 3'"}, "bad ended before it was ready. It wrote: no ", 1),
-    ({"command": "/nowhere/server {port}"}, "/nowhere/server was not found", 2),
-    ({"command": "sleep {port}", "ready": "false", "start_deadline": "0.2s"}, "was not ready within 0.2 s (false)", 1),
+NO_DATA = ("--prepare", "sh -c 'echo no data; exit 4'")
+NO_DATA_SAID = "sh -c 'echo no data; exit 4' exited with status 4. It wrote: no data"
+BAD: list[tuple[dict[str, Any], tuple[str, ...], str, int]] = [
+    ({"command": "sleep {port}", "start_deadline": "0.2s"}, (), "was not ready within 0.2 s (port)", 1),
+    ({"command": "sh -c 'echo no {port}; exit 3'"}, (), "bad ended before it was ready. It wrote: no ", 1),
+    ({"command": "/nowhere/server {port}"}, (), "/nowhere/server was not found", 2),
+    (
+        {"command": "sleep {port}", "ready": "false", "start_deadline": "0.2s"},
+        (),
+        "was not ready within 0.2 s (false)",
+        1,
+    ),
+    ({"command": f"{sys.executable} burning.py {{port}}"}, NO_DATA, NO_DATA_SAID, 1),
 ]
 
 
-@pytest.mark.parametrize(("beside", "problem", "status"), BAD)
-def test_a_program_that_does_not_get_ready_ends_the_run_with_what_it_wrote(
-    any_runtime: Runtime, folder: Path, beside: dict[str, Any], problem: str, status: int
+@pytest.mark.parametrize(("beside", "more", "problem", "status"), BAD)
+def test_a_program_that_does_not_get_ready_or_loads_no_data_ends_the_run_with_what_it_wrote(
+    any_runtime: Runtime, folder: Path, beside: dict[str, Any], more: tuple[str, ...], problem: str, status: int
 ) -> None:
-    run = finished(planned(folder, {"name": "bad", **beside}, any_runtime), folder)
+    run = finished(planned(folder, {"name": "bad", **beside}, any_runtime, *more), folder)
     assert run.status() == status
     assert problem in run.complained()
-    assert run.leaves_nothing()
-
-
-def test_data_that_cannot_be_loaded_ends_the_run(any_runtime: Runtime, folder: Path) -> None:
-    beside = {"name": "burning", "command": f"{sys.executable} burning.py {{port}}"}
-    run = finished(planned(folder, beside, any_runtime, "--prepare", "sh -c 'echo no data; exit 4'"), folder)
-    assert run.status() == 1
-    assert "sh -c 'echo no data; exit 4' exited with status 4. It wrote: no data" in run.complained()
     assert run.leaves_nothing()
 
 
@@ -179,7 +178,7 @@ def test_a_program_that_ends_in_mid_run_is_named_what_was_measured_stays_and_the
     any_runtime: Runtime, folder: Path
 ) -> None:
     beside = {"name": "burning", "command": f"{sys.executable} burning.py {{port}}"}
-    with started(planned(folder, beside, any_runtime), folder) as run:
+    with started(planned(folder, beside, any_runtime), folder, script=UNREPORTED) as run:
         for _ in run.turns("a saved cell"):
             if (folder / "run" / "result.json").exists() and load(folder / "run").cells:
                 break
@@ -188,6 +187,6 @@ def test_a_program_that_ends_in_mid_run_is_named_what_was_measured_stays_and_the
         assert run.status() == 1
     assert "burning ended during the run. All finished cells are saved. Continue with: " in run.complained()
     (kept,) = load(folder / "run").cells
-    assert finished(["--resume", "run", "--quiet"], folder).status() == 0
+    assert finished(["--resume", "run", "--quiet"], folder, script=UNREPORTED).status() == 0
     assert load(folder / "run").cells[0] == kept
     assert [cell.status for cell in load(folder / "run").cells] == ["ok", "ok"]

@@ -17,7 +17,7 @@ from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
 from systems import find
-from tests.contract.runs import CLIENT, SERVICE, Run, finished, plan_flags, runtime_flags, started
+from tests.contract.runs import CLIENT, SERVICE, UNREPORTED, Run, finished, plan_flags, runtime_flags, started
 
 LIMITS = ("--cpus", "0.5", "--memory", "512MB")
 FILES = {  # docs.kernel.org: v1, then v2
@@ -92,7 +92,7 @@ def test_a_service_that_exceeds_its_memory_costs_its_cell_and_the_run_goes_on(
 ) -> None:
     (folder / "hungry.py").write_text(HUNGRY)
     sizes = ["--num-requests-per-client", "10", "--duration", "0", "--out", "run", "--quiet"]
-    run = finished([*own_flags(any_runtime, "hungry"), *sizes, "--memory", "150MB"], folder)
+    run = finished([*own_flags(any_runtime, "hungry"), *sizes, "--memory", "150MB"], folder, script=UNREPORTED)
     assert (run.status(), run.leaves_nothing()) == (1, True)
     failed, good = load(folder / "run").cells
     assert str(failed.reason) == "The service exceeded its memory limit of 150 MB."

@@ -8,6 +8,7 @@ import pytest
 from core.result import RunFile, load
 from lab.run.runtimes import Runtime
 from tests.conftest import found
+from tests.contract.runs import UNREPORTED, finished
 from tests.docs.pages import outside_system
 from tests.test_runner import gilscope
 
@@ -28,8 +29,8 @@ def measured(any_runtime: Runtime, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("measured")
     (folder / "my_system.py").write_text(outside_system())
     flags = ("--system", "2,my_system.py", "--runtime", ",".join(FEW), *SIZE, "--blocks", "1", "--out", "run")
-    done = gilscope(*flags, "--quiet", folder=folder)
-    assert done.returncode == 0, done.stderr
+    done = finished(flags, folder, script=UNREPORTED)
+    assert done.status() == 0, done.complained()
     return folder
 
 
@@ -50,8 +51,8 @@ def test_a_run_goes_on_where_it_was_stopped_from_another_folder(measured: Path, 
     saved.cells.remove(next(cell for cell in saved.cells if cell.system == "my-system"))
     tmp_path.joinpath("run").mkdir()
     RunFile(tmp_path / "run").save(saved)
-    done = gilscope("--resume", "run", "--quiet", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = finished(["--resume", "run"], tmp_path, script=UNREPORTED)
+    assert done.status() == 0, done.complained()
     assert sorted(cell.cell_id for cell in load(tmp_path / "run").cells) == whole
 
 
@@ -87,8 +88,8 @@ def test_a_file_that_fails_in_a_child_fails_its_cell_with_the_reason(folder: Pat
         file.read_text() + "import os, sys\nif sys.argv[1:] == ['service']:\n    raise OSError('not here')\n"
     )
     flags = ("--system", "2,my_system.py", "--runtime", str(any_runtime.name), *SIZE, "--blocks", "1", "--out", "run")
-    done = gilscope(*flags, "--quiet", folder=folder)
+    done = finished(flags, folder, script=UNREPORTED)
     cells = {cell.system: cell for cell in load(folder / "run").cells}
-    assert done.returncode == 1
+    assert done.status() == 1
     assert (cells["2"].status, cells["my-system"].status) == ("ok", "failed")
     assert "OSError: not here" in str(cells["my-system"].reason)

@@ -16,6 +16,7 @@ from tests.contract.dialects import FRAMES
 from tests.contract.peers import Peer
 from tests.contract.runs import (
     SERVICE,
+    UNREPORTED,
     Run,
     finished,
     plan_flags,
@@ -107,7 +108,7 @@ def test_a_runner_that_is_struck_in_mid_cell_or_while_its_services_start_leaves_
 
 
 def test_a_run_goes_on_after_a_service_that_was_killed(any_runtime: Runtime, folder: Path) -> None:
-    with started([*gated_flags(any_runtime, 0), "--out", "run"], folder) as run:
+    with started([*gated_flags(any_runtime, 0), "--out", "run"], folder, script=UNREPORTED) as run:
         os.kill(max(pid for pid, line in wait_at_the_gate(run).items() if "gated.py" in line), SIGKILL)
         (folder / "gate").touch()
         assert run.status() == 1
@@ -129,7 +130,7 @@ def test_a_run_that_was_killed_is_whole_as_far_as_it_came_goes_on_from_there_and
     before = result_of(folder / "run")
     assert [cell["block"] for cell in before["cells"]] == [1]
     (folder / "gate").touch()
-    resumed = finished(resume, folder)
+    resumed = finished(resume, folder, script=UNREPORTED)
     assert (resumed.status(), resumed.leaves_nothing()) == (0, True)
     after = result_of(folder / "run")
     assert after["cells"][0] == before["cells"][0]
@@ -148,7 +149,7 @@ def test_a_run_that_was_killed_is_whole_as_far_as_it_came_goes_on_from_there_and
 def test_a_soft_limit_on_open_files_is_raised_and_the_plan_runs(any_runtime: Runtime, short_folder: Path) -> None:
     flags = plan_flags(any_runtime, NUM_MULTI_SOCKET=100)
     flags[flags.index("--system") + 1] = "4"
-    run = finished([*flags, "--out", "run"], short_folder, files=250)
+    run = finished([*flags, "--out", "run"], short_folder, files=250, script=UNREPORTED)
     assert run.status() == 0, run.complained()
 
 

@@ -60,7 +60,6 @@ def taken(number: str, runtime: Runtime, bench: Bench, **params: Any) -> list[Ce
     ("number", "params"),
     [
         ("1", {}),
-        ("2", {}),
         ("2", {"RATE": 200}),
         ("2", {"NUM_API_SERVICES": 2, "NUM_THREADS_PER_CLIENT": 1}),
         ("4", {}),
