@@ -28,6 +28,12 @@ def plan_flags(runtime: Runtime, **params: Any) -> list[str]:
     return ["--system", "2", "--blocks", "1", *runtime_flags(runtime), *value_flags(values)]
 
 
+def service_flags(runtime: Runtime, command: str, *more: str) -> list[str]:
+    """Flags of a run of a user's service with one client. command: what Python is told, such as `items.py {port}`"""
+    flags = ["--service-command", f"{{python}} {command}", "--request", "/items/3", "--num-clients", "1"]
+    return [*flags, "--warmup", "0", *runtime_flags(runtime), *more]
+
+
 def value_flags(values: Mapping[str, Any]) -> list[str]:
     """Flags that give parameters their values."""
     return [word for name, value in values.items() for word in ("--" + name.lower().replace("_", "-"), str(value))]

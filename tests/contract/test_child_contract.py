@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Event
-from time import perf_counter_ns
 from typing import Any
 
 import pytest
@@ -17,14 +16,13 @@ from core.method import Method, Warmup
 from core.processtree import tree
 from core.runtime import NATIVE
 from lab.run.runtimes import AnyRuntime, Native, Runtime
-from lab.run.sandbox import Sandbox
 from systems import find
 from tests.clients.scripted_http import Script, ScriptedHttp, first_right_then, response
 from tests.clients.scripted_http import says as plays
 from tests.conftest import runtime_or_skip
 from tests.contract.kinds import NATIVE_ECHO, PROGRAMS, Kind
 from tests.contract.peers import Peer, framed
-from tests.contract.serving import command_or_skip, serving, small_cell
+from tests.contract.serving import command_or_skip, small_cell
 from tests.contract.speaking import DEADLINE_S, Spoken, check_it_ends_with_its_parent, spoken, wait_readable
 from tests.native.programs import USAGE, as_service, started, told_client, told_service
 
@@ -160,13 +158,6 @@ def check_refused(command: list[str], line: Any, status: int) -> str:
     return complaints
 
 
-@pytest.mark.parametrize("program", READERS)
-def test_a_cell_without_a_transport_means_unix_but_over_http_tcp(program: str, short_folder: Path) -> None:
-    with spoken(as_service(program), told_service(short_folder, {})) as (_, ready):
-        (address,) = ready["addresses"]
-    assert address.startswith("127.0.0.1:" if program in HTTP_ONLY else f"{short_folder}/0.0")
-
-
 @pytest.mark.parametrize("role", ["service", "client"])
 def test_a_child_in_python_that_is_told_no_cell_says_so_and_fails(any_runtime: Runtime, role: str) -> None:
     command = command_or_skip(any_runtime, find("1"), role)
@@ -244,25 +235,6 @@ def _asked(received: bytes) -> Any:
     return asked
 
 
-def test_a_client_that_is_told_to_warm_up_says_when_it_has_does_not_count_it_and_begins_when_it_is_to(
-    runtime: AnyRuntime, sandbox: Sandbox
-) -> None:
-    cell = {**small_cell(find("2"), runtime).to_json(), "method": Method(warmup=Warmup(share=1.0)).to_json()}
-    with (
-        serving("2", runtime, sandbox) as service,
-        a_client(runtime, {**cell, "client_id": 0, "addresses": [service.addresses]}) as (client, _),
-    ):
-        client.tell("warm")
-        assert client.line() == {"warm": True}
-        at_ns = perf_counter_ns() + 20_000_000
-        client.tell(f"go {at_ns}")
-        result = client.line()["result"]
-        assert result["started_ns"] >= at_ns
-        assert client.end() == (0, b"", "")
-        assert (result["requests"], result["answered"], result["latency"]["count"]) == (20, 20, 20)
-        assert service.end()["requests"] == 40  # nobody told the service to count from nought
-
-
 @pytest.mark.parametrize("word", ["", "go"])
 def test_end_of_file_ends_a_client_without_a_result(runtime: AnyRuntime, listener: socket.socket, word: str) -> None:
     with a_client(runtime, asking_thrice(runtime, listener)) as (client, _), listener.accept()[0] as connection:
@@ -333,11 +305,7 @@ def test_a_native_client_ends_when_its_parent_is_killed_and_refuses_what_is_no_c
     with ScriptedHttp(plays(response())) as server:
         check_it_ends_with_its_parent(command, json.dumps(told_client([[server.address]])))
     nowhere: dict[str, list[Any]] = {
-        "loadgen": [
-            {"addresses": []},
-            {"addresses": [["/nowhere/0.0"]]},
-            {"addresses": [["/x"]], "params": {"RATE": "fast"}},
-        ],
+        "loadgen": [{"addresses": []}],
         "http-reqwest": [told_client([[]])],
         "http-beast": [told_client([["/a/path"]])],
     }

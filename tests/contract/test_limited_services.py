@@ -7,17 +7,15 @@ from signal import SIGKILL
 
 import pytest
 
-from core.cell import Cell
 from core.errors import BadInput
 from core.method import Method
 from core.result import load
 from lab.run.cell_run import Bench
 from lab.run.limits import service_group
-from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from lab.run.sandbox import Sandbox
-from systems import find
-from tests.contract.runs import CLIENT, SERVICE, UNREPORTED, Run, finished, plan_flags, runtime_flags, started
+from tests.contract.runs import CLIENT, SERVICE, UNREPORTED, Run, finished, plan_flags, service_flags, started
+from tests.contract.test_systems import measured
 
 LIMITS = ("--cpus", "0.5", "--memory", "512MB")
 FILES = {  # docs.kernel.org: v1, then v2
@@ -53,17 +51,11 @@ def groups_of(pid: int) -> list[Path]:
     return [Path("/sys/fs/cgroup", controllers, path.lstrip("/")) for controllers, path in ours]
 
 
-def own_flags(runtime: Runtime, file: str) -> list[str]:
-    """Flags of a run of a service that the folder has."""
-    command = ["--service-command", f"{{python}} {file}.py {{port}}", "--request", "/items/3", "--num-clients", "1"]
-    return [*command, "--blocks", "2", "--warmup", "0", *runtime_flags(runtime)]
-
-
 @pytest.mark.parametrize("service", [SERVICE, "family.py"])
 def test_a_service_and_its_children_are_limited_its_clients_are_not_and_a_kill_leaves_no_group(
     any_runtime: Runtime, folder: Path, service: str
 ) -> None:
-    flags = plan_flags(any_runtime) if service == SERVICE else own_flags(any_runtime, "family")
+    flags = plan_flags(any_runtime) if service == SERVICE else service_flags(any_runtime, "family.py {port}")
     with started([*flags, "--duration", "60", *LIMITS], folder) as run:
         groups = _groups_while_calling(run, service)
         told = {
@@ -91,8 +83,9 @@ def test_a_service_that_exceeds_its_memory_costs_its_cell_and_the_run_goes_on(
     any_runtime: Runtime, folder: Path
 ) -> None:
     (folder / "hungry.py").write_text(HUNGRY)
-    sizes = ["--num-requests-per-client", "10", "--duration", "0", "--out", "run", "--quiet"]
-    run = finished([*own_flags(any_runtime, "hungry"), *sizes, "--memory", "150MB"], folder, script=UNREPORTED)
+    sizes = ["--num-requests-per-client", "10", "--duration", "0", "--blocks", "2", "--out", "run", "--quiet"]
+    flags = service_flags(any_runtime, "hungry.py {port}", *sizes, "--memory", "150MB")
+    run = finished(flags, folder, script=UNREPORTED)
     assert (run.status(), run.leaves_nothing()) == (1, True)
     failed, good = load(folder / "run").cells
     assert str(failed.reason) == "The service exceeded its memory limit of 150 MB."
@@ -110,11 +103,7 @@ def test_a_limit_that_lets_no_process_start_is_refused_before_anything_is_measur
 
 def test_what_the_group_throttles_is_counted_and_named(any_runtime: Runtime, bench: Bench) -> None:
     method = Method(duration_s=1.0, limit_cpus=0.2)
-    values = {"NUM_API_SERVICES": (1,), "NUM_CLIENTS": (2,), "CALC_TARGET": (100_000,)}
-    system = find("2")
-    chosen = {name: several[0] for name, several in values.items()}
-    cell = Cell.build(system="2", runtime=str(any_runtime.name), reads=system.parameters, values=chosen)
-    result = measure(cell, system, 1, replace(bench, method=method))
+    _, result = measured("2", any_runtime, replace(bench, method=method), NUM_CLIENTS=2, CALC_TARGET=100_000)
     (service,) = result.services
     assert result.status == "ok"
     assert service["cpu_user_ns"] + service["cpu_system_ns"] < 0.5 * result.wall_ns

@@ -1,7 +1,6 @@
 """A user's own service as a real process: measured, checked, watched, and ended with all that it has started."""
 
 import errno
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -45,16 +44,6 @@ def test_commands_are_measured_with_all_their_processes_and_leave_none(
         assert (service["processes"], service["counted"]) == (expected[1], False)
         assert 2**20 < service["pss_bytes"] <= service["max_rss_bytes"]
     assert [line for line in processes_with("PWD", folder).values() if "family.py" in line] == []
-
-
-@pytest.mark.parametrize("name", ["3.11", "3.14t", "3.14t+gil"])
-def test_the_gil_of_a_service_is_the_runtimes(folder: Path, bench: Bench, name: str) -> None:
-    runtime = runtime_or_skip(name)
-    asked = [{"request": "GET /items/3", "expect_json": json.dumps({"gil": "1" if name == "3.14t+gil" else None})}]
-    result = measured(folder, bench, name, {**ITEMS, "requests": asked})
-    check_ok(result)
-    (service,) = result.services
-    assert service["gil_enabled_ready"] is service["gil_enabled_end"] is runtime.name.gil_enabled
 
 
 @pytest.mark.parametrize("name", ["3.11", "3.14t"])

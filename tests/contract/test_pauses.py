@@ -1,4 +1,4 @@
-"""Planted cases: a service whose collections hold up its requests, and services of which nothing is claimed."""
+"""A planted case: a service whose collections hold up its requests."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from lab.run.cell_run import Bench
 from lab.run.runtimes import Runtime
 from reports.facts.cells import Cells
-from reports.topics.pauses import DELAYED, ArmPauses, pauses
+from reports.topics.pauses import DELAYED, pauses
 from tests.contract.own_services import measured
 from tests.contract.serving import check_ok
 from tests.reports.sample import run_of
@@ -16,29 +16,17 @@ BLOCKS = range(1, 9)  # fewer than 6 claim nothing; of 8 the machine may spoil t
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs Linux: /proc")
 
 
-def of_service(folder: Path, bench: Bench, runtime: str, cycles: int) -> ArmPauses:
-    """What a few blocks show of a service that leaves so many cycles with each request."""
-    given = {"command": f"{{python}} collecting.py {{port}} {cycles}"}
-    many = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 500}
-    cells = [measured(folder, bench, runtime, given, block, **many) for block in BLOCKS]
-    for cell in cells:
-        check_ok(cell)
-    (found,) = pauses(Cells(run_of(cells, runtimes=(runtime,))).rows)
-    return found
-
-
 @pytest.mark.alone
 def test_collections_of_a_big_young_heap_are_named_as_what_holds_requests_up(
     any_runtime: Runtime, folder: Path, bench: Bench
 ) -> None:
-    found = of_service(folder, bench, str(any_runtime.name), cycles=3000)
+    name = str(any_runtime.name)
+    many = {"NUM_CONNECTIONS_PER_CLIENT": 4, "NUM_REQUESTS_PER_CLIENT": 500}
+    given = {"command": "{python} collecting.py {port} 3000"}
+    cells = [measured(folder, bench, name, given, block, **many) for block in BLOCKS]
+    for cell in cells:
+        check_ok(cell)
+    (found,) = pauses(Cells(run_of(cells, runtimes=(name,))).rows)
     assert DELAYED in found.findings
     assert found.shares[DELAYED].estimate.value > 0.3
     assert found.longest_ns > 1_000_000
-
-
-@pytest.mark.alone
-def test_of_a_service_without_garbage_nothing_is_claimed(any_runtime: Runtime, folder: Path, bench: Bench) -> None:
-    found = of_service(folder, bench, str(any_runtime.name), cycles=0)
-    assert DELAYED not in found.findings
-    assert found.shares[DELAYED].estimate.value < 0.05

@@ -22,6 +22,7 @@ from tests.contract.runs import (
     plan_flags,
     result_of,
     runtime_flags,
+    service_flags,
     started,
     value_flags,
     wait_for_ends,
@@ -42,9 +43,8 @@ def serve_flags(runtime: Runtime, number: str = "2", **params: Any) -> list[str]
 
 def gated_flags(runtime: Runtime, turn: int) -> list[str]:
     """Of a run with two cells of a service: in the one of that number, from 0, it waits until there is a gate."""
-    flags = ["--service-command", f"{{python}} gated.py {{port}} {turn}", "--request", "/items/3", "--num-clients", "1"]
-    sizes = ["--num-requests-per-client", "10", "--duration", "0", "--warmup", "0", "--blocks", "2", "--quiet"]
-    return [*flags, *sizes, *runtime_flags(runtime)]
+    sizes = ["--num-requests-per-client", "10", "--duration", "0", "--blocks", "2", "--quiet"]
+    return service_flags(runtime, f"gated.py {{port}} {turn}", *sizes)
 
 
 def wait_at_the_gate(run: Run) -> dict[int, str]:
@@ -60,8 +60,7 @@ def wait_at_the_gate(run: Run) -> dict[int, str]:
 
 def family_flags(runtime: Runtime) -> list[str]:
     """Of an endless run of a service that leaves its group."""
-    flags = ["--service-command", "{python} family.py {port}", "--request", "GET /items/3", "--duration", "60"]
-    return [*flags, "--blocks", "1", *runtime_flags(runtime)]
+    return service_flags(runtime, "family.py {port}", "--duration", "60", "--blocks", "1")
 
 
 def many_flags(runtime: Runtime) -> list[str]:
@@ -206,9 +205,3 @@ def test_serve_says_which_service_was_killed(any_runtime: Runtime, short_folder:
         assert run.status() == 1
         assert re.search(rf"Service 1 of 1 \({any_runtime.name}, pid {victim}\) .*SIGKILL", run.complained())
         assert run.leaves_nothing()
-
-
-def test_serve_wants_exactly_one_cell(any_runtime: Runtime, short_folder: Path) -> None:
-    run = finished(serve_flags(any_runtime, "4", NUM_MULTI_SOCKET="1,5"), short_folder)
-    assert (run.status(), run.said()) == (2, "")
-    assert " 2" in run.complained()

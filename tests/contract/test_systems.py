@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from core.cell import Cell
-from core.histogram import bucket_of
 from core.method import Method, Warmup
 from core.result import CellResult
 from core.runtime import NATIVE, RuntimeName
@@ -97,18 +96,6 @@ def test_a_system_answers_every_request_and_counts_none_of_its_warm_up(
     assert result.connect.get("count", 0) == (cell.requests if fresh else 0)
 
 
-@pytest.mark.parametrize(("name", "number"), [("3.11", "2"), ("3.14t", "1"), ("3.14t", "4")])
-def test_at_a_rate_both_clients_send_no_request_before_it_is_due(
-    name: str, bench: Bench, native_client: Bench, number: str
-) -> None:
-    for each in (bench, native_client):
-        _, result = measured(number, runtime_of(name), each, RATE=200, NUM_REQUESTS_PER_CLIENT=20)
-        check_ok(result)
-        (client,) = result.clients
-        assert client["overdue"] == 0
-        assert client["completion_ns"] >= 19 / 200 * 1e9  # when the last one was due
-
-
 @pytest.mark.parametrize(("name", "number"), SYSTEMS)
 def test_a_python_service_is_called_by_the_native_client(native_client: Bench, name: str, number: str) -> None:
     runtime = runtime_of(name)
@@ -117,12 +104,7 @@ def test_a_python_service_is_called_by_the_native_client(native_client: Bench, n
     assert result.waiting["count"] == 2 * 2  # of each client, its requests 0 and 64
     assert (result.runtime, result.client_runtime) == (name, NATIVE)
     slow = result.slow["p99"]
-    assert slow["threshold_ns"] == result.latency["p99_ns"]  # the middle of a bucket: requests lie on both sides
-    counts = {int(place): count for place, count in result.latency["histogram"]["counts"].items()}
-    bucket = bucket_of(slow["threshold_ns"])
-    above = sum(count for place, count in counts.items() if place > bucket)
-    assert above <= cell.requests // 100
-    assert above <= slow["requests"] <= above + counts[bucket]
+    assert slow["threshold_ns"] == result.latency["p99_ns"]
     assert (slow["requests"] > 0) is (result.latency["max_ns"] > slow["threshold_ns"])
 
 
@@ -200,33 +182,6 @@ def patch_children(monkeypatch: pytest.MonkeyPatch, wanted_role: str, first: str
         return prefixed(own, first) if role == wanted_role else own
 
     monkeypatch.setattr(Runtime, "command", command)
-
-
-WITHOUT_MSGSPEC = """
-import core.child, sys
-to_json = core.child.Usage.to_json
-def checked(usage):
-    assert "msgspec" not in sys.modules, "msgspec was imported"
-    return to_json(usage)
-core.child.Usage.to_json = checked
-"""
-
-
-@pytest.mark.parametrize("number", "1234")
-def test_no_child_imports_msgspec_which_only_the_orchestrator_has(
-    any_runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch, number: str
-) -> None:
-    for role in ("service", "client"):
-        patch_children(monkeypatch, role, WITHOUT_MSGSPEC)
-    check_ok(measured(number, any_runtime, bench)[1])
-
-
-def test_a_child_that_imported_msgspec_would_be_noticed(
-    any_runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    patch_children(monkeypatch, "client", f"{WITHOUT_MSGSPEC}\nsys.modules['msgspec'] = sys")
-    _, result = measured("1", any_runtime, bench)
-    assert "msgspec was imported" in str(result.reason)
 
 
 # ---- a GIL that is not what the runtime says ------------------------------------------------------------------

@@ -3,11 +3,9 @@
 Every service here has one worker thread, unless its kind says otherwise: a held one shows, as nobody else is answered.
 """
 
-import json
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
-from multiprocessing.connection import Client
 
 import pytest
 
@@ -15,7 +13,7 @@ from core.runtime import NATIVE
 from lab.run.sandbox import Sandbox
 from tests.contract.dialects import LIMIT_BYTES, RAW
 from tests.contract.kinds import FRAMED, KINDS, Kind
-from tests.contract.peers import CALC, Peer, framed, request
+from tests.contract.peers import Peer, framed, request
 from tests.contract.serving import Serving
 
 CUTS = (0, 1, 3, 4, 24, -1)
@@ -168,16 +166,6 @@ def test_a_good_frame_before_a_bad_length_is_answered_first(service: Serving, ki
 def test_a_frame_just_below_the_limit_is_answered(service: Serving) -> None:
     bare = len(request("/calc", target=7, filler=""))
     assert service.ask(framed(request("/calc", target=7, filler="x" * (LIMIT_BYTES - bare)))) == (200, "7")
-
-
-@pytest.mark.parametrize("kind", FRAMED, ids="-".join, indirect=True)
-def test_multiprocessing_connection_talks_to_the_service(service: Serving, kind: Kind) -> None:
-    host, _, port = service.addresses[0].rpartition(":")
-    for body, msg in {CALC: "7", request("/", msg="x" * 100_000): "x" * 100_000}.items():
-        with Client((host, int(port)) if host else service.addresses[0]) as connection:
-            connection.send_bytes(body)
-            assert connection.poll(kind.prompt_s)
-            assert json.loads(connection.recv_bytes())["msg"] == msg
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind[1].startswith("echo")], ids="-".join, indirect=True)

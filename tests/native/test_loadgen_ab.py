@@ -122,10 +122,6 @@ def test_a_body_that_is_sent_is_in_the_transfer_rate() -> None:
     assert sent
     assert total
     assert float(total[1]) == pytest.approx(float(sent[1]) + float(received), abs=0.02)
-    seconds = float(field(said, "Time taken for tests").split()[0])
-    kbytes = int(field(said, "Total body sent")) / 1024
-    slowest, fastest = (kbytes / max(seconds + off, 1e-9) for off in (6e-4, -6e-4))  # seconds are said to a millisecond
-    assert slowest < float(sent[1]) < fastest
 
 
 def test_connections_are_kept_only_where_the_server_kept_them() -> None:

@@ -70,24 +70,6 @@ def test_what_is_due_is_sent_by_whichever_thread_has_a_free_connection() -> None
     assert sorted(came.values()) == [1, 1, 48]
 
 
-def test_requests_that_nobody_was_left_to_send_are_overdue() -> None:
-    numbers, answering = count(1), Lock()
-
-    def dying(server: Scripted, connection: socket.socket, request: bytes) -> bool:
-        with answering:  # the twentieth answer is on its way before the server dies
-            if next(numbers) <= 20:
-                connection.sendall(HELLO)
-                return True
-        server.die()
-        return False
-
-    with scripted(dying, read_http) as server:
-        flags = ("-c", 2, "-t", 2, "-n", 500, "--rate", 1000, server.url)
-        report = reported(*flags, status=1)
-    assert (report["answered"], report["given_up"]) == (20, 2)
-    assert report["overdue"] == 500 - report["sent"] > 400
-
-
 def test_requests_that_fail_count_in_the_corrected_latency() -> None:
     with scripted(silent, read_http) as server:
         flags = ("-n", 20, "--rate", 100, "--timeout", "100ms", server.url)
