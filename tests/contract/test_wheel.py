@@ -109,11 +109,11 @@ def may_be_entered(path: Path) -> bool:
 def ran(gilscope: Path, folder: Path, *words: str, user: Sequence[str] = ()) -> tuple[Run, str]:
     """The run that `gilscope` leaves in *folder*, and what it printed."""
     places = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder / ".cache"), "UV_CACHE_DIR": uv_cache()}
-    rust = {"RUSTUP_HOME": str(Path.home() / ".rustup")}  # uv asks rustc for its version
+    places["RUSTUP_HOME"] = str(Path.home() / ".rustup")  # uv asks rustc for its version
     done = subprocess.run(
         [*user, str(gilscope), *words, *SHORT],
         cwd=folder,
-        env=os.environ | places | rust,
+        env=os.environ | places | {"UV_COMPILE_BYTECODE": "0"},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

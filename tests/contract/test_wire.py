@@ -19,7 +19,8 @@ from tests.contract.serving import Serving
 CUTS = (0, 1, 3, 4, 24, -1)
 MOST_BYTES = 64 * 2**20  # that a service and the kernel take for a peer that does not read its answers
 RESET = b"\1\0\0\0\0\0\0\0"  # close() sends a reset in place of an end: SO_LINGER, socket(7)
-WHOLE = [kind for kind in KINDS if not kind[1].startswith("echo")]  # answer when they have the whole request
+# Those that answer when they have the whole request, under one runtime.
+WHOLE = [kind for kind in KINDS if kind[0] in ("3.14t", NATIVE) and not kind[1].startswith("echo")]
 LARGE = [("3.11", "1 unix"), ("3.14t", "2 tcp"), ("3.14t", "4 unix"), (NATIVE, "2 tcp"), (NATIVE, "1 unix")]
 
 
@@ -98,7 +99,7 @@ def test_hundreds_of_silent_connections_and_of_half_requests_hold_up_nobody(serv
 def test_peers_that_do_not_read_their_large_answers_hold_up_nobody(service: Serving, kind: Kind) -> None:
     asked = service.dialect.echo("x" * 6_000_000)
     with ExitStack() as rude:
-        peers = [rude.enter_context(service.peer(receive_buffer_bytes=4096)) for _ in range(3)]
+        peers = [rude.enter_context(service.peer(receive_buffer_bytes=4096)) for _ in range(2)]
         for peer in peers:
             peer.send(asked)
         service.check_it_answers(kind.prompt_s)
@@ -111,7 +112,7 @@ def test_a_peer_that_sends_much_and_reads_nothing_is_not_read_any_more_and_holds
 ) -> None:
     much = service.dialect.echo("x" * 1000) * 1000
     taken_bytes = 0
-    with service.peer(deadline_s=0.1, receive_buffer_bytes=4096) as rude:
+    with service.peer(deadline_s=0.05, receive_buffer_bytes=4096) as rude:
         with suppress(TimeoutError, BrokenPipeError, ConnectionResetError):
             while taken_bytes < MOST_BYTES:
                 taken_bytes += rude.sock.send(much[taken_bytes % len(much) :])
