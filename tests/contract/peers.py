@@ -4,7 +4,6 @@ import json
 import re
 import socket
 import struct
-from types import TracebackType
 from typing import Any
 
 DEADLINE_S = 30.0  # generous: it is to catch what hangs, and the machine may be busy
@@ -45,9 +44,7 @@ class Peer:
     def __enter__(self) -> "Peer":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:

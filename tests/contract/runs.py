@@ -6,15 +6,16 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from lab.places import REPOSITORY
 from lab.run.runtimes import Runtime
 
+T = TypeVar("T")
 DEADLINE_S = 240.0  # of a whole run: several interpreters start in it, one after the other
 TURN_S = 0.03
 RUNNER, UNREPORTED = REPOSITORY / "runner.py", REPOSITORY / "tests" / "contract" / "unreported.py"
@@ -84,29 +85,40 @@ class Run:
         """Command lines of all processes with its TMPDIR but itself, by pid."""
         return {pid: line for pid, line in processes_with("TMPDIR", self.temporary).items() if pid != self.process.pid}
 
+    def until(self, awaited: str, look: Callable[[], T]) -> T:
+        """Wait until *look* finds something; what it finds."""
+        for _ in self.turns(awaited):
+            if found := look():
+                return found
+        raise AssertionError("turns do not end")
+
     def wait_for(self, what: str, count: int = 1) -> list[int]:
         """Wait until *count* children with *what* in their command line are there; their pids."""
-        for _ in self.turns(what):
+
+        def look() -> list[int]:
             pids = [pid for pid, line in self.children().items() if what in line]
-            if len(pids) >= count:
-                return pids
-        raise AssertionError("turns do not end")
+            return pids if len(pids) >= count else []
+
+        return self.until(what, look)
 
     def wait_until_calling(self) -> dict[int, str]:
         """Wait until a client is sending its requests; all children then."""
-        for _ in self.turns("a client that calls"):
+
+        def look() -> dict[int, str]:
             children = self.children()
-            if any(CLIENT in line and switches(pid) > CALLING_SWITCHES for pid, line in children.items()):
-                return children
-        raise AssertionError("turns do not end")
+            calling = any(CLIENT in line and switches(pid) > CALLING_SWITCHES for pid, line in children.items())
+            return children if calling else {}
+
+        return self.until("a client that calls", look)
 
     def lines(self, count: int) -> list[str]:
         """Wait for *count* lines of its standard output; all there are then."""
-        for _ in self.turns(f"line {count}"):
-            lines = self.said().split("\n")
-            if len(lines) > count:
-                return lines[:-1]
-        raise AssertionError("turns do not end")
+
+        def look() -> list[str]:
+            lines = self.said().split("\n")[:-1]
+            return lines if len(lines) >= count else []
+
+        return self.until(f"line {count}", look)
 
     def leaves_nothing(self) -> bool:
         """Whether all its processes end, those too that were being started, and its temporary folder is empty then."""

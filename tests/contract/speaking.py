@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -45,9 +45,7 @@ class Spoken:
     def __enter__(self) -> "Spoken":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.process.kill()
         self.process.communicate()
 

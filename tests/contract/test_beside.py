@@ -118,9 +118,7 @@ def test_redis_is_told_to_the_service(any_runtime: Runtime, folder: Path, redis:
 
 def test_a_runner_that_is_killed_leaves_no_database(any_runtime: Runtime, folder: Path, postgres: None) -> None:
     with started(own_flags(any_runtime, "sleep 60", "--with", "postgres", "--quiet"), folder) as run:
-        for _ in run.turns("a request"):
-            if any(line.startswith("sleep 60") for line in run.children().values()):
-                break
+        run.until("a request", lambda: any(line.startswith("sleep 60") for line in run.children().values()))
         children = {*run.children(), *tree(run.process.pid)}
         run.signal(SIGKILL)
         wait_for_ends(children)
@@ -179,9 +177,8 @@ def test_a_program_that_ends_in_mid_run_is_named_what_was_measured_stays_and_the
 ) -> None:
     beside = {"name": "burning", "command": f"{sys.executable} burning.py {{port}}"}
     with started(planned(folder, beside, any_runtime), folder, script=UNREPORTED) as run:
-        for _ in run.turns("a saved cell"):
-            if (folder / "run" / "result.json").exists() and load(folder / "run").cells:
-                break
+        saved = folder / "run" / "result.json"
+        run.until("a saved cell", lambda: saved.exists() and load(saved.parent).cells)
         (pid,) = [pid for pid, line in run.children().items() if "burning.py" in line and "guard.py" not in line]
         os.kill(pid, SIGKILL)
         assert run.status() == 1

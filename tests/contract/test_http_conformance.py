@@ -38,10 +38,10 @@ def told(addresses: Sequence[str], requests: int, workers: int, **more: Any) -> 
 
 
 @contextmanager
-def client(program: str, cell: dict[str, Any], *flags: str) -> Iterator[Spoken]:
+def client(program: str, cell: dict[str, Any]) -> Iterator[Spoken]:
     """A client that is ready."""
     if program in NATIVE:
-        command, variables = [program_or_skip(program), *flags], {}
+        command, variables = [program_or_skip(program)], {}
     else:
         runtime = runtime_or_skip("3.14")
         command, variables = command_or_skip(runtime, find(program), "client"), runtime.variables
@@ -51,9 +51,9 @@ def client(program: str, cell: dict[str, Any], *flags: str) -> Iterator[Spoken]:
         yield child
 
 
-def result_of(program: str, cell: dict[str, Any], *flags: str) -> dict[str, Any]:
+def result_of(program: str, cell: dict[str, Any]) -> dict[str, Any]:
     """Run a client from its cell to its end; its result."""
-    with client(program, cell, *flags) as child:
+    with client(program, cell) as child:
         return released(child)
 
 
@@ -102,16 +102,16 @@ def test_workers_are_divided_among_the_services_and_a_second_client_goes_on_wher
     assert counts(result) == (4 * services, 4 * services, 0, {})
 
 
-@pytest.mark.parametrize(("share", "warm"), [(0.5, 10), (0.01, 2)])
-def test_a_warm_up_is_answered_by_each_worker_and_not_counted(program: str, share: float, warm: int) -> None:
+def test_a_warm_up_is_answered_by_each_worker_and_not_counted(program: str) -> None:
+    method = Method(warmup=Warmup(share=0.5))
     with (
         ScriptedHttp(says(response())) as server,
-        client(program, told([server.address], 20, 2, method=Method(warmup=Warmup(share=share)).to_json())) as child,
+        client(program, told([server.address], 20, 2, method=method.to_json())) as child,
     ):
         child.tell("warm")
         assert child.line() == {"warm": True}
-        assert server.requests == 2 + warm
+        assert server.requests == 12
         result = released(child)
-        assert server.requests == 2 + warm + 20
+        assert server.requests == 32
     assert counts(result) == (20, 20, 0, {})
     assert result["latency"]["count"] == 20

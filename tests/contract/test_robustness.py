@@ -49,10 +49,8 @@ def gated_flags(runtime: Runtime, turn: int) -> list[str]:
 
 def wait_at_the_gate(run: Run) -> dict[int, str]:
     """Wait until a request waits at the gate; all children then."""
-    for _ in run.turns("a request at the gate"):
-        if (run.folder / "waiting").exists():
-            return run.children()
-    raise AssertionError("turns do not end")
+    run.until("a request at the gate", (run.folder / "waiting").exists)
+    return run.children()
 
 
 # ---- strikes: tests/campaign plays many more -------------------------------------------------------------------------
