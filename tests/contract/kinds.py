@@ -53,7 +53,7 @@ PROGRAMS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "1 unix": ("calc-service", "1", UNIX),
     "1 tcp": ("calc-service", "1", TCP),
     "2 tcp": ("calc-service", "2", TCP),
-    "2 fresh": ("calc-service", "2", {"REUSE_CLIENT": False, **UNIX}),
+    "2 unix": ("calc-service", "2", UNIX),
     "4 unix": ("calc-service", "4", {"NUM_MULTI_SOCKET": 2, **UNIX}),
     "4 two threads": ("calc-service", "4", {"NUM_MULTI_SOCKET": 2, "NUM_WORKERS_PER_API_SERVICE": 2, **TCP}),
     **{

@@ -1,14 +1,11 @@
 """The alternatives of the league for real: right answers, right refusals, and nothing left of them at the end."""
 
 import resource
-from typing import Any
 
 import pytest
 
-from core.cell import Cell
 from core.method import Method, Warmup
 from core.processtree import tree, usage_of
-from core.result import CellResult
 from core.system import System
 from experiments.league.alt_systems import SPEAK_HTTP, SPEAK_OUR_FRAMES, SYSTEMS
 from lab.environments.environment import EnvironmentFailed
@@ -22,8 +19,7 @@ from tests.contract.packages import not_installed
 from tests.contract.peers import CALC, DEADLINE_S, framed, request
 from tests.contract.runs import wait_for_ends
 from tests.contract.serving import serving
-from tests.contract.test_systems import check_all_is_well
-from tests.contract.test_systems import measured as measured_system
+from tests.contract.test_systems import check_all_is_well, measured
 
 OVER_TCP = ("alt-rpyc-pool", "alt-pyro5-multiplex")  # the others of their kind are tried on Unix sockets
 EVERY = [
@@ -48,7 +44,6 @@ REFUSED = {
     },
 }
 LONG_COUNT = http("POST", "/calc", b'{"target": 10000000}')
-SIZES = {"NUM_WORKERS_PER_API_SERVICE": 3, "NUM_REQUESTS_PER_CLIENT": 5}
 
 
 def installed(name: str, runtime: Runtime) -> System:
@@ -63,17 +58,13 @@ def installed(name: str, runtime: Runtime) -> System:
     return system
 
 
-def measured(name: str, runtime: Runtime, sandbox: Sandbox, **params: Any) -> tuple[Cell, CellResult]:
-    installed(name, runtime)
-    bench = Bench(sandbox=sandbox, runtimes=found(), method=Method(warmup=Warmup(share=0.4)))
-    return measured_system(name, runtime, bench, **SIZES, **params)
-
-
 @pytest.mark.parametrize(("name", "runtime"), [(name, runtime) for runtime, name in EVERY])
 def test_an_alternative_answers_every_request(name: str, runtime: str, sandbox: Sandbox) -> None:
     transport = {"TRANSPORT": "tcp"} if name in OVER_TCP else {}
     here = runtime_or_skip(runtime)
-    cell, result = measured(name, here, sandbox, **transport)
+    installed(name, here)
+    bench = Bench(sandbox=sandbox, runtimes=found(), method=Method(warmup=Warmup(share=0.4)))
+    cell, result = measured(name, here, bench, NUM_WORKERS_PER_API_SERVICE=3, NUM_REQUESTS_PER_CLIENT=5, **transport)
     check_all_is_well(result, cell, here)
     assert result.connect == {}
 
@@ -123,14 +114,3 @@ def waited_for_s() -> float:
     """CPU time of the children that have ended and were waited for, and of theirs."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
-
-
-@pytest.mark.alone
-def test_the_work_of_a_server_with_processes_of_its_own_counts_for_the_service(
-    packaged: Runtime, sandbox: Sandbox
-) -> None:
-    cell, result = measured("alt-gunicorn", packaged, sandbox, CALC_TARGET=1_000_000)
-    assert result.status == "ok"
-    (service,) = result.services
-    assert service["processes"] == 2  # master and worker
-    assert service["cpu_user_ns"] > cell.requests * 5_000_000  # a million additions take 20 ms or so, never 5

@@ -82,7 +82,6 @@ FAILING: list[tuple[str, dict[str, Any], tuple[str, ...]]] = [
     ("{python} dies.py {port}", {}, ("status 1", "no database at db:5432")),
     ("{python} none.py {port}", {}, ("status 2", os.strerror(errno.ENOENT))),
     ("none {python} {port}", {}, (os.strerror(errno.ENOENT),)),
-    ("'{python} items.py {port}", {}, ("No closing quotation",)),
     ("{python} rude.py {port}", IMPATIENT, ("GET /items/3",)),
     ("{python} deaf.py {port}", IMPATIENT, ("127.0.0.1:",)),
     ("{python} mute.py {port}", IMPATIENT, ("GET /items/3", "(timeout)")),

@@ -57,19 +57,20 @@ def taken(number: str, runtime: Runtime, bench: Bench, **params: Any) -> list[Ce
 
 
 @pytest.mark.parametrize(
-    ("number", "params"),
+    ("number", "params", "clients"),
     [
-        ("1", {}),
-        ("2", {"RATE": 200}),
-        ("2", {"NUM_API_SERVICES": 2, "NUM_THREADS_PER_CLIENT": 1}),
-        ("4", {}),
+        ("1", {}, "bench"),
+        ("2", {"RATE": 200}, "bench"),
+        ("2", {"NUM_API_SERVICES": 2, "NUM_THREADS_PER_CLIENT": 1}, "bench"),
+        ("2", {}, "native_client"),
+        ("4", {}, "bench"),
     ],
     ids=str,
 )
 def test_what_is_answered_in_the_counted_time_counts_and_nothing_else(
-    number: str, params: dict[str, Any], any_runtime: Runtime, bench: Bench
+    number: str, params: dict[str, Any], clients: str, any_runtime: Runtime, request: pytest.FixtureRequest
 ) -> None:
-    for result in taken(number, any_runtime, bench, **params):
+    for result in taken(number, any_runtime, request.getfixturevalue(clients), **params):
         check_ok(result)
         turns = result.turns
         assert (turns["slices"], turns["length_ns"]) == (4, 100_000_000)
@@ -85,14 +86,6 @@ def test_what_is_answered_in_the_counted_time_counts_and_nothing_else(
             assert abs(result.answered - 160) <= 16
         if number != "1":
             assert result.connect == {}, "connections stay open between slices"
-
-
-def test_the_native_client_takes_slices_too(any_runtime: Runtime, native_client: Bench) -> None:
-    for result in taken("2", any_runtime, native_client):
-        check_ok(result)
-        uncounted = sum(client["uncounted"] for client in result.clients)
-        assert sum(service["requests"] for service in result.services) == result.answered + uncounted
-        assert 0 < uncounted < result.answered
 
 
 def test_a_service_that_works_in_the_background_is_named(any_runtime: Runtime, bench: Bench, folder: Path) -> None:
