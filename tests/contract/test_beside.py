@@ -135,6 +135,7 @@ def planned(folder: Path, beside: dict[str, Any], runtime: Runtime, *more: str) 
     return ["--plan", "plan.yaml", *sizes, *runtime_flags(runtime), "--quiet", "--out", "run", *more]
 
 
+@pytest.mark.alone
 def test_a_program_of_ones_own_is_counted_as_it_counts_itself(any_runtime: Runtime, folder: Path) -> None:
     command = f"{sys.executable} burning.py {{port}}"
     run = finished(planned(folder, {"name": "burning", "command": command}, any_runtime), folder, script=UNREPORTED)

@@ -17,10 +17,10 @@ SIZE = ("--num-api-services", "2", "--num-requests-per-client", "50")
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(short_folder: Path) -> Path:
     """A folder with the file that the page shows."""
-    (tmp_path / "my_system.py").write_text(outside_system())
-    return tmp_path
+    (short_folder / "my_system.py").write_text(outside_system())
+    return short_folder
 
 
 @pytest.fixture(scope="module")
@@ -45,15 +45,15 @@ def test_it_is_measured_under_each_runtime_and_keeps_a_short_name(measured: Path
     }
 
 
-def test_a_run_goes_on_where_it_was_stopped_from_another_folder(measured: Path, tmp_path: Path) -> None:
+def test_a_run_goes_on_where_it_was_stopped_from_another_folder(measured: Path, short_folder: Path) -> None:
     saved = load(measured / "run")
     whole = sorted(cell.cell_id for cell in saved.cells)
     saved.cells.remove(next(cell for cell in saved.cells if cell.system == "my-system"))
-    tmp_path.joinpath("run").mkdir()
-    RunFile(tmp_path / "run").save(saved)
-    done = finished(["--resume", "run"], tmp_path, script=UNREPORTED)
+    short_folder.joinpath("run").mkdir()
+    RunFile(short_folder / "run").save(saved)
+    done = finished(["--resume", "run"], short_folder, script=UNREPORTED)
     assert done.status() == 0, done.complained()
-    assert sorted(cell.cell_id for cell in load(tmp_path / "run").cells) == whole
+    assert sorted(cell.cell_id for cell in load(short_folder / "run").cells) == whole
 
 
 def test_a_saved_run_is_reported_without_the_file_and_goes_on_with_no_other(measured: Path) -> None:

@@ -73,9 +73,8 @@ def test_what_is_answered_in_the_counted_time_counts_and_nothing_else(
     for result in taken(number, any_runtime, request.getfixturevalue(clients), **params):
         check_ok(result)
         turns = result.turns
-        assert (turns["slices"], turns["length_ns"]) == (4, 100_000_000)
-        assert 5_000_000 <= turns["lead_ns"] <= 100_000_000
-        assert result.wall_ns == 400_000_000
+        assert turns["slices"] * turns["length_ns"] == result.wall_ns == 400_000_000
+        assert 5_000_000 <= turns["lead_ns"] <= turns["length_ns"]  # longer ones on a busy machine
         uncounted = sum(client["uncounted"] for client in result.clients)
         assert sum(service["requests"] for service in result.services) == result.answered + uncounted
         assert 0 < uncounted < result.answered
@@ -88,6 +87,7 @@ def test_what_is_answered_in_the_counted_time_counts_and_nothing_else(
             assert result.connect == {}, "connections stay open between slices"
 
 
+@pytest.mark.alone
 def test_a_service_that_works_in_the_background_is_named(any_runtime: Runtime, bench: Bench, folder: Path) -> None:
     (folder / "burning.py").write_text(BACKGROUND)
     given = {"command": "{python} burning.py {port}"}
