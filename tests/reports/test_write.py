@@ -9,7 +9,7 @@ import pytest
 from config.load import load_experiment
 from core.messages import message
 from core.result import Run
-from core.runtime import NATIVE
+from core.runtime import NATIVE, RuntimeName
 from lab.run.runtimes import Native
 from reports import write
 from reports.exports import texts
@@ -24,7 +24,7 @@ FILES = {"report.html", "table.md", "findings.md", "table.csv", "cells.csv"}
 def record_run() -> Run:
     """A block of two rows of the record's plan under a runtime and natively, as an experiment keeps it."""
     plan = load_experiment("record")
-    few = ("3.14t", NATIVE)
+    few = tuple(map(RuntimeName, ("3.14t", NATIVE)))
     rows = tuple(row for row in plan.rows if row.system.number in ("1", "3"))
     plan = replace(plan, blocks=1, rows=rows, runtimes=few, absent={("3", NATIVE): message("no native service")})
     made = run_of([measured(cell, 1, [2000 * MS], [MS] * 100) for cell in plan.cells()], runtimes=few)
