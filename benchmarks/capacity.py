@@ -1,20 +1,28 @@
 """Search for the capacity of services whose capacity is known, and compare the result and time with theory.
 
 Usage: python -m benchmarks.capacity [--only mmc,mdc,bucket,stall] [--searches 20] [--runtimes 3.14t] [--keep FILE]
+       python -m benchmarks.capacity --beside-oha [--only mdc,mmc] [--pairs 5] [--seconds 30] [--runtimes 3.14t]
 
 A WSGI application on gunicorn with 8 threads sleeps in each request: exponential times make an M/M/8 queue, constant
 times an M/D/8 queue. `bucket` answers requests above a rate with status 503. `stall` pauses for 0.15 s every 5 s. The
-true capacity comes from Erlang's C formula (M/M/8), a simulation of two million requests (M/D/8), or the rate of the
-bucket. FILE gets a line for each search, and a new call continues it.
+true capacity comes from Erlang's C formula (M/M/8), or a simulation of two million requests (M/D/8, and the bucket,
+which answers fewer than it has tokens for because it is full at times). FILE gets a line for each search, and a new
+call continues it.
+
+--beside-oha compares load generators: native/bin/loadgen and oha send evenly spaced requests at half the capacity to
+the same service in turns. It prints the ratio of their 99th percentiles from the time at which a request was due. Both
+generators must be installed: `make native` and `make native-peers`.
 """
 
 import heapq
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from math import exp, factorial
 from pathlib import Path
 from statistics import median
@@ -30,16 +38,17 @@ from reports.facts.capacity import capacities, ratios
 
 SERVERS, MEAN_S, LIMIT_S = 8, 0.02, 0.12
 OBJECTIVES = {"mmc": "p99<120ms", "mdc": "p99<60ms", "bucket": "errors<1%", "stall": "p99<120ms"}
-BUCKET_RATE, STALL_S, STALL_EVERY_S = 200.0, 0.15, 5.0
+LOADGEN, CONNECTIONS = str(REPOSITORY / "native/bin/loadgen"), 16
+BUCKET_RATE, BUCKET_SIZE, STALL_S, STALL_EVERY_S = 200.0, 20.0, 0.15, 5.0
 SIMULATED = 2_000_000
 APP = f"""import os, random, threading, time
 KIND, LOCK = os.environ["KIND"], threading.Lock()
-tokens, filled_s = 20.0, time.monotonic()
+tokens, filled_s = {BUCKET_SIZE}, time.monotonic()
 def admitted():
     global tokens, filled_s
     with LOCK:
         now_s = time.monotonic()
-        tokens, filled_s = min(20.0, tokens + (now_s - filled_s) * {BUCKET_RATE}), now_s
+        tokens, filled_s = min({BUCKET_SIZE}, tokens + (now_s - filled_s) * {BUCKET_RATE}), now_s
         if tokens < 1:
             return False
         tokens -= 1
@@ -62,7 +71,14 @@ COMMAND = "{python} -m gunicorn sleeps:app --bind {host}:{port} --workers 1 --th
 
 def main() -> None:
     """Repeat the searches of all cases in turn. Then print how far the results are from theory."""
-    given = options(__doc__, only="mmc,mdc,bucket", searches=20, runtimes="3.14t", keep="")
+    given = options(
+        __doc__, only="mmc,mdc,bucket", searches=20, runtimes="3.14t", keep="", beside_oha=False, pairs=5, seconds=30
+    )
+    if given.beside_oha:
+        cases = [case for case in given.only.split(",") if case in QUEUES]
+        rows = (_beside_oha(case, given.runtimes, given.pairs, given.seconds) for case in cases)
+        print_table("service | rate [1/s] | p99 of gilscope / p99 of oha, median | in each pair", rows)
+        return
     cases, kept = given.only.split(","), Path(given.keep) if given.keep else None
     lines = [json.loads(line) for line in kept.read_text().splitlines()] if kept and kept.exists() else []
     while min(sum(line["case"] == case for line in lines) for case in cases) < given.searches:
@@ -125,9 +141,7 @@ def _search(case: str, runtimes: str) -> dict[str, Any]:
 
 def theory(case: str) -> float:
     """Return the capacity of a case in requests/s; 0 if there is no theory."""
-    if case == "bucket":
-        return BUCKET_RATE / 0.99
-    late = {"mmc": late_mmc, "mdc": late_mdc}.get(case)
+    late = QUEUES.get(case)
     if late is None:
         return 0.0
     low, high = 1.0, SERVERS / MEAN_S
@@ -157,6 +171,69 @@ def late_mdc(rate: float) -> float:
         heapq.heappush(free, end_s)
         late += end_s - now_s > 0.06
     return late / SIMULATED
+
+
+def refused(rate: float) -> float:
+    """Return the share of requests that the bucket refuses, simulated."""
+    order, tokens, count = random.Random(1), BUCKET_SIZE, 0
+    for _ in range(SIMULATED):
+        tokens = min(BUCKET_SIZE, tokens + order.expovariate(rate) * BUCKET_RATE)
+        count += tokens < 1
+        tokens -= tokens >= 1
+    return count / SIMULATED
+
+
+QUEUES = {"mmc": late_mmc, "mdc": late_mdc, "bucket": refused}
+
+
+def _beside_oha(case: str, runtime: str, pairs: int, seconds: int) -> list[str]:
+    """Return the row of a case: the ratios of p99 at half the capacity."""
+    rate, ratios_ = round(theory(case) / 2), []
+    with _served(case, runtime) as url:
+        size = ["-c", str(CONNECTIONS), url]
+        commands = {
+            "gilscope": [LOADGEN, "--report", "json", "-r", str(rate), "-d", f"{seconds}s", *size],
+            "oha": f"oha --no-tui --output-format json --latency-correction -q {rate} -z {seconds}s -w".split() + size,
+        }
+        for pair in range(pairs):
+            p99_s = {name: _p99_s(commands[name]) for name in list(commands)[:: -1 if pair % 2 else 1]}
+            ratios_.append(p99_s["gilscope"] / p99_s["oha"])
+    return [case, str(rate), f"{median(ratios_):.3f}", ", ".join(f"{one:.3f}" for one in ratios_)]
+
+
+def _p99_s(command: list[str]) -> float:
+    """Run a load generator, and return the 99th percentile from due times in s. Raises ChildFailed without one."""
+    printed = json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    own, others = printed.get("latency_corrected", {}).get("p99_ns"), printed.get("latencyPercentiles", {}).get("p99")
+    if not own and not others:
+        raise ChildFailed(f"{command[0]} received too few answers: {printed}")
+    return float(own / 1e9 if own else others)
+
+
+@contextmanager
+def _served(case: str, runtime: str) -> Iterator[str]:
+    """Serve a case, and yield its URL. Raises ChildFailed if it does not start."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "sleeps.py").write_text(APP)
+        (Path(folder) / "needs.txt").write_text("gunicorn")
+        service = {
+            "command": COMMAND,
+            "requirements": "needs.txt",
+            "environment": {"KIND": case},
+            "requests": ["GET /"],
+        }
+        (Path(folder) / "plan.yaml").write_text(json.dumps({"runtimes": [runtime], "service": service}))
+        words = [sys.executable, str(REPOSITORY / "runner.py"), "serve", "--plan", "plan.yaml"]
+        with subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as serving:
+            assert serving.stdin
+            assert serving.stdout
+            address = next((line for line in serving.stdout if re.fullmatch(r"[\d.]+:\d+\n", line)), None)
+            if address is None:
+                raise ChildFailed(f"runner.py serve exited with {serving.wait()}")
+            try:
+                yield f"http://{address.strip()}/"
+            finally:
+                serving.stdin.close()
 
 
 if __name__ == "__main__":
