@@ -304,7 +304,7 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quie
             if order.plan.objectives:
                 from reports.facts import capacity
 
-                search_capacity(under_way, capacity)
+                search_capacity(under_way, capacity.wanted)
                 return
             carry_out(under_way, partial(_is_enough, until))
     except KeyboardInterrupt:

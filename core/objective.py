@@ -9,7 +9,7 @@ from core.cell import Cell
 from core.errors import BadInput
 from core.histogram import Histogram, bounds_ns
 
-CLOSED, PICK, SEARCH, CONFIRM = "closed", "pick", "search", "confirm"
+CLOSED, PICK, SCAN, SEARCH, CONFIRM = "closed", "pick", "scan", "search", "confirm"
 _NUMBER = r"[0-9]{1,6}(?:\.[0-9]{1,4})?"
 _LATENCY = re.compile(rf"p(?P<percentile>{_NUMBER})<(?P<limit>{_NUMBER})(?P<unit>us|ms|s)")
 _ERRORS = re.compile(rf"errors<(?P<percent>{_NUMBER})%")
@@ -91,12 +91,11 @@ def load_of(rate: float, clients: Sequence[Mapping[str, Any]], latency: Histogra
 class Wanted:
     """A probe that a search for the capacity has to measure next.
 
-    rate: requests/s, or 0 for a closed loop. purpose: CLOSED, PICK, SEARCH or CONFIRM
-    is_long: whether the probe runs for its whole duration even if its result is clear earlier
+    rate: requests/s, or 0 for a closed loop. purpose: CLOSED, PICK or SCAN for a short probe; SEARCH or CONFIRM
+    for a long one
     """
 
     arm: str
     cell: Cell
     rate: float
     purpose: str
-    is_long: bool = False

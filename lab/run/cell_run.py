@@ -17,7 +17,6 @@ from core.errors import ChildFailed, GilscopeError
 from core.histogram import Histogram
 from core.messages import NOTHING, Message, message
 from core.method import Method
-from core.objective import Load, load_of
 from core.processtree import tree, usage_of
 from core.redact import Redactor
 from core.request_plan import RequestPlan
@@ -214,15 +213,6 @@ class CellRun(ExitStack):
         for client, line in zip(self._clients, self._turns.pop().lines, strict=True):
             take_client_result(client, line)
         self.latency_ns = merge(Histogram, (client.result["latency"] for client in self._clients)).get("mean_ns", 0)
-
-    def load(self) -> Load:
-        """Return how many requests the clients sent, and how many were late or failed, in the last turn."""
-        latency = Histogram()
-        for client, line in zip(self._clients, self._turns[-1].lines, strict=True):
-            take_client_result(client, line)
-            latency.merge(Histogram.from_json(client.result["latency"]))
-        rate = self._cell.rate * self._cell.num_clients
-        return load_of(rate, [client.result for client in self._clients], latency)
 
     def memory_bytes(self) -> int:
         """Return the memory that all processes of the cell use now."""

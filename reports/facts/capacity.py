@@ -15,7 +15,7 @@ import numpy as np
 from core.cell import Cell
 from core.histogram import Histogram
 from core.messages import NOTHING, Message, message
-from core.objective import CLOSED, CONFIRM, PICK, SEARCH, Load, Objective, Wanted, load_of
+from core.objective import CLOSED, CONFIRM, PICK, SCAN, SEARCH, Load, Objective, Wanted, load_of
 from core.result import CellResult, Run
 from core.saved import SavedPlan
 from reports.facts.cells import grouped, number, runtimes, setting_key
@@ -29,8 +29,8 @@ from reports.statistics.capacity import (
     Ask,
     Crossing,
     Probe,
-    clearly,
     crossing,
+    is_confirmed,
     next_probe,
 )
 from reports.statistics.verdict import Word
@@ -61,8 +61,14 @@ class Probed:
     @property
     def probe(self) -> Probe:
         """Return the probe in the form that reports.statistics.capacity takes."""
-        confirms = self.cell.probe == CONFIRM
-        return Probe(rate=self.rate, excess=self.excess, allowed=self.allowed, confirms=confirms)
+        return Probe(
+            rate=self.rate,
+            offered=max(1, self.load.sent + self.load.unsent) / self.cell.wall_ns * 1e9,
+            excess=self.excess,
+            allowed=self.allowed,
+            is_long=self.cell.probe in (SEARCH, CONFIRM),
+            confirms=self.cell.probe == CONFIRM,
+        )
 
 
 @dataclass(frozen=True)
@@ -134,9 +140,8 @@ class Capacity:
 
     @property
     def is_confirmed(self) -> bool:
-        """Return whether the last two probes confirm the capacity: below it one passes, above it one fails."""
-        last = [one for one in self.probes if one.probe.confirms][-2:]
-        return [one.probe.passes for one in last] == [True, False]
+        """Return whether fresh probes below and above the capacity confirm it."""
+        return is_confirmed([one.probe for one in self.probes if not one.is_limited])
 
     @property
     def highest_pass(self) -> float:
@@ -209,8 +214,8 @@ def _wanted(one: Capacity, ask: Ask, run: Run) -> Wanted:
     values = {**one.params, RATE: 0}
     runtime = one.arm if one.arm in run.runtimes else runtimes(run)[-1]
     cell = Cell.build(system=one.system, runtime=runtime, reads=tuple(values), values=values)
-    purpose = PICK if one.is_candidate else CONFIRM if ask.confirms else SEARCH
-    return Wanted(arm=one.arm, cell=cell, rate=ask.rate, purpose=purpose if ask.rate else CLOSED, is_long=ask.is_long)
+    purpose = PICK if one.is_candidate else CONFIRM if ask.confirms else SEARCH if ask.is_long else SCAN
+    return Wanted(arm=one.arm, cell=cell, rate=ask.rate, purpose=purpose if ask.rate else CLOSED)
 
 
 def _best(some: Sequence[Capacity]) -> Capacity:
@@ -231,18 +236,13 @@ def _judged(best: Capacity, run: Run) -> Capacity:
     """Return the best topology of an arm with only the probes that did not select it, so that luck cannot favour it."""
     own = (setting_key(best.system, best.params), best.arm)
     closed = [cell for cell in best.cells if cell.probe == CLOSED]
-    later = [cell for cell in run.cells if cell.probe in (SEARCH, CONFIRM) and _place(cell) == own]
+    later = [cell for cell in run.cells if cell.probe in (SCAN, SEARCH, CONFIRM) and _place(cell) == own]
     start_rate = best.rough_rate
     return replace(best, cells=[*closed, *later], is_candidate=False, start_rate=start_rate)
 
 
 def _place(cell: CellResult) -> tuple[Any, str]:
     return setting_key(cell.system, {name: value for name, value in cell.params.items() if name != RATE}), cell.arm
-
-
-def is_clear(load: Load, objective: Objective) -> bool:
-    """Return whether a short probe is enough to decide whether *objective* is met."""
-    return bool(clearly(*load.counted(objective), objective.share))
 
 
 def ratios(run: Run, found: Sequence[Capacity]) -> list[Ratio]:

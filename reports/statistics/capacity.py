@@ -15,21 +15,23 @@ import numpy as np
 MOST_PROBES = 20
 WIDTH = 0.10  # the search ends when the interval is narrower than this share of the capacity
 CONFIRMED_AT = (0.95, 1.05)  # times the capacity: the first probe must pass and the second fail
-FEWEST = 5  # probes that the search makes at least
+KEPT = 0.05  # a confirmed capacity changes by less than this share when its two probes are added
+FEWEST_LONG = 3  # long probes before the first probe that confirms
+ALMOST = 0.14  # the first probe that confirms is made when the interval is narrower than this share of the capacity
 NEAR = 0.15  # the regression uses probes whose log(rate) is this near to that of the capacity
 FEWEST_NEAR = 3  # probes that a regression needs
 GRADED = 20.0  # an excess above 20 or below 1/20 only shows on which side of the limit the rate is
 ROUNDS = 8  # iterations of choosing the probes near the capacity
-BURST = 16.0  # assumed number of requests that miss the objective together
+BURST = 10.0  # assumed number of requests that miss the objective together, at the limit
+GROWTH = 0.5  # this number is proportional to excess ** GROWTH, because a queue empties later at a higher rate
 SPREAD = 0.01  # assumed relative standard deviation of the capacity between starts of a service
 SPREAD_WEIGHT = 3  # these two assumptions count as much as this number of probes
-SLOPE, SLOPE_SPREAD = 10.0, 20.0  # mean and standard deviation of the prior of d log(excess) / d log(rate)
+SLOPE, SLOPE_SPREAD = 15.0, 10.0  # mean and standard deviation of the prior of d log(excess) / d log(rate)
 LIMIT = 5.0  # log(excess) is clipped to this range
 ITERATIONS, ENOUGH = 50, 1e-6
 DRAWS = 1000
-CLEAR = 0.001  # p value at which a short probe is clear
-CLEAR_FACTOR = 2  # its share of misses must also differ by this factor, because late requests come in bursts
-FIRST, STEP = 0.7, 1.25  # the first rate as a share of the closed loop's throughput, and the factor between rates
+BESIDE = 0.03  # distance of long probes from the capacity, as a share of it
+FIRST, STEP = 0.8, 1.2  # the first rate as a share of the closed loop's throughput, and the factor between rates
 LOWEST = 0.02  # lowest rate that is tried, as a share of the closed loop's throughput
 
 
@@ -37,14 +39,17 @@ LOWEST = 0.02  # lowest rate that is tried, as a share of the closed loop's thro
 class Probe:
     """A probe: a measurement of a service at *rate* requests/s.
 
+    offered: the requests/s that were due. In a Poisson process this differs from the rate by chance
     excess: the share of its requests that miss the objective, divided by the share that may
     allowed: the number of its requests that may miss the objective
-    confirms: whether the probe was made to confirm a capacity
+    is_long: whether the probe is long enough to count much. confirms: whether it was made to confirm a capacity
     """
 
     rate: float
+    offered: float
     excess: float
     allowed: float
+    is_long: bool = False
     confirms: bool = False
 
     @property
@@ -75,42 +80,31 @@ class Crossing:
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """The rate of the next probe, in requests/s.
-
-    is_long: whether the probe runs for its whole duration even if its result is clear earlier
-    """
+    """The rate of the next probe, in requests/s. is_long, confirms: see Probe"""
 
     rate: float
-    confirms: bool = False
     is_long: bool = False
-
-
-def clearly(misses: int, requests: int, share: float) -> int:
-    """Return 1 if clearly more than *share* of the requests miss, -1 if clearly fewer miss, or 0 if it is unclear.
-
-    Source: the binomial distribution. The factor CLEAR_FACTOR is also required, because late requests come in bursts.
-    """
-    from scipy import special  # the import takes 0.2 s, and only a search needs it
-
-    if misses > CLEAR_FACTOR * share * requests and special.bdtrc(misses - 1, requests, share) < CLEAR:
-        return 1
-    return -1 if misses * CLEAR_FACTOR < share * requests and special.bdtr(misses, requests, share) < CLEAR else 0
+    confirms: bool = False
 
 
 def bracket(probes: Sequence[Probe]) -> tuple[float, float]:
-    """Return the lowest rate that fails, or inf, after the highest rate below it that passes, or 0."""
-    high = min((probe.rate for probe in probes if not probe.passes), default=math.inf)
+    """Return the lowest rate that fails, or inf, after the highest rate below it that passes, or 0.
+
+    A short probe that fails does not count if a long one passes at a higher rate.
+    """
+    sure = max((probe.rate for probe in probes if probe.passes and probe.is_long), default=0.0)
+    failing = [probe.rate for probe in probes if not probe.passes and (probe.is_long or probe.rate > sure)]
+    high = min(failing, default=math.inf)
     return max((probe.rate for probe in probes if probe.passes and probe.rate < high), default=0.0), high
 
 
 def crossing(probes: Sequence[Probe]) -> Crossing | None:
     """Return the capacity that *probes* show; None if all of them pass, or all fail."""
     rates = [probe.rate for probe in probes]
-    passing = max((probe.rate for probe in probes if probe.passes), default=0.0)
-    failing = min((probe.rate for probe in probes if not probe.passes), default=math.inf)
-    if not passing or math.isinf(failing):
+    low, high = bracket(probes)
+    if not low or math.isinf(high):
         return None
-    rate, found = math.sqrt(passing * failing), None
+    rate, found = math.sqrt(low * high), None
     for _ in range(ROUNDS):
         near = [probe for probe in probes if abs(math.log(probe.rate / rate)) < NEAR]
         found = _regression(near, rate)
@@ -119,21 +113,21 @@ def crossing(probes: Sequence[Probe]) -> Crossing | None:
         rate = min(max(found.rate, min(rates)), max(rates))
     if found:
         return found
-    low, high = sorted((passing, failing))
     middle = math.sqrt(low * high)
     return Crossing(rate=middle, low=low, high=high, draws=(low, middle, high), is_cliff=True)
 
 
 def _regression(probes: Sequence[Probe], centre: float) -> Crossing | None:
-    """Return the rate at which a log-linear regression of the excess is 1, or None if the excess does not rise.
+    """Return the rate at which a log-linear regression of the excess is 1, or None if too few probes show it.
 
     The regression maximises a quasi-likelihood by iteratively reweighted least squares. The variance of an excess is
-    mean * BURST / allowed + (mean * slope * SPREAD)^2. The interval uses Student's t distribution of both coefficients.
+    mean^(1 + GROWTH) * BURST / allowed + (mean * slope * SPREAD)^2. The interval uses Student's t distribution of both
+    coefficients.
     """
     graded = [probe for probe in probes if 1 / GRADED < probe.excess < GRADED]
-    if len(probes) < FEWEST_NEAR or len(graded) < 2 or len({probe.passes for probe in probes}) < 2:
+    if len(probes) < FEWEST_NEAR or len(graded) < 2:
         return None
-    x = np.log([probe.rate for probe in probes]) - math.log(centre)
+    x = np.log([probe.offered for probe in probes]) - math.log(centre)
     y = np.array([probe.excess for probe in probes])
     allowed = np.array([probe.allowed for probe in probes])
     design = np.column_stack([np.ones(len(x)), x])
@@ -142,15 +136,14 @@ def _regression(probes: Sequence[Probe], centre: float) -> Crossing | None:
     beta, weight, deviation, hessian = expected, y, y, prior
     for _ in range(ITERATIONS):
         mean = np.exp(np.clip(design @ beta, -LIMIT, LIMIT))
-        weight = 1 / (BURST / (allowed * mean) + (SPREAD * max(beta[1], 1.0)) ** 2)
+        weight = 1 / (BURST / (allowed * mean ** (1 - GROWTH)) + (SPREAD * max(beta[1], 1.0)) ** 2)
         deviation = (y - mean) / mean
         hessian = design.T @ (design * weight[:, None]) + prior
         step = np.linalg.solve(hessian, design.T @ (weight * deviation) - prior @ (beta - expected))
         beta = beta + np.clip(step, -2, 2)
         if np.abs(step).max() < ENOUGH:
             break
-    if beta[1] < 1:
-        return None
+    beta[1] = max(beta[1], 1.0)
     freedom = len(x) - 2
     pearson = float(weight @ deviation**2)
     scale = max(1.0, (SPREAD_WEIGHT + pearson) / (SPREAD_WEIGHT + freedom))
@@ -163,41 +156,52 @@ def _regression(probes: Sequence[Probe], centre: float) -> Crossing | None:
     return Crossing(rate=rate, low=float(first), high=float(last), draws=tuple(draws.tolist()))
 
 
+def is_confirmed(probes: Sequence[Probe]) -> bool:
+    """Return whether the capacity did not change when the two probes that confirm it were added."""
+    confirming = [probe for probe in probes if probe.confirms]
+    found = crossing(probes)
+    if not confirming or len(confirming) % 2 or not found:
+        return False
+    return abs(found.rate * CONFIRMED_AT[1] / confirming[-1].rate - 1) < KEPT
+
+
 def next_probe(probes: Sequence[Probe], closed_rate: float) -> Ask | None:
     """Return the next probe, or None if the search has ended.
 
     closed_rate: the throughput of the closed loop in requests/s, which determines the first rate
     """
     confirming = [probe for probe in probes if probe.confirms]
-    if len(confirming) % 2:
-        return Ask(rate=confirming[-1].rate * CONFIRMED_AT[1] / CONFIRMED_AT[0], confirms=True, is_long=True)
-    is_confirmed = bool(confirming) and probes[-1].confirms and confirming[-2].passes and not confirming[-1].passes
-    if is_confirmed or len(probes) >= MOST_PROBES:
+    if len(probes) >= MOST_PROBES:
         return None
+    if len(confirming) % 2:
+        return Ask(rate=confirming[-1].rate * CONFIRMED_AT[1] / CONFIRMED_AT[0], is_long=True, confirms=True)
     low, high = bracket(probes)
     if not low or math.isinf(high):
         return _outside(probes, closed_rate)
     found = crossing(probes)
     assert found is not None
     if found.is_cliff and high > low * (1 + WIDTH):
-        return Ask(rate=math.sqrt(low * high), is_long=bool(confirming))
-    if len(probes) >= FEWEST and (found.is_cliff or found.width <= WIDTH):
-        return Ask(rate=found.rate * CONFIRMED_AT[0], confirms=True, is_long=True)
-    return Ask(rate=_beside(probes, found), is_long=bool(confirming))
+        return Ask(rate=math.sqrt(low * high))
+    kept, width = is_confirmed(probes), 0.0 if found.is_cliff else found.width
+    if kept and width <= WIDTH:
+        return None
+    confirms = not kept and width <= ALMOST and sum(probe.is_long for probe in probes) >= FEWEST_LONG
+    rate = found.rate * CONFIRMED_AT[0] if confirms else _beside(probes, found)
+    return Ask(rate=rate, is_long=True, confirms=confirms)
 
 
 def _outside(probes: Sequence[Probe], closed_rate: float) -> Ask | None:
     """Return the next rate if all probes passed, or all failed. Return None if that rate would be below LOWEST."""
     if not probes:
         return Ask(rate=FIRST * closed_rate)
-    if all(probe.passes for probe in probes):
-        return Ask(rate=max(probe.rate for probe in probes) * STEP)
+    low, _ = bracket(probes)
+    if low:
+        return Ask(rate=low * STEP)
     lowest = min(probe.rate for probe in probes) / STEP**2
     return Ask(rate=lowest) if lowest >= LOWEST * closed_rate else None
 
 
 def _beside(probes: Sequence[Probe], found: Crossing) -> float:
-    """Return a rate near the crossing, on the side that has fewer probes near it."""
-    near = [probe.rate > found.rate for probe in probes if abs(math.log(probe.rate / found.rate)) < WIDTH]
-    side = -1 if sum(near) * 2 > len(near) else 1
-    return found.rate * math.exp(side * min(0.05, max(0.01, found.width / 4)))
+    """Return a rate near the crossing, on the side that has fewer long probes near it."""
+    near = [probe.rate > found.rate for probe in probes if probe.is_long and abs(probe.rate / found.rate - 1) < WIDTH]
+    return found.rate * (1 - BESIDE if sum(near) * 2 > len(near) else 1 + BESIDE)

@@ -14,7 +14,7 @@ from core.languages import ENGLISH
 from core.objective import Load, Objective, Wanted
 from core.result import CellResult, Run
 from lab.places import REPOSITORY
-from reports.facts.capacity import capacities, is_clear, ratios, wanted
+from reports.facts.capacity import capacities, ratios, wanted
 from reports.topics.capacity import section
 from reports.view import View
 from tests.reports.sample import facts
@@ -153,16 +153,6 @@ def test_requests_that_were_not_sent_miss_a_latency_once_they_are_overdue_for_so
     assert load.counted(Objective.parse("errors<1%")) == (101, 104)
 
 
-@pytest.mark.parametrize(("misses", "clear"), [(0, True), (3, True), (9, False), (10, False), (15, False), (40, True)])
-def test_a_probe_is_clear_when_the_binomial_distribution_says_so(misses: int, clear: bool) -> None:
-    # 1000 requests at 1 %: 10 are expected. P(at most 3) = 1.0 %, so 3 is not clear; P(0) = 0.004 %
-    latency = Histogram()
-    for number in range(1000):
-        latency.record(61_000_000 if number < misses else 1_000_000)
-    load = Load(rate=100.0, sent=1000, failures=0, unsent=0, latency=latency)
-    assert is_clear(load, P99) is (clear and misses != 3)
-
-
 def test_the_best_topology_is_picked_by_some_probes_and_judged_by_others() -> None:
     run = searched(lambda arm, rate: 0.0, closed=100, seed=1)
     shapes = [{"RATE": 0, "NUM_CLIENTS": 1, "NUM_API_SERVICES": number} for number in (1, 2, 4)]
@@ -184,7 +174,7 @@ def test_the_best_topology_is_picked_by_some_probes_and_judged_by_others() -> No
     for arm, found in best.items():
         assert found.crossing
         assert found.crossing.rate == pytest.approx(truth[arm], rel=0.05)
-        assert {cell.probe for cell in found.cells} == {"closed", "search", "confirm"}
+        assert {cell.probe for cell in found.cells} == {"closed", "scan", "search", "confirm"}
     (step,) = ratios(run, [*best.values()])
     assert step.ratio == pytest.approx(truth["3.14t"] / truth["3.14"], rel=0.07)
     assert not [
