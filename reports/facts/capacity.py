@@ -90,9 +90,12 @@ class Capacity:
 
     @property
     def closed_rate(self) -> float:
-        """Return the throughput of the closed loop in requests/s, or 0 if it was not measured."""
+        """Return the correct answers/s of the closed loop, or all answers/s if none is correct. 0 if not measured."""
         closed = next((cell for cell in self.cells if not cell.params[RATE] and cell.clients), None)
-        return closed.answered / closed.wall_ns * 1e9 if closed and closed.wall_ns else 0.0
+        if not closed or not closed.wall_ns:
+            return 0.0
+        load = load_of(0.0, closed.clients, Histogram())
+        return (load.sent - load.failures or closed.answered) / closed.wall_ns * 1e9
 
     @cached_property
     def probes(self) -> tuple[Probed, ...]:

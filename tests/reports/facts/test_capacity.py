@@ -116,6 +116,14 @@ def test_a_cliff_is_reported_as_the_rates_on_both_sides_of_it() -> None:
     assert any("rises suddenly" in ENGLISH.text(note) for note in section(View(run)).sentences)
 
 
+def test_the_first_rate_is_a_share_of_the_correct_answers() -> None:
+    run = searched(lambda arm, rate: 0.0, closed=1000, seed=1, arms=("3.14",))
+    closed, *_ = run.cells
+    refusing = replace(closed, clients=[{**closed.clients[0], "wrong": 4000}])  # of 5000 in 5 s
+    (one,) = wanted(replace(run, cells=[refusing]))
+    assert one.rate == pytest.approx(0.8 * 200)
+
+
 def test_an_objective_that_no_rate_meets_ends_the_search_without_a_capacity() -> None:
     (one,) = capacities(searched(lambda arm, rate: 0.5, closed=700, seed=1, arms=("3.14",)))
     assert (one.crossing, one.highest_pass, one.wanted) == (None, 0.0, None)
