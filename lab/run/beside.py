@@ -142,7 +142,8 @@ def _python(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> str:
     """Return the path of the first service's interpreter."""
     first = plan.entries()[0]
     runtime = runtime_of(SERVICE, first.system, runtimes, first.cell.runtime, plan.method)
-    return runtime.python(first.system) if isinstance(runtime, UserServiceRuntime) else sys.executable
+    own = runtime.python(first.system) if isinstance(runtime, UserServiceRuntime) else ""
+    return own or sys.executable
 
 
 @contextmanager

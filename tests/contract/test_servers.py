@@ -102,7 +102,7 @@ def test_a_topology_of_event_loops_is_what_runs(
     name: str, folder: Path, bench: Bench, server: str, shape: tuple[int, int]
 ) -> None:
     runtime = runtime_or_skip(name)
-    loads = {"NUM_CONNECTIONS_PER_CLIENT": 16, "NUM_REQUESTS_PER_CLIENT": 400}
+    loads = {"NUM_CONNECTIONS_PER_CLIENT": 16, "NUM_REQUESTS_PER_CLIENT": 1500}
     topology = "x".join(map(str, shape))
     result = served(folder, bench, runtime, server, ASGI, topology=topology, **loads)
     check_all_is_well(result, runtime)
