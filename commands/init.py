@@ -37,7 +37,7 @@ START = message(
 REQUEST = message('Which request is sent, and which answer is correct? For example  GET /items/3 -> 200 {"id": 3}')
 HEAD = message(
     "Look at it:  {program} plan --plan {file}\nMeasure it:  {program} --plan {file}\n"
-    "Keys: docs/own-service.md for the service, docs/plans.md for the rest."
+    "The keys are explained in gilscope's docs/own-service.md (service) and docs/plans.md (all others)."
 )
 EXAMPLES = {
     "requirements": "requirements.txt",

@@ -169,7 +169,7 @@ CHOICE = (EXPERIMENT, *applying(
 ))  # fmt: skip
 RUNTIMES = Option(
     "--runtime NAMES",
-    message("Runtimes to compare, such as 3.14,3.14t. The first is the base of all ratios."),
+    message("Runtimes to compare, such as 3.14,3.14t. The first one that is installed is the base of all ratios."),
     parse_runtimes,
     PYTHON,
     "runtimes",
@@ -185,7 +185,10 @@ INTERPRETER = Option(
 SCALE = Option("--scale X", message("Multiply NUM_REQUESTS_PER_CLIENT by X: above 0, at most 1 (default: 1)."), _scale)
 BLOCKS = Option(
     "--blocks N",
-    message("The number of blocks (default: 3; own service: 8). Each block measures every cell once."),
+    message(
+        "How often each runtime is measured (default: 3 blocks; for your own service: 8). A block measures each "
+        "runtime at each setting once."
+    ),
     whole(1, MAX_BLOCKS),
     beside_resume=True,
 )
@@ -221,12 +224,18 @@ FAIL_IF_SLOWER = Option(
 )
 WARMUP = Option(
     "--warmup W",
-    message("Warm-up before measuring: 10% of the requests, 0.5s or 0 (default: 0; own service: 10%)."),
+    message(
+        "Warm-up before each measurement: a share of the requests such as 10%, a time such as 0.5s, or 0 (default: 0; "
+        "for your own service: 10%)."
+    ),
     _read(Warmup.parse),
 )
 DURATION = Option(
     "--duration S",
-    message("Seconds per cell (default: 0; own service: 2). With 0, a cell ends after a fixed number of requests."),
+    message(
+        "How many seconds each measurement takes (default: 0; for your own service: 2). With 0, it ends after a fixed "
+        "number of requests."
+    ),
     _read(parse_duration),
     field="duration_s",
 )
@@ -241,7 +250,10 @@ ORDER = Option(
 )
 AA = Option(
     "--aa",
-    message("Measure the last runtime twice to show the noise. With targets, the first target is measured twice."),
+    message(
+        "Measure the last runtime twice to show the noise. If the services already run, measure the first service "
+        "twice."
+    ),
     _flag,
 )
 CLIENTS = Option(

@@ -204,12 +204,14 @@ REQUEST = applying(
 )
 FILE = applying(
     USER_SERVICE,
-    Option("--requests FILE", message("A YAML file of requests. In a plan, also the list of requests itself.")),
+    Option(
+        "--requests FILE", message("A YAML file that lists the requests. A plan can contain the list itself instead.")
+    ),
     Option(
         "--think-time T",
         message(
             "The pause between an answer and the next request, such as 10ms (default: 0). "
-            "It cannot be combined with rate."
+            "It cannot be used if requests are sent at a fixed rate."
         ),
         parse_time,
         field="think_time_s",
