@@ -7,7 +7,7 @@ from core.system import Channel
 
 
 class CachedCaller:
-    """A connection policy that keeps one connection. connect_ns collects the time of each connect while timed."""
+    """A connection policy that keeps one connection. connect_ns collects the times of connects in the timed region."""
 
     def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
         self._connect = connect

@@ -1,4 +1,4 @@
-"""Make callers, which send a client's requests with a protocol, and keep or close the connection after an answer."""
+"""Make callers. A caller sends a client's requests with a protocol, and keeps or closes the connection afterwards."""
 
 from collections.abc import Callable
 

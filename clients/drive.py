@@ -1,4 +1,4 @@
-"""The threads of a client process. Each thread sends the requests of one (client, service) pair and times each one."""
+"""The threads of a client process. Each thread sends and times the requests of one (client, service) pair."""
 
 import threading
 from collections import Counter, deque

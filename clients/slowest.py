@@ -8,16 +8,16 @@ FEWEST = 16  # for each of its tallies
 
 
 class Slowest:
-    """A list of the *most* slowest requests to one service.
+    """The slowest requests to one service, at most *limit* of them.
 
     It has no lock: each thread has its own, and they are merged after the join.
     floor_ns: the timed loop calls note() only for requests that are slower than this, which few are
     """
 
-    __slots__ = ("_above_ns", "_most", "_noted", "floor_ns", "service_id")
+    __slots__ = ("_above_ns", "_limit", "_noted", "floor_ns", "service_id")
 
-    def __init__(self, most: int = MOST, service_id: int = 0) -> None:
-        self._most = most
+    def __init__(self, limit: int = MOST, service_id: int = 0) -> None:
+        self._limit = limit
         self.service_id = service_id
         self.clear()
 
@@ -29,9 +29,9 @@ class Slowest:
     def note(self, latency_ns: int, start_ns: int) -> None:
         """Add a request that took longer than floor_ns."""
         request = (latency_ns, start_ns, self.service_id)
-        if len(self._noted) < self._most:
+        if len(self._noted) < self._limit:
             heappush(self._noted, request)
-            if len(self._noted) < self._most:
+            if len(self._noted) < self._limit:
                 return
         else:
             heapreplace(self._noted, request)
@@ -41,8 +41,8 @@ class Slowest:
         """Add the slow requests of *other* to this list."""
         together = self._noted + other._noted
         self._above_ns = max(self.above_ns, other.above_ns)
-        self._noted = sorted(nlargest(self._most, together))
-        if len(together) > self._most:
+        self._noted = sorted(nlargest(self._limit, together))
+        if len(together) > self._limit:
             self._above_ns = max(self._above_ns, self._noted[0][0])
 
     @property
@@ -51,7 +51,7 @@ class Slowest:
         return max(self._above_ns, self.floor_ns)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the requests as a client's last line has them: [start, latency, service_id]."""
+        """Return the requests in the form of a client's last line: [start, latency, service_id]."""
         requests = [[start_ns, latency_ns, service_id] for latency_ns, start_ns, service_id in self._noted]
         return {"above_ns": self.above_ns, "requests": requests} if requests else {}
 

@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _power(given: Mapping[str, Any], output: Output) -> int:
-    """Print the cells and blocks that can show the difference, given the noise of a saved run."""
+    """Print which cells and how many blocks can show a difference of the given size, by the noise of a saved run."""
     from reports.facts.comparisons import compare
     from reports.facts.inside import design_of, design_words
 

@@ -184,7 +184,7 @@ def _new_order(
 
 
 def _expect_search(plan: Plan, given: Mapping[str, Any]) -> None:
-    """Raise BadInput for options that --slo would ignore, and for one that needs --slo."""
+    """Raise BadInput for options that --slo would ignore, and for --price without --slo."""
     if plan.price and not plan.objectives:
         raise BadInput("--price shows what a capacity costs, so it needs --slo. Add --slo, or remove --price.")
     ignored = {
@@ -260,7 +260,7 @@ def extended(plan: Plan, run: Run, added: str | None) -> Plan:
 
 
 def _secrets_of_command(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
-    """Return the secrets that the saved command reads again from variables, and from its plan or else from *plan*."""
+    """Return the secrets that the saved command reads from environment variables, and from its plan or else *plan*."""
     if not any(secrets_in(from_file(run.plan.get("own", {})))):
         return []
     said = service_flags.drop_hidden_values(parser.parse(run.command[1:]))

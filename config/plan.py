@@ -158,7 +158,7 @@ class Plan:
 
     @property
     def compared(self) -> list[str]:
-        """Return the names of the services that already run, or else of the runtimes, that are compared."""
+        """Return the names of the arms to compare: services that already run, or else runtimes."""
         targets = self.user_service.targets if self.user_service else ()
         return [target.name for target in targets] or [name for name in self.runtimes if name != NATIVE]
 
@@ -252,7 +252,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Plan":
-        """Return the plan that to_json wrote.
+        """Decode a plan that to_json() encoded.
 
         The scale is 1 because to_json applied it. absent is empty because a resumed run checks it again.
         """

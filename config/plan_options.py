@@ -39,7 +39,7 @@ def parse_runtimes(given: Given) -> tuple[RuntimeName, ...]:
 
 
 def parse_steps(given: Given) -> tuple[str, ...]:
-    """Parse names of steps from a list, or a text with commas. Raises BadInput."""
+    """Parse names of steps between runtimes, such as build, from a list or a text with commas. Raises BadInput."""
     names = given.items(message("a list of steps from {names}", names=listed(STEPS)))
     return tuple(dict.fromkeys(replace(given, value=name).choice(STEPS) for name in names))
 

@@ -241,7 +241,7 @@ class Cell:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Cell":
-        """Return the cell that to_json() wrote."""
+        """Decode a cell that to_json() encoded."""
         params = stored["params"]
         return cls.build(system=stored["system"], runtime=stored["runtime"], reads=tuple(params), values=params)
 

@@ -62,7 +62,7 @@ def print_done(word: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Slice:
-    """A slice of time in which a client sends requests. Answers of the first lead_ns are not counted.
+    """A slice of time in which a client sends requests. Answers in its first lead_ns do not count.
 
     at_ns:     when the slice begins, on this host's monotonic clock
     lead_ns:   time before counting starts
@@ -148,7 +148,7 @@ def _print_line(message: Mapping[str, Any]) -> None:
 
 
 class ProcessTimes:
-    """A snapshot of the CPU times and context switches of this process, from which later ones are counted.
+    """A snapshot of this process's CPU times and context switches. Later readings are counted from this snapshot.
 
     of: resource.RUSAGE_CHILDREN for ended child processes in place of this process
     """
@@ -169,7 +169,7 @@ class ProcessTimes:
 
 
 class Usage(ProcessTimes):
-    """A snapshot of this process's resource usage, from which later usage is counted."""
+    """A snapshot of this process's resource usage. Later usage is counted from this snapshot."""
 
     def __init__(self) -> None:
         super().__init__()

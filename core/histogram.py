@@ -123,7 +123,7 @@ class Histogram:
 
     @classmethod
     def from_json(cls, summary: Mapping[str, Any]) -> "Histogram":
-        """Return the histogram that to_json() wrote. Raises ValueError for another layout or contradictory numbers."""
+        """Decode a histogram that to_json() encoded. Raises ValueError for another layout or contradictory numbers."""
         cls.check(summary)
         stored = summary["histogram"]
         histogram = cls()

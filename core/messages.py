@@ -53,7 +53,7 @@ class Message:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Message":
-        """Return the message that to_json() wrote; NOTHING for an empty object."""
+        """Decode a message that to_json() encoded. Return NOTHING for an empty object."""
         args = {
             name: cls.from_json(arg) if isinstance(arg, Mapping) else arg
             for name, arg in stored.get("args", {}).items()

@@ -116,7 +116,7 @@ class Method:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Method":
-        """Return the method that to_json() wrote."""
+        """Decode a method that to_json() encoded."""
         known: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
         }

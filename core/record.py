@@ -311,7 +311,7 @@ Addresses = Annotated[list[Address], Meta(min_length=1)]
 
 
 class Cause(TypedDict):
-    """The share of time that one cause overlaps.
+    """The share of a cause in the time of slow requests, and in all time.
 
     share: of the slow requests' time
     window: of the whole window
@@ -405,14 +405,14 @@ class CellHost(TypedDict, total=False):
 
 
 class Hidden(TypedDict):
-    """The replacement of a secret in a file (core.secret)."""
+    """The text that stands for a secret in a file (core.secret)."""
 
     hidden: str
     name: str
 
 
 class Request(TypedDict, total=False):
-    """A request to a user's service; only the keys that reports use."""
+    """The keys of a request to a user's service that reports use."""
 
     method: str
     path: str | Hidden
@@ -434,7 +434,7 @@ class Target(TypedDict):
 
 
 class OwnService(TypedDict, total=False):
-    """A user's service; only the keys that reports use."""
+    """The keys of a user's service that reports use."""
 
     name: Required[str]
     requests: Required[Requests]

@@ -56,7 +56,7 @@ class Redactor:
 
 
 def _without_cut(text: str, form: str) -> str:
-    """Remove the secret *form* where it was cut off: its beginning at the end of *text*, its end at the start."""
+    """Remove parts of the secret *form* where *text* was cut through it: at the end of the text, or at its start."""
     for length in range(min(len(form) - 1, len(text)), SHORTEST - 1, -1):
         if form[:length] + HIDDEN in text:
             text = text.replace(form[:length] + HIDDEN, HIDDEN)
@@ -69,7 +69,7 @@ def _without_cut(text: str, form: str) -> str:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """Yield a secret and its parts, each in the usual encodings."""
+    """Yield a secret and its parts, each plain, as printed, quoted for URLs, as JSON and as a Python literal."""
     for part in {secret, secret.strip(), *_parts(secret)}:
         printed = "".join(letter if letter.isprintable() else " " for letter in part)
         yield from (part, printed, unquote(part), unquote_plus(part), quote(part, errors="replace"))

@@ -84,7 +84,7 @@ class Request:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Request":
-        """Return the request that to_json() wrote."""
+        """Decode a request that to_json() encoded."""
         known = {name: value for name, value in stored.items() if name != "expect_json_text"}
         if "expect_json_text" in stored:
             text = stored["expect_json_text"]
@@ -118,7 +118,7 @@ class RequestPlan:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "RequestPlan":
-        """Return the plan that to_json() wrote."""
+        """Decode a request plan that to_json() encoded."""
         return cls(**{**stored, "requests": tuple(map(Request.from_json, stored["requests"]))})
 
 

@@ -81,7 +81,7 @@ class RuntimeName(str):
     def of(
         cls, version: str, *, free_threaded: bool = False, suffixes: tuple[str, ...] = (), patch: str = ""
     ) -> "RuntimeName":
-        """Return the name with these parts, which are not checked."""
+        """Return the name of a runtime that has these parts. The parts are not checked."""
         release = f"{version}.{patch}" if patch else version
         name = str.__new__(
             cls, "".join((release, "t" * free_threaded, *(f"+{suffix}" for suffix in suffixes))) or NATIVE
@@ -223,7 +223,7 @@ def states() -> dict[str, bool]:
 
 
 def ready_and_end(ready: Mapping[str, Any], end: Mapping[str, Any]) -> dict[str, Any]:
-    """Combine a child's states() at its ready line and at its end to the keys of its result: gil_enabled_ready, ..."""
+    """Combine a child's states() at its ready line and at its end into keys of its result: gil_enabled_ready, ..."""
     return {f"{name}_{when}": found[name] for when, found in (("ready", ready), ("end", end)) for name in STATES}
 
 

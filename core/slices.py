@@ -69,7 +69,7 @@ class Slices:
 
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> "Slices":
-        """Return the slices that to_json() wrote. lab.run.contract has already checked the bounds of *said*."""
+        """Decode slices that to_json() encoded. lab.run.contract has already checked the bounds of *said*."""
         slices = cls()
         while slices._width_ns < said["width_ns"]:
             slices._widen()

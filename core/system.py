@@ -85,7 +85,7 @@ class Client(Protocol):
 
 
 class SlicedClient(Client, Protocol):
-    """A client that can also send in slices of time."""
+    """A client that can also send its requests in slices of time."""
 
     def run_slice(self, part: Slice) -> dict[str, Any]:
         """Send requests for a slice of time, and return the result of this slice. Connections stay open."""
@@ -223,7 +223,7 @@ class System:
 
     @property
     def hosted(self) -> bool:
-        """Return whether a child of the orchestrator starts the service's command and follows the contract for it."""
+        """Return whether a child starts the service by a command, and follows the child contract in its place."""
         return bool(self.command or self.user_service)
 
     def services(self, cell: Cell) -> int:

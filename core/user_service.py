@@ -111,7 +111,7 @@ class UserService:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "UserService":
-        """Return the service that to_json() wrote."""
+        """Decode a user's service that to_json() encoded."""
         known = from_file(stored)
         own = {"name": known.pop("name"), "protocol": known.pop("protocol", HTTP)}
         requests = RequestPlan.from_json(known.pop("requests"))

@@ -1,4 +1,4 @@
-"""Digests of files and folders, by which a run notices that code, packages or programs have changed."""
+"""Digests of files and folders. They show a run that code, packages or programs have changed."""
 
 import hashlib
 import os

@@ -148,7 +148,7 @@ def _steps_section(runs: Sequence[Member]) -> Section:
 
 
 def _setting(one: Comparison) -> tuple[str, str]:
-    """Return a key for the setting of a comparison. For a comparison over all settings, the key lists the settings."""
+    """Return a key for the setting of a comparison. For all settings together, the key lists them."""
     if one.system != OVER_ALL:
         return setting_key(one.system, one.params)
     return OVER_ALL, str(sorted(setting_key(some["system"], some["params"]) for some in one.settings))

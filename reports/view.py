@@ -51,7 +51,7 @@ class View:
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """All comparisons that the arms allow, those over all settings last."""
+        """All comparisons that the arms allow. Comparisons for all settings together come last."""
         return () if self.plan.objectives else tuple(compare(self.run))
 
     @cached_property
@@ -111,7 +111,7 @@ class View:
 
     @cached_property
     def measure(self) -> Measure:
-        """The measure by which rows are shown: throughput or completion time."""
+        """The measure that the rows show: throughput or completion time."""
         return measure(is_timed=self.is_timed)
 
     @cached_property

@@ -193,8 +193,8 @@ class Loops:
             served |= {loop: set() for loop in self._active if loop not in served}
             self._share(served, -(-connections // len(self._active)))
 
-    def _share(self, served: dict[Loop, set[int]], most: int) -> None:
-        """Leave about *most* of the served sockets to each active loop, and none to other loops.
+    def _share(self, served: dict[Loop, set[int]], target: int) -> None:
+        """Leave about *target* of the served sockets to each active loop, and none to other loops.
 
         The connections of one client stay together if possible, because a client has fewer requests in flight than
         connections.
@@ -204,13 +204,13 @@ class Loops:
             if loop.retired:
                 self._move_all(loop)
         every, active = set().union(*served.values()), set(self._active)
-        even = all(len(served[loop]) <= most + most // 4 for loop in active)
+        even = all(len(served[loop]) <= target + target // 4 for loop in active)
         known = len(every) <= len(active) or every <= self._client.keys()
         if len(active) == 1 or (even and known and active == self._settled):
             return
         taken, stayed = dict.fromkeys(self._active, 0), False
         for fds in sorted(self._by_client(every), key=len, reverse=True):
-            room = max(most, len(fds)) if len(fds) <= 2 * most else most
+            room = max(target, len(fds)) if len(fds) <= 2 * target else target
             there = max(self._active, key=lambda loop: (len(fds & served[loop]), -taken[loop]))
             for fd in [*(fds & served[there]), *(fds - served[there])]:
                 if taken[there] >= room:

@@ -17,7 +17,10 @@ class Tls:
     """
 
     def __init__(self, settings: Mapping[str, Any], protocol: str = HTTP1) -> None:
-        """protocol: what the service must agree to by ALPN if it is not HTTP/1.1."""
+        """Make the settings.
+
+        protocol: what the service must agree to by ALPN if it is not HTTP/1.1
+        """
         import ssl
 
         self._quiet = ssl.SSLWantReadError

@@ -76,7 +76,7 @@ def _environment(given: Given) -> Mapping[str, Text]:
 
 
 def auto_topologies(cores: int) -> list[tuple[int, int]]:
-    """Return (processes, threads) from one process with many threads to several processes with few threads."""
+    """Return pairs (processes, threads), from one process with many threads to many processes with few threads."""
     processes = dict.fromkeys((1, max(1, cores // 2), cores, 2 * cores))
     return [(number, threads) for number in processes for threads in AUTO_THREADS]
 

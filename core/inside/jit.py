@@ -35,7 +35,7 @@ _running: Finder | None = None
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
-    """Start watching imports. A forked child writes its state at once."""
+    """Start watching imports. A forked child records its JIT state at once, because it may not exit normally."""
     global _running
     inherited, _running = _running, Finder(folder)
     if inherited is not None:

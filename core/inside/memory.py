@@ -17,7 +17,7 @@ SMAPS = "/proc/self/smaps"
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
-    """Copy the mappings, and handle ASK from now on. A forked child inherits the handler and copies nothing."""
+    """Copy the mappings to a file, and handle the signal ASK. A forked child inherits this and copies nothing."""
     if not callable(signal.getsignal(ASK)):
         with open(SMAPS, "rb") as smaps, open(os.path.join(folder, f"memory-{os.getpid()}"), "wb") as file:
             file.write(smaps.read())

@@ -39,7 +39,7 @@ class Pauses:
         return numbers
 
     def __call__(self, phase: str, info: dict[str, Any]) -> None:
-        """Record a collection. gc calls this at its start and stop; collections never overlap."""
+        """Record a garbage collection. gc calls this at its start and end, and collections never overlap."""
         if phase == "start":
             self._began_ns = perf_counter_ns()
             return
@@ -77,7 +77,7 @@ _running: Pauses | None = None
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
-    """Start recording collections. A forked child creates its own file at its first collection."""
+    """Start recording garbage collections. A forked child creates its own file at its first collection."""
     global _running
     inherited, _running = _running, Pauses(folder)
     if inherited is None:

@@ -51,7 +51,7 @@ class RemoteReader:
 
 
 def _or_none(read: Callable[[], Any]) -> Any:
-    """Return the result of *read*, or None if the process's memory changed while it was read."""
+    """Return the result of *read*, or None if the process changed its memory meanwhile."""
     try:
         return read()
     except (RuntimeError, UnicodeDecodeError, MemoryError):

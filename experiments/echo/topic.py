@@ -66,7 +66,7 @@ def _key(row: Row) -> tuple[str, str, str]:
 
 
 def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
-    """Return the columns. If rows were measured with KEEP_AWAKE, too, a column has their requests/s."""
+    """Return the columns of the ranking. If rows were measured with KEEP_AWAKE, too, a column has their requests/s."""
 
     def kept(standing: Standing) -> Datum | None:
         row = awake.get(id(standing.row))
@@ -157,7 +157,7 @@ def _delayed(ranked: Sequence[Contest]) -> Message:
 
 
 def _blocks(ranked: Sequence[Contest]) -> Section:
-    """Return a part with each row in the format of the seed."""
+    """Return a part of the report with each row in the format of the original record (the seed)."""
     measured = [standing for contest in ranked for standing in contest.standings if standing.row.latency.count]
     note = message(
         "Figures are of all blocks together. Requests/sec x mean latency is the mean number of requests in flight."
@@ -172,7 +172,7 @@ def _blocks(ranked: Sequence[Contest]) -> Section:
 
 
 def _block(standing: Standing) -> str:
-    """Return one row in the format of the seed, which is not translated."""
+    """Return one row in the format of the original record (the seed), which is not translated."""
     row, latency, size = standing.row, standing.row.latency, parameter(standing.row.good[0], "MESSAGE_BYTES")
     seconds = sum(cell.wall_ns for cell in row.good) / 1e9
     mean_ms, spread_ms = latency.total_ns / latency.count / 1e6, deviation_ns(latency) / 1e6

@@ -92,7 +92,7 @@ def _numbered(standing: Standing) -> Message:
 
 
 def _share_col(system: str, rank: int = 0) -> Col[Standing]:
-    """Return the column with requests/s over the requests/s of *system* under the same runtime."""
+    """Return the column with requests/s divided by the requests/s of *system* under the same runtime."""
 
     def datum(standing: Standing) -> Datum | None:
         base = next((row for row in standing.ranked if row.system == system), None)

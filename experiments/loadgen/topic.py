@@ -88,7 +88,7 @@ def _columns() -> list[Col[Standing]]:
 
 
 def _ours_over(head: Message, share: Callable[[Row, Row], Estimate | None], **more: Any) -> Col[Standing]:
-    """Return a column: throughput of gilscope's load generator over that of another; empty if it was not measured."""
+    """Return a column: gilscope's throughput divided by that of another generator; empty if it was not measured."""
     return col(
         head,
         lambda standing: share(standing.base, standing.row) if standing.base.system == OWN else None,
@@ -99,7 +99,7 @@ def _ours_over(head: Message, share: Callable[[Row, Row], Estimate | None], **mo
 
 
 def _client_cpu_share(row: Row, base: Row) -> Estimate | None:
-    """Return the client CPU time per request of *row* over the one of *base*, paired by block."""
+    """Return the client CPU time per request of *row* divided by that of *base*, paired by block."""
     spent_ns, base_ns = (
         {cell.block: spent for cell in one.good if (spent := per_request(cpu_ns(cell.clients), cell))}
         for one in (row, base)

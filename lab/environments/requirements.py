@@ -107,7 +107,7 @@ def name_of(entry: str) -> str:
 
 
 def normalised(name: str) -> str:
-    """Return a package name in the normal form, by which indexes compare names.
+    """Return a package name in the normal form in which package indexes compare names.
 
     Source: packaging.python.org, name normalization.
     """

@@ -32,7 +32,7 @@ class ClockOffset:
 
 
 def estimate(trips: Sequence[RoundTrip]) -> ClockOffset:
-    """Estimate the offset from the shortest round trip: the other clock was read in its middle, +- half of its length.
+    """Estimate the clock offset from the shortest round trip, in whose middle the other clock was read (+- half).
 
     Source: RFC 5905, section 8 and the clock filter of section 10.
     """

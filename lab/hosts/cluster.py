@@ -215,7 +215,7 @@ class HostCluster(CellPlaces):
         return message("Host {host}: {reason}", host=self.layout.services_on, reason=why) if why else NOTHING
 
     def to_service_clock(self, here_ns: int) -> int:
-        """Convert a local time to the services' host's clock, by the offset from before the release."""
+        """Convert a local time to the services' host's clock, by the offset that was measured before the release."""
         clock = self.connected[self.layout.services_on].before
         assert clock, "release() was called"
         return clock.to_host_clock(here_ns) + clock.error_ns
@@ -237,7 +237,7 @@ class HostCluster(CellPlaces):
         return at_ns
 
     def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
-        """Convert a window to the host's clock, by the offsets from before and after the window."""
+        """Convert a window to the host's clock, by the offsets that were measured before and after the window."""
         before, clock = self.connected[host].before, self.connected[host].clock
         assert before, "mark() was called"
         assert clock, "end() was called"

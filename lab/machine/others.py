@@ -1,4 +1,4 @@
-"""Compute the CPU time that other processes used between two snapshots of Linux's /proc, and which used most.
+"""Compute the CPU time that other processes used between two snapshots of Linux's /proc, by process.
 
 Only the names of processes are read. Command lines are not read because they may contain secrets.
 Source: proc_pid_stat(5), pid_namespaces(7); the first PID namespace has the inode 0xEFFFFFFC (proc_ns.h).

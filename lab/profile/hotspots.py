@@ -90,9 +90,9 @@ class HotSpots:
     kernel_counted: bool
     lost_share: float = 0.0
 
-    def to_json(self, most: int = 20) -> dict[str, Any]:
-        """Return what result.json keeps: the summary sentence and the *most* hottest functions and locks."""
-        hot = [asdict(function) for function in self.hot[:most]]
+    def to_json(self, limit: int = 20) -> dict[str, Any]:
+        """Return what result.json keeps: the summary sentence and the hottest functions and locks, at most *limit*."""
+        hot = [asdict(function) for function in self.hot[:limit]]
         return {**asdict(self), "hot": hot, "sentence": self.sentence().to_json()}
 
     def sentence(self) -> Message:

@@ -66,7 +66,7 @@ class Samples:
 
     @property
     def total(self) -> Counts:
-        """The number of samples by (state, stack), over all slices."""
+        """The number of samples by (state, stack), in all slices together."""
         return sum(self.slices, Counter())
 
     @property
@@ -248,7 +248,7 @@ def _line(
 
 
 def _own_caller(stack: Stack) -> StackFrame:
-    """Return the nearest frame of the user's code that led to a library's line, or else of another library."""
+    """Return the frame that led to a library's line: the nearest in the user's code, or else in another library."""
     if not stack[0].is_library:
         return UNKNOWN
     package = stack[0].file.partition("/")[0]

@@ -20,7 +20,7 @@ LENGTHS = {CLOSED: (0, 1.5), PICK: (8, 1.5), SCAN: (8, 1.5), SEARCH: (45, 12.0),
 
 
 def search_capacity(under_way: RunInProgress, wanted_of: Callable[[Run], Sequence[Wanted]]) -> None:
-    """Run the probes that *wanted_of* asks for, until it asks for none. The probes of all arms alternate at random."""
+    """Run the probes that *wanted_of* asks for, until it asks for none. Arms take turns in random order."""
     run, plan = under_way.run, under_way.order.plan
     shuffled = random.Random(run.seed + len(run.cells))
     entries = {(entry.arm, entry.cell.cell_id): entry for entry in plan.entries()}
@@ -50,7 +50,7 @@ def _probed(entry: Entry, block: int, part: Slice, bench: Bench) -> list[CellRes
 
 
 def length(rate: float, purpose: str, objectives: Sequence[Objective]) -> Slice:
-    """Return a slice that is long enough for the misses that its purpose needs at the limit of every objective."""
+    """Return a slice so long that enough requests would miss each objective if the service just met it."""
     misses, shortest_s = LENGTHS[purpose]
     wanted_s = max(misses / (rate * objective.share) for objective in objectives) if rate else 0.0
     return Slice(lead_ns=LEAD_NS, length_ns=round(min(LONGEST_S, max(shortest_s, wanted_s)) * 1e9))

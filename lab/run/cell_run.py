@@ -207,7 +207,7 @@ class CellRun(ExitStack):
             self._is_warm = True
 
     def try_slice(self) -> None:
-        """Run a short turn whose answers do not count. Keep only its mean latency, from which slices are sized."""
+        """Run a short turn whose answers do not count. The length of slices is computed from its mean latency."""
         self.take_turn(PILOT)
         self._is_warm = True
         for client, line in zip(self._clients, self._turns.pop().lines, strict=True):

@@ -123,7 +123,7 @@ class _Machine:
 
 
 class CoreWaitSampler:
-    """Samples how long processes wait for a CPU core, by name, during the `with` block. STEAL stands for the machine.
+    """Samples how long processes wait for a CPU core, by name, during the `with` block. STEAL means stolen time.
 
     timelines: after the block, by name, the time in which a ready thread had no core; empty if that is unknown
     This time is the smaller of two: the sum of all waits; and the elapsed time multiplied by waited / (ran + waited).

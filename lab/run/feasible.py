@@ -128,7 +128,7 @@ def _expect_calls(plan: Plan) -> None:
 
 
 def files_needed(cell: Cell) -> int:
-    """Return how many open files *cell* needs in one process: the most of orchestrator, service and client."""
+    """Return how many open files *cell* needs in the orchestrator, a service or a client: the largest of the three."""
     sockets = cell.num_multi_socket if "NUM_MULTI_SOCKET" in cell.reads else 1
     per_pair = cell.num_connections_per_client * (sockets if cell.client_binding == "random" else 1)
     service = sockets + cell.num_clients * per_pair

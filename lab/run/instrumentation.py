@@ -56,7 +56,7 @@ class Instrumentation:
         return {FOLDER: str(self.folder), "PYTHONPATH": str(source)} if self.folder else {}
 
     def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
-        """Return {file name: content} of the files that *part* wrote: at most MOST_FILES, and *most_bytes* of each."""
+        """Return {file name: content} of the files that *part* wrote: at most MOST_FILES, up to *most_bytes* each."""
         names = sorted(name for name in self._names() if (match := _NAME.fullmatch(name)) and match["part"] == part)
         contents = {name: self._content(name, most_bytes) for name in names[:MOST_FILES]}
         return {name: content for name, content in contents.items() if content is not None}

@@ -82,7 +82,7 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
 
 
 def _each(arms: Sequence[CellRun], *steps: Callable[[CellRun], None]) -> None:
-    """Run the first step for all *arms*, then the next step for all, and so on."""
+    """Call the first function of *steps* for all *arms*, then the next function for all arms, and so on."""
     for step in steps:
         for arm in arms:
             arm.do(step, arm)

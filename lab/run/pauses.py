@@ -99,14 +99,14 @@ def _counters(content: bytes) -> Counters | None:
     return tuple(iter_unpack(f"={COUNTERS}Q", content[8:HEADER_BYTES]))
 
 
-def _since(before: Counters, now: Counters | None, most: int) -> Counters | None:
-    """Return the increase of the counters, or None if a difference is impossible: negative, or above *most*."""
+def _since(before: Counters, now: Counters | None, limit: int) -> Counters | None:
+    """Return the increase of the counters, or None if a difference is impossible: negative, or above *limit*."""
     if now is None:
         return None
     differences = tuple(
         tuple(later - earlier for earlier, later in zip(*pair, strict=True)) for pair in zip(before, now, strict=True)
     )
-    return differences if all(0 <= number <= most for numbers in differences for number in numbers) else None
+    return differences if all(0 <= number <= limit for numbers in differences for number in numbers) else None
 
 
 def _spans(content: bytes, window: TimeWindow) -> Iterator[GcPause]:

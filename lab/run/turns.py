@@ -72,7 +72,7 @@ def counted_share(clients: Sequence[Mapping[str, Any]]) -> float:
 
 
 def counted_usage(result: Mapping[str, Any], share: float, idle_cpu_ns: int = 0) -> dict[str, int]:
-    """Return a child's CPU time and context switches multiplied by *share*, the CPU time without *idle_cpu_ns*."""
+    """Return a child's CPU time minus *idle_cpu_ns*, and its context switches, all multiplied by *share*."""
     cpu_ns = sum(result.get(key, 0) for key in CPU)
     busy = max(0.0, 1 - idle_cpu_ns / cpu_ns) if cpu_ns else 1.0
     return {key: round(result[key] * share * (busy if key in CPU else 1)) for key in USED if key in result}

@@ -92,7 +92,7 @@ def _sockets(address: str) -> set[str]:
 
 
 def _unix_sockets(path: str, is_wanted: Callable[[list[str]], bool]) -> set[str]:
-    """Return the Unix sockets ("socket:[inode]") at *path* for whose fields is_wanted() is true."""
+    """Return the Unix sockets ("socket:[inode]") at *path* whose line in /proc/net/unix is_wanted() accepts."""
     path = os.path.realpath(path)
     return {
         f"socket:[{fields[6]}]"

@@ -105,7 +105,7 @@ def line(name: str | Message, look: int, spots: Iterable[Spot], form: Form) -> C
 
 
 def arm_lines(spots: Iterable[tuple[str, Spot]], looks: Mapping[str, int], form: Form) -> tuple[Curve, ...]:
-    """Return a line per arm through its spots, in the order of their places.
+    """Return a curve for each arm: a line that joins the arm's spots in the order of their places.
 
     spots: (arm, spot)
     """

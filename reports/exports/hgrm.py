@@ -65,7 +65,7 @@ def distribution(latency: Histogram) -> str:
 
 
 def steps(latency: Histogram) -> Iterator[tuple[int, float, int]]:
-    """Yield (value in ns, share of the requests, number of requests up to the value) for each step up to share 1.
+    """Yield (value in ns, share of the requests, number of requests up to the value) for each listed share, up to 1.
 
     The value is the largest that its bucket covers, so the number counts all requests up to the value.
     """

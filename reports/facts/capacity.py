@@ -158,7 +158,7 @@ class Capacity:
 
     @property
     def nearest(self) -> Probed | None:
-        """Return the probe nearest to the capacity: of those that pass at rates up to its upper limit, the fastest."""
+        """Return the probe nearest to the capacity: the fastest that passes, up to the upper end of its interval."""
         most = self.crossing.high if self.crossing else float("inf")
         passing = [one for one in self.probes if one.probe.passes and one.rate <= most]
         return max(passing, key=lambda one: one.rate, default=None)
@@ -226,7 +226,7 @@ def _best(some: Sequence[Capacity]) -> Capacity:
 
 
 def _is_hopeless(one: Capacity, found: Sequence[Capacity]) -> bool:
-    """Return whether another topology of the arm is so much better that *one* need not be searched further."""
+    """Return whether another topology of the arm is so much better that the search for *one* can end."""
     others = [other for other in found if other.arm == one.arm and other is not one]
     if not others or not all(other.closed_rate or other.reason for other in (*others, one)):
         return False

@@ -43,7 +43,7 @@ def setting_key(system: str, params: Mapping[str, Value]) -> Key:
 
 @dataclass(frozen=True, kw_only=True)
 class Row(SavedRow):
-    """The cells of one row of the plan under one arm, over all blocks.
+    """The cells of one row of the plan under one arm, in all blocks.
 
     cells:   the measured cells, in the order in which they ran
     planned: the number of blocks in the plan
@@ -105,7 +105,7 @@ class Row(SavedRow):
 
     @cached_property
     def ratio(self) -> float | None:
-        """The row's throughput divided by that of *first*, over the blocks that both have."""
+        """The row's throughput divided by that of *first*, in the blocks that both have."""
         good = (cell for cell in self.first if cell.status == "ok")
         logarithm = paired_effect(request_ns(good), request_ns(self.good)) if self.figures else None
         return logarithm.ratio.value if logarithm else None

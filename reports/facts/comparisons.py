@@ -1,4 +1,4 @@
-"""The comparisons of a run with verdicts: every step of every setting, and every step over all settings. Pure."""
+"""The comparisons of a run with verdicts: every step at every setting, and for all settings together. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -105,12 +105,12 @@ class Comparison(Verdict):
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Comparison":
-        """Return the comparison that to_json() stored. Raises Misfit if keys are missing."""
+        """Decode a comparison that to_json() encoded. Raises Misfit if keys are missing."""
         return decoded(stored, cls, all_known=False)
 
 
 def compare(run: Run) -> list[Comparison]:
-    """Return all comparisons of a run: first the A/A comparisons, a family of their own, then the steps."""
+    """Return all comparisons of a run: first A/A, which is a family of its own, then the steps between runtimes."""
     made = pairs(run)
     again, family = ([pair for pair in made if (pair.step.name == "aa") is same] for same in (True, False))
     same = _judged(run, again)
@@ -297,7 +297,7 @@ def confounds_of(compared: Sequence[Comparison]) -> list[Message]:
 
 
 def answering(compared: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons that the run's verdict is about: those over all settings, or of the only setting."""
+    """Return the comparisons that the run's verdict is about: for all settings together, or for the only one."""
     return [comparison for comparison in compared if comparison.system == OVER_ALL] or list(compared)
 
 

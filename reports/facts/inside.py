@@ -1,4 +1,4 @@
-"""Facts from inside cells: uneven starts, cores that were idle during requests, and noise. Pure.
+"""Facts from inside cells: unsteady throughput at the start, idle cores during requests, and noise. Pure.
 
 They come from the slices and CPU times in a run. Cells without such data are left out.
 """
@@ -24,10 +24,10 @@ MOST_IDLE = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class UnevenStart:
-    """An uneven start of a row's cells.
+    """A start of a row's cells in which throughput was not yet steady.
 
-    seconds: how long it lasts
-    loss: the share of all answers that it costs
+    seconds: how long the start lasts
+    loss: the share by which it lowers the number of all answers
     """
 
     row: Row
@@ -36,7 +36,7 @@ class UnevenStart:
 
 
 def known_starts(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that have enough cells with slices to detect an uneven start."""
+    """Return the rows that have enough cells with slices to detect that throughput was not steady at the start."""
     return [row for row in rows if len(row.good) >= FEWEST_FOR_START and whole_slices(row.good)]
 
 

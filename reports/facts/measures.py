@@ -1,4 +1,4 @@
-"""Measures by which rows are shown, completion time or throughput, and what latency means in each loop. Pure."""
+"""The measures that rows can show (completion time, throughput), and what latency means in each loop. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from reports.facts.figures import LESS, MORE, completion_ns, requests_per_s
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """A measure by which a page shows rows: completion time or throughput.
+    """A measure that the rows of a page show: completion time or throughput.
 
     label:  the name with its unit
     read:   returns the value of a cell, in the unit of *label*
@@ -43,12 +43,12 @@ class Measure:
         """Return the largest value of all blocks of *rows* that had clients; 1 if there is none."""
         return max((self.read(cell) for row in rows for cell in row.good if cell.clients), default=1.0)
 
-    def strip(self, row: Row, most: float, look: int, name: str) -> Strip:
-        """Return a strip with a bar to the median and a mark for each block, on a scale from 0 to *most*."""
+    def strip(self, row: Row, end: float, look: int, name: str) -> Strip:
+        """Return a strip with a bar to the median and a mark for each block, on a scale from 0 to *end*."""
         middle = self.median(row)
         return Strip(
             low=0.0,
-            high=most,
+            high=end,
             bars=((0.0, middle, f"bar r{look % COUNT} p{look % COUNT}"),),
             marks=tuple(self.blocks(row)),
             look=look,
@@ -73,7 +73,7 @@ THROUGHPUT = Measure(
 
 
 def measure(*, is_timed: bool) -> Measure:
-    """Return the measure by which rows are shown.
+    """Return the measure that the rows show: completion time or throughput.
 
     is_timed: whether cells ran for a duration
     """

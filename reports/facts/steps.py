@@ -79,7 +79,7 @@ def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Map
 
 
 def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
-    """Return the steps `best` from each runtime to the last. They compare best services, whose designs may differ."""
+    """Return a step `best` from each runtime to the last. It compares the best services, whose designs may differ."""
     *others, last = named = _named(arms, facts)
     return [_step(named, name, last, "best") for name in others]
 

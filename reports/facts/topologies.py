@@ -18,12 +18,12 @@ Shape = tuple[int, int]  # number of processes, and threads per process
 
 
 def shape_text(shape: Shape) -> str:
-    """Return a shape as text: '2 x 4' for 2 processes of 4 threads each."""
+    """Return processes and threads as text: '2 x 4' for 2 processes of 4 threads each."""
     return f"{shape[0]} x {shape[1]}"
 
 
 def measured_shape(cells: Sequence[CellResult]) -> Shape | None:
-    """Return the shape in which the services of *cells* really ran, as medians; None if no cell reports it."""
+    """Return how many processes and threads the services of *cells* really had (medians); None if unknown."""
     counted = [
         served for cell in cells if (served := [one for each in cell.services for one in each.get("workers", ())])
     ]
@@ -43,12 +43,12 @@ def loop_share(cells: Sequence[CellResult]) -> tuple[int, float]:
 
 
 def differ(one: Shape, other: Shape) -> bool:
-    """Return whether two shapes differ in their processes, or by more than a factor of 2 in their threads."""
+    """Return whether the numbers of processes differ, or the numbers of threads by more than a factor of 2."""
     return one[0] != other[0] or max(one[1], other[1]) > 2 * min(one[1], other[1])
 
 
 def shape_confounds(arms: tuple[str, str], cells: tuple[Sequence[CellResult], Sequence[CellResult]]) -> list[Message]:
-    """Return a confound if the two arms of a comparison ran in different shapes; else an empty list."""
+    """Return a list: one confound if the arms ran with different numbers of processes or threads, else empty."""
     one, other = map(measured_shape, cells)
     if one is None or other is None or not differ(one, other):
         return []
@@ -67,7 +67,7 @@ NO_LOAD = -1
 
 @dataclass(frozen=True)
 class MeasuredShape:
-    """A measured shape: a number of processes with a number of threads each, under one arm.
+    """A measured combination: a number of processes with a number of threads each, under one arm.
 
     cells: one cell per block
     asked: the requested shape, if the service ran in a different shape
@@ -90,7 +90,7 @@ class MeasuredShape:
 
     @property
     def requests_per_s(self) -> float | None:
-        """The throughput of the shape, the median over its blocks."""
+        """The throughput with these processes and threads, the median over the blocks."""
         return self.middle(requests_per_s)
 
 
@@ -163,7 +163,7 @@ def topologies(cells: Cells) -> list[Topology]:
 
 
 def _places(swept: Series) -> dict[int, list[MeasuredShape]]:
-    """Return the measured shapes by load. If a service ran with another shape than requested, that shape counts."""
+    """Return the combinations of processes and threads by load, as services really ran, not as requested."""
     arms = swept.arms
 
     def order(cell: CellResult) -> tuple[int, int, int, int]:

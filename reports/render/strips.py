@@ -17,11 +17,11 @@ def place(strip: Strip, value: float) -> float:
     return 100 * (held - strip.low) / (strip.high - strip.low)
 
 
-def round_values(low: float, high: float, most: int = 6) -> list[float]:
-    """Return about *most* round values between *low* and *high*, for the ticks of a linear scale."""
+def round_values(low: float, high: float, count: int = 6) -> list[float]:
+    """Return about *count* round values between *low* and *high*, for the ticks of a linear scale."""
     if high <= low:
         return [low]
-    rough = (high - low) / most
+    rough = (high - low) / count
     size = 10.0 ** floor(log10(rough))
     step = next(size * factor for factor in STEPS if size * factor >= rough * 0.999)
     first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)

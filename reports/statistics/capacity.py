@@ -80,7 +80,7 @@ class Crossing:
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """The rate of the next probe, in requests/s. is_long, confirms: see Probe"""
+    """The next probe that a search needs: its rate in requests/s, and its kind as in Probe."""
 
     rate: float
     is_long: bool = False
@@ -88,7 +88,7 @@ class Ask:
 
 
 def bracket(probes: Sequence[Probe]) -> tuple[float, float]:
-    """Return the lowest rate that fails, or inf, after the highest rate below it that passes, or 0.
+    """Return two rates: the lowest that fails (or inf), preceded by the highest below it that passes (or 0).
 
     A short probe that fails does not count if a long one passes at a higher rate.
     """

@@ -1,4 +1,4 @@
-"""Statistics of slices: the uneven start of cells, the components of noise, and designs that detect a difference."""
+"""Statistics of slices: the unsteady start of cells, the parts of noise, and designs that detect a difference."""
 
 from dataclasses import dataclass
 from math import ceil, hypot, log1p, sqrt
@@ -17,7 +17,7 @@ LENGTHS_S = (1.0, 1.5, 2.0, 3.0, 5.0)  # lengths of a cell; cells below 1 s get 
 
 
 def start_of(rates: Floats) -> tuple[int, float]:
-    """Return the uneven start of an arm's cells: its number of slices, and the share of all answers that it costs.
+    """Return the unsteady start of an arm's cells: its number of slices, and the share by which it lowers answers.
 
     rates: answers per slice, shape (cells, slices)
     The start ends where the standard error of the remaining mean is smallest (MSER), within the first half. It counts

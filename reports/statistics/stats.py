@@ -64,7 +64,7 @@ def log_ratios(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, f
 
 
 def mean_over_cells(cells: Iterable[Mapping[int, float]]) -> dict[int, float]:
-    """Return the mean log-ratio over settings for each block that all have: the log of the geometric mean of ratios.
+    """Return the mean log-ratio of all settings for each block: the log of the geometric mean of their ratios.
 
     cells: one mapping block -> log-ratio for each setting
     The result is one log-ratio per block. effect() and sign_flip_p() take it like that of a single setting.
@@ -163,7 +163,7 @@ def t_quantile(degrees: int, probability: float) -> float:
 
 
 def share(counts: Sequence[int], totals: Sequence[int], tests: int = 1) -> Estimate:
-    """Return sum(counts) / sum(totals) over batches, with its interval. Batches are successive periods of equal length.
+    """Return sum(counts) / sum(totals) for all batches, with interval. Batches are successive periods of equal length.
 
     Successive samples of a thread are correlated, so a batch counts as one observation. The interval is that of a
     ratio of two sums: variance by linearisation, and Student's t. docs/statistics.md has the source.

@@ -340,7 +340,7 @@ def slower_beyond(judged: Verdict, share: float) -> bool:
 def falls(
     sweeps: Mapping[Key, Mapping[int, Mapping[int, float]]], *, anytime: bool = False, seed: int = 0
 ) -> dict[Key, tuple[int, Verdict]]:
-    """Return the sweeps whose throughput falls at the largest n, each with the n of the deepest fall and its verdict.
+    """Return the sweeps whose throughput falls at the largest n, each with the n of highest throughput and a verdict.
 
     sweeps: by any key, n -> block -> throughput
     Each smaller n is compared with the largest n, block by block, and all comparisons are one family. Comparing only

@@ -141,7 +141,7 @@ def detail_datum(
     name: str = "ratio",
     form: Form = ratio,
 ) -> Datum:
-    """Return the figure called *name* in *known*, a detail of a comparison, with the interval or the range there."""
+    """Return the figure *name* of *known*, a detail of a comparison, with its interval or range."""
     ends = {end: known.get(end) for end in ("low", "high")}
     return number(known.get(name), form, cells, figure, is_range=comparison.is_range, **ends)
 
@@ -165,7 +165,7 @@ def more_blocks(compared: Iterable[Comparison]) -> list[int]:
 
 
 def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:
-    """Return the name of each setting and its comparisons. Those over all settings are first."""
+    """Return the name of each setting and its comparisons. Those for all settings together are first."""
     means_first = sorted(compared, key=lambda one: one.system != OVER_ALL)
     return [*grouped(means_first, lambda one: view.settings.name(one.system, one.params)).items()]
 

@@ -218,7 +218,7 @@ def sweeps(contests: Sequence[Contest], view: View) -> Iterator[Figure]:
 
 
 def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: View) -> Figure:
-    """Return the figure of a parameter: a panel for each set of the others, and a line for each contestant."""
+    """Return the figure of a parameter: a panel for each combination of the others, and a line for each contestant."""
     shown = [contest for along in panels.values() for contest in along]
     places = places_of(contest.setting[parameter] for contest in shown)
     names = {id(standing.row): standing.name for contest in shown for standing in contest.standings}

@@ -42,7 +42,7 @@ def section(view: View) -> Section:
 
 
 def _tails(view: View) -> Table:
-    """Return a table of each step's ratios of percentiles. Steps over all settings are first."""
+    """Return a table of each step's ratios of percentiles. Steps for all settings together are first."""
     known = of_settings((one for one in view.compared if one.tails), view)
     cols = [step_col(view)]
     for name, shown in TAILS.items():

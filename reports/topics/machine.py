@@ -141,7 +141,7 @@ def _hosts_tables(view: View) -> tuple[Table, ...]:
 
 
 def _contribution_tables(view: View) -> tuple[Table, ...]:
-    """Return a table of what each host did over all cells; no table if the run used one machine."""
+    """Return a table of what each host did in all cells; no table if the run used one machine."""
     lines = [
         (
             name,

@@ -46,18 +46,18 @@ class SlowShare:
 
     @property
     def estimate(self) -> Estimate:
-        """Return the estimated share of slow requests over the blocks, with its interval limited to 0..1."""
+        """Return the estimated share of slow requests, with its interval limited to 0..1."""
         of = effect(self.slow)
         return replace(of, low=max(0.0, of.low), high=min(1.0, of.high)) if isfinite(of.low) else of
 
     @property
     def excess(self) -> Estimate:
-        """Return by how much the share of slow requests exceeds the usual share, over the blocks."""
+        """Return the share of slow requests minus the share to expect by chance, with an interval."""
         return effect(self.slow - self.usual)
 
     @property
     def is_finding(self) -> bool:
-        """Return whether the share of slow requests exceeds the usual share by a large and significant amount.
+        """Return whether the share of slow requests is much, and significantly, larger than expected by chance.
 
         Fewer than 6 blocks give a range and no finding.
         """

@@ -64,7 +64,7 @@ def _columns(first: str) -> list[Col[Standing]]:
 
 
 def _gil(standing: Standing) -> Message | str:
-    """Return the state of the service's GIL over all blocks, or a dash if the state is not known."""
+    """Return the state of the service's GIL in all blocks, or a dash if the state is not known."""
     services = [service for cell in standing.row.good for service in cell.services]
     if not services or not all(service.get("gil_known") for service in services):
         return ABSENT

@@ -228,9 +228,7 @@ def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message
 
 
 def _shape_sentences(every: Sequence[Topology]) -> list[Message]:
-    """Return sentences on connections that are spread unevenly over event loops, and on services that ran with other
-    numbers of processes or threads than configured.
-    """
+    """Return sentences on unequally used event loops, and on services that ran with unexpected processes or threads."""
     places = [place for topology in every for place in topology.all_places]
     uneven = [
         traced(

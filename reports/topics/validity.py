@@ -112,7 +112,7 @@ def _result(state: str, seen: Message, cells: str = "") -> Check:
 
 
 def _cells_result(bad: str, known: str, seen: Message, worst: str = WARNING) -> Check:
-    """Return a failed check (state *worst*) if there are *bad* cells, else a passed one, or unknown without cells.
+    """Return a check: failed (state *worst*) if there are *bad* cells, unknown if there are no cells, else passed.
 
     known: names of all cells that the check looked at
     """
@@ -215,7 +215,7 @@ def _core_use(view: View, share_of: Callable[[Sequence[CellResult], Run], float 
 
 
 def _use_result(used: CoreUse, above: Sequence[Row], most: float, seen: Message) -> Check:
-    """Return a check of core use that warns about the rows *above* a limit, or names the rows that used most."""
+    """Return a check of core use: a warning with the rows *above* the limit, or passed with those that used most."""
     return _cells_result(of_rows(above), of_rows(row for share, row in used if share == most), seen)
 
 

@@ -1,4 +1,4 @@
-"""The section "Verdict" of a report: the answer, the spread over settings, and reasons for open verdicts."""
+"""The section "Verdict" of a report: the answer, how settings differ, and reasons for open verdicts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -80,7 +80,7 @@ def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
 
 
 def _steps(view: View) -> Table:
-    """Return a forest plot of the steps: of the only setting with its noise, or over all settings."""
+    """Return a forest plot of the steps: of the only setting with its noise, or of all settings together."""
     settings = _settings(view)
     named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.system == OVER_ALL]
     shown = sorted(named, key=lambda one: one.step == "aa")

@@ -258,7 +258,7 @@ def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Itera
 
 
 def _with_delta(tree: Profile, other: Profile, total: int, other_total: int) -> dict[str, Any]:
-    """Return a flame graph's *tree* with a delta per frame: the share of time less the share in *other*."""
+    """Return a flame graph's *tree* with a delta per frame: the share of time minus the share in *other*."""
     others = {child["name"]: child for child in other.get("children", ())}
     delta = tree["value"] / max(1, total) - other.get("value", 0) / max(1, other_total)
     children = [

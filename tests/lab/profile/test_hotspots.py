@@ -63,7 +63,7 @@ def test_the_hottest_function_and_lock_are_told_with_their_shares(found: HotSpot
 
 
 def test_a_profile_is_kept_with_its_hottest_alone() -> None:
-    kept = profile(TAKE_GIL, LOOP, LOOP, WAIT).to_json(most=2)
+    kept = profile(TAKE_GIL, LOOP, LOOP, WAIT).to_json(limit=2)
     assert [one["symbol"] for one in kept["hot"]] == ["_PyEval_EvalFrameDefault", "epoll_wait"]
 
 
