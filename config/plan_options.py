@@ -40,7 +40,7 @@ def parse_runtimes(given: Given) -> tuple[RuntimeName, ...]:
 
 def parse_steps(given: Given) -> tuple[str, ...]:
     """Parse names of steps between runtimes, such as build, from a list or a text with commas. Raises BadInput."""
-    names = given.items(message("a list of steps from {names}", names=listed(STEPS)))
+    names = given.items(message("a list of steps between runtimes, out of {names}", names=listed(STEPS)))
     return tuple(dict.fromkeys(replace(given, value=name).choice(STEPS) for name in names))
 
 
@@ -195,8 +195,8 @@ BLOCKS = Option(
 UNTIL = Option(
     "--until W",
     message(
-        "Stop at: verdict, 3%, 10min, or several with commas. verdict: every step has a verdict. 3%: all intervals "
-        "are that narrow. 10min: this time has passed. With --app or --service-command, the default is verdict,3min."
+        "Stop at: verdict, 3%, 10min, or several with commas. verdict: every comparison has a verdict. 3%: all "
+        "intervals are that narrow. 10min: this time has passed. With --app or --service-command, the default is verdict,3min."
     ),
     parse_until,
 )
@@ -391,7 +391,9 @@ ROW = (
     Option("", message("The runtimes of the row (default: the runtimes of the plan)."), parse_runtimes, key="runtimes"),
     Option(
         "",
-        message("cores: compare one process per core, one process with one thread per core, and steps between them."),
+        message(
+            "cores: compare one process per core, one process with one thread per core, and combinations between these two."
+        ),
         key="topology",
         choices=("cores",),
     ),

@@ -23,7 +23,7 @@ SYSTEMS = (
     _in_python(name="echo-asyncio", title=message("asyncio (Python)"), service="experiments.echo.loop:asyncio_service"),
     _in_python(
         name="echo-uvloop",
-        title=message("uvloop (Python over libuv)"),
+        title=message("uvloop (Python with libuv)"),
         service="experiments.echo.loop:uvloop_service",
         requirements="requirements/uvloop.txt",
         request_cpu_us=40,

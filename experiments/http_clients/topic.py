@@ -167,7 +167,7 @@ def _story(setting: str, group: Sequence[Row]) -> Iterator[Message]:
     ]
     if values:
         beside = message(
-            "Bench of Beast with the GIL released over Bench of native Beast: {values}.", values=listed(values)
+            "Bench of Beast with the GIL released, divided by Bench of native Beast: {values}.", values=listed(values)
         )
         yield about(beside, setting)
 

@@ -21,7 +21,7 @@ from reports.statistics.verdict import MARGIN, judge_runs, slower_beyond
 from reports.topics.comparisons import forest
 
 TITLE = message("Comparison")
-PER_REQUEST = message("Time per request: wall time over requests.")
+PER_REQUEST = message("Time per request: wall time divided by the number of requests.")
 PER_PROCESS = message("Each process of a pyperf file counts as one block, with the median of its values.")
 PYPERF = "pyperf"  # the name of the plan if a run was read from a pyperf file
 SHOWN_CELLS = 8

@@ -177,7 +177,7 @@ def _withheld(run: Run, pair: Pair, verdict: Verdict, differs: str) -> Verdict:
         return verdict
     needed = _blocks_to_time(pair)
     if not is_judged(run, pair):
-        why = message("the plan does not judge this step (--judged-steps)")
+        why = message("the plan asks for no verdict on this step (--judged-steps)")
         verdict = replace(verdict, verdict="unjudged", p=None, why=why, obstacle=NOTHING, blocks_needed=None)
     elif needed:
         why = message(

@@ -185,7 +185,7 @@ def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Mes
                 for name in sorted({*mine, *theirs} - INSTALLERS)
             ]
     return [
-        message("{name} {before} against {after}", name=label, before=value, after=other)
+        message("{name}: {before} versus {after}", name=label, before=value, after=other)
         for label, value, other in rows
         if value != other
     ]

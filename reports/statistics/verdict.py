@@ -123,7 +123,7 @@ def judge(evidence: Evidence) -> Verdict:
     ratio, word = evidence.effect.ratio, _word(evidence)
     bounded, lacks = not isinf(evidence.effect.half_width), word == "inconclusive"
     reason, total = _reason(word, evidence), blocks_needed(evidence) if lacks else None
-    needed = message("with this spread, more than {most} blocks are needed", most=MOST_BLOCKS)
+    needed = message("with this much noise, more than {most} blocks are needed", most=MOST_BLOCKS)
     if total is not None:
         needed = message("{amount} more blocks are needed", amount=amount(total - ratio.count))
     return Verdict(

@@ -150,7 +150,9 @@ def _claim_clause(claim: Claim) -> Message:
     if claim.over_many and claim.memory:
         memory = estimate(claim.memory, hundredths)
         clause = message(
-            "{clause}, and the memory is {ratio} times that of the several processes", clause=clause, ratio=memory
+            "{clause}, and the memory is {ratio} times that of the variant with several processes",
+            clause=clause,
+            ratio=memory,
         )
     if not claim.is_same_version:
         clause = message("{clause} (the ratio includes the effect of different Python versions)", clause=clause)

@@ -298,8 +298,8 @@ def _check_warmup(view: View) -> Check:
     if uneven:
         most = max(uneven, key=lambda start: abs(start.loss))
         seen = message(
-            "the first {seconds:.2f} s were uneven and cost {loss:.1%} of a cell's answers, in {count} of {all} "
-            "result rows: use a longer --warmup",
+            "throughput was not yet steady in the first {seconds:.2f} s, which changed the number of answers by "
+            "{loss:.1%}. This affects {count} of {all} result rows: use a longer --warmup",
             seconds=most.seconds, loss=most.loss, count=len(uneven), all=len(known),
         )  # fmt: skip
     elif known:
@@ -318,7 +318,7 @@ def _check_awake(view: View) -> Check:
         return _result(UNKNOWN, message("no result row has so few requests in flight that cores could sleep"))
     slept = [row for share, row in known if share > MOST_IDLE]
     most = max(0.0, *(share for share, _ in known))
-    seen = message("cores were idle for at most {most:.0%} of the time that requests could have used", most=most)
+    seen = message("of the cores that the requests in flight could keep busy, at most {most:.0%} were idle", most=most)
     if slept:
         names = [about(verbatim(row.runtime), view.settings.name(row.system, row.params)) for row in slept[:MOST_NAMED]]
         seen = message(
@@ -356,7 +356,7 @@ CHECKS = {
     message("All cells ran the same code and packages"): _check_code,
     message("All requests were answered correctly"): _check_answers,
     message("The state of the GIL matches the runtime's name"): _check_gil,
-    message("Each result row was timed for at least 2 s over all blocks"): _check_time,
+    message("Each result row was timed for at least 2 s in all blocks together"): _check_time,
     message("Compared builds have no unintended differences"): _check_builds,
     message("Clients are not the bottleneck"): _check_clients,
     message("Cores are not fully used"): _check_cores,
