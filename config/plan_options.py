@@ -196,7 +196,8 @@ UNTIL = Option(
     "--until W",
     message(
         "Stop at: verdict, 3%, 10min, or several with commas. verdict: every comparison has a verdict. 3%: all "
-        "intervals are that narrow. 10min: this time has passed. With --app or --service-command, the default is verdict,3min."
+        "intervals are that narrow. 10min: this time has passed. With --app or --service-command, the default is "
+        "verdict,3min."
     ),
     parse_until,
 )
@@ -392,7 +393,8 @@ ROW = (
     Option(
         "",
         message(
-            "cores: compare one process per core, one process with one thread per core, and combinations between these two."
+            "cores: compare one process per core, one process with one thread per core, and combinations between these "
+            "two."
         ),
         key="topology",
         choices=("cores",),

@@ -298,7 +298,7 @@ def _check_warmup(view: View) -> Check:
     if uneven:
         most = max(uneven, key=lambda start: abs(start.loss))
         seen = message(
-            "throughput was not yet steady in the first {seconds:.2f} s, which changed the number of answers by "
+            "throughput was not yet steady in the first {seconds:.2f} s, which lowered the number of answers by "
             "{loss:.1%}. This affects {count} of {all} result rows: use a longer --warmup",
             seconds=most.seconds, loss=most.loss, count=len(uneven), all=len(known),
         )  # fmt: skip

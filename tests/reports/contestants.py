@@ -19,7 +19,7 @@ BLOCKS = (1, 2, 3)
 TITLES = {
     "echo-libuv": "libuv (C)",
     "echo-netty": "Netty (Java)",
-    "echo-uvloop": "uvloop (Python over libuv)",
+    "echo-uvloop": "uvloop (Python with libuv)",
     "echo-asyncio": "asyncio (Python)",
     "load-own": "gilscope's own generator",
     "load-ab": "ab (ApacheBench)",

@@ -67,7 +67,7 @@ def test_an_effect_in_the_middle_of_the_margin_is_soonest_shown_equivalent() -> 
 def test_too_small_an_effect_for_its_noise_needs_more_than_a_thousand_blocks() -> None:
     case = Evidence(effect=Estimate(value=0.015, low=-0.985, high=1.015, count=10), p=0.9)
     assert blocks_needed(case) is None
-    assert str(judge(case).why).endswith("with this spread, more than 1000 blocks are needed")
+    assert str(judge(case).why).endswith("with this much noise, more than 1000 blocks are needed")
 
 
 # ---- families
