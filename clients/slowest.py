@@ -57,5 +57,5 @@ class Slowest:
 
 
 def shared(tallies: int) -> int:
-    """Return how many requests each of a client's *tallies* keeps."""
+    """Return how many slow requests each of a client's *tallies* keeps."""
     return max(FEWEST, MOST // tallies)

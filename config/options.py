@@ -83,11 +83,11 @@ class Given:
             raise self.wrong(accepted)
         return [str(item).strip() for item in items]
 
-    def percent(self, most: float, accepted: Message) -> float:
-        """Parse a share such as 5%, above 0 and at most *most* percent. Raises BadInput."""
+    def percent(self, limit: float, accepted: Message) -> float:
+        """Parse a share such as 5%, above 0 and at most *limit* percent. Raises BadInput."""
         match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) *%", str(self.value).strip())
         percent = float(match[1]) if match else 0.0
-        if not 0 < percent <= most:
+        if not 0 < percent <= limit:
             raise self.wrong(accepted)
         return percent / 100
 

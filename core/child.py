@@ -51,7 +51,7 @@ def exit_at_once(status: int = 0) -> NoReturn:
 
 
 def next_command() -> str:
-    """Read the next line of stdin: `warm`, `reset`, `go` or `slice`; empty at the end of file."""
+    """Read the next line of stdin: `warm`, `reset`, `go` or `slice`. Return "" at the end of file."""
     return sys.stdin.readline().strip()
 
 

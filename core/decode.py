@@ -138,5 +138,5 @@ def shown(value: Any) -> str:
 
 
 def shown_key(key: str) -> str:
-    """Return the key of an object as it is if it is short and printable; otherwise quoted and shortened."""
+    """Return the key of an object: unchanged if the key is short and printable, else quoted and shortened."""
     return key if len(key) <= SHOWN_CHARACTERS and key.isprintable() else shown(key)

@@ -157,7 +157,7 @@ class RuntimeName(str):
 
     @property
     def interpreter(self) -> "RuntimeName":
-        """Return the name by which `uv python find` and PATH know the interpreter: version and build."""
+        """Return the name that `uv python find` and PATH use for the interpreter: version and build."""
         return self.having(suffixes=())
 
     def of_release(self, version: str) -> "RuntimeName":

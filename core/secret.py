@@ -65,7 +65,7 @@ def revealed(text: Text) -> str:
 
 
 def line_for_child(line: Mapping[str, Any]) -> str:
-    """Encode *line* as JSON with its secrets. Secrets leave this process only here."""
+    """Encode *line* as JSON with its secrets. Only this function passes secrets to other processes."""
     return json.dumps(line, default=revealed)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """Wait for an exclusive lock on *folder*, and hold it for the block. Makes the folder if needed. Raises OSError."""
+    """Hold an exclusive lock on *folder* during the `with` block. Makes the folder if needed. Raises OSError."""
     lock = acquire(folder)
     assert lock is not None, "acquire() waits for the lock"
     try:

@@ -120,7 +120,7 @@ def guarded(  # noqa: PLR0913 - a process has them all
     streams: tuple[int, int | IO[str]] = (subprocess.PIPE, subprocess.PIPE),
     stop: int = 0,
 ) -> Iterator[Guard]:
-    """Start *command* under a guard, which ends the command's process tree when the block or this process ends.
+    """Start *command* under a guard, which ends its process tree when the `with` block or this process ends.
 
     folder: the command's working directory
     program: the file to execute, if it differs from command[0]

@@ -227,7 +227,7 @@ class PlanWorker:
 
 
 class UserServiceClient(WorkerClient[PlanWorker]):
-    """A client with NUM_CONNECTIONS_PER_CLIENT workers. Making it opens the connections.
+    """A client with NUM_CONNECTIONS_PER_CLIENT workers. Creating a client opens the connections.
 
     service: the service's part of the child's first line: `protocol`, `requests`, `prefix` of the paths, `bursts`
         (whether all connections repeatedly send together in the timed window) and `answer_deadline_s`

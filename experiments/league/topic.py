@@ -84,7 +84,7 @@ def _columns() -> list[Col[Standing]]:
 
 
 def _numbered(standing: Standing) -> Message:
-    """Return the system's name, with the number of systems 2 and 4."""
+    """Return the system's name, which has the number for systems 2 and 4."""
     system = standing.row.system
     if not system.isdigit():
         return standing.name

@@ -75,7 +75,7 @@ def local_path(entry: str) -> Path | None:
 
 
 def relocate_paths(line: str, place: Callable[[Path], str]) -> str:
-    """Return a line of a requirements file with its local path replaced by *place* of this path, if it has one."""
+    """Return a line of a requirements file. If the line has a local path, place(path) replaces the path."""
     if match := _PATH_OPTION.fullmatch(line):
         return line if "://" in match[1] else line[: match.start(1)] + place(Path(match[1].strip()))
     path = local_path(line)

@@ -173,7 +173,7 @@ class HostCluster(CellPlaces):
             raise ChildFailed(error.message) from None
 
     def of(self, role: str, number: int) -> HostPlace:
-        """Return the place of a child. Clients are distributed over their hosts in turn."""
+        """Return the host on which a child runs. Clients are assigned to their hosts in turn."""
         return self.connected[self.layout.services_on if role == SERVICE else self.layout.client_host(number)]
 
     def service_line(self) -> dict[str, Any]:
@@ -192,7 +192,7 @@ class HostCluster(CellPlaces):
 
     @contextmanager
     def kept_awake(self, wanted: bool) -> Iterator[None]:
-        """Keep idle cores of all hosts from sleeping for the block, if *wanted*. Raises ChildFailed."""
+        """Keep idle cores of all hosts awake during the `with` block, if *wanted*. Raises ChildFailed."""
         if not wanted:
             yield
             return

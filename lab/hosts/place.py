@@ -237,7 +237,7 @@ class RemoteWatcher:
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
-        """Watch the process *pid* for the block, in which clients send. Raises ChildFailed."""
+        """Watch the process *pid* during the `with` block, in which clients send. Raises ChildFailed."""
         self._ask("watch", pid=pid)
         try:
             yield

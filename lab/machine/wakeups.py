@@ -28,9 +28,9 @@ def require_idle_class() -> None:
 
 @contextmanager
 def kept_awake(wanted: bool = True, process_group: int | None = None) -> Iterator[list[int]]:
-    """Keep all usable cores awake during the block, if *wanted*. Yields the pids of the processes that do this.
+    """Keep all usable cores awake during the `with` block, if *wanted*. Yields the pids of the spinning processes.
 
-    These processes end with the block, or when this process ends.
+    These processes end with the `with` block, or when this process ends.
     process_group: the process group that they join
     Raises BadInput if no process can be started.
     """

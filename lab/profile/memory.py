@@ -112,7 +112,7 @@ class MemoryWatcher:
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
-        """Measure the memory before the block, after it, and IDLE_S later."""
+        """Measure the memory before the `with` block, after it, and IDLE_S later."""
         self._measure("before", pid)
         yield
         self._measure("after", pid)

@@ -100,10 +100,10 @@ def _last_line(text: str) -> str:
 
 @contextmanager
 def recording(pid: int, file: Path, process_group: int | None = None) -> Iterator[int]:
-    """Record *pid* and its descendants into *file* during the block, which starts when perf counts. Yields perf's pid.
+    """Record *pid* and its descendants into *file* during the `with` block. Yields perf's pid as soon as perf counts.
 
     process_group: the process group that perf joins, such as the sandbox's; perf is killed with this group
-    Raises ProfileFailed if perf does not start counting, or does not end after the block.
+    Raises ProfileFailed if perf does not start counting, or does not end after the `with` block.
     """
     with tempfile.TemporaryFile() as output, ExitStack() as pipes:
         control, controller, acknowledged, acknowledging = *os.pipe(), *os.pipe()

@@ -24,7 +24,7 @@ class Watcher(Protocol):
         """Record the state before any client connects. It is called once the service listens."""
 
     def watch(self, pid: int) -> AbstractContextManager[object]:
-        """Watch the service during the block. Raises GilscopeError if the service cannot be watched."""
+        """Watch the service during the `with` block. Raises GilscopeError if the service cannot be watched."""
 
 
 class PerfWatcher(Watcher):
@@ -37,7 +37,7 @@ class PerfWatcher(Watcher):
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
-        """Record with perf during the block, then read the recording."""
+        """Record with perf during the `with` block, then read the recording."""
         file = self._sandbox.folder / "perf.data"
         try:
             with perf.recording(pid, file, self._sandbox.process_group):
@@ -61,7 +61,7 @@ class LockWatcher(Watcher):
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
-        """Set probes and sample stacks during the block."""
+        """Set probes and sample stacks during the `with` block."""
         with locks.LockRecording(pid) as recording:
             yield
         self.facts = recording.facts

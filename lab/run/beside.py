@@ -111,7 +111,7 @@ def _failed(problem: Message, output: bytes) -> BesideFailed:
 def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Standing]:
     """Start the programs that the plan wants beside its services, and run its --prepare commands.
 
-    When the block ends, the programs and their data are gone.
+    When the `with` block ends, the programs and their data are gone.
     Raises BesideFailed. Raises BadInput if a program is not installed.
     """
     command = plan.user_service.command if plan.user_service else None

@@ -171,7 +171,7 @@ def failed(child: Child, fault: Message) -> ChildFailed:
 
 
 class Children:
-    """The children of one cell, and a folder for their sockets. The end of the block kills all children."""
+    """The children of one cell, and a folder for their sockets. The end of the `with` block kills all children."""
 
     def __init__(self, sandbox: Sandbox, cwd: str, method: Method = METHOD) -> None:
         """Raise BadInput if the limits of *method* cannot be enforced on this host."""

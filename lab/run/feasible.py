@@ -53,7 +53,7 @@ def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime]
 
 
 def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[Message]:
-    """Make the environments that the four systems need. Return a message for each that cannot be made."""
+    """Make the environments that the four systems need. Return a message for each environment that cannot be made."""
     failures = []
     for system in built_in():
         for name, runtime in runtimes.items():

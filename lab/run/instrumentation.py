@@ -90,7 +90,7 @@ class Instrumentation:
 
 @contextmanager
 def instrumented(made: Callable[[], Instrumentation], services: int) -> Iterator[list[Instrumentation]]:
-    """Make the instrumentation of each service with made(), and remove its folder at the end of the block."""
+    """Make the instrumentation of each service with made(), and remove its folder at the end."""
     instruments = [made() for _ in range(services)]
     try:
         yield instruments

@@ -53,7 +53,7 @@ class ServiceGroup:
 
 @contextmanager
 def service_group(method: Method, private: Path, name: str, reader: Reader = HERE) -> Iterator[ServiceGroup]:
-    """Make the control groups for the limits of *method*. When the block ends, kill their processes and remove them.
+    """Make the control groups for the limits of *method*. At the end, kill their processes and remove them.
 
     private: a private folder. Its reaper removes the groups if this process is killed
     Raises BadInput if the kernel refuses.

@@ -70,7 +70,7 @@ class CellPlaces:
         return Instrumentation(self._sandbox.folder, parts)
 
     def kept_awake(self, wanted: bool) -> AbstractContextManager[object]:
-        """Keep idle cores of all hosts from sleeping for the block, if *wanted*. Raises ChildFailed."""
+        """Keep idle cores of all hosts awake during the `with` block, if *wanted*. Raises ChildFailed."""
         return kept_awake(wanted, self._sandbox.process_group)
 
     def watcher(self, kind: str, options: Mapping[str, Any]) -> Watcher:

@@ -174,13 +174,13 @@ def check_unchanged(run: Run, order: Order) -> None:
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """Return the paths that a process killed while it writes into *folder* may leave: partial files, and the folder."""
+    """Return the paths that remain if a process is killed while it writes to *folder*: partial files, the folder."""
     return [folder / BESIDE, folder / PLOTS / BESIDE, *([] if folder.exists() else [folder])]
 
 
 @contextmanager
 def run_lock(folder: Path) -> Iterator[Sandbox]:
-    """Lock *folder* for the block, so that only this process writes result.json there. Makes the folder if needed.
+    """Lock *folder* in the `with` block, so that only this process writes result.json. Makes the folder if needed.
 
     Yields the sandbox. It is made before the folder, because its reaper removes partial files of a killed process.
     Raises BadInput if the folder cannot be written, or if another process has locked it, with that process's pid.

@@ -103,7 +103,7 @@ def _round(entry: Entry, system: System, number: int, bench: Bench, round_s: flo
 
 @contextmanager
 def _stacks_when_late(folder: Path, late_s: float, _: int) -> Iterator[None]:
-    """Make every Python process of a service write its stacks if the block lasts longer than *late_s*."""
+    """Make every Python process of a service write its stacks if the `with` block lasts longer than *late_s*."""
     timer = threading.Timer(late_s, _ask_for_stacks, [folder])
     timer.daemon = True
     timer.start()

@@ -98,7 +98,7 @@ class Member:
 
 
 def times_fs(row: Row) -> dict[int, int]:
-    """Return a row's time per request by block, in femtoseconds: these are whole numbers for short benchmarks, too."""
+    """Return a row's time per request by block, in femtoseconds, which are whole numbers even for short benchmarks."""
     return {
         cell.block: cell.wall_ns * FS_PER_NS // cell.answered for cell in row.good if cell.answered and cell.wall_ns
     }

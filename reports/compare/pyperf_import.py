@@ -104,7 +104,7 @@ def _run(stored: Metadata, name: str) -> Run:
 
 
 def _cells(stored: Metadata) -> tuple[list[CellResult], list[Message]]:
-    """Return a cell for each process of each benchmark with times, and the reason why each other one is left out."""
+    """Return a cell for each process of benchmarks that have times, and why other benchmarks are left out."""
     cells: dict[str, list[CellResult]] = {}
     left_out: list[Message] = []
     for benchmark in stored["benchmarks"]:

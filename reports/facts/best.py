@@ -43,7 +43,7 @@ class Best:
 
     @property
     def judged(self) -> dict[int, CellResult]:
-        """The row's cells in the odd blocks, which did not choose it, by block."""
+        """The row's cells in the odd blocks, by block. Only even blocks took part in the choice of the row."""
         return {cell.block: cell for cell in self.row.cells if cell.block % 2}
 
 

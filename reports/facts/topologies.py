@@ -81,7 +81,7 @@ class MeasuredShape:
 
     @property
     def shape(self) -> str:
-        """The shape as text, such as '2 x 1': processes x threads."""
+        """Processes x threads as text, such as '2 x 1'."""
         return shape_text((self.processes, self.threads))
 
     def middle(self, read: Reader) -> float | None:
@@ -107,7 +107,7 @@ class Topology:
 
     @property
     def all_places(self) -> list[MeasuredShape]:
-        """The measured combinations of processes and threads (shapes) of all loads."""
+        """The measured combinations of processes and threads, of all loads together."""
         return [*chain.from_iterable(self.places.values())]
 
 
@@ -146,7 +146,7 @@ class Claim:
 
     @property
     def leader(self) -> MeasuredShape | None:
-        """The one of *threaded* and *many* that serves more, by interval and p; None if that is undecided."""
+        """The side that serves more, threads or processes, by interval and p; None if that is undecided."""
         if self.over_many is None or self.p > ALPHA or self.over_many.low <= 1 <= self.over_many.high:
             return None
         return self.threaded if self.over_many.low > 1 else self.many
@@ -181,7 +181,7 @@ def _places(swept: Series) -> dict[int, list[MeasuredShape]]:
 
 
 def claims(run: Run, every: Sequence[Topology], cores: int) -> list[Claim]:
-    """Return one claim per load and free-threaded runtime, if a default build was measured. All are one family.
+    """Return one comparison (claim) per load and free-threaded runtime. Needs a default build. All are one family.
 
     The default build of the same version is used if it was measured, or else the last default build.
     """

@@ -41,7 +41,7 @@ class _Linking(Language):
 def page(
     document: Document, language: Language, panels: Callable[[Figure], list[tuple[str, str]]] | None = None
 ) -> str:
-    """Return the document as an HTML page. All texts are escaped here, and only here.
+    """Return the document as an HTML page. Only this module escapes texts for HTML.
 
     panels: returns title and SVG of each panel of a figure; by default panels are drawn in this process
     """

@@ -1,4 +1,4 @@
-"""The renderer of a document as Markdown. All texts are escaped here, and only here."""
+"""The renderer of a document as Markdown. Only this module escapes texts for Markdown."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -64,7 +64,7 @@ def _table(made: Table, language: Language, level: int) -> list[str]:
 
 
 def _texts(line: Line, kept: Sequence[int], language: Language) -> list[str]:
-    """Return the texts of a line in the *kept* columns. A text in a column that is not kept moves to the next one."""
+    """Return the texts of a line in the *kept* columns. A text in another column moves to the next kept column."""
     texts = {index: datum.text(language) for index, datum in enumerate(line) if datum.strip is None}
     last = max(texts)
     texts = {next((index for index in kept if index >= place), last): text for place, text in texts.items()}

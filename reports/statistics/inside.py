@@ -17,7 +17,7 @@ LENGTHS_S = (1.0, 1.5, 2.0, 3.0, 5.0)  # lengths of a cell; cells below 1 s get 
 
 
 def start_of(rates: Floats) -> tuple[int, float]:
-    """Return the unsteady start of an arm's cells: its number of slices, and the share by which it lowers answers.
+    """Return the unsteady start of an arm's cells: its slices, and the share by which it lowers the answers.
 
     rates: answers per slice, shape (cells, slices)
     The start ends where the standard error of the remaining mean is smallest (MSER), within the first half. It counts

@@ -53,7 +53,7 @@ def clipped(per_block: Sequence[float] | Floats) -> Floats:
 
 
 def sum_flip_p(scores: Floats, *, seed: int = 0) -> float:
-    """Return the two-sided sign-flip p of the sum of *scores*, shape (blocks,).
+    """Return the two-sided sign-flip p of the sum of *scores*, an array with one score per block.
 
     p is exact up to 32 blocks, and a Monte Carlo estimate above. The exact p does not try all patterns of signs. It
     computes the sums of two halves and counts the pairs of sums.

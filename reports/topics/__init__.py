@@ -39,7 +39,7 @@ def sections(view: View) -> list[Section]:
 
 
 def _belongs(topic: ModuleType, view: View) -> bool:
-    """Return whether the topic is for such a run. A search for the capacity has few: its cells differ in the rate."""
+    """Return whether the topic applies to the run. Few topics apply to a search for the capacity."""
     if view.plan.objectives:
         return getattr(topic, "OF_SEARCHES", False)
     return getattr(topic, "VIEW", view.plan.view) == view.plan.view

@@ -89,7 +89,7 @@ def _steps(view: View) -> list[Col[Comparison]]:
 
 
 def _work(work: Mapping[str, Any], view: View) -> Message:
-    """Return the parameters that tell a kind of work from the others of the run; nothing if there is only one kind."""
+    """Return the parameters that distinguish the kinds of work in the run; nothing if there is only one kind."""
     return verbatim(parameter_values(work, varying([best.row for best in view.bests])))
 
 

@@ -129,7 +129,7 @@ def missing_runtimes(view: View) -> tuple[Message, ...]:
 
 
 def table_notes(view: View) -> tuple[Message, ...]:
-    """Return the notes under the table of results: columns, ratios, method, and causes that are mixed."""
+    """Return the notes under the table of results: columns, ratios, method, and confounds."""
     counts = {len(row.good) for row in view.rows if row.good}
     blocks = plural("{count} block", "{count} blocks", count=max(counts, default=0))
     if len(counts) > 1:
