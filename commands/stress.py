@@ -34,7 +34,9 @@ DEFAULTS = {"NUM_CLIENTS": (2,), "NUM_CONNECTIONS_PER_CLIENT": (16,), "NUM_WORKE
 
 
 LENGTH = Option(
-    "--seconds T", message("How long to run, both runtimes together (default: 60 s)."), parse_length("60, 90s or 5min")
+    "--seconds T",
+    message("The total time for both runtimes together (default: 60 s)."),
+    parse_length("60, 90s or 5min"),
 )
 
 

@@ -25,7 +25,7 @@ HOW = message(
     "Requests/s are medians over the blocks. Ratios are paired by block, with 95 % intervals. An alternative counts as "
     "faster if the interval of its ratio is above 1 and p is at most {alpha}. p is adjusted for all alternatives under "
     "all runtimes (docs/statistics.md). CPU time and memory (the sum of the services' peaks) include every process of "
-    "a service. Rows with another protocol use another client, whose CPU time is part of their cost.",
+    "a service. Rows with another protocol use another client, so their figures include the CPU time of that client.",
     alpha=ALPHA,
 )
 

@@ -174,7 +174,7 @@ def _obstacle(row: Row) -> Message:
     if not (blocks := blocks_to_time(row.good)):
         return NOTHING
     return message(
-        "it was timed for less than {least_s:g} s in all (use --blocks {blocks}, or a longer --duration)",
+        "it was timed for less than {least_s:g} s in total (use --blocks {blocks}, or a longer --duration)",
         least_s=LEAST_TIMED_NS / 1e9, blocks=blocks,
     )  # fmt: skip
 

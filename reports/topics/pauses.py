@@ -201,8 +201,8 @@ def _causes_sentence(each: ArmPauses, view: View) -> Message:
         message(
             "{runtime}, {setting}: causes of requests slower than {percentile}, as shares of their time: garbage "
             "collections {collection}, no core for runnable threads of the service {service}, no core for runnable "
-            "threads of the client {client}, cores taken by the host (steal) {steal}. Over all time, the four shares "
-            "are {usual}.",
+            "threads of the client {client}, cores taken by the host (steal) {steal}. In the whole timed window, "
+            "the four shares are {usual}.",
             runtime=each.row.runtime,
             setting=view.settings.name(each.row.system, each.row.params),
             percentile=each.percentile,
