@@ -68,7 +68,7 @@ WorkerT = TypeVar("WorkerT", bound=Any)
 
 
 class WorkerClient(Generic[WorkerT]):
-    """A client with NUM_CONNECTIONS_PER_CLIENT workers, each on its own thread. Creating a client opens them.
+    """A client with NUM_CONNECTIONS_PER_CLIENT workers, each on its own thread. It connects when it is created.
 
     workers: each has a tally, open(), drop() and call(requests, until_ns)
     services: number of services that get the requests

@@ -232,7 +232,7 @@ def run_build(
 
 
 def _remove_outdated(place: Path) -> None:
-    """Remove environments of earlier contents of the same files, except those that a run uses."""
+    """Remove environments of older contents of the same files, except environments that a run uses."""
     family = place.name.rpartition("-")[0]
     for old in place.parent.glob(f"{family}-*/"):
         lock = None if old == place else locks.acquire(old, wait=False)

@@ -132,7 +132,7 @@ def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Standin
 
 
 def server_folders(python: str) -> list[str]:
-    """Return folders of servers that are not on PATH: Debian's, and those in wheels beside gilscope or *python*."""
+    """Return folders of servers that are not on PATH: Debian's, and wheels installed with gilscope or for *python*."""
     packages = *filter(None, sys.path), *glob(f"{Path(python).parents[1]}/lib/python*/site-packages")
     patterns = DEBIAN, *(f"{folder}/{wheel}" for folder in packages for wheel in WHEELS)
     return [folder for pattern in patterns for folder in sorted(glob(pattern), reverse=True)]

@@ -162,7 +162,7 @@ class EventLoopServer:
 
 
 def parse_options(arguments: list[str]) -> argparse.Namespace:
-    """Parse those of the server's options that this program needs."""
+    """Parse the server's options that this program needs."""
     parser = argparse.ArgumentParser()
     for flag in ("--host", "--log-level", "--bind"):
         parser.add_argument(flag, default="")

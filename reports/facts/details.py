@@ -109,7 +109,7 @@ def _is_measured(pair: Pair, run: Run) -> bool:
 
 
 def _leaves_cores_idle(cells: Sequence[CellResult], run: Run) -> bool:
-    """Return whether the services used less than 90 % of the cores that they could use beside the clients."""
+    """Return whether the services used less than 90 % of the cores that the clients left to them."""
     busy = []
     for cell in cells:
         services, clients = ((cpu_ns(side) or 0) / max(1, cell.wall_ns) for side in (cell.services, cell.clients))
