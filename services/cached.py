@@ -58,7 +58,7 @@ class CachedService:
             self._dispatch.add(fd)
 
     def counters(self) -> dict[str, Any]:
-        """Return the answered requests: total, by worker and by socket, and a histogram of requests per connection."""
+        """Return how many requests were answered: in total, by worker and by socket, and a histogram by connection."""
         held = self._cache.copy()  # copying is atomic, and workers may change the cache meanwhile
         ended = self._closed.copy() + [
             (connection.listener.address, connection.requests) for connection in held.values()

@@ -40,7 +40,7 @@ class ThreadedService:
         threading.Thread(target=self._accept, name="acceptor", daemon=True).start()
 
     def counters(self) -> dict[str, Any]:
-        """Return the answered requests: total and by worker."""
+        """Return the number of answered requests, in total and by worker."""
         by_worker = [worker.requests for worker in self._workers]
         return {"requests": sum(by_worker), "requests_by_worker": by_worker}
 

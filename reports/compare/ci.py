@@ -52,7 +52,7 @@ def annotations(cells: Sequence[ComparedCell], language: Language) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """Return *text* with the characters escaped that end a workflow command."""
+    """Return *text*, with escapes for the characters that would end a workflow command."""
     return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

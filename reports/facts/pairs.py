@@ -117,7 +117,7 @@ def addresses(run: Run) -> dict[str, str]:
 
 
 def group_name(run: Run) -> str:
-    """Return the name that comparisons between services that already ran have in place of a system."""
+    """Return the name that replaces a system in comparisons between services that already ran."""
     return str(run.plan["own"]["name"])
 
 

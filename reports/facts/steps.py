@@ -165,7 +165,7 @@ def _between(start: RuntimeName, end: RuntimeName, differs: Sequence[str]) -> tu
 
 
 def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Message]:
-    """Return the differences between the builds of a step other than its cause.
+    """Return how the two builds of a step differ, apart from the cause that the step is about.
 
     These are compiler, flags, the incremental garbage collector, the version if it is not the cause, and versions of
     the packages in a user's own environment.

@@ -141,7 +141,7 @@ def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float], *
 
 
 def _fewest(least_p: Callable[[int], float]) -> Callable[[int], int]:
-    """Return a function: the minimum number of blocks for an adjusted p of ALPHA in a family of comparisons.
+    """Return a function that computes the fewest blocks for an adjusted p of ALPHA in a family of comparisons.
 
     least_p: returns the smallest p that a number of blocks can reach
     """

@@ -57,7 +57,7 @@ def section(view: View) -> Section:
 
 
 def _caption() -> Message:
-    """Return how to read a forest plot and the signs of the verdicts."""
+    """Return a text that explains a forest plot and the signs of the verdicts."""
     reading = message(
         "Ratio of throughputs with its 95 % interval. To the right of 1, the newer side is faster. The grey band is "
         "A/A: the same runtime measured twice. Filled marks have a verdict, hollow marks have none. All rows share one "
