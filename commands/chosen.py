@@ -104,7 +104,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
 def find_runtimes(
     names: tuple[RuntimeName, ...], flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
-    """Return the installed runtimes, and a message for each missing one. Raises BadInput if one is required."""
+    """Return the installed runtimes, and a message for each missing one. Raises BadInput if --require names it."""
     required = value_of(REQUIRE, flags, ())
     names = tuple(dict.fromkeys((*names, *required)))
     runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags, output)

@@ -205,7 +205,7 @@ def _is_ready(ready: str, shell: _Shell) -> bool:
 
 
 def _owned(beside: Beside, folder: Path, config: str) -> list[str]:
-    """Make the program's files. Return the words before its command that set its CPUs and its user."""
+    """Make the program's files. Return the words to put before its command, which set its CPUs and user."""
     paths = folder, folder / "data", folder / "config"
     paths[1].mkdir(mode=0o700)
     paths[2].write_text(config, encoding="utf-8")
