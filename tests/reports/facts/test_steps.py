@@ -53,7 +53,7 @@ def test_packages_of_other_versions_are_named_with_both() -> None:
         for name, packages in (("3.11", before), ("3.14", after))
     }
     assert [*map(str, confounds(step, built))] == [
-        "package flask 3.1.2 against 3.1.3",
-        "package greenlet missing against 3.2.0",
-        "package typing_extensions 4.15.0 against missing",
+        "package flask: 3.1.2 versus 3.1.3",
+        "package greenlet: missing versus 3.2.0",
+        "package typing_extensions: 4.15.0 versus missing",
     ]

@@ -22,7 +22,7 @@ RATES: Rates = {("3.14t", 1, 2): 1900, ("3.14", 1, 2): 1000, ("3.14", 2, 1): 200
 SENTENCE = (
     "CALC_TARGET 0: the throughput of 1 process of 2 threads on 3.14t is 1.90 (1.90 - 1.90) times that of 1 process on "
     "3.14 and 0.95 (0.95 - 0.95) times that of 2 processes on 3.14, and the memory is 0.60 (0.60 - 0.60) times that of "
-    "the several processes."
+    "the variant with several processes."
 )
 
 
@@ -85,7 +85,7 @@ def test_the_sentence_people_look_for_has_its_ratios_by_hand() -> None:
     ("absent", "end"),
     [
         (("3.14", 2, 1), "on 3.14; not measured in the same blocks: 2 processes on 3.14."),
-        (("3.14", 1, 2), "the several processes; not measured in the same blocks: 1 process of 2 threads on 3.14."),
+        (("3.14", 1, 2), "the variant with several processes; not measured in the same blocks: 1 process of 2 threads on 3.14."),
         (("3.14t", 1, 2), "1 process of 2 threads on 3.14t was not measured, so there is nothing to compare."),
     ],
 )
@@ -101,7 +101,7 @@ def test_another_version_is_named_as_what_is_mixed_in() -> None:
     other = {"3.14": "3.11", "3.14t": "3.14t"}
     rates = {(other[runtime], processes, threads): rate for (runtime, processes, threads), rate in RATES.items()}
     (sentence,) = sentences(topology_run(*measured_cells(rates)))
-    assert sentence.endswith("the several processes (the ratio includes the effect of different Python versions).")
+    assert sentence.endswith("the variant with several processes (the ratio includes the effect of different Python versions).")
 
 
 def test_fewer_clients_than_threads_and_cores_make_a_lower_bound() -> None:
