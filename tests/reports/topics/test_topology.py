@@ -85,7 +85,7 @@ def test_the_sentence_people_look_for_has_its_ratios_by_hand() -> None:
     ("absent", "end"),
     [
         (("3.14", 2, 1), "on 3.14; not measured in the same blocks: 2 processes on 3.14."),
-        (("3.14", 1, 2), "the variant with several processes; not measured in the same blocks: 1 process of 2 threads on 3.14."),
+        (("3.14", 1, 2), "several processes; not measured in the same blocks: 1 process of 2 threads on 3.14."),
         (("3.14t", 1, 2), "1 process of 2 threads on 3.14t was not measured, so there is nothing to compare."),
     ],
 )
@@ -101,7 +101,7 @@ def test_another_version_is_named_as_what_is_mixed_in() -> None:
     other = {"3.14": "3.11", "3.14t": "3.14t"}
     rates = {(other[runtime], processes, threads): rate for (runtime, processes, threads), rate in RATES.items()}
     (sentence,) = sentences(topology_run(*measured_cells(rates)))
-    assert sentence.endswith("the variant with several processes (the ratio includes the effect of different Python versions).")
+    assert sentence.endswith("several processes (the ratio includes the effect of different Python versions).")
 
 
 def test_fewer_clients_than_threads_and_cores_make_a_lower_bound() -> None:
