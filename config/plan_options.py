@@ -186,8 +186,7 @@ SCALE = Option("--scale X", message("Multiply NUM_REQUESTS_PER_CLIENT by X: abov
 BLOCKS = Option(
     "--blocks N",
     message(
-        "How often each runtime is measured (default: 3 blocks; for your own service: 8). A block measures each "
-        "runtime at each setting once."
+        "The number of blocks (default: 3; your own service: 8). A block measures every runtime at every setting once."
     ),
     whole(1, MAX_BLOCKS),
     beside_resume=True,
@@ -225,18 +224,12 @@ FAIL_IF_SLOWER = Option(
 )
 WARMUP = Option(
     "--warmup W",
-    message(
-        "Warm-up before each measurement: a share of the requests such as 10%, a time such as 0.5s, or 0 (default: 0; "
-        "for your own service: 10%)."
-    ),
+    message("Warm-up before each measurement: 10% of its requests, 0.5s or 0 (default: 0; your own service: 10%)."),
     _read(Warmup.parse),
 )
 DURATION = Option(
     "--duration S",
-    message(
-        "How many seconds each measurement takes (default: 0; for your own service: 2). With 0, it ends after a fixed "
-        "number of requests."
-    ),
+    message("Seconds of each measurement (default: 0; your own service: 2). 0: measure a fixed number of requests."),
     _read(parse_duration),
     field="duration_s",
 )
@@ -251,10 +244,7 @@ ORDER = Option(
 )
 AA = Option(
     "--aa",
-    message(
-        "Measure the last runtime twice to show the noise. If the services already run, measure the first service "
-        "twice."
-    ),
+    message("Measure the last runtime twice to show the noise, or the first service if the services already run."),
     _flag,
 )
 CLIENTS = Option(

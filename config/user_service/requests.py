@@ -210,8 +210,7 @@ FILE = applying(
     Option(
         "--think-time T",
         message(
-            "The pause between an answer and the next request, such as 10ms (default: 0). "
-            "It cannot be used if requests are sent at a fixed rate."
+            "The pause between an answer and the next request, such as 10ms (default: 0). Not possible at a fixed rate."
         ),
         parse_time,
         field="think_time_s",
