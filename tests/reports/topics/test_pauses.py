@@ -51,8 +51,8 @@ def test_slow_requests_that_waited_for_a_core_are_named_with_the_change_from_the
     finding, change = map(str, section(View(run(*cells))).sentences)
     assert "no core for runnable threads of the service 30% [" in finding
     assert finding.endswith(
-        "threads of the client unknown, cores taken by the host (steal) 0% [0%, 0%]. In the whole timed window, the four "
-        "shares are 0%, 5%, -, 0%."
+        "threads of the client unknown, cores taken by the host (steal) 0% [0%, 0%]. In the whole timed window, the "
+        "four shares are 0%, 5%, -, 0%."
     )
     assert change.startswith(
         "3.14 → 3.14t, System 2: the share of slow requests' time in which runnable threads of the service had no core "
