@@ -184,6 +184,28 @@ def patch_children(monkeypatch: pytest.MonkeyPatch, wanted_role: str, first: str
     monkeypatch.setattr(Runtime, "command", command)
 
 
+WITHOUT_MSGSPEC = """
+import core.child, sys
+to_json = core.child.Usage.to_json
+def checked(usage):
+    assert "msgspec" not in sys.modules, "msgspec was imported"
+    return to_json(usage)
+core.child.Usage.to_json = checked
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "status"),
+    [(WITHOUT_MSGSPEC, "ok"), (f"import sys\nsys.modules['msgspec'] = sys{WITHOUT_MSGSPEC}", "failed")],
+)
+def test_no_child_imports_msgspec(
+    any_runtime: Runtime, bench: Bench, monkeypatch: pytest.MonkeyPatch, first: str, status: str
+) -> None:
+    for role in ("service", "client"):
+        patch_children(monkeypatch, role, first)
+    assert measured("2", any_runtime, bench)[1].status == status
+
+
 # ---- a GIL that is not what the runtime says ------------------------------------------------------------------
 
 AT_THE_END = """

@@ -144,6 +144,21 @@ def test_a_host_that_is_gone_fails_cells_with_its_name_until_it_is_back(lab: Lab
     assert measured().answered > 0
 
 
+def test_clients_are_on_sixteen_hosts_at_once(lab: Lab, tmp_path: Path, any_runtime: Runtime) -> None:
+    names = "bcdefghijklmnopq"
+    for name in names[2:]:
+        lab.start(name)
+    try:
+        run.main([*flags_of(lab, tmp_path, any_runtime, names), "--blocks", "1"])
+    finally:
+        for name in names[2:]:
+            lab.machines.pop(name).end()
+    did = contributions(load(tmp_path / "run"))
+    there = {name: (one.clients, one.answered > 0) for name, one in did.items()}
+    assert there == {"a": (0, False), **dict.fromkeys(names, (1, True))}
+    assert sum(one.share for one in did.values()) == pytest.approx(1)
+
+
 def test_nothing_is_left_when_the_hosts_are_closed(lab: Lab, spread: HostCluster) -> None:
     spread.close()
     expect_nothing_left(lab, "a", "b", "c")
@@ -213,17 +228,22 @@ def hosts_file(lab: Lab, folder: Path, *names: str) -> Path:
     return file
 
 
+def flags_of(lab: Lab, folder: Path, runtime: Runtime, clients: str) -> list[str]:
+    """A small run with a client on each of *clients*, which is saved in *folder*/run."""
+    return (
+        f"--hosts {hosts_file(lab, folder, 'a', *clients)} --services-on a --clients-on {','.join(clients)} --system 4 "
+        f"--runtime {runtime.name} --num-api-services 1 --num-clients {len(clients)} --duration {SECONDS} "
+        f"--out {folder / 'run'}"
+    ).split()
+
+
 def test_a_runner_that_is_killed_leaves_nothing_on_its_hosts_and_another_goes_on_and_says_what_each_contributed(
     lab: Lab, tmp_path: Path, any_runtime: Runtime
 ) -> None:
     result, command = tmp_path / "run/result.json", [sys.executable, str(REPOSITORY / "runner.py")]
-    flags = (
-        f"--hosts {hosts_file(lab, tmp_path, 'a', 'b', 'c')} --services-on a --clients-on b,c --system 4 "
-        f"--runtime {any_runtime.name} --num-api-services 1 --num-clients 2 --duration {SECONDS} --blocks 2 "
-        f"--out {result.parent}"
-    )
+    flags = [*flags_of(lab, tmp_path, any_runtime, "bc"), "--blocks", "2"]
     before = [process for machine in lab.machines.values() for process in machine.processes()]
-    with subprocess.Popen([*command, *flags.split()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as runner:
+    with subprocess.Popen([*command, *flags], stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as runner:
         try:
             wait_until(lambda: result.exists() and len(load(result).cells) >= 1, "a cell is saved", 180)
         finally:
