@@ -24,7 +24,7 @@ def test_the_application_is_measured_with_its_database_under_both_runtimes(tmp_p
     files["requirements.txt"], *_ = blocks(PAGE, "text")
     for name, content in files.items():
         (tmp_path / name).write_text(content)
-    command = blocks(PAGE, "sh")[-1].removeprefix("python $GILSCOPE/runner.py ")
+    command = blocks(PAGE, "sh")[1].removeprefix("python $GILSCOPE/runner.py ")
     printed = ran(f"{command} {HURRY}", tmp_path)
     assert re.search("Beside +PostgreSQL used", printed)
     cells = load(tmp_path / "run").cells
