@@ -280,7 +280,7 @@ def _to_json_value(value: Any) -> Any:
 
 
 def _restore_systems(saved: SavedPlan) -> dict[str, System]:
-    """Return the systems of a saved plan. Raises BadInput if a file now declares another system."""
+    """Return the systems of a saved plan. Raises BadInput if a file no longer declares the system that was saved."""
     systems = {system.key: system for system in service.systems(saved.user_service)} if saved.user_service else {}
     for name, outside in saved.outside.items():
         if outside.file:

@@ -77,7 +77,7 @@ class Load:
 
 
 def load_of(rate: float, clients: Sequence[Mapping[str, Any]], latency: Histogram) -> Load:
-    """Return the numbers of requests from the last lines of the clients of a cell."""
+    """Add up the numbers of requests that the clients of a cell reported in the last lines of their output."""
     return Load(
         rate=rate,
         sent=sum(client["requests"] for client in clients),

@@ -87,7 +87,7 @@ def design_of(run: Run, compared: Sequence[Comparison], size: float) -> Design |
 
 
 def design_words(design: Design, size: float, command: str) -> Message:
-    """Return a sentence on what *design* detects, how long it takes, and the *command* that measures by it."""
+    """Return what difference a run of *design* can detect, how long it takes, and the *command* that starts it."""
     return message(
         "To detect a difference of {size:.0%} with a probability of 80 %, measure {blocks} with cells of {seconds:g} "
         "s. This takes {time}: {command}",

@@ -118,7 +118,7 @@ def crossing(probes: Sequence[Probe]) -> Crossing | None:
 
 
 def _regression(probes: Sequence[Probe], centre: float) -> Crossing | None:
-    """Return the rate at which a log-linear regression of the excess is 1, or None if too few probes show it.
+    """Return the rate at which as many requests are late as may be, by a regression; None if too few probes show it.
 
     The regression maximises a quasi-likelihood by iteratively reweighted least squares. The variance of an excess is
     mean^(1 + GROWTH) * BURST / allowed + (mean * slope * SPREAD)^2. The interval uses Student's t distribution of both

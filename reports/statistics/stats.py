@@ -111,7 +111,7 @@ def paired_effect(denominator: Mapping[int, float], numerator: Mapping[int, floa
 
 
 def totals(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]) -> dict[int, float]:
-    """Return each block's contribution to ln(total time of the denominator / total time of the numerator).
+    """Return each block's contribution to a log-ratio of throughputs: ln(denominator's total time / numerator's).
 
     The mean of the contributions is this log-ratio, and they have its variance. One slow process in five changes the
     ratio of total times, but not a median.

@@ -148,7 +148,7 @@ def named_rate(standing: Standing) -> dict[str, Any]:
 
 
 def label_sentences(contests: Iterable[Contest], sentence: Callable[[Contest], Message]) -> list[Message]:
-    """Return the sentence that *sentence* makes of each contest, after the contest's label."""
+    """Return, for each contest, its label and the text that the function *sentence* returns for it."""
     return [about(text, contest.label) for contest in contests if (text := sentence(contest))]
 
 

@@ -373,7 +373,7 @@ CHECKS = {
 
 
 def verdict_basis(view: View) -> Iterator[Message]:
-    """Yield sentences on the basis of the verdicts: blocks, order, noise floor, clients, pinning, several causes."""
+    """Yield sentences that say what the verdicts rest on: blocks, order, noise floor, clients, pinning, causes."""
     run, plan, cores = view.run, view.plan, view.machine.available_cores
     blocks = plural("{count} block", "{count} blocks", count=len({cell.block for cell in run.cells}))
     yield message(
