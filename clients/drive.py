@@ -214,7 +214,7 @@ class WorkerThreads:
             return None
         first_ns = begun_ns + round(place * 1e9 / self._pace.rate)
         arrivals = Arrivals(self._pace.shared(len(self._tasks)), first_ns, until_ns, requests)
-        call(task, None, until_ns, AtRate(arrivals, task.tally.record_lag))
+        call(task, None, until_ns, AtRate(arrivals, task.tally.lag_recorder()))
         return arrivals
 
     def due(self) -> int:

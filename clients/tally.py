@@ -1,6 +1,7 @@
 """Counts of a client: requests, answers, errors and latencies."""
 
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 from clients.slowest import MOST, Slowest
@@ -26,17 +27,21 @@ class Tally:
         self.slowest = Slowest(slowest, service_id)
         self.slices = Slices()
 
-    def record_lag(self, lag_ns: int) -> None:
-        """Count the time from when a request was due until it was sent, in ns."""
+    def lag_recorder(self) -> Callable[[int], None]:
+        """Return the function that counts the time from when a request was due until it was sent, in ns.
+
+        Call this before the timed region, because it allocates the histogram.
+        """
         self.lag = self.lag or Histogram()
-        self.lag.record(lag_ns)
+        return self.lag.record
 
     def clear(self) -> None:
         """Set all counts except connects to zero. The histograms stay the same objects."""
         self.sent = self.answered = self.wrong = 0
         self.errors.clear()
         self.latency.clear()
-        self.lag = None
+        if self.lag:
+            self.lag.clear()
         self.slowest.clear()
         self.slices.clear()
 
@@ -78,7 +83,7 @@ class Tally:
             "errors": dict(self.errors),
             "latency": self.latency.to_json(),
             **({"connect": self.connect.to_json()} if self.connect.count else {}),
-            **({"lag": self.lag.to_json()} if self.lag else {}),
+            **({"lag": self.lag.to_json()} if self.lag and self.lag.count else {}),
             **({"slow": slow} if slow else {}),
             **({"slices": slices} if slices else {}),
         }

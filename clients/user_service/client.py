@@ -290,7 +290,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         if not self._pace.rate:
             return [ThinkTime(self._think_s)] * workers
         self._arrivals = Arrivals(self._pace, started_ns, until_ns, most)
-        return [AtRate(self._arrivals, worker.tally.record_lag) for worker in self._workers]
+        return [AtRate(self._arrivals, worker.tally.lag_recorder()) for worker in self._workers]
 
     def _result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
         self.close()  # a server that stops waits for open connections: gunicorn waits two seconds
