@@ -140,8 +140,12 @@ def installed_packages(python: Path) -> dict[str, str]:
 
 def distributions(python: Path) -> Iterable[metadata.Distribution]:
     """Return the packages that are installed in the environment of *python*."""
-    folders = python.parent.parent.glob("lib/python3.*/site-packages")
-    return metadata.distributions(path=[str(folder) for folder in folders])
+    return metadata.distributions(path=[str(folder) for folder in site_packages(python)])
+
+
+def site_packages(python: Path) -> list[Path]:
+    """Return the folders of the packages that are installed in the environment of *python*."""
+    return sorted(python.parent.parent.glob("lib/python3.*/site-packages"))
 
 
 def _python(place: Path) -> Path:

@@ -25,6 +25,7 @@ from core.messages import Message, message
 from core.processtree import tree_ran_ns
 from core.secret import revealed
 from core.system import SERVICE
+from lab.environments.environment import site_packages
 from lab.folders import PrivateFolder
 from lab.output import OutputReader, ProcessOutput, last_text
 from lab.processes import Guard, describe_exit, guarded, run
@@ -114,6 +115,9 @@ def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Standin
     When the `with` block ends, the programs and their data are gone.
     Raises BesideFailed. Raises BadInput if a program is not installed.
     """
+    if not plan.beside and not plan.prepare:
+        yield Standing()
+        return
     command = plan.user_service.command if plan.user_service else None
     folder, made = Path(command.directory if command else "").absolute(), Standing()
     python, environment = _python(plan, runtimes), scrubbed_environment()
@@ -133,7 +137,7 @@ def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Standin
 
 def server_folders(python: str) -> list[str]:
     """Return folders of servers that are not on PATH: Debian's, and wheels installed with gilscope or for *python*."""
-    packages = *filter(None, sys.path), *glob(f"{Path(python).parents[1]}/lib/python*/site-packages")
+    packages = *filter(None, sys.path), *site_packages(Path(python))
     patterns = DEBIAN, *(f"{folder}/{wheel}" for folder in packages for wheel in WHEELS)
     return [folder for pattern in patterns for folder in sorted(glob(pattern), reverse=True)]
 

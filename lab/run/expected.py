@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-import sys
+import site
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -17,6 +17,7 @@ from config.plan import Entry
 from core.errors import GilscopeError
 from core.request_plan import ANY, Request, RequestPlan
 from core.stress import Check
+from lab.environments.environment import site_packages
 from lab.run.cell_run import Bench, CellRun
 from lab.run.runtimes import orchestrator
 
@@ -54,7 +55,8 @@ def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]
     try:
         if entry.system.requirements:  # of clients, as which this process asks
             python = orchestrator().python(entry.system.requirements)
-            sys.path += map(str, python.parent.parent.glob("lib/python3.*/site-packages"))
+            for folder in site_packages(python):
+                site.addsitedir(str(folder))
         with CellRun(entry, 0, replace(bench, inside={})) as run:
             return ask_service(entry.system.child_config["own"], run.serve()[0][0], deadline_s)
     except GilscopeError:

@@ -18,7 +18,7 @@ from core.system_file import file_of
 from core.user_service import Command
 from experiments import is_topic
 from lab.digests import MADE_FOLDERS, MOST_FILES, Digests, files_in, short_digest
-from lab.environments.environment import installed_packages
+from lab.environments.environment import installed_packages, site_packages
 from lab.environments.requirements import local_path, read
 from lab.native.programs import SOURCE_KINDS
 from lab.places import NATIVE_SOURCES, REPOSITORY
@@ -38,7 +38,7 @@ class Fingerprint:
 
 
 class Fingerprinter:
-    """Takes fingerprints of a plan's cells.
+    """Computes ids of the code and of the environment that each cell of a plan runs with.
 
     table: Run.fingerprints, which holds the details of each id
     """
@@ -108,8 +108,7 @@ class Fingerprinter:
         return part if python == measured.interpreter.executable else {**part, **self._packages(python)}
 
     def _packages(self, python: Path) -> dict[str, Any]:
-        folders = sorted(python.parent.parent.glob("lib/python3.*/site-packages"))
-        files = (path for folder in folders for path in files_in(folder) if ".dist-info/" not in path)
+        files = (path for folder in site_packages(python) for path in files_in(folder) if ".dist-info/" not in path)
         installed = self._digests.of_files(files, str(python.parent.parent))
         return {"packages": installed_packages(python), "installed": short_digest(sorted(installed.items()))}
 
