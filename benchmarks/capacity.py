@@ -113,14 +113,9 @@ def _row(case: str, lines: list[Mapping[str, Any]]) -> list[str]:
 
 def _search(case: str, runtimes: str) -> dict[str, Any]:
     """Run one search with runner.py. Raises ChildFailed if there is no result."""
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "sleeps.py").write_text(APP)
-        (Path(folder) / "needs.txt").write_text("gunicorn")
-        out = Path(folder) / "run"
-        words = [
-            sys.executable, str(REPOSITORY / "runner.py"), "--service-command", COMMAND, "--requirements", "needs.txt",
-            "--env", f"KIND={case}", "--slo", OBJECTIVES[case], "--runtime", runtimes, "--out", str(out), "--quiet",
-        ]  # fmt: skip
+    with _application() as folder:
+        out = folder / "run"
+        words = [*_words(case, runtimes), "--slo", OBJECTIVES[case], "--out", str(out), "--quiet"]
         start_s = monotonic()
         ended = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
         if not (out / "result.json").exists():
@@ -213,17 +208,8 @@ def _p99_s(command: list[str]) -> float:
 @contextmanager
 def _served(case: str, runtime: str) -> Iterator[str]:
     """Serve a case, and yield its URL. Raises ChildFailed if it does not start."""
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "sleeps.py").write_text(APP)
-        (Path(folder) / "needs.txt").write_text("gunicorn")
-        service = {
-            "command": COMMAND,
-            "requirements": "needs.txt",
-            "environment": {"KIND": case},
-            "requests": ["GET /"],
-        }
-        (Path(folder) / "plan.yaml").write_text(json.dumps({"runtimes": [runtime], "service": service}))
-        words = [sys.executable, str(REPOSITORY / "runner.py"), "serve", "--plan", "plan.yaml"]
+    with _application() as folder:
+        words = _words(case, runtime, "serve")
         with subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as serving:
             assert serving.stdin
             assert serving.stdout
@@ -234,6 +220,21 @@ def _served(case: str, runtime: str) -> Iterator[str]:
                 yield f"http://{address.strip()}/"
             finally:
                 serving.stdin.close()
+
+
+@contextmanager
+def _application() -> Iterator[Path]:
+    """Yield a temporary folder with the application and its requirements."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "sleeps.py").write_text(APP)
+        (Path(folder) / "needs.txt").write_text("gunicorn")
+        yield Path(folder)
+
+
+def _words(case: str, runtimes: str, *command: str) -> list[str]:
+    """Return a command line of runner.py for the service of a case."""
+    service = f"--requirements needs.txt --env KIND={case} --runtime {runtimes}".split()
+    return [sys.executable, str(REPOSITORY / "runner.py"), *command, "--service-command", COMMAND, *service]
 
 
 if __name__ == "__main__":
