@@ -168,7 +168,7 @@ class Plan:
         With A/A, the cells of the last runtime, or of the first service that already runs, come a second time.
         """
         cells, systems = self.cells(), self.systems
-        arms = [(str(cell.runtime), cell) for cell in cells]
+        arms: list[tuple[str, Cell]] = [(cell.runtime, cell) for cell in cells]
         if self.aa and self.compared:
             is_target = bool(self.user_service and self.user_service.targets)
             again = self.compared[0 if is_target else -1]

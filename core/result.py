@@ -252,7 +252,7 @@ def _checksum(*texts: bytes) -> bytes:
 def _with_checksum(value: Mapping[str, Any]) -> bytes:
     """Encode *value* as JSON and add a checksum as the last key. Numbers that JSON lacks, such as NaN, become null."""
     try:
-        text = msgspec.json.encode(value, enc_hook=str.__str__)
+        text = msgspec.json.encode(value, enc_hook=str.__str__)  # for RuntimeName; it refuses what is no str
     except UnicodeEncodeError:  # a file name that is not UTF-8
         text = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
     return text[:-1] + SEAL + _checksum(text) + b'"}'
@@ -338,6 +338,24 @@ def load(where: Path) -> Run:
     Damaged cells are left out, and a message in Run.damaged names each of them.
     """
     path = _file_path(where)
+    head, stored, cells = _read(path)
+    order = stored.pop("order", "")
+    run = _decode_head(stored, path)
+    content, checksum = _split_checksum(head)
+    if checksum != _checksum(content):
+        raise _damaged(path, message("the head does not match its checksum"))
+    for number, text in enumerate(cells):
+        try:
+            run.cells.append(_decode_cell(text, run.plan))
+        except Misfit as misfit:
+            run.damaged.append(_damage_message(number, text, misfit))
+    if not run.damaged and order != _checksum_of_cells(cells):
+        raise _damaged(path, message("cells were removed, added or moved"))
+    return _with_kept_comparisons(run, path)
+
+
+def _read(path: Path) -> tuple[bytes, dict[str, Any], list[bytes]]:
+    """Return the head of a file as text and as JSON, and the text of each cell. Raises BadInput for another schema."""
     try:
         head, cells = _split_file(path.read_bytes())
         stored = msgspec.json.decode(head)
@@ -365,19 +383,7 @@ def load(where: Path) -> Run:
             schema=shown(schema),
             known=SCHEMA,
         )
-    order = stored.pop("order", "")
-    run = _decode_head(stored, path)
-    content, checksum = _split_checksum(head)
-    if checksum != _checksum(content):
-        raise _damaged(path, message("the head does not match its checksum"))
-    for number, text in enumerate(cells):
-        try:
-            run.cells.append(_decode_cell(text, run.plan))
-        except Misfit as misfit:
-            run.damaged.append(_damage_message(number, text, misfit))
-    if not run.damaged and order != _checksum_of_cells(cells):
-        raise _damaged(path, message("cells were removed, added or moved"))
-    return _with_kept_comparisons(run, path)
+    return head, stored, cells
 
 
 def _file_path(where: Path) -> Path:

@@ -139,5 +139,5 @@ def _cell(system: str, block: int, values: list[float]) -> CellResult:
             raise ValueError(f"{system} has the value {value!r}; it must be seconds above 0")
     return CellResult(
         cell_id=slug(system), system=system, runtime=RuntimeName.of("Python"), arm="", block=block, params={},
-        status="ok",        wall_ns=round(median(values) * FS_PER_S), requests=FS_PER_NS, answered=FS_PER_NS,
+        status="ok", wall_ns=round(median(values) * FS_PER_S), requests=FS_PER_NS, answered=FS_PER_NS,
     )  # fmt: skip

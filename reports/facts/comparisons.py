@@ -1,6 +1,6 @@
 """The comparisons of a run with verdicts: every step at every setting, and for all settings together. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
@@ -215,15 +215,6 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
         verdict = replace(verdict, why=message("{why}; {others}", why=verdict.why, others=beside.marks))
     arms = (step.denominator, step.numerator)
     differs = [*confounds(step, run.runtimes), *host_confounds(step, run), *shape_confounds(arms, (below, above))]
-    far_slower = [
-        plural(
-            "{count} cell of {arm} took over 25 % more time per request than the median cell of {arm}",
-            "{count} cells of {arm} took over 25 % more time per request than the median cell of {arm}",
-            count=count, arm=arm,
-        )
-        for arm, count in zip(arms, pair.far_slower.values(), strict=True)
-        if count
-    ]  # fmt: skip
     return Comparison(
         **vars(verdict),
         system=pair.setting[0],
@@ -239,7 +230,7 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
             *full(used, in_use, cells),
             *disturbances(cells),
             *background(cells),
-            *far_slower,
+            *_far_slower(pair),
             *[DEPENDENT] * depends(of_blocks),
         ],
         saturation=used,
@@ -258,6 +249,18 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
         dependence=of_blocks,
         noise=noise(pair),
     )
+
+
+def _far_slower(pair: Pair) -> Iterator[Message]:
+    """Yield how many cells of each arm are much slower than the arm's median cell."""
+    for arm, count in zip((pair.step.denominator, pair.step.numerator), pair.far_slower.values(), strict=True):
+        if count:
+            yield plural(
+                "{count} cell of {arm} took over 25 % more time per request than the median cell of {arm}",
+                "{count} cells of {arm} took over 25 % more time per request than the median cell of {arm}",
+                count=count,
+                arm=arm,
+            )
 
 
 def widest(run: Run) -> float:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from core.messages import Message, listed, message, verbatim
 from core.result import Run
-from reports.document.model import Flame, Section, estimate
+from reports.document.model import Flame, Section, Table, estimate
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import hundredths, whole, whole_percent
 from reports.facts.causes import bound_of_lock
@@ -29,6 +29,7 @@ STATES = {
 }
 
 Profile = Mapping[str, Any]
+Named = Sequence[tuple[Message, Sequence[Profile]]]  # the profiles of each setting, by its name
 
 
 class WaitingLine(NamedTuple):
@@ -57,43 +58,48 @@ def section(view: View) -> Section:
         ),
     )
     named = [(view.settings.name(mine[0]["system"], mine[0]["params"]), mine) for mine in profiled]
-    waiting: list[tuple[Message, list[Profile]]] = [
-        (head, [{**line, "runtime": one["runtime"]} for one in mine for line in one["lines"][:MOST_LINES]])
-        for head, mine in named
-    ]
-    shares = [_share_col(state) for state in STATES]
-    runtime: Col[Profile] = arm_col(itemgetter("runtime"), view.looks)
-    states = table(
+    states = _states_table(named, view)
+    return Section(
+        key="waits",
+        title=message("Lines of code that wait"),
+        sentences=sentences,
+        tables=(states, _lines_table(named, view)),
+        flames=tuple(flame for number, (head, mine) in enumerate(named) for flame in _flames(mine, number, head)),
+        notes=tuple(_notes(profiled)),
+        terminal=(*sentences, *([states] if profiled else [])),
+    )
+
+
+def _states_table(named: Named, view: View) -> Table:
+    return table(
         message("What threads do while they are not idle"),
         [
-            runtime,
-            *shares,
+            arm_col(itemgetter("runtime"), view.looks),
+            *map(_share_col, STATES),
             col(message("idle [share of all time]"), itemgetter("idle_share"), whole_percent),
             col(message("samples"), itemgetter("samples"), whole),
             col(message("missed samples"), itemgetter("missed_share"), whole_percent),
         ],
         named,
     )
-    lines = table(
+
+
+def _lines_table(named: Named, view: View) -> Table:
+    waiting: list[tuple[Message, list[Profile]]] = [
+        (head, [{**line, "runtime": one["runtime"]} for one in mine for line in one["lines"][:MOST_LINES]])
+        for head, mine in named
+    ]
+    return table(
         message("Lines of code by time spent waiting"),
         [
-            runtime,
+            arm_col(itemgetter("runtime"), view.looks),
             col(message("Function"), itemgetter("function")),
             col(message("Line"), lambda line: _place(line) or message("ended before the line was read")),
             col(message("Called from"), lambda line: str(line.get("caller", ""))),
-            *shares,
+            *map(_share_col, STATES),
         ],
         waiting,
         folded=True,
-    )
-    return Section(
-        key="waits",
-        title=message("Lines of code that wait"),
-        sentences=sentences,
-        tables=(states, lines),
-        flames=tuple(flame for number, (head, mine) in enumerate(named) for flame in _flames(mine, number, head)),
-        notes=tuple(_notes(profiled)),
-        terminal=(*sentences, *([states] if profiled else [])),
     )
 
 
