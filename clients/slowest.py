@@ -51,7 +51,7 @@ class Slowest:
         return max(self._above_ns, self.floor_ns)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the requests in the form of a client's last line: [start, latency, service_id]."""
+        """Return the slowest requests for the client's result line, each as [start_ns, latency_ns, service_id]."""
         requests = [[start_ns, latency_ns, service_id] for latency_ns, start_ns, service_id in self._noted]
         return {"above_ns": self.above_ns, "requests": requests} if requests else {}
 

@@ -157,9 +157,9 @@ class HttpConnection:
         self._sock.close()
 
     def _head(self, data: bytes) -> tuple[Head, bytes]:
-        """Read the head of a response. Return the head and the data that follows it.
+        """Read the head of a response. Return the head, and the first bytes of the body if they were read with it.
 
-        data: bytes that were read already
+        data: bytes of the response that were already read
         """
         data, end = self._read_until(data, HEAD_END, MAX_HEAD_BYTES)
         try:

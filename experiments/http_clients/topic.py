@@ -30,11 +30,6 @@ ROW_STEP, ARM_STEP = 1.6, 0.22  # distance between clients in the plot, and betw
 SAMPLES_FOR_P999 = 10_000
 MOST_SHOWN = 99.0  # with few blocks, an interval may end far beyond the number of workers
 KINDS = {"thread": message("sync"), "task": message("async")}
-NAMES = {
-    HELD: message("Beast, GIL held during I/O"),
-    RELEASED: message("Beast, GIL released during I/O"),
-    UNDECLARED: message("Beast, GIL held, module not declared for free-threading"),
-}
 HOW = message(
     "Mean, P99, P999 and Max are latencies of single requests in all blocks, by nearest rank. P999 needs 10,000 "
     "samples. LMean is the mean time of a worker's loop, and Bench the time until all workers have ended: medians "
@@ -76,7 +71,7 @@ def section(view: View) -> Section:
     """Return the section: the answer about GIL held, released and undeclared, and all clients and runtimes."""
     settings = workers.clients_by_setting(view.rows)
     first = answer(settings)
-    told = [text for setting, group in settings.items() for text in _story(setting, group)]
+    told = [text for setting, group in settings.items() for text in _story(setting, group, view)]
     sentences = (*(told if settings else [shared.NOTHING_MEASURED]), *shared.absent_sentences(view))
     name, columns = message("All clients"), _columns(view)
     groups = [(verbatim(setting), group) for setting, group in settings.items()]
@@ -140,9 +135,9 @@ def _value(row: Row) -> Message:
     return traced(tenths(serialisation(row).value), of_row(row))
 
 
-def _story(setting: str, group: Sequence[Row]) -> Iterator[Message]:
+def _story(setting: str, group: Sequence[Row], view: View) -> Iterator[Message]:
     """Yield a sentence for each module of the extension, and a comparison of "released" with the native program."""
-    for system, name in NAMES.items():
+    for system in (HELD, RELEASED, UNDECLARED):
         clauses = [
             message(
                 "{runtime} has serialisation {ratio} with {in_flight:.1f} requests in flight",
@@ -154,7 +149,10 @@ def _story(setting: str, group: Sequence[Row]) -> Iterator[Message]:
             if row.system == system
         ]
         if clauses:
-            yield about(message("{name}: {clauses}.", name=name, clauses=listed(clauses, SEMICOLON)), setting)
+            yield about(
+                message("{name}: {clauses}.", name=titled(system, view.titles), clauses=listed(clauses, SEMICOLON)),
+                setting,
+            )
     native = next((row for row in group if (row.system, row.runtime) == (BEAST, NATIVE)), None)
     values = [
         message(

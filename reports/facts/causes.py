@@ -26,7 +26,7 @@ LOCKS = frozenset({"_thread.lock", "_thread.RLock"})
 
 @dataclass(frozen=True, kw_only=True)
 class Bound:
-    """Upper bounds of the gain in throughput and in p99, as shares (0.1 = 10 %); None if unknown."""
+    """The most that removing a cause can gain, in throughput and in p99, as shares (0.1 = 10 %); None if unknown."""
 
     throughput: Estimate | None
     p99: Estimate | None = None

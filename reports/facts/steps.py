@@ -85,7 +85,7 @@ def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]
 
 
 def _named(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> dict[RuntimeName, RuntimeName]:
-    """Return the arms in the order of comparison, by runtime name with patch release.
+    """Return {runtime name with its patch release: name without it}, in the order in which the arms are compared.
 
     An arm without facts gets the patch release of other arms of its version. Default builds come first, by version,
     then free-threaded builds, those with the GIL first.

@@ -29,22 +29,22 @@ def line_id(cell: CellResult) -> str:
 
 
 def of_cells(cells: Iterable[CellResult]) -> str:
-    """Return the groups of *cells* as one text, separated by spaces."""
+    """Return the names of the groups that *cells* belong to, separated by spaces."""
     return together(map(group, cells))
 
 
 def of_rows(rows: Iterable[Row]) -> str:
-    """Return the ids of all cells of *rows* as one text, for links on the page."""
+    """Return the names of the groups of cells in *rows*, separated by spaces. Links on the page use them."""
     return of_cells(cell for row in rows for cell in row.cells)
 
 
 def of_row(row: Row) -> str:
-    """Return the ids of all cells of *row* as one text, for links on the page."""
+    """Return the names of the groups of cells in *row*, separated by spaces. Links on the page use them."""
     return of_cells(row.cells)
 
 
 def together(groups: Iterable[str]) -> str:
-    """Return the groups of several figures as one text, each group once."""
+    """Join lists of names that spaces separate to one such list, with each name once."""
     return " ".join(dict.fromkeys(" ".join(groups).split()))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 MOST_PROBES = 20
 WIDTH = 0.10  # the search ends when the interval is narrower than this share of the capacity
-CONFIRMED_AT = (0.95, 1.05)  # times the capacity: the first probe must pass and the second fail
+CONFIRMED_AT = (0.95, 1.05)  # times the capacity: the rates of the two probes that confirm it
 KEPT = 0.05  # a confirmed capacity changes by less than this share when its two probes are added
 FEWEST_LONG = 3  # long probes before the first probe that confirms
 ALMOST = 0.14  # the first probe that confirms is made when the interval is narrower than this share of the capacity

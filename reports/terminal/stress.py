@@ -188,7 +188,7 @@ def _notes(stress: Stress, seen: Sequence[StressFinding]) -> Iterator[Message]:
     wrong = [one for one in seen if one.kind == "wrong"]
     if any(not one.only_without_gil for one in wrong):
         yield message(
-            "Some answers are also wrong with the GIL, so free threading is not their only cause. If an answer depends "
+            "Some answers are wrong with the GIL, too, so free threading is not the only cause. If an answer depends "
             "on other requests, declare the expected answer. Otherwise, the service is not thread-safe even with the "
             "GIL."
         )
@@ -221,7 +221,7 @@ def _rounds(stress: Stress, seen: Sequence[StressFinding]) -> Table:
 
 
 def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
-    """Yield a section with the first traceback of a crash, and one with the stacks of threads that hang."""
+    """Yield a section with the traceback of the first crash, and a section with the thread stacks of the first hang."""
     titles = {
         "crash": message("Trace of the crash"),
         "hang": message("Stacks of the threads when a request timed out"),
