@@ -37,6 +37,7 @@ from reports.document.model import interval
 from reports.facts.capacity import capacities, ratios
 
 SERVERS, MEAN_S, LIMIT_S = 8, 0.02, 0.12
+RUNNER, PLAN = (sys.executable, str(REPOSITORY / "runner.py")), ("--plan", "plan.yaml")
 OBJECTIVES = {"mmc": "p99<120ms", "mdc": "p99<60ms", "bucket": "errors<1%", "stall": "p99<120ms"}
 LOADGEN, CONNECTIONS = str(REPOSITORY / "native/bin/loadgen"), 16
 BUCKET_RATE, BUCKET_SIZE, STALL_S, STALL_EVERY_S = 200.0, 20.0, 0.15, 5.0
@@ -113,9 +114,9 @@ def _row(case: str, lines: list[Mapping[str, Any]]) -> list[str]:
 
 def _search(case: str, runtimes: str) -> dict[str, Any]:
     """Run one search with runner.py. Raises ChildFailed if there is no result."""
-    with _application() as folder:
+    with _application(case, runtimes) as folder:
         out = folder / "run"
-        words = [*_words(case, runtimes), "--slo", OBJECTIVES[case], "--out", str(out), "--quiet"]
+        words = [*RUNNER, *PLAN, "--slo", OBJECTIVES[case], "--out", str(out), "--quiet"]
         start_s = monotonic()
         ended = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
         if not (out / "result.json").exists():
@@ -208,8 +209,8 @@ def _p99_s(command: list[str]) -> float:
 @contextmanager
 def _served(case: str, runtime: str) -> Iterator[str]:
     """Serve a case, and yield its URL. Raises ChildFailed if it does not start."""
-    with _application() as folder:
-        words = _words(case, runtime, "serve")
+    with _application(case, runtime) as folder:
+        words = [*RUNNER, "serve", *PLAN]
         with subprocess.Popen(words, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as serving:
             assert serving.stdin
             assert serving.stdout
@@ -223,18 +224,15 @@ def _served(case: str, runtime: str) -> Iterator[str]:
 
 
 @contextmanager
-def _application() -> Iterator[Path]:
-    """Yield a temporary folder with the application and its requirements."""
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "sleeps.py").write_text(APP)
-        (Path(folder) / "needs.txt").write_text("gunicorn")
-        yield Path(folder)
-
-
-def _words(case: str, runtimes: str, *command: str) -> list[str]:
-    """Return a command line of runner.py for the service of a case."""
-    service = f"--requirements needs.txt --env KIND={case} --runtime {runtimes}".split()
-    return [sys.executable, str(REPOSITORY / "runner.py"), *command, "--service-command", COMMAND, *service]
+def _application(case: str, runtimes: str) -> Iterator[Path]:
+    """Yield a temporary folder with the application of a case, its requirements and its plan.yaml."""
+    service = {"command": COMMAND, "requirements": "needs.txt", "environment": {"KIND": case}, "requests": ["GET /"]}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "sleeps.py").write_text(APP)
+        (folder / "needs.txt").write_text("gunicorn")
+        (folder / "plan.yaml").write_text(json.dumps({"runtimes": runtimes.split(","), "service": service}))
+        yield folder
 
 
 if __name__ == "__main__":
