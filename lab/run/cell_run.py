@@ -66,7 +66,7 @@ class Bench:
     watch: watch(pid of the first service) is a context manager that is entered for the timed window
     places: the hosts where children run; None for this machine
     beside: the programs that run beside the services, such as their database
-    slices: {cell_id of the first arm: (number of slices per arm, length of a slice)}
+    slices: {least cell_id of a setting: (number of slices per arm, length of a slice)}
     """
 
     sandbox: Sandbox

@@ -52,7 +52,7 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
     The arms take turns, so clients send to one arm at a time. If an arm fails, the others go on.
     Raises NotEnoughMemory if the arms do not all fit into memory.
     """
-    start_ns, key = perf_counter_ns(), entries[0].cell.cell_id
+    start_ns, key = perf_counter_ns(), min(entry.cell.cell_id for entry in entries)
     with ExitStack() as stack:
         arms = [stack.enter_context(CellRun(entry, block, bench)) for entry in entries]
         first, *others = [arms[place] for place in block_order(len(arms), block, seed)]

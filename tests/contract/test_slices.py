@@ -87,6 +87,22 @@ def test_what_is_answered_in_the_counted_time_counts_and_nothing_else(
             assert result.connect == {}, "connections stay open between slices"
 
 
+def test_the_length_of_slices_is_chosen_once_for_a_setting_whichever_arm_comes_first(
+    any_runtime: Runtime, bench: Bench
+) -> None:
+    system = find("2")
+    slices: dict[str, tuple[int, Slice]] = {}
+    command_or_skip(any_runtime, system, "service")
+    entries = [
+        Entry(arm=str(size), cell=small_cell(system, any_runtime, PAYLOAD_BYTES=size), system=system) for size in (1, 2)
+    ]
+    own = replace(bench, method=replace(bench.method, **vars(METHOD)), slices=slices)
+    for block, in_order in enumerate((entries, entries[::-1]), 1):
+        for result in measure_in_slices(in_order, block, own, 7):
+            check_ok(result)
+    assert len(slices) == 1
+
+
 @pytest.mark.alone
 def test_a_service_that_works_in_the_background_is_named(any_runtime: Runtime, bench: Bench, folder: Path) -> None:
     (folder / "burning.py").write_text(BACKGROUND)
