@@ -78,7 +78,8 @@ def _build_of(program: Program) -> Build:
     """Return how a program is built."""
     name, home = program.name, NATIVE_BUILDS / program.folder
     if program.builder == "cargo":
-        commands = (("cargo", "build", "--quiet", "--release", "--bin", name),)
+        # A CARGO_TARGET_DIR in the environment would put the program elsewhere.
+        commands = (("cargo", "build", "--quiet", "--release", "--target-dir", "target", "--bin", name),)
         return Build(name=name, tools=("cargo",), commands=commands, built_file=home / "target" / "release" / name)
     if program.builder == "cmake":
         configure = ("cmake", "-S", ".", "-B", "build", "-DCMAKE_BUILD_TYPE=Release")
