@@ -1,4 +1,4 @@
-"""Keep one connection per client thread: opened before the timed region, and opened again only after an error."""
+"""Keep one connection per client thread. Open it before the timed region, and open it again only after an error."""
 
 from collections.abc import Callable
 from time import perf_counter_ns
@@ -7,7 +7,7 @@ from core.system import Channel
 
 
 class CachedCaller:
-    """A connection policy that keeps one connection. connect_ns collects the times of connects in the timed region."""
+    """A caller that keeps one connection. connect_ns collects how long connects took in the timed region."""
 
     def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
         self._connect = connect

@@ -1,4 +1,4 @@
-"""Make callers. A caller sends a client's requests with a protocol, and keeps or closes the connection afterwards."""
+"""Make callers. A caller sends a client's requests by one protocol. It then keeps or closes the connection."""
 
 from collections.abc import Callable
 
@@ -33,7 +33,7 @@ def fresh_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: C
 
 
 def framed_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Return a caller that sends frames and keeps its connection if REUSE_CLIENT is true, which is the default."""
+    """Return a caller that sends frames. It keeps its connection if REUSE_CLIENT is true (the default)."""
     kind = CachedCaller if cell.reuse_client else FreshCaller
     return kind(FramedChannel, addresses[0], connect_ns)
 

@@ -13,7 +13,7 @@ READ_BYTES = 64 * 1024
 
 
 class CallFailed(Exception):
-    """The error of a request without a usable answer.
+    """The error that is raised if a request gets no usable answer.
 
     code: connect, closed, reset, extra, garbled or tls; reason: why a TLS handshake failed
     """
@@ -25,7 +25,7 @@ class CallFailed(Exception):
 
 
 def connect(address: str) -> socket.socket:
-    """Connect to *address*, a Unix path that starts with '/', or host:port. Raises CallFailed('connect')."""
+    """Connect to *address*: host:port, or a Unix socket's path (starts with '/'). Raises CallFailed('connect')."""
     try:
         return _connect_unix(address) if address.startswith("/") else _connect_tcp(address)
     except OSError as error:
@@ -50,7 +50,7 @@ def _connect_tcp(address: str) -> socket.socket:
 
 
 class _Channel:
-    """The base of both channels: sends a message, and reads until the service closes the connection."""
+    """The base class of both channels. It sends and reads bytes, and closes the connection."""
 
     __slots__ = ("sock",)
 
@@ -78,7 +78,7 @@ class _Channel:
 
 
 class FramedChannel(_Channel):
-    """A channel that sends frames (core.wire)."""
+    """A channel for frames, which core.wire defines."""
 
     __slots__ = ("_frames",)
 
@@ -134,7 +134,7 @@ class HttpChannel(_Channel):
 
 
 def json_message(cell: Cell, begun: bool = False) -> bytes:
-    """Return the cell's request as JSON.
+    """Return the request that the cell's clients send, as JSON.
 
     begun: whether the answer must say when its handler began
     """
@@ -142,12 +142,12 @@ def json_message(cell: Cell, begun: bool = False) -> bytes:
 
 
 def framed_message(cell: Cell, begun: bool = False) -> bytes:
-    """Return the cell's request as a frame, which contains the JSON of json_message()."""
+    """Return the request of json_message() as a frame."""
     return frame(json_message(cell, begun))
 
 
 def http_message(cell: Cell, begun: bool = False) -> bytes:
-    """Return the cell's request as an HTTP/1.1 POST, with its url in the request line and its params as the body."""
+    """Return the cell's request as an HTTP/1.1 POST. Its url is in the request line, and its params are the body."""
     request = calc_request(cell.calc_target, cell.payload_bytes, begun)
     body = json.dumps(request["params"]).encode()
     head = (

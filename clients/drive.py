@@ -1,4 +1,4 @@
-"""The threads of a client process. Each thread sends and times the requests of one (client, service) pair."""
+"""The threads of a client process. Each thread sends and times the requests of one client to one service."""
 
 import threading
 from collections import Counter, deque
@@ -37,7 +37,7 @@ class CallTally(Tally):
         self.waiting = Histogram()
 
     def clear(self) -> None:
-        """Set all counts to zero, including connects."""
+        """Set all counts to zero, including the count of connects."""
         super().clear()
         self.calc_ns = 0
         self.connect.clear()
@@ -70,14 +70,14 @@ class CallTally(Tally):
         return False
 
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        """Return the client's result. It has the key `waiting` only if times before handlers were measured."""
+        """Return the client's result. The key `waiting` is missing if the wait before handlers was not measured."""
         waiting = {"waiting": self.waiting.to_json()} if self.waiting.count else {}
         return super().to_result(started_ns, finished_ns) | {"calc_ns": self.calc_ns} | waiting
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """The requests of one pair of a client and a service: the message, the expected answer, and the counts.
+    """The requests of one client to one service: the message to send, the expected answer, and the counts.
 
     probe: the message that also asks when its handler began
     """
@@ -136,7 +136,7 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
 
 
 class WorkerThreads:
-    """Threads that wait for their release, and then take one task after the other until none is left.
+    """Threads that wait until they are released, and then do one task after the other until no task is left.
 
     requests: number of requests of each task; None for as many as fit into slice_ns
     lead_ns: how long each thread sends before counting starts; only errors of this time count
@@ -173,7 +173,7 @@ class WorkerThreads:
         return f"WorkerThreads({len(self._threads)} threads, {len(self._waiting)} of {len(self._tasks)} tasks waiting)"
 
     def run(self, deadline_s: float) -> int:
-        """Release the threads and wait until they end, or until there is no answer for *deadline_s*.
+        """Release the threads. Wait until they end, or until no answer has arrived for *deadline_s* seconds.
 
         Return the number of threads that have not ended.
         """
@@ -208,7 +208,7 @@ class WorkerThreads:
                 self._arrivals.append(arrivals)
 
     def _call(self, task: Task, place: int, requests: int | None, begun_ns: int, until_ns: int) -> Arrivals | None:
-        """Send *requests* requests, or send until *until_ns*. At a fixed rate, return the schedule of due times."""
+        """Send *requests* requests, or send until *until_ns*. If the rate is fixed, return the due times."""
         if not self._pace.rate:
             call(task, requests, until_ns)
             return None
@@ -223,7 +223,7 @@ class WorkerThreads:
 
 
 class CallerClient:
-    """The client of a cell in one process: a task for each service, and threads that send the requests.
+    """A client that runs in one process. It has a task for each service, and threads that send the requests.
 
     Making it opens all connections that are kept. They stay open until the process ends.
     addresses: for every service, the addresses of its sockets
@@ -252,7 +252,7 @@ class CallerClient:
         return f"CallerClient({len(self._tasks)} tasks, {self._running!r})"
 
     def warm_up(self, deadline_s: float = ANSWER_DEADLINE_S) -> None:
-        """Send the warm-up requests, and set the counts to zero."""
+        """Send the warm-up requests, and then reset the counts to zero."""
         requests, seconds = self._method.warmup_of(self._cell.num_requests_per_client)
         self._gather(requests, seconds).run(deadline_s)
         for task in self._tasks:
@@ -266,7 +266,7 @@ class CallerClient:
         return self._counted(self._running, perf_counter_ns(), deadline_s)
 
     def run_slice(self, part: Slice, deadline_s: float = ANSWER_DEADLINE_S) -> dict[str, Any]:
-        """Send requests for a slice of time. Return its result, and set the counts to zero."""
+        """Send requests for one slice of time. Return the result of the slice, and reset the counts to zero."""
         running = self._gather(None, part.length_ns / 1e9, part.lead_ns)
         wait_until(part.at_ns)
         result = self._counted(running, perf_counter_ns() + part.lead_ns, deadline_s)
@@ -288,7 +288,7 @@ class CallerClient:
         return total.to_result(started_ns, finished_ns) | queued | overdue
 
     def close(self) -> None:
-        """Close the kept connections. Optional, because the end of the process closes the connections, too."""
+        """Close the kept connections. This is optional, because they also close when the process ends."""
         for task in self._tasks:
             task.caller.close()
 

@@ -7,7 +7,7 @@ from core.system import Channel
 
 
 class FreshCaller:
-    """A caller that opens a connection for each request. connect_ns receives the time of each connect."""
+    """A caller that opens a connection for each request. It calls connect_ns with the time that each connect took."""
 
     def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
         self._connect = connect

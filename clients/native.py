@@ -1,4 +1,4 @@
-"""The native load generator as a client: its arguments for each protocol."""
+"""The command-line arguments of the native load generator as a client, for each protocol."""
 
 from core.system import Program
 

@@ -8,7 +8,7 @@ from core.system import Channel
 
 
 class PoolCaller:
-    """A caller with a pool of connections.
+    """A caller with a pool of connections to one service.
 
     addresses: one for each listening socket of the service
     seed: makes the random choice repeatable
@@ -42,7 +42,7 @@ class PoolCaller:
         """Keep the connection open for later requests."""
 
     def drop(self, channel: Channel) -> None:
-        """Close the connection. It is opened again when it is chosen next."""
+        """Close the connection. When it is next chosen, it is opened again."""
         channel.close()
         self._channels[self._picked] = None
 

@@ -16,7 +16,7 @@ _DIGITS = re.compile(rb"[0-9]{1,12}")
 
 
 class BadHead(ValueError):
-    """The error of a head that has no status, contradicts itself, or is too long."""
+    """The error for a response head that has no status, contradicts itself, or is too long."""
 
 
 class Head:
@@ -29,7 +29,7 @@ class Head:
     __slots__ = ("is_chunked", "keep", "length", "status")
 
     def __init__(self, head: bytes) -> None:
-        """Parse *head*, from the status line to the line end of the last header, without the empty line.
+        """Parse *head*: the status line and the header lines, but not the empty line after them.
 
         Raises BadHead if there is no status, or if the head gives two lengths of its body.
         """
@@ -42,7 +42,7 @@ class Head:
 
     @property
     def is_interim(self) -> bool:
-        """Return whether the final response follows (RFC 9110, 15.2). After 101, another protocol follows."""
+        """Return whether this is an interim response: 1xx, except 101. A final response follows (RFC 9110, 15.2)."""
         return self.status < 200 and self.status != SWITCHING
 
 

@@ -1,4 +1,4 @@
-"""Schedules: a connection sends its next request at once, after a think time, or at the request's due time."""
+"""Schedules say when a connection sends its next request: at once, after a think time, or when the request is due."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ class Schedule(Protocol):
     waits: bool
 
     def wait(self, number: int) -> int:
-        """Wait until request *number* is due. Return its due time in ns, 0 without due times, or OVER at the end."""
+        """Wait until request *number* is due. Return its due time in ns, 0 if it has none, or OVER at the end."""
 
 
 class Pace(NamedTuple):
@@ -46,14 +46,14 @@ class ThinkTime:
         self.waits = bool(think_s)
 
     def wait(self, number: int) -> int:
-        """Pause, but not before the first request."""
+        """Pause for the think time, except before the first request."""
         if number and self._think_s:
             sleep(self._think_s)
         return 0
 
 
 class Arrivals:
-    """The due times of requests at a *pace*: evenly spaced, or with the random gaps of a Poisson process.
+    """The due times of requests at a fixed rate: evenly spaced, or with the random gaps of a Poisson process.
 
     first_ns: when the first may be due; until_ns: no request is due from then on; most: how many are due at most
     """
@@ -66,7 +66,7 @@ class Arrivals:
         self._lock = threading.Lock()
 
     def take(self) -> int:
-        """Return when the next request is due, or OVER. Connections may share the arrivals."""
+        """Return the due time of the next request, or OVER if no request is left. Several connections may call this."""
         with self._lock:
             due_ns = next(self._times, OVER)
             if due_ns == OVER or due_ns >= self._until_ns:
@@ -75,14 +75,14 @@ class Arrivals:
         return due_ns
 
     def due(self) -> int:
-        """Take all remaining requests, so that none is sent any more. Return how many requests were due in total."""
+        """Drop all remaining requests, which are then not sent. Return how many requests were due in total."""
         for _ in iter(self.take, OVER):
             pass
         return self._taken
 
 
 class AtRate:
-    """The schedule of a connection that takes requests from *arrivals*.
+    """The schedule of a connection that sends its requests at the due times in *arrivals*.
 
     record_lag: called with the time from when a request was due until it is sent, if the connection waited for it. That
     time is the load generator's own.

@@ -1,4 +1,4 @@
-"""Keep the slowest requests of a client with their times, so that they can be compared with pauses of the service."""
+"""Keep the slowest requests of a client and their times, to compare them with pauses of the service."""
 
 from heapq import heappush, heapreplace, nlargest
 from typing import Any
@@ -57,5 +57,5 @@ class Slowest:
 
 
 def shared(tallies: int) -> int:
-    """Return how many slow requests each of a client's *tallies* keeps."""
+    """Return how many slow requests each tally keeps if a client has *tallies* tallies."""
     return max(FEWEST, MOST // tallies)

@@ -10,7 +10,7 @@ from core.slices import Slices
 
 
 class Tally:
-    """The counts of one connection or one (client, service) pair.
+    """The counts of the requests on one connection, or of one client to one service.
 
     Threads share nothing in the timed region: each writes to its own tally, and merge() adds them up afterwards.
     slowest: how many of the slowest requests to keep
@@ -28,7 +28,7 @@ class Tally:
         self.slices = Slices()
 
     def lag_recorder(self) -> Callable[[int], None]:
-        """Return the function that counts the time from when a request was due until it was sent, in ns.
+        """Return a function that records how many ns after its due time a request was sent.
 
         Call this before the timed region, because it allocates the histogram.
         """
@@ -36,7 +36,7 @@ class Tally:
         return self.lag.record
 
     def clear(self) -> None:
-        """Set all counts except connects to zero. The histograms stay the same objects."""
+        """Set all counts to zero, except the count of connects. The histogram objects stay the same."""
         self.sent = self.answered = self.wrong = 0
         self.errors.clear()
         self.latency.clear()
@@ -68,7 +68,7 @@ class Tally:
         self.slices.merge(other.slices)
 
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        """Return the counts in the form of a client's result line, for a window of this host's monotonic clock.
+        """Return the counts for a client's result line. Start and end are times of this host's monotonic clock.
 
         connect, lag, slow and slices are missing if they are empty.
         """

@@ -1,4 +1,4 @@
-"""Clients whose workers each have one connection: divide the requests, and run each worker on a thread."""
+"""Clients whose workers have one connection each. Divide the requests among workers, and run each in a thread."""
 
 import threading
 from _thread import LockType, allocate_lock, start_new_thread
@@ -30,12 +30,12 @@ class Quota:
 
 
 def timed(cell: Cell, services: int, method: Method) -> Quota:
-    """Return the quota of the timed window: NUM_REQUESTS_PER_CLIENT to each service, or the duration."""
+    """Return the workers' quota in the timed window: NUM_REQUESTS_PER_CLIENT to each service, or the duration."""
     return _quota(cell, cell.num_requests_per_client * services, method.duration_s)
 
 
 def warmup(cell: Cell, services: int, method: Method) -> Quota:
-    """Return the quota of the warm-up: at least one request of each worker."""
+    """Return the workers' quota in the warm-up: at least one request per worker."""
     requests, seconds = method.warmup_of(cell.num_requests_per_client * services)
     return _quota(cell, max(requests or 0, cell.num_connections_per_client), seconds)
 
@@ -48,7 +48,7 @@ def _quota(cell: Cell, requests: int, seconds: float) -> Quota:
 
 
 def shares(requests: int, workers: int) -> list[int]:
-    """Divide *requests* among *workers*. The first workers get the remainder."""
+    """Divide *requests* equally among *workers*. The first workers get one more if there is a remainder."""
     whole, more = divmod(requests, workers)
     return [whole + (number < more) for number in range(workers)]
 
@@ -60,7 +60,7 @@ def turns(cell: Cell, client_id: int, services: int) -> list[int]:
 
 
 def numbers(requests: int | None) -> Iterable[int]:
-    """Return the numbers 0, 1, 2, ... of *requests* requests; an endless count if *requests* is None."""
+    """Return the numbers of *requests* requests: 0, 1, 2, ... If *requests* is None, the numbers never end."""
     return count() if requests is None else range(requests)
 
 
@@ -85,7 +85,7 @@ class WorkerClient(Generic[WorkerT]):
         return f"{type(self).__name__}({len(self._workers)} workers)"
 
     def warm_up(self) -> None:
-        """Send the warm-up requests, and set the counts to zero."""
+        """Send the warm-up requests, and then reset the counts to zero."""
         self._race(self._warmup)
         for worker in self._workers:
             worker.tally.clear()
@@ -95,7 +95,7 @@ class WorkerClient(Generic[WorkerT]):
         return self._result(*self._race(self._timed))
 
     def close(self) -> None:
-        """Close the connections. Not needed before the process ends."""
+        """Close the connections. The end of the process would close them, too."""
         for worker in self._workers:
             worker.drop()
 
@@ -104,7 +104,7 @@ class WorkerClient(Generic[WorkerT]):
         _make_room(len(self._workers) + SPARE_THREADS)
 
     def _race(self, quota: Quota) -> tuple[int, int]:
-        """Run all workers. Return the time at which they were released and the time at which the last one ended."""
+        """Run all workers. Return the time at which they were released and the time at which the last worker ended."""
         started_ns = perf_counter_ns()
         together(self._calls(quota, started_ns))
         return started_ns, perf_counter_ns()
@@ -119,7 +119,7 @@ class WorkerClient(Generic[WorkerT]):
 
 
 def together(calls: Sequence[Callable[[], Any]]) -> None:
-    """Run each call in its own thread and wait for all. Raises the first exception of a call."""
+    """Run each call in its own thread, and wait until all have ended. Raises the first exception of a call."""
     errors: list[BaseException] = []
     for lock in [_start(call, errors) for call in calls]:
         lock.acquire()
@@ -149,7 +149,7 @@ def _start(call: Callable[[], Any], errors: list[BaseException]) -> LockType:
 
 
 def _make_room(threads: int) -> None:
-    """Start *threads* threads at once before the timed region, so that CPython has already allocated their memory.
+    """Start *threads* threads before the timed region. CPython then allocates their memory before the timing starts.
 
     If there are more threads than ever before, a free-threaded CPython stops the world to allocate more room. Such a
     pause waits for every thread whose extension does not detach from the interpreter during I/O.

@@ -1,4 +1,4 @@
-"""Find the commands of `python runner.py COMMAND`. Each is a file with a main(arguments) that returns the exit status.
+"""Find the commands of `python runner.py COMMAND`. The main() of a command's module returns the exit status.
 
 The modules chosen, output, project and surroundings are no commands. The command run has no word of its own.
 """
@@ -12,19 +12,19 @@ from core.messages import message
 Command = Callable[[Sequence[str]], int]
 
 SUMMARIES = {
-    "init": message("Write a plan for your own service, from questions or from flags."),
+    "init": message("Write a plan for your own service: from answers or from flags."),
     "runtimes": message("Show the installed interpreters and how they were built."),
     "hosts": message("Check the hosts of a run: access, runtimes and network links."),
-    "plan": message("Print the cells of a run and its estimated time. Measure nothing."),
-    "serve": message("Start the services of one cell, until Ctrl-C or end of input."),
-    "report": message("Write the reports of saved runs again, also several side by side."),
+    "plan": message("Print the cells and the estimated time of a run without measuring."),
+    "serve": message("Run the services of one cell until Ctrl-C or the end of the input."),
+    "report": message("Write the reports of saved runs again, or show runs side by side."),
     "list": message("List the saved runs and their verdicts, newest first."),
     "compare": message("Compare two runs or pyperf files: is B faster or slower than A?"),
     "export": message("Export a saved run to pyperf, Parquet, CSV, hgrm or Markdown."),
-    "doctor": message("Show what disturbs measurements here, and how to fix it."),
+    "doctor": message("Show what disturbs measurements on this machine, and the fixes."),
     "audit": message("Find packages that are not ready for the free-threaded build."),
-    "stress": message("Look for wrong answers, crashes and hangs without the GIL."),
-    "native": message("Build the native programs and extensions: all, or those named."),
+    "stress": message("Find wrong answers, crashes and hangs of services without the GIL."),
+    "native": message("Build all native programs and extensions, or only some of them."),
     "setup": message("Find or install the runtimes, and install the systems' packages."),
     "completion": message("Print completion code for bash, zsh, fish, tcsh or powershell."),
 }

@@ -19,13 +19,14 @@ PACKAGES = (
     Option(
         "-r/--requirement FILE",
         message(
-            "A requirements file, pyproject.toml, uv.lock, pylock.toml or project folder (default: the current folder)."
+            "The packages to check, from a requirements file, pyproject.toml, uv.lock, pylock.toml or project "
+            "folder (default: the current folder)."
         ),
     ),
-    Option("--package NAME", message("A package, such as numpy."), repeated=True),
+    Option("--package NAME", message("A package to check, such as numpy."), repeated=True),
 )
 RUNTIME = Option("--runtime NAME", message("The free-threaded build to check with (default: 3.14t)."))
-BUILD = Option("--build", message("Build packages without a wheel from source, and import them too."))
+BUILD = Option("--build", message("If a package has no wheel, build it from source and import it, too."))
 
 
 def main(arguments: Sequence[str]) -> int:

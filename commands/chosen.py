@@ -25,7 +25,7 @@ Missing = dict[str, Any]
 
 @contextmanager
 def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, HostCluster | None]]:
-    """Yield the plan that flags describe, and its connected hosts. `cores` means the cores of the services' host.
+    """Yield the plan that flags describe, and its connected hosts. `cores` is the core count of the services' host.
 
     Raises BadInput.
     """
@@ -42,7 +42,7 @@ def opened(plan: Plan) -> AbstractContextManager[HostCluster | None]:
 def choose_runtimes(
     plan: Plan, flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
-    """Return the plan with its installed runtimes, these runtimes, and a message for each missing runtime.
+    """Return the plan limited to installed runtimes, the runtimes themselves, and a message per missing runtime.
 
     Raises BadInput.
     """
@@ -58,7 +58,7 @@ def choose_runtimes(
     chosen = replace(plan, runtimes=arms)
     if not chosen.cells():
         raise BadInput(
-            "System {systems} has no cells under {runtimes}. Name another runtime, such as 3.14.",
+            "System {systems} cannot be measured under {runtimes}. Name another runtime, such as 3.14.",
             systems=listed(plan.systems),
             runtimes=listed(arms),
         )
@@ -66,7 +66,7 @@ def choose_runtimes(
 
 
 def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
-    """Return the plan, with Python clients if the native client is not built and no flag requests it."""
+    """Return the plan. Use Python clients in it if the native client is not built and no flag requests that client."""
     if plan.method.client_runtime != NATIVE or flags.get(CLIENTS.name) or flags.get(RESUME.name):
         return plan
     wanted = [program.name for system in plan.systems.values() if (program := system.program(CLIENT))]
@@ -84,7 +84,7 @@ def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
 
 
 def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Output) -> Plan:
-    """Remove systems and runtimes that cannot be measured on this machine from the plan, and print why.
+    """Return the plan without the systems and runtimes that this machine cannot measure. Print the reasons.
 
     Raises BadInput if nothing is left to measure.
     """
@@ -104,7 +104,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
 def find_runtimes(
     names: tuple[RuntimeName, ...], flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
-    """Return the installed runtimes, and a message for each missing one. Raises BadInput if --require names it."""
+    """Return the installed runtimes and a message per missing runtime. Raises BadInput if a required one is missing."""
     required = value_of(REQUIRE, flags, ())
     names = tuple(dict.fromkeys((*names, *required)))
     runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags, output)
@@ -171,7 +171,7 @@ def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
 def _on_hosts(names: tuple[RuntimeName, ...], flags: Mapping[str, Any], spread: HostCluster) -> dict[str, AnyRuntime]:
     if value_of(INTERPRETER, flags, {}):
         raise BadInput(
-            "--interpreter names a path on this machine, but the run uses other "
-            "hosts. Set the key python of each host instead."
+            "--interpreter names a path on this machine, but the run uses other hosts. Set the key `python` of "
+            "each host instead."
         )
     return spread.runtimes(names)

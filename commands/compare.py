@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 SLOWER = Option(
     "--fail-if-slower SHARE",
     message(
-        "Fail if a cell of B is slower than in A. SHARE is the additional time that is "
-        "accepted, such as 5%. The exit status is 3, or 1 if the result is unclear."
+        "Fail if run B is slower than run A in a cell. SHARE is the additional time that is accepted, such "
+        "as 5%. The exit status is then 3, or 1 if the result is unclear."
     ),
     parse_slower,
 )
 ANYWAY = Option("--anyway", message("Compare even if machines, methods or parameters differ."))
 JUNIT = Option("--junit FILE", message("Write JUnit XML, with one test case per cell."))
 PAGE = Option("--out FILE", message("Also write the comparison as an HTML page."))
-GITHUB = Option("--github", message("Print annotations for GitHub, and add the table to the job summary."))
+GITHUB = Option("--github", message("In GitHub Actions, print annotations and add the table to the job summary."))
 
 
 def main(arguments: Sequence[str]) -> int:

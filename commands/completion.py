@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def complete() -> None:
-    """Print completions for the command line of a shell, and exit. The parser of the command knows its flags."""
+    """Print completions for the command line of a shell, and exit. The flags come from the command's parser."""
     first = int(os.environ[ASKED])
     *_, words, _ = split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))
     named = words[first] if len(words) > first else ""
@@ -49,7 +49,7 @@ def complete() -> None:
 
 
 def _runtimes(prefix: str, **_: Any) -> list[str]:
-    """Return names of runtimes, and the installed patch releases if *prefix* has two dots."""
+    """Return runtime names to complete *prefix*. If it has two dots, include the installed patch releases."""
     releases = [one.label for one in interpreters.all_found()] if prefix.count(".") > 1 else []
     return [*RUNTIMES, *releases]
 

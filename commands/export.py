@@ -13,8 +13,8 @@ DEFAULT_FORMAT = "pyperf"
 FORMAT = Option(
     "--format NAME",
     message(
-        "pyperf (default): one file per runtime for `pyperf compare_to`. parquet, csv: the "
-        "cells. hgrm: latency percentiles, one file per row. markdown: tables and findings."
+        "The format. pyperf (default): one file per runtime for `pyperf compare_to`. parquet, csv: one "
+        "table of the cells. hgrm: latency percentiles, one file per row. markdown: tables and findings."
     ),
 )
 
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str]) -> int:
     output = output_for(arguments)
     parser = output.parser("export")
     parser.add_names("run", message("The folder of a run."))
-    parser.add_names("to", message("Where to write: a folder, NAME.json for pyperf, or NAME.parquet."))
+    parser.add_names("to", message("Where to write the files: a folder, NAME.json for pyperf, or NAME.parquet."))
     parser.add(message("options"), FORMAT)
     flags = parser.parse(arguments)
     from reports.exports.formats import FORMATS

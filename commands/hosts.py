@@ -1,4 +1,4 @@
-"""The command hosts: show whether hosts can be used for a run, and what is missing on the hosts."""
+"""The command hosts: show whether the hosts can be used for a run, and which runtimes are missing on them."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -77,13 +77,13 @@ def _lines(
         )
         runtimes = [f"{runtime} ({version})" for runtime, version in known["runtimes"].items()]
         yield message(
-            "  Python    {python} runs the agent; uv installed: {uv}",
+            "  Python    {python}, which runs gilscope's agent; uv installed: {uv}",
             python=known["python"],
             uv=message("yes") if known["uv"] else message("no"),
         )
         yield message("  runtimes  {names}", names=listed(runtimes) if runtimes else "-")
         if missing := _missing(known, wanted):
-            yield message("  missing   {names}. Add --install to install the runtimes.", names=listed(missing))
+            yield message("  missing   the runtimes {names}. Add --install to install them.", names=listed(missing))
         for finding in judge_machine(known["quiet"]):
             if finding.good is False:
                 yield message(
@@ -92,7 +92,10 @@ def _lines(
                     value=finding.value,
                     remedy=finding.remedy,
                 )
-        yield message("  clock     offset known within {error_us:.0f} us", error_us=known["clock_error_ns"] / 1e3)
+        yield message(
+            "  clock     difference from this machine's clock known within {error_us:.0f} us",
+            error_us=known["clock_error_ns"] / 1e3,
+        )
         if link := known.get("link"):
             yield message(
                 "  link      {trip_us:.0f} us round trip to {services}, {rate:.0f} MB/s",

@@ -29,15 +29,16 @@ from reports.exports import written
 DEFAULT_FILE = "my-service.yaml"
 USUAL_REQUIREMENTS = "requirements.txt"
 NONE = "none"
-FORCE = Option("--force", message("Overwrite the file if it exists."))
+FORCE = Option("--force", message("Overwrite the plan file if it exists."))
 START = message(
     "How is the service started? Give an application and its server, such as  shop.web:app "
     "gunicorn\n  or a command, such as  {python} -m myapp --port {port}"
 )
 REQUEST = message('Which request is sent, and which answer is correct? For example  GET /items/3 -> 200 {"id": 3}')
 HEAD = message(
-    "Look at it:  {program} plan --plan {file}\nMeasure it:  {program} --plan {file}\n"
-    "The keys are explained in gilscope's docs/own-service.md (service) and docs/plans.md (all others)."
+    "Show this plan:  {program} plan --plan {file}\nMeasure it:      {program} --plan "
+    "{file}\ngilscope's docs/own-service.md explains the keys of `service`, and docs/plans.md all "
+    "other keys."
 )
 EXAMPLES = {
     "requirements": "requirements.txt",
@@ -55,7 +56,7 @@ SECOND_REQUEST = """\
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write a plan file for the user's service: `runner.py init`. Return the exit status 0."""
+    """Run the command init, which writes a plan file for the user's service. Return its exit status: 0."""
     output = output_for(arguments)
     parser = output.parser("init")
     parser.add_names("file", message("The plan file to write (default: {file}).", file=DEFAULT_FILE), "?", DEFAULT_FILE)
@@ -72,14 +73,14 @@ def main(arguments: Sequence[str]) -> int:
     assert plan.user_service is not None
     if flags["runtime"] is not None and not replace(plan, runtimes=runtimes).cells():
         raise BadInput(
-            "--runtime is {names}, but your own service cannot run under it. Name a Python, such as 3.14t.",
+            "--runtime is {names}, but your own service needs a Python runtime. Name one, such as 3.14t.",
             names=flags["runtime"],
         )
     text = plan_text(path.name, _relative_to(path.parent, given), plan.user_service, runtimes, output.language)
     written({path: text})
     output.note(
         message(
-            "Look at it:  {program} plan --plan {file}\nMeasure it:  {program} --plan {file}",
+            "Show the plan:  {program} plan --plan {file}\nMeasure it:     {program} --plan {file}",
             program=PROGRAM,
             file=str(short(path)),
         )
@@ -100,7 +101,7 @@ def _expect_writable(path: Path, *, force: bool) -> None:
 
 
 def _check_flags(given: dict[str, Any]) -> None:
-    """Raise BadInput for flags that no answer could correct. Missing values are assumed to be valid."""
+    """Raise BadInput for wrong flags, before any question is asked. Missing values are assumed to be valid."""
     missing = {"command": "{python} {port} {workers} {threads}"}
     if given.keys() & {"server", "interface"}:
         missing = {"app": "app:app", "server": "granian"}
@@ -108,7 +109,7 @@ def _check_flags(given: dict[str, Any]) -> None:
 
 
 def _complete(given: dict[str, Any], output: Output) -> dict[str, Any]:
-    """Ask for the missing values of a service, and return all values. Raises BadInput without a terminal."""
+    """Ask for the missing values of a service, and return all values. Raises BadInput if the input is no terminal."""
     started = bool(given.keys() & STARTS.keys())
     if not sys.stdin.isatty():
         if not started or "requests" not in given:
@@ -123,7 +124,7 @@ def _complete(given: dict[str, Any], output: Output) -> dict[str, Any]:
         given |= _ask(REQUEST, "", lambda answer: {"requests": parse_requests(answer)}, given, output)
     if "requirements" not in given and "targets" not in given:
         usual = USUAL_REQUIREMENTS if Path(USUAL_REQUIREMENTS).is_file() else NONE
-        question = message("Which requirements file? [{usual}]", usual=usual)
+        question = message("Which requirements file lists the service's packages? [{usual}]", usual=usual)
         given |= _ask(question, usual, lambda name: {} if name == NONE else {"requirements": name}, given, output)
     return given
 
@@ -136,7 +137,10 @@ def _ask(
         print(output.text(question), "> ", sep="\n", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()
         if not line:
-            raise BadInput("The input ended before all questions were answered; nothing was written.")
+            raise BadInput(
+                "The input ended before all questions were answered, so no plan was written. Answer all "
+                "of them, or give flags."
+            )
         try:
             answer = read(line.strip() or usual)
             user_service_plan({**known, **answer}, Path.cwd())
@@ -157,7 +161,7 @@ def _relative_to(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def parse_start(answer: str) -> dict[str, str]:
-    """Parse how a service is started, from 'shop.web:app gunicorn' or a command with {port} or {socket}."""
+    """Parse how a service is started: 'shop.web:app gunicorn', or a command with {port} or {socket}."""
     words = answer.split()
     if "{" in answer or len(words) > 2:
         return {"command": answer.strip()}
@@ -165,7 +169,7 @@ def parse_start(answer: str) -> dict[str, str]:
 
 
 def parse_requests(answer: str) -> list[dict[str, str]]:
-    """Parse a request from 'GET /items/3 -> 200 {"id": 3}', in which status and JSON are optional."""
+    """Parse a request such as 'GET /items/3 -> 200 {"id": 3}'. The status and the JSON are optional."""
     request, _, expected = (part.strip() for part in answer.partition("->"))
     status, body = re.fullmatch(r"([0-9]{3})?(.*)", expected, re.DOTALL).groups()  # type: ignore[union-attr]
     given = {"request": request, "expect_status": status, "expect_json": body.strip()}
@@ -179,7 +183,7 @@ def plan_text(
     runtimes: Sequence[str],
     language: Language = ENGLISH,
 ) -> str:
-    """Return a plan in YAML, with a comment for each key.
+    """Return the text of a plan file in YAML, with a comment for each key.
 
     file: the name of the plan's file
     given: the texts of the service, by KEYS
@@ -204,8 +208,8 @@ def _comment(text: Message, language: Language) -> list[str]:
 
 
 def _method(service: UserService, runtimes: Sequence[str], language: Language) -> Iterator[str]:
-    """Yield the lines of a new plan that set the method. Services that already run have no runtimes."""
-    question = message("What the free-threaded build does to {name}.", name=service.name)
+    """Yield the lines of a new plan that say how to measure. If services already run, leave out `runtimes`."""
+    question = message("What does the free-threaded build do to {name}?", name=service.name)
     if service.targets:
         question = message("Which of {names} is faster?", names=listed(target.name for target in service.targets))
     yield from yaml_lines("description", language.text(question))
@@ -228,7 +232,7 @@ def _service(given: Mapping[str, Any], service: UserService, language: Language)
 
 
 def _applies(option: Option, service: UserService) -> bool:
-    """Return whether an option applies to the service, so that the plan shows an example of it."""
+    """Return whether an option applies to the service. If it does, the plan shows an example of it."""
     if option.key == "topology":
         return service.command is not None and service.command.threaded and service.command.forks
     subject = Subject.APP if isinstance(service.start, App) else Subject.COMMAND

@@ -16,12 +16,14 @@ def main(arguments: Sequence[str]) -> int:
     output = output_for(arguments)
     known = (*programs.BUILDS, *wheels.EXTENSIONS)
     parser = output.parser("native")
-    parser.add_names("names", message("What to build, from {known} (default: all).", known=listed(known)), "*")
+    parser.add_names(
+        "names", message("What to build: one or more of {known} (default: all).", known=listed(known)), "*"
+    )
     names = parser.parse(arguments)["names"] or known
     for name in names:
         if name not in known:
             raise BadInput(
-                "{name!r} is not a native program or extension. Accepted are {known}.", name=name, known=listed(known)
+                "{name!r} is not a native program or extension. Choose from {known}.", name=name, known=listed(known)
             )
     broken = False
     for what, why_not in _built(names):

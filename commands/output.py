@@ -50,7 +50,7 @@ class Output:
 
 
 def output_for(arguments: Sequence[str]) -> Output:
-    """Return the output in the language of the last --lang. Raises BadInput for an unknown language."""
+    """Return a printer for the language that the last --lang names. Raises BadInput for an unknown language."""
     names = [word.partition("=")[2] for word in arguments if word.startswith(f"{LANG.flag}=")]
     names += [name for flag, name in pairwise(arguments) if flag == LANG.flag]
     return Output(language=language(names[-1])) if names else Output()
@@ -62,5 +62,5 @@ def without_secrets(arguments: Sequence[str]) -> list[str]:
 
 
 def short(path: Path) -> Path:
-    """Return *path*, relative to the current folder if it is inside."""
+    """Return *path*. If it is inside the current folder, return the relative path."""
     return path.resolve().relative_to(Path.cwd()) if path.resolve().is_relative_to(Path.cwd()) else path

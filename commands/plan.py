@@ -32,7 +32,7 @@ POWER = Option(
     ),
     parse_margin,
 )
-FROM = Option("--from RUN", message("The saved run whose noise --power uses."))
+FROM = Option("--from RUN", message("The saved run from which --power takes the noise."))
 COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
 PROCESS_OVERHEAD_S = 0.03
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _power(given: Mapping[str, Any], output: Output) -> int:
-    """Print which cells and how many blocks can show a difference of the given size, by the noise of a saved run."""
+    """Print the duration and number of blocks that can show a given difference. Use the noise of a saved run."""
     from reports.facts.comparisons import compare
     from reports.facts.inside import design_of, design_words
 
@@ -69,9 +69,9 @@ def _power(given: Mapping[str, Any], output: Output) -> int:
     design = design_of(run, compare(run), size)
     if design is None:
         raise BadInput(
-            "The number of blocks cannot be estimated from {run}. No step has 6 blocks with "
-            "cells of 0.5 s, or the noise would require hundreds of blocks. Measure its plan "
-            "with --blocks 6 --duration 1, or on a quieter machine.",
+            "The number of blocks cannot be estimated from {run}. Either no step has 6 blocks with cells of "
+            "0.5 s, or the noise would require hundreds of blocks. Measure the plan again with --blocks 6 "
+            "--duration 1, or on a quieter machine.",
             run=given["from"],
         )
     output.line(design_words(design, size, design.flags))
@@ -109,7 +109,7 @@ def cell_table(plan: Plan, cores: int) -> "Table":
         col(message("runtime"), attrgetter("runtime")),
         col(message("parameters"), lambda cell: parameter_values(cell.params, names)),
         col(message("requests"), attrgetter("requests"), "{:,}".format),
-        col(message("time"), lambda cell: cell_seconds(plan, cell, cores), "{:.1f} s".format),
+        col(message("est. time"), lambda cell: cell_seconds(plan, cell, cores), "{:.1f} s".format),
     )
     return table(message("the plan"), columns, [(NOTHING, cells)])
 
@@ -127,6 +127,6 @@ def cell_seconds(plan: Plan, cell: Cell, cores: int) -> float:
 
 
 def plan_seconds(plan: Plan, cores: int) -> float:
-    """Return the estimated time of all blocks, in seconds, without the report."""
+    """Return the estimated time of all blocks in seconds, without the time for the report."""
     block_s = sum(cell_seconds(plan, entry.cell, cores) for entry in plan.entries())
     return min(plan.blocks * block_s, plan.until.seconds or float("inf"))

@@ -31,7 +31,7 @@ Note = Callable[[Arg], None]
 
 
 def complete_from_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
-    """Fill in missing flags from the user's project: packages, runtimes, server, and the end of the run.
+    """Fill in missing flags from the user's project: packages, runtimes, server, and when the run ends.
 
     Only flags with --app or --service-command are completed, because a plan is complete. Raises BadInput.
     """
@@ -50,12 +50,16 @@ def complete_from_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any
         flags[BLOCKS.name] or flags[UNTIL.name] or flags[EXPERIMENT.name] or flags[SLO.name]
     ):
         filled[UNTIL.name] = UNTIL_DECIDED
-        note(message("Blocks: until there is a verdict, at most 3 minutes (change it with --blocks or --until)"))
+        note(
+            message(
+                "Blocks: measured until there is a verdict, at most 3 minutes (change this with --blocks or --until)"
+            )
+        )
     return filled
 
 
 def _expect_complete(flags: Mapping[str, Any]) -> None:
-    """Raise BadInput for flags that no project could complete. This is checked before anything is installed."""
+    """Raise BadInput for flags that are wrong for every project. This is checked before anything is installed."""
     usual: dict[str, Any] = {"requirements": os.devnull}
     if flags["app"]:
         usual["server"] = USUAL.get(flags["interface"] or WSGI)
@@ -67,7 +71,7 @@ def _folder(flags: Mapping[str, Any]) -> Path:
 
 
 def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
-    """Return a requirements file for the project. Return None if it declares nothing, or is gilscope itself."""
+    """Return the project's requirements file. Return None if the project declares no packages or is gilscope itself."""
     folder = _folder(flags)
     if ROOT.is_relative_to(folder):
         return None
@@ -83,7 +87,7 @@ def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
 
 
 def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
-    """Return the default and the free-threaded build of one version. Missing builds are installed."""
+    """Return the names of the default and free-threaded builds of one Python version. Install missing builds."""
     if flags.get("hosts"):
         return ",".join(PAIRS[0])
     given = value_of(INTERPRETER, flags, {})
@@ -100,7 +104,7 @@ def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
 
 
 def _choose_server(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
-    """Return the application, its server and its interface. A factory function gets () after its name."""
+    """Return the application, its server and its interface. If it is a factory, its name ends in ()."""
     python = _python(flags)
     environment = parsed((ENVIRONMENT,), service_from(flags), Path.cwd()).get(ENVIRONMENT.key, {})
     nowhere = dict.fromkeys(PLACES, "1")  # the application is only imported here, and connects later
@@ -124,7 +128,7 @@ def _choose_server(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
 
 
 def _server(given: str | None, interface: str, installed: Mapping[str, str]) -> tuple[str, Message | None]:
-    """Return the server and the reason for it. A server that the project has installed is preferred."""
+    """Return the server and why it was chosen. A server that is installed with the project is preferred."""
     if given:
         return given, None
     own = [name for name, server in SERVERS.items() if name in installed and interface in server.interfaces]

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 LABEL_WIDTH = 12  # width of a label in columns of the terminal
 OUT = Option(
-    "--out FILE", message("The file for the page of several runs (default: side-by-side.html next to the newest run).")
+    "--out FILE",
+    message("The file for the page that shows several runs (default: side-by-side.html next to the newest run)."),
 )
 OPEN = Option("--open", message("Open the page in the browser."))
 
@@ -78,7 +79,7 @@ def _json(written: Written) -> dict[str, Any]:
 
 
 def _print(written: Written) -> None:
-    """Print the sections for a terminal. The verdict is last, with the path of the page."""
+    """Print the report's sections to the terminal. The verdict and the path of the page come last."""
     from rich.cells import cell_len
 
     from reports.document.model import Section
@@ -134,7 +135,7 @@ def _write_again(path: Path, run: Run, output: Output) -> Written:
 
 
 def _show_all(reports: Sequence[Written], flags: dict[str, Any]) -> None:
-    """Print the reports. JSON is one document, which is a list if there are several reports."""
+    """Print the reports. With --json, print one JSON document: a list if there are several reports."""
     if flags["json"] and len(reports) > 1:
         print(json.dumps([_json(report) for report in reports]))
         return
@@ -155,7 +156,7 @@ def _side_by_side(reports: Sequence[Written], flags: dict[str, Any], output: Out
     if flags["quiet"]:
         print(short(path))
     elif not flags["json"]:
-        output.line(message("All runs side by side: {path}", path=str(short(path))))
+        output.line(message("Page with all runs side by side: {path}", path=str(short(path))))
     return path
 
 

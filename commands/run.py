@@ -75,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
             with opened(plan) as spread:
                 return _measured(_resumed_order(run, plan, given, output, spread), run, sandbox, given, output)
     if given["accept_changes"]:
-        raise BadInput("--accept-changes works only with --resume. Leave it out of a new run.")
+        raise BadInput("--accept-changes works only with --resume. Leave it out when you start a new run.")
     asked = complete_from_project(given, output.note if not given["quiet"] else lambda text: None)
     with planned(asked) as (plan, spread):
         require_limits(plan.method)
@@ -87,7 +87,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
-    """Measure and report a run whose folder is locked. Return the exit status."""
+    """Measure and report a run whose folder this process has locked. Return the exit status."""
     _carry_out(order, run, sandbox, output, quiet=given["quiet"])
     start_ns = perf_counter_ns()
     written = write(order.folder, run, output)
@@ -105,12 +105,12 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any]
 
 
 def _has_unanswered_search(written: Written) -> bool:
-    """Return whether the search for the highest rate has no result for some arm."""
+    """Return whether the search for the highest rate found no rate for at least one arm (runtime or service)."""
     return any(one.crossing is None for one in written.view.capacities)
 
 
 def _report_slower(written: Written, share: float, output: Output) -> int:
-    """Print where the last runtime is slower than the first by *share*, or may be slower. Return the exit status."""
+    """Print where the last runtime is, or may be, slower by *share* than the first. Return the exit status."""
     from reports.document.values import ratio, whole_percent
     from reports.facts.comparisons import from_first_to_last, regressions
 
@@ -153,7 +153,7 @@ def _stress(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: Ou
 
 
 def _epilog(output: Output) -> str:
-    """Return one line per command, for --help."""
+    """Return the last part of the --help text: one line per command."""
     lines = [f"  {name:<10}  {output.text(summary)}" for name, summary in commands.SUMMARIES.items()]
     return "\n".join([output.text(message("commands (each has its own --help):")), *lines])
 
@@ -196,14 +196,13 @@ def _expect_search(plan: Plan, given: Mapping[str, Any]) -> None:
     }
     if plan.objectives and (flags_given := [option.flag for option, is_given in ignored.items() if is_given]):
         raise BadInput(
-            "--slo decides itself which rates it measures and for how long, and it cannot profile the service. "
-            "Remove {flags}.",
+            "--slo chooses the rates and durations itself, and it cannot profile the service. Remove {flags}.",
             flags=listed(flags_given, AND),
         )
 
 
 def _profiles(given: Mapping[str, Any], output: Output, spread: HostCluster | None) -> tuple[str, ...]:
-    """Return the requested profiles that are possible on the services' machine. Print a note for each other profile."""
+    """Return the requested profiles that the services' machine supports. Print a note for each unsupported profile."""
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
     obstacles = {kind: spread.obstacle(kind) if spread else OBSTACLES[kind]() for kind in wanted}
     for obstacle in filter(None, obstacles.values()):
@@ -212,7 +211,7 @@ def _profiles(given: Mapping[str, Any], output: Output, spread: HostCluster | No
 
 
 def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
-    """Raise BadInput for flags that would change the saved plan of --resume."""
+    """Raise BadInput for flags that would change the saved plan that --resume continues."""
     if given["blocks"] is not None and not given["blocks"].startswith("+"):
         raise BadInput(
             "--resume continues the saved plan, so --blocks cannot change it. To add blocks, use --blocks +{added}",
@@ -260,7 +259,7 @@ def extended(plan: Plan, run: Run, added: str | None) -> Plan:
 
 
 def _secrets_of_command(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
-    """Return the secrets that the saved command reads from environment variables, and from its plan or else *plan*."""
+    """Return the secrets that a saved command reads from environment variables, and from *plan* or its own plan."""
     if not any(secrets_in(from_file(run.plan.get("own", {})))):
         return []
     said = service_flags.drop_hidden_values(parser.parse(run.command[1:]))
@@ -281,7 +280,7 @@ def _expect_end(plan: Plan) -> None:
 
 
 def _is_enough(until: Until, run: Run, spent_ns: int) -> bool:
-    """Return whether a run can end: its time is over, all steps have a verdict, or all intervals are narrow."""
+    """Return whether a run can end: its time is over, all steps have a verdict, or all intervals are narrow enough."""
     from reports.facts.comparisons import is_decided, widest
 
     if until.seconds and spent_ns >= until.seconds * 1e9:

@@ -37,9 +37,9 @@ def _lines(name: str, facts: Mapping[str, Any]) -> Iterator[Arg]:
     yield message("  build     {build}", build=facts["build"])
     yield message("  flags     {flags}", flags=build_flags(facts["flags"]) or "-")
     if "source" in facts:
-        yield message("  where     {path} (found by {source})", path=facts["executable"], source=facts["source"])
+        yield message("  path      {path} (found by {source})", path=facts["executable"], source=facts["source"])
     else:
-        yield message("  where     {path}", path=facts["executable"])
+        yield message("  path      {path}", path=facts["executable"])
     if installed:
         yield message("  packages  {names}", names=listed(f"{name} {installed[name]}" for name in sorted(installed)))
 

@@ -35,7 +35,7 @@ DEFAULTS = {"NUM_CLIENTS": (2,), "NUM_CONNECTIONS_PER_CLIENT": (16,), "NUM_WORKE
 
 LENGTH = Option(
     "--seconds T",
-    message("The total time for both runtimes together (default: 60 s)."),
+    message("The total time of the check, for both runtimes together (default: 60 s)."),
     parse_length("60, 90s or 5min"),
 )
 
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
-    """Return the default load of a stress test: the parameters that all its systems use and no topology sets."""
+    """Return the default load of a stress test. Leave out parameters that a system does not use or a topology sets."""
     return {
         name: value
         for name, value in DEFAULTS.items()
@@ -88,7 +88,7 @@ def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
 
 
 def with_two_arms(plan: Plan, *, forced: bool = False) -> Plan:
-    """Return *plan* with two arms, without and with the GIL. Raises BadInput if this is not possible.
+    """Return *plan* with two runtimes: one without and one with the GIL. Raises BadInput if this is not possible.
 
     forced: if the plan has no runtime with a GIL, use the same binary with its GIL on
     """
@@ -108,11 +108,13 @@ def arms(names: Sequence[str], *, forced: bool = False) -> tuple[RuntimeName, ..
     parsed = [RuntimeName(name) for name in names if name != NATIVE]
     without = next((name for name in reversed(parsed) if not name.gil_enabled), None)
     if without is None:
-        raise BadInput("No runtime without a GIL takes part. Name one, such as --runtime 3.14,3.14t.")
+        raise BadInput(
+            "stress needs a runtime without a GIL, but none is named. Add one, such as --runtime 3.14,3.14t."
+        )
     beside = [name for name in parsed if name.gil_enabled and name.version == without.version]
     if not beside and not forced:
         raise BadInput(
-            "No runtime with a GIL takes part for comparison with {name}. Name one of the same version.",
+            "There is no runtime with a GIL to compare with {name}. Add one of the same version.",
             name=without,
         )
     same_binary = [name for name in beside if name.gil_forced]
@@ -120,7 +122,7 @@ def arms(names: Sequence[str], *, forced: bool = False) -> tuple[RuntimeName, ..
 
 
 def run_stress(plan: Plan, seconds: float, bench: Bench, folder: Path, output: Output, *, quiet: bool) -> Stress:
-    """Stress *plan* for *seconds*, and return the result. stress.json in *folder* is written after every round."""
+    """Stress the plan's service for *seconds*, and return the result. Write *folder*/stress.json after every round."""
     from lab.run.stress import SWITCH_INTERVAL_S, carry_out
 
     entries = plan.entries()

@@ -12,13 +12,13 @@ from core.messages import Arg, Message, message
 FEW_PROCESSES = 256
 THREADS = 8  # minimum; an interpreter search uses 16
 _REMEDIES = {
-    errno.ENOSPC: message("free some space there, or use another folder"),
-    errno.EDQUOT: message("free some space there, or use another folder"),
+    errno.ENOSPC: message("free some disk space, or use another folder"),
+    errno.EDQUOT: message("free some disk space, or use another folder"),
     errno.EROFS: message("use another folder"),
-    errno.EACCES: message("change its permissions, or use another folder"),
-    errno.EPERM: message("change its permissions, or use another folder"),
+    errno.EACCES: message("change the permissions, or use another folder"),
+    errno.EPERM: message("change the permissions, or use another folder"),
     errno.ENAMETOOLONG: message("use a shorter name"),
-    errno.EMFILE: message("raise the limit (ulimit -n)"),
+    errno.EMFILE: message("raise the limit of open files (ulimit -n)"),
     errno.ENFILE: message("end some processes"),
     errno.EINTR: message("try again"),
     errno.EIO: message("check the disk or the terminal that the output goes to"),
@@ -26,10 +26,10 @@ _REMEDIES = {
 
 
 def check(arguments: Sequence[str]) -> None:
-    """Raise BadInput if an argument, the current folder or a process limit prevents every command."""
+    """Raise BadInput if an argument, the current folder or a process limit would make every command fail."""
     for word in arguments:
         if word.encode(errors="ignore").decode() != word:
-            raise BadInput("The argument {word} is not valid UTF-8. Use a name in UTF-8.", word=ascii(word))
+            raise BadInput("The argument {word} is not valid UTF-8. Use UTF-8 in all arguments.", word=ascii(word))
     try:
         os.getcwd()
     except OSError as error:
@@ -40,7 +40,7 @@ def check(arguments: Sequence[str]) -> None:
 
 
 def cause(error: Exception) -> Message | None:
-    """Return why the machine or the installation caused *error*; None if neither is the cause."""
+    """Return a message if the machine or the installation caused *error*, else None."""
     if isinstance(error, RuntimeError) and "can't start new thread" in str(error):
         return _no_process()
     if isinstance(error, MemoryError):
@@ -57,7 +57,7 @@ def cause(error: Exception) -> Message | None:
             reason=str(error),
         )
     if isinstance(error, OSError) and error.errno in _REMEDIES:
-        place: Arg = str(error.filename) if error.filename is not None else message("A file")
+        place: Arg = str(error.filename) if error.filename is not None else message("A file of unknown name")
         return message(
             "{path} cannot be used: {reason}. What to do: {remedy}.",
             path=place,
@@ -75,7 +75,7 @@ def _no_process() -> Message:
 
 
 def _expect_threads() -> None:
-    """Raise BadInput if a limit is too low to start a few threads. Libraries would fail later with unclear errors."""
+    """Raise BadInput if the process limit allows no more threads. Libraries would fail later with unclear errors."""
     limit, _ = resource.getrlimit(resource.RLIMIT_NPROC)
     if limit == resource.RLIM_INFINITY or limit > FEW_PROCESSES:
         return

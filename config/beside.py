@@ -86,7 +86,10 @@ def _environment(given: Given) -> Mapping[str, str]:
     if not all(isinstance(text, str) and PLACE.search(text) for text in texts.values()):
         example = "{SEARCH_URL: 'http://{host}:{port}'}"
         raise given.wrong(
-            message("variables that contain the address, such as {example}. Use --env for others", example=example)
+            message(
+                "variables that contain the program's address, such as {example}. Use --env for other variables",
+                example=example,
+            )
         )
     return {name: _text(replace(given, value=text)) for name, text in texts.items()}
 
@@ -96,7 +99,7 @@ def _start_deadline(given: Given) -> float:
 
 
 ENTRY = (
-    Option("", message("A known program (postgres, valkey or redis), or any other name."), _text, key="name"),
+    Option("", message("The name of the program: postgres, valkey, redis, or any other name."), _text, key="name"),
     Option("", message("The command that starts the program. It contains {port} or {socket}."), _words, key="command"),
     Option(
         "",
@@ -113,7 +116,12 @@ ENTRY = (
         _environment,
         key="environment",
     ),
-    Option("", message("The text of a configuration file. Its path is {config}."), _text, key="config"),
+    Option(
+        "",
+        message("The text of the program's configuration file. In commands, {config} is its path."),
+        _text,
+        key="config",
+    ),
     Option("", message("The CPUs on which the program runs, such as 0-3 (default: all)."), Given.cpus, key="pin"),
     Option(
         "",
@@ -126,7 +134,7 @@ ENTRY = (
 
 
 def _beside(given: Given) -> tuple[Beside, ...]:
-    """Parse names that commas separate, or a list whose items are names or mappings. Raises BadInput."""
+    """Parse programs: names separated by commas, or a list of names and mappings. Raises BadInput."""
     entries = given.value.split(",") if isinstance(given.value, str) else given.value
     found = {}
     for entry in entries if isinstance(entries, list) else [entries]:
@@ -138,7 +146,7 @@ def _beside(given: Given) -> tuple[Beside, ...]:
             values = {**vars(known), **values, "name": known.name, "environment": variables}
         if not {"name", "command"} <= values.keys():
             accepted = message(
-                "one of {names}. In a plan, give another program a name and a command", names=listed(KNOWN)
+                "one of {names}. For any other program, give a name and a command in a plan", names=listed(KNOWN)
             )
             raise replace(given, value=values.get("name")).wrong(accepted)
         found[values["name"]] = Beside(**values)

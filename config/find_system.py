@@ -9,7 +9,7 @@ from systems import built_in, find
 
 
 def find_system(name: str, folder: Path = Path()) -> System:
-    """Return the system with that number or name, or the system that a *.py file in *folder* declares.
+    """Return the system *name*: a number, a name, or a .py file in *folder* that declares the system.
 
     Raises BadInput.
     """

@@ -53,7 +53,7 @@ class _Help(argparse.Action):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of declared options. It reports errors as BadInput.
+    """A command-line parser for declared options. It raises BadInput for errors.
 
     command: the word after runner.py; "" for a run
     before_parsing: a function that is called with every parser before it parses
@@ -95,7 +95,7 @@ class Parser(argparse.ArgumentParser):
         self._exclusive = options if exclusive else self._exclusive
 
     def add_names(self, name: str, text: Message, count: Any = None, default: str = "") -> None:
-        """Add positional arguments: a run, a folder, names.
+        """Add positional arguments, such as a run, a folder or names.
 
         count: argparse's nargs
         """
@@ -135,7 +135,7 @@ class Parser(argparse.ArgumentParser):
         self._rare = RARE
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
-        """Return the values of all flags by name. A flag that was not given has None. Raises BadInput."""
+        """Return the values of all flags by name. The value of a missing flag is None. Raises BadInput."""
         Parser.before_parsing(self)
         try:
             flags, unknown = self.parse_known_args(arguments)
@@ -182,7 +182,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _problem(text: str) -> Message:
-    """Return the text of an error of argparse as a message."""
+    """Return an error text of argparse as a message that can be translated."""
     names = text.removeprefix(REQUIRED)
     return verbatim(text) if names == text else message("Missing arguments: {names}", names=names)
 
@@ -264,7 +264,7 @@ def value_of(option: Option, flags: Mapping[str, Any], default: Any = None) -> A
 
 
 def _chosen(flags: Mapping[str, Any], cores: int | None) -> Plan:
-    """Return the plan that is named, with the rows of the systems in --system; by default, with a row per system."""
+    """Return the named plan with only the rows for --system. The default plan gets one row per system instead."""
     file, experiment, names = flags["plan"], flags["experiment"], flags.get("system")
     if file is not None and experiment is not None:
         raise BadInput(
@@ -280,7 +280,7 @@ def _chosen(flags: Mapping[str, Any], cores: int | None) -> Plan:
         rows = tuple(Row(system=system, values={}) for system in systems.values())
     if not rows:
         raise BadInput(
-            "--system is {names}, but plan {plan} has no such rows. Its rows are for system {there}.",
+            "--system is {names}, but plan {plan} has no rows for it. The plan has rows for system {there}.",
             names=names,
             plan=plan.name,
             there=listed(sorted(plan.systems)),

@@ -1,4 +1,4 @@
-"""Read the hosts of a plan, which run services and clients, and refuse what does not work across hosts."""
+"""Read the hosts that run a plan's services and clients. Refuse plans that cannot run across hosts."""
 
 import re
 from collections.abc import Mapping
@@ -29,8 +29,8 @@ _name = matching(_NAME, message("the name of a host"))
 def _via(given: Given) -> str:
     if given.value == "asyncssh":
         raise BadInput(
-            "{name} is asyncssh, which is no longer supported. Leave out via, and gilscope "
-            "connects with the ssh command.",
+            "{name} is asyncssh, which is no longer supported. Leave out `via`. gilscope then connects with "
+            "the ssh command.",
             name=given.name,
         )
     return given.choice(VIA)
@@ -43,13 +43,13 @@ def _address(given: Given) -> str:
             return str(address)
     except ValueError:
         pass
-    raise given.wrong(message("an IPv4 address of that host, such as 10.0.0.2"))
+    raise given.wrong(message("an IPv4 address of the host, such as 10.0.0.2"))
 
 
 def _pythons(given: Given) -> tuple[str, ...]:
     paths = given.value if isinstance(given.value, list) else [given.value]
     if not all(isinstance(path, str) and path.startswith("/") and path.isprintable() for path in paths):
-        raise given.wrong(message("absolute paths of interpreters on that host"))
+        raise given.wrong(message("absolute paths of interpreters on the host"))
     return tuple(paths)
 
 
@@ -62,13 +62,13 @@ HOST_KEYS = (
     Option("", message("The host's IPv4 address for the measured traffic."), _address, key="address"),
     Option(
         "",
-        message("How gilscope connects: ssh (default), or here if the host is this machine."),
+        message("How gilscope connects to the host: ssh (default), or here if the host is this machine."),
         _via,
         key="via",
     ),
     Option(
         "",
-        message("A file with the private key, if neither the SSH agent nor ~/.ssh has the key."),
+        message("The file with the private SSH key, if neither the SSH agent nor ~/.ssh has the key."),
         _file,
         key="identity_file",
     ),
@@ -81,7 +81,7 @@ HOST_KEYS = (
     ),
     Option(
         "",
-        message("Absolute paths of interpreters on the host that gilscope does not find by itself."),
+        message("Absolute paths of the host's interpreters, if gilscope does not find them by itself."),
         _pythons,
         key="python",
     ),
@@ -107,7 +107,7 @@ def _host(name: str, content: Any, folder: Path) -> Host:
 
 
 def parse_hosts(given: Given) -> dict[str, Host]:
-    """Return the hosts by name, from a mapping in a plan or from the file that is named. Raises BadInput."""
+    """Return the hosts by name, from a mapping in a plan or from the file that *given* names. Raises BadInput."""
     content, folder = given.value, given.folder
     if isinstance(content, str):
         path = folder / content
@@ -128,14 +128,14 @@ HOSTS = Option("--hosts FILE", message("A YAML file that describes the hosts (se
 SERVICES_ON = Option("--services-on NAME", message("The host that runs the services."), _name)
 CLIENTS_ON = Option(
     "--clients-on NAMES",
-    message("The hosts that run the clients. Each client is assigned to the next host in turn."),
+    message("The hosts that run the clients. The clients are assigned to these hosts in turn."),
     _names,
 )
 OPTIONS = applying(PYTHON, HOSTS, SERVICES_ON, CLIENTS_ON)
 
 
 def layout_with(layout: Layout | None, values: Mapping[str, Any]) -> Layout | None:
-    """Return the hosts *layout* with the option *values* filled in. adapt_to_hosts() finds missing values."""
+    """Return *layout* with the hosts that the option *values* set. adapt_to_hosts() reports what is missing."""
     given = {option.key: values[option.key] for option in OPTIONS if option.key in values}
     if not given:
         return layout
@@ -143,7 +143,7 @@ def layout_with(layout: Layout | None, values: Mapping[str, Any]) -> Layout | No
 
 
 def adapt_to_hosts(plan: Plan) -> Plan:
-    """Return the plan with TCP as transport, as it runs across hosts. Raises BadInput if it cannot run there."""
+    """Return the plan with TCP as transport if it has several hosts. Raises BadInput if it cannot run across hosts."""
     layout = plan.layout
     if plan.method.is_limited and plan.user_service and plan.user_service.targets:
         raise BadInput("--cpus and --memory cannot limit a service that already runs. Leave them out.")
@@ -193,7 +193,7 @@ def _check_names(layout: Layout) -> None:
     for option, names in ((SERVICES_ON, (layout.services_on,)), (CLIENTS_ON, layout.clients_on)):
         if not any(names):
             raise BadInput(
-                "{flag} is missing. Give it names from the described hosts: {hosts}.",
+                "{flag} is missing. Choose from the described hosts: {hosts}.",
                 flag=option.flag,
                 hosts=listed(sorted(layout.hosts)),
             )
@@ -209,7 +209,7 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
     ]
     command = str(service.command.command) if service and service.command else "{host}{port}"
     return {
-        message("Clients call a service that already runs only from this machine."): bool(service and service.targets),
+        message("A service that already runs can be called only from this machine."): bool(service and service.targets),
         message(
             "The command must contain {places}, because the service must listen on the host's address.",
             places="{host} {port}",
@@ -218,13 +218,13 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
         message("TRANSPORT is unix, but Unix sockets do not reach other hosts. Use tcp."): any(
             "unix" in row.values.get("TRANSPORT", ()) for row in plan.rows
         ),
-        message("A program beside the service (--with) runs only on this machine."): bool(plan.beside),
+        message("A program that --with starts can run only on this machine."): bool(plan.beside),
         message("Limits on CPU time and memory apply only on this machine."): method.is_limited,
         message("HTTP/2 (--protocol http2) works only on this machine."): bool(service and service.protocol == HTTP2),
         message(
             "Clients must stop after a time, not after a number of requests. Give a duration, such as --duration 2."
         ): not method.duration_s,
         message(
-            "The clients use the Python of gilscope itself, which other hosts lack. Give --client-runtime."
+            "The clients use the Python that runs gilscope, but other hosts do not have it. Give --client-runtime."
         ): method.client_runtime == ORCHESTRATOR and not service,
     }

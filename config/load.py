@@ -36,7 +36,7 @@ def experiments() -> dict[str, Path]:
 
 
 def load_experiment(name: str | None, cores: int | None = None) -> Plan:
-    """Return the plan of that name that comes with gilscope. Raises BadInput with all names.
+    """Return the plan *name* that comes with gilscope. Raises BadInput, which lists all names, if it does not exist.
 
     cores: see load_plan()
     """
@@ -49,7 +49,7 @@ def load_experiment(name: str | None, cores: int | None = None) -> Plan:
 def plan_texts(
     file: Iterable[bytes], *_keywords: object, options: object
 ) -> Iterator[tuple[int, None, str, list[str]]]:
-    """Yield the description and the titles of a plan, which `make messages` collects for translation."""
+    """Yield the description and the titles in a plan file. `make messages` collects these texts for translation."""
     for number, line in enumerate(file, 1):
         key, _, text = line.decode().strip().partition(": ")
         if key in ("description", "title"):
@@ -57,7 +57,7 @@ def plan_texts(
 
 
 def load_plan(path: Path, cores: int | None = None) -> Plan:
-    """Return the plan in a YAML file. Raises BadInput naming file, key, value and what is accepted.
+    """Return the plan in a YAML file. Raises BadInput that names the file, the key, its value and what is accepted.
 
     cores: number of cores that a topology uses; None for the number of this machine
     """
@@ -87,7 +87,7 @@ def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
 
 
 def _prepare_search(plan: Plan, values: dict[str, Any]) -> tuple[Plan, dict[str, Any]]:
-    """Return the plan and option values of a search for the highest rate: random arrivals, enough connections."""
+    """Return the plan and option values for a search of the highest rate: random arrivals and enough connections."""
     if plan.user_service and plan.user_service.targets:
         raise BadInput(
             "--slo starts the service again for each rate, so it cannot be used "
@@ -111,10 +111,10 @@ def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[A
     if "service" in content:
         for key in ("rows", "view"):
             if key in content:
-                raise BadInput("The plan has both {key} and service. Remove one of them.", key=key)
+                raise BadInput("The plan has both {key} and service. Remove one of the two keys.", key=key)
         return user_service_plan(content["service"], path.parent, defaults)
     if not isinstance(rows, list) or not rows:
-        raise BadInput("rows is missing or empty. It must be a list with at least one row, such as `- system: 4`.")
+        raise BadInput("The list rows is missing or empty. It must have at least one row, such as `- system: 4`.")
     return Plan(
         name=path.stem,
         rows=tuple(row for given in rows for row in _rows(given, defaults, path.parent, cores)),
@@ -128,7 +128,7 @@ def _parameters(given: Any, cores: int) -> dict[str, tuple[Any, ...]]:
 
 
 def _with_core_counts(given: Any, cores: int) -> Any:
-    """Return a parameter's value with the number of cores in place of `cores`; `2 x cores` is twice the number."""
+    """Return a parameter's value. Replace `cores` by the number of cores, and `2 x cores` by twice that number."""
     if isinstance(given, list):
         return [_with_core_counts(value, cores) for value in given]
     match = re.fullmatch(r"(?:([1-9][0-9]?) x )?cores", str(given))
@@ -167,7 +167,7 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cor
 
 
 def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: int) -> list[dict[str, tuple[Any, ...]]]:
-    """Return the parameters of each combination of services and workers of `topology: cores`.
+    """Return the parameters of each combination of services and workers that `topology: cores` compares.
 
     Without a topology, the only combination sets nothing.
     """
@@ -176,14 +176,14 @@ def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: in
     for name in TOPOLOGY:
         if name in given:
             raise BadInput(
-                "A row with a topology cannot have {name}, because the topology sets {name}. Remove it.", name=name
+                "A row with a topology cannot have {name}, because the topology sets {name}. Remove {name}.", name=name
             )
     clients = {} if CLIENTS in given or CLIENTS in defaults else {CLIENTS: (max(4, 2 * cores),)}
     return [{WORKERS: (services,), THREADS: (workers,), **clients} for services, workers in core_topologies(cores)]
 
 
 def core_topologies(cores: int) -> list[tuple[int, int]]:
-    """Return pairs of services and workers per service: first cores x 1, last 1 x cores and 1 x 25."""
+    """Return (services, workers per service) pairs: from (cores, 1) to (1, cores), and finally (1, 25)."""
     services = [cores]
     while services[-1] > 1:
         services.append(services[-1] // 2)

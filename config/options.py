@@ -1,4 +1,4 @@
-"""Declare options once: flag, YAML key, help, completion, checks and tables in the docs use the declaration."""
+"""Declare each option once. Its flag, YAML key, help, completion, checks and docs tables use the declaration."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from core.secret import HIDDEN
 
 
 class Subject(Enum):
-    """A kind of thing that a run measures, with the words for it in messages."""
+    """What a run measures, such as an ASGI application. The value is its name in messages."""
 
     SYSTEMS = message("gilscope's own systems")
     COMMAND = message("a service started by a command")
@@ -70,14 +70,14 @@ class Given:
         return self.value
 
     def cpus(self) -> tuple[int, ...]:
-        """Parse CPU numbers. Raises BadInput."""
+        """Parse CPU numbers, such as 0-3. Raises BadInput."""
         cpus = parse_cpus(str(self.value))
         if not cpus:
             raise self.wrong(message("CPU numbers such as 0, 0-3 or 0+2"))
         return cpus
 
     def items(self, accepted: Message) -> list[str]:
-        """Return the texts of a list, or of a text with commas. Raises BadInput."""
+        """Return the items of a list, or of a text that is separated by commas. Raises BadInput."""
         items = self.value.split(",") if isinstance(self.value, str) else self.value
         if not isinstance(items, list) or not items:
             raise self.wrong(accepted)
@@ -92,7 +92,7 @@ class Given:
         return percent / 100
 
     def whole(self, low: int, high: int) -> int:
-        """Parse a whole number. Raises BadInput."""
+        """Parse a whole number from *low* to *high*. Raises BadInput."""
         if not re.fullmatch(r"[0-9]{1,9}", str(self.value)) or not low <= int(str(self.value)) <= high:
             raise self.wrong(message("a whole number from {low} to {high}", low=low, high=high))
         return int(str(self.value))
@@ -181,7 +181,7 @@ class Option:
 
     @property
     def metavar(self) -> str:
-        """Return the name of the flag's value in the help; "" for a switch."""
+        """Return the name that the help shows for the flag's value; "" for a flag without a value."""
         return self.usage.partition(" ")[2]
 
     @property
@@ -191,7 +191,7 @@ class Option:
 
 
 def applying(subjects: frozenset[Subject], *options: Option) -> tuple[Option, ...]:
-    """Return *options* restricted to runs that measure one of *subjects*."""
+    """Return copies of *options* that apply only to runs that measure one of *subjects*."""
     return tuple(replace(option, applies_to=subjects) for option in options)
 
 
@@ -206,7 +206,7 @@ def parse_length(example: str) -> Callable[[Given], float]:
     def parse(given: Given) -> float:
         time_s = given.seconds({"s": 1.0, "min": 60.0, "h": 3600.0}, LONGEST_S, example)
         if not time_s:
-            raise given.wrong(message("above 0, such as {example}", example=example))
+            raise given.wrong(message("a time above 0, such as {example}", example=example))
         return time_s
 
     return parse
@@ -239,7 +239,7 @@ def given_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> list[Opt
 def parsed(
     options: Iterable[Option], given: Mapping[str, Any], folder: Path, public: frozenset[str] = frozenset()
 ) -> dict[str, Any]:
-    """Parse the texts of the keys in *given*. Return the values by field. Raises BadInput."""
+    """Parse the values in *given*, a mapping by YAML key. Return them by field name. Raises BadInput."""
     known = by_key(options)
     return {
         known[key].field: parse(Given(value=value, name=key, folder=folder, public=public, mask=known[key].mask))
@@ -249,7 +249,7 @@ def parsed(
 
 
 def parsed_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Parse the flags that were given. Return the values by field. Raises BadInput."""
+    """Parse the flags that were given. Return their values by field name. Raises BadInput."""
     return {
         option.field: option.parse(Given(value=flags[option.name], name=option.flag))
         for option in given_flags(options, flags)
@@ -291,11 +291,11 @@ def expect_keys(what: Message, given: Any, keys: Sequence[str]) -> None:
 
 
 def flag_table(options: Iterable[Option]) -> list[list[str]]:
-    """Return the rows of the docs' tables of flags: flag, help."""
+    """Return the rows of a docs table of flags. The columns are flag and help."""
     return [[f"`{option.usage}`", str(option.help)] for option in options if option.flag]
 
 
 def key_table(options: Sequence[Option]) -> list[list[str]]:
-    """Return the rows of the docs' tables of keys: key, flags, help."""
+    """Return the rows of a docs table of YAML keys. The columns are key, flags and help."""
     flags = {key: [f"`{one.flag}`" for one in options if one.key == key and one.flag] for key in by_key(options)}
     return [[f"`{key}`", ", ".join(flags[key]), str(option.help)] for key, option in by_key(options).items()]

@@ -1,4 +1,4 @@
-"""Choose the order of the cells in each block: random, and balanced for carry-over from the previous cell.
+"""Choose a random order of the cells in each block, balanced for carry-over effects from the previous cell.
 
 Source: Williams (1949), Experimental designs balanced for the estimation of residual effects of treatments.
 """
@@ -7,7 +7,7 @@ from random import Random
 
 
 def block_order(count: int, block: int, seed: int) -> list[int]:
-    """Return the indexes of *count* cells in the order in which *block* (from 1) runs the cells.
+    """Return the indexes of *count* cells in the order in which block number *block* (from 1) runs the cells.
 
     Blocks use the rows of a Williams square. Each row is followed by the same row backwards, then by another row.
     Over all rows, each cell follows every other cell equally often. The reversed rows cancel linear drift, and the
@@ -31,7 +31,7 @@ def _zigzag(count: int) -> list[int]:
 
 
 def _cells(count: int, turn: int, seed: int, ends: tuple[int, int], chance: Random) -> list[int]:
-    """Return the cell for each label of the Williams square.
+    """Return the cell that is assigned to each label of the Williams square.
 
     ends: the first and the last label of the block
     """

@@ -1,4 +1,4 @@
-"""Declare plans: the cells of a run and their order. config.load reads plans from files."""
+"""Declare the type Plan: the cells of a run and their order. config.load reads plans from files."""
 
 import itertools
 import math
@@ -57,7 +57,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A cell of a block, with the name of its arm and its system."""
+    """A cell of a block, with its system and the name of its arm (runtime or service)."""
 
     arm: str
     cell: Cell
@@ -137,7 +137,7 @@ class Plan:
         return {row.system.key: row.system for row in self.rows}
 
     def cells(self) -> list[Cell]:
-        """Return all cells, by row and runtime, without duplicates."""
+        """Return all cells without duplicates, row by row."""
         cells = (
             _cell(row.system, runtime, values)
             for row in self.rows
@@ -148,7 +148,7 @@ class Plan:
         return list(dict.fromkeys(cells))
 
     def pairs(self) -> list[tuple[str, str]]:
-        """Return (system, runtime) for all combinations that can be measured, installed or not."""
+        """Return all (system, runtime) pairs that can be measured, even if the runtime is not installed."""
         return [
             (key, runtime)
             for key, system in self.systems.items()
@@ -178,7 +178,7 @@ class Plan:
         return [Entry(arm=arm, cell=cell, system=systems[cell.system]) for arm, cell in arms]
 
     def block(self, number: int, seed: int) -> list[Entry]:
-        """Return the entries in the order of block *number* (from 1). The order depends only on the seed."""
+        """Return the entries in the order in which block *number* (from 1) runs them. The seed decides the order."""
         entries = self.entries()
         return [entries[place] for place in block_order(len(entries), number, seed)]
 
@@ -197,8 +197,8 @@ class Plan:
                 )
             if not any(row.system.takes(name) for row in self.rows):
                 raise BadInput(
-                    "{flag} sets {name}, which system {systems} does not use. It is used by "
-                    "system {readers}. Leave out {flag}, or choose another system.",
+                    "{flag} sets {name}, but system {systems} does not use {name}. Systems that use it: {readers}. "
+                    "Leave out {flag}, or choose another system.",
                     flag=flag,
                     name=name,
                     systems=listed(sorted(self.systems), OR),
@@ -233,7 +233,7 @@ class Plan:
         }
 
     def _combinations(self) -> list[dict[str, Any]]:
-        """Return every combination of values once, for all runtimes, with the title of its row if there is a title."""
+        """Return every combination of parameter values once, for all runtimes, with the title of its row, if any."""
         combinations: dict[str, dict[str, Any]] = {}
         for row in self.rows:
             title = {"title": row.title} if row.title else {}
@@ -246,7 +246,7 @@ class Plan:
         return list(combinations.values())
 
     def _is_measured(self, row: Row, runtime: RuntimeName) -> bool:
-        """Return whether *row* has cells under *runtime*."""
+        """Return whether the plan measures *row* under *runtime*."""
         is_chosen = row.runtimes is None or runtime in row.runtimes
         return is_chosen and row.system.runs_under(runtime) and (row.system.key, runtime) not in self.absent
 
@@ -329,13 +329,13 @@ def _numbers(row: Row, name: str) -> list[int]:
 
 
 def _check_names(systems: Iterable[System]) -> None:
-    """Raise BadInput if two files declare systems of the same name, because cells could not be told apart."""
+    """Raise BadInput if two files declare systems of the same name, because their cells could not be told apart."""
     files: dict[str, str] = {}
     for system in systems:
         if files.setdefault(system.key, file_of(system)) != file_of(system):
             key, file, other = system.key, files[system.key], file_of(system)
             raise BadInput(
-                "{file} and {other} both declare the system {key!r}. Rename one of the two.",
+                "{file} and {other} both declare the system {key!r}. Rename one of the two systems.",
                 file=file,
                 other=other,
                 key=key,

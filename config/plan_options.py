@@ -45,7 +45,7 @@ def parse_steps(given: Given) -> tuple[str, ...]:
 
 
 def parse_until(given: Given) -> Until:
-    """Parse 'verdict', '3%', '600s', '10min' or several of them with commas. Raises BadInput."""
+    """Parse when a run stops: 'verdict', '3%', '600s', '10min', or several with commas. Raises BadInput."""
     limits: dict[str, Any] = {}
     for part in map(str.strip, str(given.value).split(",")):
         match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]+)?) *(%|s|min|h)", part)
@@ -73,7 +73,7 @@ def parse_slower(given: Given) -> float:
 
 
 def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
-    """Parse a mapping, or several SIDE=CPUS. Return {"services": CPUs, "clients": CPUs}. Raises BadInput."""
+    """Parse a mapping or several SIDE=CPUS for --pin. Return {"services": CPUs, "clients": CPUs}. Raises BadInput."""
     pairs = given.value if isinstance(given.value, dict) else {}
     if isinstance(given.value, list):
         pairs = {side: cpus for side, _, cpus in (str(text).partition("=") for text in given.value)}
@@ -91,7 +91,7 @@ def parse_names(given: Given) -> tuple[str, ...]:
 
 
 def parse_slo(given: Given) -> tuple[Objective, ...]:
-    """Parse 'p99<50ms,errors<0.1%', or a list of such texts. Raises BadInput."""
+    """Parse objectives such as 'p99<50ms,errors<0.1%', or a list of such texts. Raises BadInput."""
     texts = given.items(message("a list of objectives, such as p99<50ms"))
     return tuple(dict.fromkeys(map(Objective.parse, texts)))
 
@@ -114,7 +114,7 @@ def parse_limit_memory(given: Given) -> int:
 
 
 def _paths(given: Given) -> dict[RuntimeName, Path]:
-    """Parse every NAME=PATH. Return {interpreter: path}. Raises BadInput."""
+    """Parse each NAME=PATH of --interpreter. Return the paths by runtime name. Raises BadInput."""
     paths = {}
     for text in given.value:
         name, _, path = text.partition("=")
@@ -186,7 +186,8 @@ SCALE = Option("--scale X", message("Multiply NUM_REQUESTS_PER_CLIENT by X: abov
 BLOCKS = Option(
     "--blocks N",
     message(
-        "The number of blocks (default: 3; your own service: 8). A block measures every runtime at every setting once."
+        "The number of blocks (default: 3, or 8 for your own service). A block measures every runtime at "
+        "every setting once."
     ),
     whole(1, MAX_BLOCKS),
     beside_resume=True,
@@ -194,20 +195,22 @@ BLOCKS = Option(
 UNTIL = Option(
     "--until W",
     message(
-        "Stop at: verdict, 3%, 10min, or several with commas. verdict: every comparison has a verdict. 3%: all "
-        "intervals are that narrow. 10min: this time has passed. With --app or --service-command, the default is "
-        "verdict,3min."
+        "When to stop: verdict, 3%, 10min, or several with commas. verdict: when every comparison has a "
+        "verdict. 3%: when all confidence intervals are that narrow. 10min: after 10 minutes. With --app "
+        "or --service-command, the default is verdict,3min."
     ),
     parse_until,
 )
 MARGIN = Option(
-    "--margin M", message("The largest difference that counts as no difference (default: 3%)."), parse_margin
+    "--margin M",
+    message("The largest difference that a verdict still treats as no difference (default: 3%)."),
+    parse_margin,
 )
 JUDGED = Option(
     "--judged-steps NAMES",
     message(
-        "Steps between runtimes that get a verdict, such as lock,whole (default: all). "
-        "Other steps are shown without a verdict."
+        "The steps from runtime to runtime that get a verdict, such as lock,whole (default: all). Other "
+        "steps are shown without a verdict."
     ),
     parse_steps,
     PYTHON,
@@ -216,20 +219,22 @@ JUDGED = Option(
 FAIL_IF_SLOWER = Option(
     "--fail-if-slower SHARE",
     message(
-        "Fail if the last runtime is slower than the first. SHARE is the additional time that "
-        "is accepted, such as 5%. The exit status is 3, or 1 if the result is unclear."
+        "Fail if the last runtime is slower than the first. SHARE is the additional time that is accepted, "
+        "such as 5%. The exit status is then 3, or 1 if the result is unclear."
     ),
     parse_slower,
     PYTHON,
 )
 WARMUP = Option(
     "--warmup W",
-    message("Warm-up before each measurement: 10% of its requests, 0.5s or 0 (default: 0; your own service: 10%)."),
+    message(
+        "Warm-up before each measurement: 10% of its requests, 0.5s or 0 (default: 0, or 10% for your own service)."
+    ),
     _read(Warmup.parse),
 )
 DURATION = Option(
     "--duration S",
-    message("Seconds of each measurement (default: 0; your own service: 2). 0: measure a fixed number of requests."),
+    message("Seconds of each measurement (default: 0, or 2 for your own service). 0 means a fixed number of requests."),
     _read(parse_duration),
     field="duration_s",
 )
@@ -244,13 +249,17 @@ ORDER = Option(
 )
 AA = Option(
     "--aa",
-    message("Measure the last runtime twice to show the noise, or the first service if the services already run."),
+    message(
+        "Measure the last runtime twice to show the noise. If the services already run, measure the first "
+        "service twice."
+    ),
     _flag,
 )
 CLIENTS = Option(
     "--client-runtime NAME",
     message(
-        "The runtime of all clients, such as native (default: the service's runtime; own service: gilscope's Python)."
+        "The runtime of all clients, such as native (default: the service's runtime, or gilscope's Python "
+        "for your own service)."
     ),
     _client_runtime,
 )
@@ -279,7 +288,10 @@ OUT = Option("--out DIR", message("The run's folder (default: a new one in {fold
 RESUME = Option("--resume DIR", message("Continue the run that is saved in DIR."), beside_resume=True)
 ACCEPT_CHANGES = Option(
     "--accept-changes",
-    message("Resume although code, packages or interpreters changed. No verdict combines cells from before and after."),
+    message(
+        "Resume although code, packages or interpreters changed. No verdict combines cells from before and "
+        "after the change."
+    ),
     beside_resume=True,
 )
 SLO = Option(
@@ -310,7 +322,7 @@ MEMORY = Option(
 )
 PRICE = Option(
     "--price PRICES",
-    message("Use with --slo: show the cost of the capacity. Example of prices: 'core=25/month, gb=3/month'."),
+    message("With --slo, show the cost of the capacity at these prices, such as 'core=25/month, gb=3/month'."),
     _read(Price.parse),
 )
 PROFILE = Option(
@@ -364,7 +376,7 @@ OUTPUT = (SEED, OUT)
 OF_A_RUN = (RESUME, ACCEPT_CHANGES, PROFILE, STRESS, JSON, QUIET)
 PLAN_OPTIONS = (
     Option("", message("What to measure, as a list of rows."), key="rows"),
-    Option("", message("Your own service, instead of rows."), key="service"),
+    Option("", message("Your own service. It replaces the key rows."), key="service"),
     RUNTIMES,
     *METHOD,
     Option("", message("Parameter values for all rows whose system uses them."), key="parameters"),

@@ -48,7 +48,7 @@ def _expect_shallow(text: str) -> None:
 
 
 def _size(node: yaml.Node, known: dict[int, int]) -> int:
-    """Return the number of values in *node*, with aliases expanded. A node that contains itself is endless."""
+    """Return the number of values in *node*, with aliases expanded. It exceeds MOST_NODES if *node* contains itself."""
     if id(node) not in known:
         known[id(node)] = MOST_NODES + 1  # provisional: the node is visited again only if it contains itself
         parts = node.value if isinstance(node, yaml.SequenceNode) else []
@@ -75,7 +75,7 @@ def read_yaml(path: Path, flag: str) -> Any:
 
 
 def _cause(error: Exception) -> str:
-    """Return problem and position of a YAML error, without the lines, which may contain secrets."""
+    """Return the problem and position of a YAML error, but not the lines, because they may contain secrets."""
     if not isinstance(error, yaml.MarkedYAMLError):
         return " ".join(str(error).split())
     parts = ((error.context, error.context_mark), (error.problem, error.problem_mark))

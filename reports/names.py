@@ -1,4 +1,4 @@
-"""Names of the report's files in a run's folder."""
+"""Names of the files that a report writes to a run's folder."""
 
 from collections.abc import Iterable
 
@@ -10,7 +10,7 @@ TEXTS = ("table.csv", "cells.csv", "findings.md", "table.md", "record.md")
 
 
 def names_in_folder(views: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of all files and folders that a run's folder may have beside result.json.
+    """Return the names of all files and folders that a run's folder may contain besides result.json.
 
     views: the values that a plan's `view` may have
     """

@@ -72,10 +72,10 @@ def _table_section(key: str, title: Message, heads: tuple[Message, ...], lines: 
 def _legend(view: View) -> Section:
     how = message(
         "This run repeats an experiment whose original record is called the seed. All times are in seconds. A time of "
-        "this run is the median over the clients, then over the blocks, with the slowest client in parentheses; "
-        "{blocks}, and every response was checked. An original time comes from one run on another machine "
-        "({machine}), under {gil} or {nogil} if the record names the interpreter. The original times are not a "
-        "target, because the processor and the builds differ.",
+        "this run is the median over the clients, then over the blocks ({blocks}), with the slowest client in "
+        "parentheses. Every response was checked. An original time comes from one run on another machine ({machine}). "
+        "If the record names the interpreter, it is {gil} or {nogil}. The original times are not a target, because the "
+        "processor and the builds differ.",
         blocks=plural("{count} block", "{count} blocks", count=view.plan.blocks),
         machine=published.MACHINE,
         gil=published.GIL,

@@ -1,4 +1,4 @@
-"""The original experiment record (seed 003) as data, and tables that show our rows beside its figures.
+"""The original experiment record (seed 003) as data, and tables that show a run's times beside the original times.
 
 The original figures come from another machine, with one run per row. The figure 10.3 has no unit in the record; all
 figures are in seconds.
@@ -102,7 +102,7 @@ SYSTEMS = (
         "1",
         message("A service has a single socket and no connection cache."),
         {},
-        (SeedTable(_TIME, (SeedRow(message("a connection for every request"), {}, {}),)),),
+        (SeedTable(_TIME, (SeedRow(message("a new connection for every request"), {}, {}),)),),
         message("The original record describes system 1 but publishes no settings or figures for it."),
     ),
     SeedSystem(
@@ -128,7 +128,7 @@ SYSTEMS = (
         message("A Tornado service."),
         _COMMON,
         (SeedTable(_TIME, (SeedRow(message("Tornado"), {}, {GIL: "16.1", NOGIL: "17.2"}),)),),
-        message('The original record describes its second figure as "even slower".'),
+        message('The original record describes the second time in this table as "even slower".'),
     ),
     SeedSystem(
         "4",
@@ -139,23 +139,25 @@ SYSTEMS = (
                 _TIME,
                 (
                     SeedRow(
-                        message("select on all connections"),
+                        message("select() on all connections at once"),
                         {"SELECT_MODE": "all", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10},
                         {UNNAMED: "3.03"},
                     ),
                     SeedRow(
-                        message("select on single connections"),
+                        message("select() on single connections"),
                         {"SELECT_MODE": "single", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10},
                         {UNNAMED: "5.57"},
                     ),
                 ),
             ),
             SeedTable(
-                message("Select on all connections, by NUM_MULTI_SOCKET."),
+                message("select() on all connections at once, by NUM_MULTI_SOCKET."),
                 _sockets("all", "random", {1: "2.35", 5: "2.60", 10: "3.03"}),
             ),
             SeedTable(
-                message("Select on single connections, with each client bound to one connection, by NUM_MULTI_SOCKET."),
+                message(
+                    "select() on single connections, with each client bound to one connection, by NUM_MULTI_SOCKET."
+                ),
                 _sockets("single", "pinned", {1: "2.44", 5: "2.47", 10: "2.60"}),
             ),
         ),
@@ -213,8 +215,8 @@ def seed_comparison(view: View) -> Section:
     if not tables:
         return Section(key="seed", title=NOTHING)
     note = message(
-        "Times of this run are the median over the clients, in seconds, with the slowest client in parentheses; "
-        "{blocks}. Each original figure comes from one run on another machine ({machine}) and is not a target.",
+        "Times of this run ({blocks}) are the median over the clients, in seconds, with the slowest client in "
+        "parentheses. Each original time comes from one run on another machine ({machine}) and is not a target.",
         blocks=plural("{count} block", "{count} blocks", count=view.plan.blocks),
         machine=MACHINE,
     )

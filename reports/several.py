@@ -1,4 +1,4 @@
-"""A document of several runs side by side: what may be compared, and their common steps and times."""
+"""A document that shows several runs side by side: which may be compared, and their common comparisons and times."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
@@ -55,7 +55,8 @@ def side_by_side(views: Sequence[View]) -> Document:
             _times_section(runs),
         ),
         foot=message(
-            "Every figure comes from the {file} of its run. Each run also has its own page.", file="result.json"
+            "Every figure on this page comes from the {file} of a run. Each run also has its own "
+            "page.", file="result.json"
         ),
         has_cells=False,
     )
@@ -79,23 +80,24 @@ def _with_own_cells(text: Message, run: Member) -> Message:
 
 
 def _comparable_sentence(runs: Sequence[Member]) -> Message:
-    """Return the sentence on which runs may be compared with each other."""
+    """Return a sentence that says which runs may be compared with each other."""
     together = list(dict.fromkeys(", ".join(other.letter for other in runs if run.is_like(other)) for run in runs))
     if len(together) == 1:
         return message(
-            "These runs were measured on machines of one kind and in the same way, so their completion times may be "
-            "compared."
+            "These runs were measured on the same kind of machine and in the same way, so their completion times may "
+            "be compared."
         )
-    own = message("Each ratio and verdict holds only for its own run.")
+    own = message("Each ratio and each verdict applies only to the run that it comes from.")
     if len(together) == len(runs):
         return message(
-            "Completion times of different runs must not be compared, because machine or method differ. {own}",
+            "Completion times of different runs must not be compared, because the runs differ in machine or method. "
+            "{own}",
             own=own,
         )
     several = (letters for letters in together if len(letters) > 1)
     return message(
-        "Completion times may be compared only within these groups of runs: {groups}. Between other runs, machine or "
-        "method differ. {own}",
+        "Completion times may be compared only within these groups of runs: {groups}. Runs of different groups differ "
+        "in machine or method. {own}",
         groups=listed(several, SEMICOLON), own=own,
     )  # fmt: skip
 
@@ -103,8 +105,8 @@ def _comparable_sentence(runs: Sequence[Member]) -> Message:
 def _limits_section(runs: Sequence[Member]) -> Section:
     may = Section(key="may-differ", title=DIFFERENT, sentences=tuple(differences(runs)))
     how = message(
-        "Runs at different times have no block in common, so a difference between two runs may come from the state of "
-        "the machine at the time. To find out whether one run is faster, with an interval, use: {command}",
+        "Runs at different times share no block, so a difference between them may come from the state of the machine "
+        "at the time. To test whether one run is faster than another, use: {command}",
         command=f"{PROGRAM} compare RUN_A RUN_B",
     )
     sentences = (_comparable_sentence(runs), *obstacles(runs))
@@ -120,7 +122,7 @@ def _shared(items: Iterable[tuple[Key, Member, Value]]) -> dict[Key, list[tuple[
 
 
 def _steps_section(runs: Sequence[Member]) -> Section:
-    """Return the section of steps that at least two runs have: a group per step and setting, a line per run."""
+    """Return a section of comparisons that at least two runs have: a group per step and setting, a line per run."""
     items = (
         ((*_setting(one), one.step, one.denominator, one.numerator), run, one)
         for run in runs
@@ -143,19 +145,19 @@ def _steps_section(runs: Sequence[Member]) -> Section:
         lambda entry: entry[0].cells(entry[0].view.traces.of(entry[1])),
         [col(message("Run"), lambda entry: named(entry[0]))],
     )
-    none = message("No two of these runs measured the same step of the same setting.")
+    none = message("No two of these runs compared the same runtimes at the same setting.")
     return Section(key="comparisons", title=name, sentences=() if shown else (none,), tables=(shown,))
 
 
 def _setting(one: Comparison) -> tuple[str, str]:
-    """Return a key for the setting of a comparison. For all settings together, the key lists them."""
+    """Return a key for a comparison's setting. The key of a comparison over all settings lists the settings."""
     if one.system != OVER_ALL:
         return setting_key(one.system, one.params)
     return OVER_ALL, str(sorted(setting_key(some["system"], some["params"]) for some in one.settings))
 
 
 def _times_section(runs: Sequence[Member]) -> Section:
-    """Return the section of completion times: a group per setting that two runs have, a line per run and runtime."""
+    """Return a section of completion times: a group per setting that two runs have, a line per run and runtime."""
     items = (((row.key, row.runtime), run, row) for run in runs for row in run.view.rows if row.figures)
     settings = grouped(chain.from_iterable(_shared(items).values()), lambda entry: entry[1].key)
     how = measure(is_timed=any(run.view.is_timed for run in runs))
@@ -175,14 +177,14 @@ def _times_section(runs: Sequence[Member]) -> Section:
         col(message("Runtime"), lambda entry: arm(_name(entry), entry[0].look)),
         col(NOTHING, bar, is_strip=True),
         *(_figure(name, ROW_COLUMNS[name]) for name in SHOWN),
-        col(message("May be compared with"), others),
+        col(message("Comparable runs"), others),
     ]
     heads = (run.settings.name(row.system, row.params) for (run, row), *_ in settings.values())
     bars = table(
         title, cols, zip(heads, settings.values(), strict=True), kind="bars", key="bars",
         caption=message(
-            "Settings that at least two runs measured with the same parameters. Bars: median over the clients, then "
-            "over the blocks. Marks: each block. Each setting has its own scale."
+            "Settings that at least two runs measured with the same parameters. A bar shows the median over the "
+            "clients, then over the blocks. A mark shows one block. Each setting has its own scale."
         ),
     )  # fmt: skip
     none = message(

@@ -27,13 +27,13 @@ LOGIN, REFUSED = "login", (401, 403)
 
 
 class ServiceConnection(Protocol):
-    """A connection to a user's service, kept while it is usable. Errors are clients.channel.CallFailed."""
+    """A connection to a user's service, kept while it is usable. Errors raise clients.channel.CallFailed."""
 
     usable: bool
     head: bytes
 
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
-        """Send one request, and return status and body of its answer."""
+        """Send one request, and return the status and the body of its answer."""
 
     def is_stale(self) -> bool:
         """Return whether the service has closed the connection between requests."""
@@ -59,7 +59,7 @@ PROTOCOLS: Mapping[str, tuple[Connect, Callable[[Request, str, str], bytes]]] = 
 
 
 class PlanWorker:
-    """A worker of the client: a connection, which is opened again after an error, and the counts of its requests."""
+    """A worker of a client: one connection, and the counts of its requests. After an error, it connects again."""
 
     def __init__(
         self,
@@ -120,14 +120,14 @@ class PlanWorker:
         self.run_queue_ns = thread_run_queue_ns()
 
     def call_slice(self, part: Slice, before: Schedule, schedule: Schedule) -> int:
-        """Send requests until the slice ends. Return the number of answers before counting started."""
+        """Send requests until the slice ends. Return how many answers arrived before counting started."""
         self.call(None, part.counts_from_ns, before)
         uncounted = self.tally.forget()
         self.call(None, part.until_ns, schedule)
         return uncounted
 
     def _send(self, prepared: PreparedRequest, intended_ns: int) -> tuple[str, int]:
-        """Send and count one request. Return the code of its failure ("" for an answer), and the time of its end."""
+        """Send and count one request. Return its failure code ("" if it was answered) and its end time."""
         tally = self.tally
         tally.sent += 1
         try:
@@ -195,7 +195,7 @@ class PlanWorker:
         session.is_logged_in = True
 
     def _turn(self, session: Session, prepared: PreparedRequest) -> PreparedRequest:
-        """Return the request *prepared*, or an earlier request that must first save a value that *prepared* needs."""
+        """Return *prepared*, or the request that must be sent first because it saves a value that *prepared* needs."""
         for name in prepared.template.names if prepared.template else ():
             if name not in session.saved:
                 return self._turn(session, self._saves[name])
@@ -213,7 +213,7 @@ class PlanWorker:
         return difference and replace(difference, got=session.redacted(difference.got))
 
     def _take(self) -> ServiceConnection:
-        """Return an open connection. The time of a connect is counted in a separate histogram. Raises CallFailed."""
+        """Return an open connection. Connect times are recorded in a separate histogram. Raises CallFailed."""
         if self._connection is None:
             start = perf_counter_ns()
             self._connection = self._connect()
@@ -221,7 +221,7 @@ class PlanWorker:
         return self._connection
 
     def _refresh(self) -> None:
-        """Drop the connection if the service has closed it while idle, which HTTP allows."""
+        """Drop the connection if the service closed it while it was idle. HTTP allows this."""
         if self._connection is not None and self._connection.is_stale():
             self.drop()
 
@@ -251,7 +251,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         super().__init__(workers, cell, cell.num_api_services, method)
 
     def run_slice(self, part: Slice) -> dict[str, Any]:
-        """Send requests for a slice of time. Return its result, and set the counts to zero."""
+        """Send requests for one slice of time. Return the result of the slice, and reset the counts to zero."""
         uncounted: list[int] = []
 
         before = self._schedules(part.at_ns, part.counts_from_ns)
@@ -322,7 +322,7 @@ def connector(service: Mapping[str, Any]) -> Connect:
 
 
 def session_of(service: Mapping[str, Any], address: str, user: int) -> Session:
-    """Return a new session with the service at *address*."""
+    """Return a new session of virtual user *user* with the service at *address*."""
     host = "localhost" if address.startswith("/") else address.rpartition(":")[0].lower()
     return Session(user, host, is_secure=bool(service.get("tls")))
 
@@ -335,7 +335,7 @@ def _worker(
     user: int,
     tally: PlanTally,
 ) -> PlanWorker:
-    """Return a worker for the virtual user number *user*, which begins with request number *user* of *picks*."""
+    """Return the worker of virtual user *user*. It begins with the request at index *user* of *picks*."""
     requests = prepare(service, plan, address)
     begin = user % len(picks)
     return PlanWorker(

@@ -12,7 +12,7 @@ from core.wire import Frames, frame
 
 
 def message(request: Request, address: str, prefix: str = "") -> bytes:
-    """Return the request as a frame with its body as params. Raises OSError; BadInput if the body is no JSON object."""
+    """Return a frame whose params are the request's body. Raises OSError, or BadInput if the body is no JSON object."""
     params = _params(request)
     return frame(
         json.dumps({"method": request.method, "url": prefix + revealed(request.path), "params": params}).encode()
@@ -37,7 +37,7 @@ def _params(request: Request) -> dict[str, Any]:
 
 
 class FramedConnection:
-    """A connection for frames. Errors are CallFailed: connect, closed, reset, extra, garbled or timeout."""
+    """A connection for frames. Errors raise CallFailed: connect, closed, reset, extra, garbled or timeout."""
 
     __slots__ = ("_deadline", "_frames", "_sock", "usable")
     head = b""

@@ -1,4 +1,4 @@
-"""Send HTTP/1.1 requests to a user's service. All forms of responses are supported: chunked, closed, any status."""
+"""Send HTTP/1.1 requests to a user's service. Responses may be chunked, or end with the connection."""
 
 import select
 import socket
@@ -13,7 +13,7 @@ from core.secret import revealed
 
 
 def connect(address: str, deadline_s: float) -> socket.socket:
-    """Connect to *address*, a Unix path that starts with '/', or host:port. Raises CallFailed('connect')."""
+    """Connect to *address*: host:port, or a Unix socket's path (starts with '/'). Raises CallFailed('connect')."""
     try:
         if address.startswith("/"):
             return _connect_unix(address, deadline_s)
@@ -26,7 +26,7 @@ def connect(address: str, deadline_s: float) -> socket.socket:
 
 
 def is_readable(sock: socket.socket) -> bool:
-    """Return whether the socket has data to read, or its end was reached."""
+    """Return whether the socket has data to read, or the other side has closed it."""
     poll = select.poll()
     poll.register(sock, select.POLLIN)
     return bool(poll.poll(0))
@@ -44,7 +44,7 @@ def _connect_unix(path: str, deadline_s: float) -> socket.socket:
 
 
 def message(request: Request, address: str, prefix: str = "") -> bytes:
-    """Return the request's bytes. Raises OSError if its body file cannot be read.
+    """Return the request as bytes. Raises OSError if the file with its body cannot be read.
 
     prefix: the path of the target, before the request's own path
     """
@@ -75,14 +75,14 @@ class Deadline:
         self._waits = 0
 
     def begin(self) -> None:
-        """Start the deadline, before a request is sent."""
+        """Start the time limit of an answer, just before the request is sent."""
         if self._waits > 1:
             self._sock.settimeout(self._deadline_s)
         self._waits = 0
         self._until = monotonic() + self._deadline_s
 
     def receive(self) -> bytes:
-        """Return the next bytes, or b"" at the end. Raises CallFailed, with `timeout` after the deadline."""
+        """Return the next bytes, or b"" at their end. Raises CallFailed, with `timeout` after the deadline."""
         if self._waits:
             self._shorten()
         self._waits += 1
@@ -101,7 +101,7 @@ class Deadline:
 
 
 class HttpConnection:
-    """A connection for HTTP/1.1. Errors are CallFailed: connect, closed, reset, extra, garbled or timeout.
+    """A connection for HTTP/1.1. Errors raise CallFailed: connect, closed, reset, extra, garbled or timeout.
 
     usable: whether the connection can be used for another request; False if the service has announced its close
     head: the head of the last answer
@@ -121,7 +121,7 @@ class HttpConnection:
         self.usable = True
 
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
-        """Send one request, and return status and body of its response."""
+        """Send one request, and return the status and the body of its response."""
         self._deadline.begin()
         self._send(sent)
         head, rest = self._head(b"")
@@ -157,7 +157,7 @@ class HttpConnection:
         self._sock.close()
 
     def _head(self, data: bytes) -> tuple[Head, bytes]:
-        """Read the head of a response. Return the head, and the first bytes of the body if they were read with it.
+        """Read the head of a response. Return the head, and the bytes of the body that were read together with it.
 
         data: bytes of the response that were already read
         """

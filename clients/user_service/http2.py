@@ -18,7 +18,7 @@ LAST_STREAM = 999
 
 
 class Http2Connection(HttpConnection):
-    """A connection with one stream at a time, so that connections mean the same as with HTTP/1.1."""
+    """An HTTP/2 connection that sends one request at a time, as an HTTP/1.1 connection does."""
 
     __slots__ = ("_content", "_frames", "_is_whole", "_scheme", "_status")
 
@@ -36,7 +36,7 @@ class Http2Connection(HttpConnection):
         self._status, self._content, self._is_whole = 0, bytearray(), True
 
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
-        """Send one request, which is given as for HTTP/1.1, and return status and body of its response."""
+        """Send one request, given as the bytes of HTTP/1.1. Return the status and the body of its response."""
         self._deadline.begin()
         head, _, body = sent.partition(HEAD_END)
         rest, frames, window = memoryview(body), self._frames, self._frames.local_flow_control_window
@@ -56,7 +56,7 @@ class Http2Connection(HttpConnection):
         return self._status, bytes(self._content)
 
     def is_stale(self) -> bool:
-        """Return whether the service has closed the connection. Other frames may come between requests."""
+        """Return whether the service has closed the connection. Other HTTP/2 frames may arrive between requests."""
         self._sock.settimeout(0)
         try:
             while self.usable and (data := self._sock.recv(READ_BYTES)):
@@ -78,7 +78,7 @@ class Http2Connection(HttpConnection):
         return [*pseudo, *(field for field in fields if field[0] != b"host")]
 
     def _take_in(self, data: bytes) -> None:
-        """Read frames. Raises ProtocolError, and CallFailed if the response will not be complete."""
+        """Parse the frames in *data*. Raises ProtocolError, or CallFailed if the response will not be complete."""
         for event in self._frames.receive_data(data):
             match event:
                 case ResponseReceived():

@@ -1,4 +1,4 @@
-"""Prepared requests, counts and bursts for the connections of a client to a user's service."""
+"""Prepare requests, count their answers, and send bursts, on a client's connections to a user's service."""
 
 import threading
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ BURST = 16
 
 
 class PreparedRequest:
-    """A request as bytes, with its last right answer. An equal answer is not parsed again.
+    """A request as bytes, with its last right answer. A later answer with the same bytes is not parsed again.
 
     template: what a session makes the bytes of; None if they are the same for all
     """
@@ -29,11 +29,11 @@ class PreparedRequest:
 
     @property
     def needs_session(self) -> bool:
-        """Return whether the request needs a session: for placeholders, cookies or values to save."""
+        """Return whether the request needs a session, because of placeholders, cookies or values to save."""
         return bool(self.template or self.request.first or self.request.save)
 
     def bytes_for(self, session: Session) -> bytes:
-        """Return the bytes of the request as the session's virtual user sends it."""
+        """Return the bytes of the request, filled in for the virtual user of *session*."""
         return self.template.fill(session) if self.template else self.sent
 
     def wrong(self, status: int, body: bytes) -> Wrong | None:
@@ -47,7 +47,7 @@ class PreparedRequest:
 
 
 def with_templates(plan: RequestPlan, messages: Iterable[bytes]) -> list[PreparedRequest]:
-    """Return the plan's requests.
+    """Return the plan's requests, prepared for sending.
 
     messages: the bytes of each, with its places
     """
@@ -63,7 +63,7 @@ def with_templates(plan: RequestPlan, messages: Iterable[bytes]) -> list[Prepare
 
 
 class PlanTally(Tally):
-    """The counts of a connection, with the first wrong answer: the request, the answer and the expected answer."""
+    """The counts of a connection, and its first wrong answer with the request and the expected answer."""
 
     __slots__ = ("first_wrong",)
 
@@ -98,7 +98,7 @@ class PlanTally(Tally):
 
 
 class Bursts:
-    """A schedule that lets all connections send together: after each BURST requests, they wait for one another.
+    """A schedule of bursts: each connection sends BURST requests, and then waits until all connections have done so.
 
     If a connection is delayed, the others wait for it until *until_ns*.
     """
@@ -111,7 +111,7 @@ class Bursts:
         self._until_ns = until_ns
 
     def wait(self, number: int) -> int:
-        """Wait for all connections before the first request of a burst. Return 0: the request is due now."""
+        """Before the first request of a burst, wait for all connections. Return 0: the request is due now."""
         if number % BURST == 0:
             with suppress(threading.BrokenBarrierError):
                 self._barrier.wait(max(0.0, (self._until_ns - perf_counter_ns()) / 1e9))

@@ -1,4 +1,4 @@
-"""The session of a virtual user: its cookies, its saved values, and the placeholders that they fill in requests.
+"""The session of a virtual user: its cookies, and its saved values, which replace placeholders in requests.
 
 native/loadgen/src/request/session.rs must behave in the same way.
 """
@@ -29,7 +29,7 @@ Parts = Sequence[bytes | Place]
 
 
 class Template:
-    """A request with placeholders. Each virtual user fills them, and adds cookies and the length of the body."""
+    """A request with placeholders. fill() replaces them for a virtual user, and adds cookies and the body's length."""
 
     __slots__ = ("_body", "_head", "_line", "_takes_cookies", "_takes_number", "_tells_length", "names")
 
@@ -58,7 +58,7 @@ class Template:
         return len(self._line) + len(self._head) + len(self._body) > 3 or self._takes_cookies
 
     def fill(self, session: "Session") -> bytes:
-        """Return the bytes of the session's next request."""
+        """Return the bytes of this request, filled in for *session*."""
         session.counter += self._takes_number
         line = b"".join(
             part if isinstance(part, bytes) else quote(session.field(part), VISIBLE).encode() for part in self._line
@@ -75,7 +75,7 @@ def _filled(parts: Parts, session: "Session") -> bytes:
 
 
 class Session:
-    """The state of one virtual user.
+    """The session state of one virtual user.
 
     user: its number in the cell, which is also the seed of its random numbers
     """
@@ -93,7 +93,7 @@ class Session:
         self._secrets: list[str] = []
 
     def field(self, place: Place) -> bytes:
-        """Return the bytes that replace a placeholder."""
+        """Return the bytes that replace the placeholder *place*."""
         if place.name == INT:
             return b"%d" % (place.low + self._random.below(place.high - place.low + 1))
         if place.name == UUID:
@@ -104,7 +104,7 @@ class Session:
         return self.saved.get(place.name, b"")
 
     def take(self, request: Request, head: bytes, status: int, body: bytes) -> str:
-        """Keep an answer's cookies and, if its status is right, the values to save. Return which value is missing."""
+        """Save an answer's cookies and, if its status is right, its values. Return what is missing, or ""."""
         missing, values = "", [value.decode(errors="replace") for value in self.cookies.take(head, self.path)]
         for name, source in request.save.items() if status == request.expect_status else ():
             value = found(source, head, body)
@@ -136,7 +136,7 @@ def found(source: Mapping[str, str], head: bytes, body: bytes) -> str | None:
 
 
 def _at(pointer: str, text: str) -> str | None:
-    """Return the text at a JSON pointer, or None. Source: RFC 6901."""
+    """Return the text or number at a JSON pointer, as text, or None. Source: RFC 6901."""
     try:
         value: Any = json.loads(text)
         for token in pointer.split("/")[1:]:
@@ -161,7 +161,7 @@ class Cookie(NamedTuple):
 
 
 class Cookies:
-    """The cookies that one host gave to one user. Source: RFC 6265, without the list of public suffixes."""
+    """The cookies that one host set for one user. They follow RFC 6265, but without the list of public suffixes."""
 
     __slots__ = ("_host", "_kept", "_takes_secure")
 
@@ -171,17 +171,17 @@ class Cookies:
         self._kept: list[Cookie] = []
 
     def take(self, head: bytes, path: bytes) -> list[bytes]:
-        """Keep the cookies in the head of an answer to a request of *path*. Return their values."""
+        """Keep the cookies that an answer to a request for *path* sets. Return the values of the cookies."""
         lines = [line for line in _SET_COOKIE.findall(head) if len(line) <= MOST_VALUE_BYTES]
         return [value for line in lines if (value := self._keep(line, path))]
 
     def header(self, path: bytes) -> bytes:
-        """Return the Cookie header line for a request of *path*, or b"" if no cookie applies."""
+        """Return the Cookie header line for a request for *path*, or b"" if no cookie applies."""
         sent = [b"%s=%s" % one[:2] for one in self._kept if _covers(one.path, path)]
         return b"\r\nCookie: " + b"; ".join(sent) if sent else b""
 
     def _keep(self, line: bytes, path: bytes) -> bytes:
-        """Keep or delete one cookie. Return its value, or b"" if this host must not set it."""
+        """Keep or delete the cookie that *line* sets. Return its value, or b"" if this host must not set it."""
         pair, *rest = line.split(b";")
         name, _, value = _stripped(pair)
         attributes = {key.lower(): text for key, _, text in map(_stripped, rest)}

@@ -1,4 +1,4 @@
-"""TLS connections to a user's service. Clients without TLS do not import ssl, which would add to their memory."""
+"""TLS connections to a user's service. Clients without TLS do not import ssl, because ssl would add to their memory."""
 
 import socket
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ class Tls:
     """
 
     def __init__(self, settings: Mapping[str, Any], protocol: str = HTTP1) -> None:
-        """Make the settings.
+        """Make the TLS settings of a client.
 
         protocol: what the service must agree to by ALPN if it is not HTTP/1.1
         """
@@ -48,5 +48,5 @@ class Tls:
         return secured
 
     def is_quiet(self, error: OSError) -> bool:
-        """Return whether *error* only says that a TLS record without application data was read."""
+        """Return whether *error* only means that a TLS record without application data was read."""
         return isinstance(error, self._quiet)

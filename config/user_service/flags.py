@@ -31,7 +31,7 @@ def plan_from_service_flags(flags: Mapping[str, Any]) -> Plan | None:
 
 
 def service_from(flags: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the service that *flags* describe, by YAML key (options.KEYS). Raises BadInput."""
+    """Return the values of the service that *flags* describe, by YAML key (options.KEYS). Raises BadInput."""
     options = given_flags(SERVICE, flags)
     given = {option.key: flags[option.name] for option in options if option not in (TARGET, ARM)}
     if ENVIRONMENT in options:
@@ -122,12 +122,12 @@ def secrets_in_flags(flags: Mapping[str, Any]) -> list[Secret]:
 
 
 def secrets_in_service(service: UserService) -> list[Secret]:
-    """Return the secrets of a service whose plan was read again."""
+    """Return the secrets of a service, including those in its expected answers."""
     return list(secrets_in((service, _with_answers(service.requests))))
 
 
 def flags_without_secrets(flags: Mapping[str, Any]) -> list[str]:
-    """Return the flags that contain no secret, because these would change the saved plan. Raises BadInput."""
+    """Return the given flags that contain no secret. With --resume, they would change the plan. Raises BadInput."""
     return [option.flag for option in given_flags(SECRET_OPTIONS, flags) if not secrets_in_flags(_only(option, flags))]
 
 

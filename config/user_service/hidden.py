@@ -33,7 +33,7 @@ def plain(text: str) -> str:
 
 
 def mask(text: str) -> str:
-    """Replace everything but {env:NAME}, {{places}} and the scheme of an authorization by `...`."""
+    """Replace everything by `...`, except {env:NAME}, {{placeholders}} and the scheme of an authorization."""
     return "".join(part if number % 2 else _masked(part) for number, part in enumerate(_SHOWN.split(text)))
 
 
@@ -52,14 +52,14 @@ def mask_pair(text: str) -> str:
 
 
 def mask_url(text: str) -> str:
-    """Mask user information and query values in a URL, a line with URLs, or a method and path."""
+    """Mask passwords, user names and query values in a URL, a line with URLs, or a method and path."""
     before, mark, query = text.partition("?")
     pairs = (mask_pair(pair) if "=" in pair else mask(pair) for pair in query.split("&"))
     return mask_userinfo(before) + mark + "&".join(pairs)
 
 
 def mask_userinfo(text: str) -> str:
-    """Mask the user information in the URLs of a line."""
+    """Mask the user names and passwords in the URLs of a line."""
     return USERINFO.sub(lambda match: mask(match[0]), text)
 
 

@@ -71,7 +71,7 @@ def _environment(given: Given) -> Mapping[str, Text]:
         raise given.wrong(message("a mapping such as {example}", example="{LOG_LEVEL: warning}"))
     for name, value in given.value.items():
         if not (isinstance(value, str) and re.fullmatch(r"[^=\0]+", name)) or "\0" in value:
-            raise replace(given, value={name: value}).wrong(message("a text with a name that contains no ="))
+            raise replace(given, value={name: value}).wrong(message("a text, and its name must not contain ="))
     return {name: hidden(Given(value=value, name=f"--env {name}"), mask) for name, value in given.value.items()}
 
 
@@ -82,7 +82,7 @@ def auto_topologies(cores: int) -> list[tuple[int, int]]:
 
 
 def _topology(given: Given) -> list[tuple[int, int]]:
-    """Parse a topology such as '8x1,4x2,1x8'. Return (processes, threads) of each part; `auto` fits this machine."""
+    """Parse a topology such as '8x1,4x2,1x8', or `auto` for this machine. Return (processes, threads) pairs."""
     if given.text() == AUTO:
         return auto_topologies(cores_usable())
     shapes = []
@@ -121,7 +121,7 @@ SERVICE = (
     Option("--name NAME", message("The name of the service in reports (default: own)."), parse_name, USER_SERVICE),
     Option(
         "--service-command C",
-        message("The start command, with {python} and {port}."),
+        message("The command that starts the service, with {python} and {port}."),
         _command,
         COMMAND,
         "command",
@@ -137,7 +137,7 @@ SERVICE = (
         ),
         Option(
             "--interface KIND",
-            message("The interface, wsgi or asgi, if the server supports both."),
+            message("The interface of the application, wsgi or asgi, if the server supports both."),
             choices=(WSGI, ASGI),
         ),
     ),
@@ -151,13 +151,13 @@ SERVICE = (
     ),
     Option(
         "--scheme S",
-        message("The scheme of a service that gilscope starts: http (default) or https."),
+        message("The URL scheme of a service that gilscope starts: http (default) or https."),
         applies_to=STARTED,
         choices=(HTTP, HTTPS),
     ),
     Option(
         "--ca FILE",
-        message("The certificates to trust for TLS, in PEM (default: the certificates of this machine)."),
+        message("A PEM file of certificates to trust for TLS (default: the certificates of this machine)."),
         path_of,
         USER_SERVICE,
     ),
@@ -167,7 +167,10 @@ SERVICE = (
         Option("--requirements FILE", message("A requirements file to install for each runtime."), path_of),
         Option(
             "--directory DIR",
-            message("The folder to start the service in (default: the current folder, or the plan's folder)."),
+            message(
+                "The folder in which the service starts (default: the plan's folder, or the current folder "
+                "without a plan)."
+            ),
             _directory,
         ),
         ENVIRONMENT,
@@ -187,8 +190,8 @@ SERVICE = (
         Option(
             "--topology T",
             message(
-                "Processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto chooses "
-                "numbers that fit this machine."
+                "Numbers of processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto chooses numbers "
+                "for this machine."
             ),
             _topology,
         ),
@@ -197,8 +200,10 @@ SERVICE = (
 )
 EXTRA, GROUP = applying(
     STARTED,
-    Option("--extra NAME", message("An extra from the project's pyproject.toml to install."), key="", repeated=True),
-    Option("--group NAME", message("A dependency group of the project to install."), key="", repeated=True),
+    Option(
+        "--extra NAME", message("Also install this extra from the project's pyproject.toml."), key="", repeated=True
+    ),
+    Option("--group NAME", message("Also install this dependency group of the project."), key="", repeated=True),
 )
 OPTIONS = (EXTRA, GROUP, *SERVICE, *(option for option in REQUEST if option.flag))
 KEYS = tuple(by_key(SERVICE))

@@ -1,4 +1,4 @@
-"""Gates: the validity checks that cells must pass before they are compared, and notes on what limits figures. Pure."""
+"""Validity checks (gates) that cells must pass before they are compared, and notes on less reliable figures. Pure."""
 
 from collections.abc import Sequence
 from math import ceil
@@ -23,7 +23,7 @@ MOST_IDLE = 0.01  # share of a core that an arm may use between its slices
 
 
 def gate(cells: Sequence[CellResult]) -> Message:
-    """Return the validity check that *cells* fail; an empty message if they pass all."""
+    """Return which validity check *cells* fail; an empty message if they pass all checks."""
     invalid, failed = ([cell for cell in cells if cell.status == status] for status in ("invalid", "failed"))
     if invalid:
         reason = reasons(invalid[:1])[0]
@@ -35,24 +35,24 @@ def gate(cells: Sequence[CellResult]) -> Message:
 
 
 def mixed(cells: Sequence[CellResult]) -> Message:
-    """Return how code or environment changed between *cells*; an empty message if they are uniform."""
+    """Return how gilscope's code or the environment changed between *cells*; an empty message if neither changed."""
     codes = {cell.code for cell in cells}
     if len(codes) > 1:
         return message(
-            "its cells were measured with {count} different versions of gilscope's code, because the run was continued "
-            "with --resume",
+            "the compared cells were measured with {count} different versions of gilscope's code, because the run was "
+            "continued with --resume",
             count=len(codes),
         )
     if len({bool(cell.turns) for cell in cells}) > 1:
-        return message("some of its cells were measured in time slices (--order slices), and others were not")
+        return message("some of the compared cells were measured in time slices (--order slices), and others were not")
     last = {(cell.system, cell.arm): cell.environment for cell in cells}
     changed = next((cell.arm for cell in cells if cell.environment != last[cell.system, cell.arm]), "")
-    text = message("the interpreter, packages or programs of {arm} changed between its cells", arm=changed)
+    text = message("the interpreter, packages or programs of {arm} changed between cells of the run", arm=changed)
     return text if changed else NOTHING
 
 
 def blocks_to_time(cells: Sequence[CellResult]) -> int:
-    """Return how many blocks of the same length an arm needs to be timed for LEAST_TIMED_NS; 0 if *cells* suffice."""
+    """Return how many blocks an arm needs to reach a timed window of LEAST_TIMED_NS; 0 if *cells* already reach it."""
     windows_ns = [cell.wall_ns for cell in cells if cell.clients and cell.status == "ok"]
     if not windows_ns or sum(windows_ns) >= LEAST_TIMED_NS:
         return 0
@@ -60,13 +60,13 @@ def blocks_to_time(cells: Sequence[CellResult]) -> int:
 
 
 def median_saturation(cells: Sequence[CellResult], run: Run) -> float | None:
-    """Return the median share of their available cores that the clients of *cells* used; None if unknown."""
+    """Return the share of the cores available to clients that they used, the median over *cells*; None if unknown."""
     cores = cores_of(run, CLIENT)
     return median_of(lambda cell: saturation(cell, cores), cells)
 
 
 def cores_in_use(cells: Sequence[CellResult], run: Run) -> float | None:
-    """Return the median share of all cores that services and clients of *cells* used together; None if unknown."""
+    """Return the share of all cores that services and clients used, the median over *cells*; None if unknown."""
     cores = cores_of(run, SERVICE, CLIENT)
     spent = [(cpu_ns([*cell.services, *cell.clients]), cell.wall_ns) for cell in cells if cell.status == "ok"]
     shares = [ns / wall_ns / cores for ns, wall_ns in spent if ns and wall_ns and cores]
@@ -74,7 +74,7 @@ def cores_in_use(cells: Sequence[CellResult], run: Run) -> float | None:
 
 
 def full(used: float | None, in_use: float | None, cells: Sequence[CellResult]) -> list[Message]:
-    """Return notes that the clients were busy or that all cores were in use, with the consequences; [] if neither.
+    """Return a note if the clients were busy, and a note if nearly all cores were in use, each with its consequence.
 
     used, in_use: the values of median_saturation() and cores_in_use(); None if unknown
     """
@@ -85,15 +85,15 @@ def full(used: float | None, in_use: float | None, cells: Sequence[CellResult]) 
         used=used,
     )
     whole = message(
-        "services and clients together used {most:.0%} of the cores or more, so the ratio describes both (to measure "
-        "the service alone: {remedy})",
+        "services and clients together used at least {most:.0%} of the cores, so the ratio also depends on the clients "
+        "(to measure only the services: {remedy})",
         most=MOST_IN_USE, remedy=remedy,
     )  # fmt: skip
     return [*[busy] * ((used or 0) > MOST_SATURATION), *[whole] * ((in_use or 0) >= MOST_IN_USE)]
 
 
 def disturbances(cells: Sequence[CellResult]) -> list[Message]:
-    """Return notes on what disturbed *cells*: other processes, if they were busy in any block, and other causes."""
+    """Return notes on disturbances of *cells*: busy other processes, and other disturbances if they are frequent."""
     seen, disturbed = others(cells), otherwise_disturbed(cells)
     return [
         *([seen.marks] if seen and seen.marked else []),
@@ -102,7 +102,7 @@ def disturbances(cells: Sequence[CellResult]) -> list[Message]:
 
 
 def otherwise_disturbed(cells: Sequence[CellResult]) -> list[CellResult]:
-    """Return the cells with disturbances other than processes whose CPU use is known."""
+    """Return the disturbed cells, ignoring disturbances by other processes if the CPU use of these is known."""
     return [cell for cell in cells if _otherwise(cell)]
 
 
@@ -112,7 +112,7 @@ def _otherwise(cell: CellResult) -> list[Message]:
 
 
 def idle_cores(cells: Sequence[CellResult]) -> dict[str, float]:
-    """Return how many cores each arm used between its slices, when it had no requests."""
+    """Return how many CPU cores each arm used between its time slices, while it had no requests."""
     in_turns = (cell for cell in cells if cell.turns.get("idle_ns"))
     return {
         arm: sum(cell.turns["idle_cpu_ns"] for cell in of_arm) / sum(cell.turns["idle_ns"] for cell in of_arm)
@@ -121,7 +121,7 @@ def idle_cores(cells: Sequence[CellResult]) -> dict[str, float]:
 
 
 def background(cells: Sequence[CellResult]) -> list[Message]:
-    """Return a note for each arm that did background work between its slices, with the remedy."""
+    """Return a note for each arm that did background work between its time slices, with the remedy."""
     return [
         message(
             "{arm} used {share:.0%} of a core while it had no requests, so it does background work: measure it with "
@@ -135,7 +135,7 @@ def background(cells: Sequence[CellResult]) -> list[Message]:
 
 
 def not_quiet(cells: Sequence[CellResult], disturbed: Sequence[CellResult]) -> Message:
-    """Return a note in how many of *cells* the machine was not quiet, and what disturbed them."""
+    """Return a note that says how many of *cells* were disturbed, and by what."""
     kinds = dict.fromkeys(DISTURBANCES.get(one.code, one) for cell in disturbed for one in _otherwise(cell))
     return message(
         "the machine was not quiet in {count} of {all} cells: {kinds}",

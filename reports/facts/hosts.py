@@ -1,4 +1,4 @@
-"""Facts of runs across hosts: the cores of services and clients, each host's share of the work, differences. Pure."""
+"""Facts about runs on several hosts: cores of services and clients, each host's work, and host differences. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ MACHINE: Mapping[str, Message] = {
     "cpu": message("CPU"),
     "cores_usable": message("cores"),
     "kernel": message("kernel"),
-    "governor": message("governor"),
+    "governor": message("frequency governor"),
 }
 ALONE: Mapping[str, Any] = {"hosts": {"": {}}, "services_on": "", "clients_on": [""]}  # the layout of one machine
 
 
 def cores_of(run: Run, *roles: str) -> int:
-    """Return how many cores of all hosts the processes of *roles* may run on; 0 if unknown."""
+    """Return on how many cores, over all hosts, the processes of *roles* may run; 0 if unknown."""
     layout, pins = run.plan.get("layout") or ALONE, _pins(run)
     names = {SERVICE: [layout["services_on"]], CLIENT: layout["clients_on"]}
     facts = {"": run.machine, **(run.machine.get("hosts") or {})}
@@ -51,7 +51,7 @@ def have_cores_of_their_own(run: Run) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Contribution:
-    """What one host contributed to all measured cells together.
+    """The work that one host did in a run: its processes, answered requests and CPU time over all measured cells.
 
     services, clients: the largest number of processes in a cell
     answered: the requests of the host's clients that were answered; share: their share of all requests, 0..1
@@ -70,7 +70,7 @@ class Contribution:
 
 
 def contributions(run: Run) -> dict[str, Contribution]:
-    """Return the part of each host in a run; empty for a run on one machine, or if no cell was measured."""
+    """Return each host's work in a run, by host name; empty for a run on one machine or without measured cells."""
     cells = [cell for cell in run.cells if cell.clients]
     return {name: _contribution(name, cells) for name in run.machine.get("hosts") or {} if cells}
 
@@ -99,7 +99,7 @@ def _on(name: str, processes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, 
 
 
 def host_confounds(step: Step, run: Run) -> list[Message]:
-    """Return the differences between hosts, in hardware and in the step's two runtimes; empty for one machine."""
+    """Return how hosts differ in hardware and in the builds of the step's two runtimes; empty for one machine."""
     hosts = run.machine.get("hosts") or {}
     facts = by_label({name: known(host, MACHINE) for name, host in hosts.items()})
     for runtime in (step.denominator, step.numerator):

@@ -1,4 +1,4 @@
-"""Facts from inside cells: unsteady throughput at the start, idle cores during requests, and noise. Pure.
+"""Facts about the time within cells: unsteady throughput at the start, idle cores during requests, and noise. Pure.
 
 They come from the slices and CPU times in a run. Cells without such data are left out.
 """
@@ -24,7 +24,7 @@ MOST_IDLE = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class UnevenStart:
-    """A start of a row's cells in which throughput was not yet steady.
+    """The first seconds of the cells of a row, if throughput was not yet steady in them.
 
     seconds: how long the start lasts
     loss: the share by which it lowers the number of all answers
@@ -36,7 +36,7 @@ class UnevenStart:
 
 
 def known_starts(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows that have enough cells with slices to detect that throughput was not steady at the start."""
+    """Return the rows with enough data in time slices to detect unsteady throughput at the start of their cells."""
     return [row for row in rows if len(row.good) >= FEWEST_FOR_START and whole_slices(row.good)]
 
 
@@ -48,7 +48,7 @@ def uneven_starts(rows: Sequence[Row]) -> list[UnevenStart]:
 
 
 def idle_share(row: Row, cores: int) -> float | None:
-    """Return the idle share of the cores that the connections of *row* could keep busy, the median over cells.
+    """Return the idle share (median over cells) of the cores that the connections of *row* could have kept busy.
 
     None if CPU times are unknown, if more than cores + 1 requests are in flight, or if requests come at a RATE.
     """
@@ -60,7 +60,7 @@ def idle_share(row: Row, cores: int) -> float | None:
 
 
 def _under_way(params: Mapping[str, Any]) -> float:
-    """Return how many requests are in flight at a time in a closed loop; infinite if unknown."""
+    """Return how many requests a closed loop has in flight at the same time; infinite if unknown."""
     sides: list[int] = [params.get(name) or 0 for name in ("NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES")]
     each = params.get("NUM_CONNECTIONS_PER_CLIENT") or min(sides)
     return params.get("NUM_CLIENTS", 0) * each or inf
@@ -70,13 +70,13 @@ def _under_way(params: Mapping[str, Any]) -> float:
 
 
 def typical_noise(compared: Sequence[Comparison]) -> Noise | None:
-    """Return the median noise over the comparisons of single settings, including A/A; None if it is unknown."""
+    """Return the noise of the comparisons of single settings, the median over all and A/A; None if unknown."""
     known = [one.noise for one in compared if one.noise]
     return Noise(**{name: median(noise[name] for noise in known) for name in known[0]}) if known else None
 
 
 def design_of(run: Run, compared: Sequence[Comparison], size: float) -> Design | None:
-    """Return the quickest design that detects a difference of *size*, a share, in the same cells; None if unknown."""
+    """Return the shortest run that can detect a difference of *size* (0.05: 5 %) in the same cells; None if unknown."""
     noise = typical_noise(compared)
     if noise is None:
         return None
@@ -87,10 +87,10 @@ def design_of(run: Run, compared: Sequence[Comparison], size: float) -> Design |
 
 
 def design_words(design: Design, size: float, command: str) -> Message:
-    """Return what difference a run of *design* can detect, how long it takes, and the *command* that starts it."""
+    """Return a sentence: the difference that a run of *design* can detect, its duration, and its *command*."""
     return message(
-        "To detect a difference of {size:.0%} with a probability of 80 %, measure {blocks} with cells of {seconds:g} "
-        "s. This takes {time}: {command}",
+        "To detect a difference of {size:.0%} with a probability of 80 %, measure {blocks} with cells of {seconds:g} s "
+        "each. The run takes {time}. Start it with: {command}",
         seconds=design.seconds,
         blocks=plural("{count} block", "{count} blocks", count=design.blocks),
         size=size,

@@ -1,4 +1,4 @@
-"""The measures that rows can show (completion time, throughput), and what latency means in each loop. Pure."""
+"""Completion time and throughput as measures of table rows, and what latency means in each loop. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from reports.facts.figures import LESS, MORE, completion_ns, requests_per_s
 
 @dataclass(frozen=True, kw_only=True)
 class Measure:
-    """A measure that the rows of a page show: completion time or throughput.
+    """A measure that table rows show: completion time or throughput.
 
     label:  the name with its unit
     read:   returns the value of a cell, in the unit of *label*
@@ -32,19 +32,19 @@ class Measure:
     better: Message
 
     def blocks(self, row: Row) -> list[float]:
-        """Return the value of each block that is ok."""
+        """Return the row's value in each block whose cell is ok."""
         return [self.read(cell) for cell in row.good]
 
     def median(self, row: Row) -> float:
-        """Return the median over the blocks that are ok."""
+        """Return the median of the row's values over the blocks whose cells are ok."""
         return median(self.blocks(row))
 
     def most(self, rows: Iterable[Row]) -> float:
-        """Return the largest value of all blocks of *rows* that had clients; 1 if there is none."""
+        """Return the largest value of any cell of *rows* that had clients; 1 if no cell had clients."""
         return max((self.read(cell) for row in rows for cell in row.good if cell.clients), default=1.0)
 
     def strip(self, row: Row, end: float, look: int, name: str) -> Strip:
-        """Return a strip with a bar to the median and a mark for each block, on a scale from 0 to *end*."""
+        """Return a drawing (strip) of a bar up to the median and a mark per block, on a scale from 0 to *end*."""
         middle = self.median(row)
         return Strip(
             low=0.0,
@@ -73,7 +73,7 @@ THROUGHPUT = Measure(
 
 
 def measure(*, is_timed: bool) -> Measure:
-    """Return the measure that the rows show: completion time or throughput.
+    """Return the measure that table rows show: throughput if cells ran for a duration, else completion time.
 
     is_timed: whether cells ran for a duration
     """
@@ -84,17 +84,18 @@ NOTABLE = 0.001
 WORDS = {  # by whether the loop is open: the sentence for the page, and that for a terminal
     False: (
         message(
-            "Closed loop: a client sends its next request after it has the answer, so a stalled service receives fewer "
-            "requests. Percentiles do not count the requests that would have arrived during a stall."
+            "Closed loop: a client sends its next request only after the previous answer, so a stalled service "
+            "receives fewer requests. Latency percentiles leave out the requests that would have arrived during a "
+            "stall."
         ),
         message("Latency was measured in a closed loop."),
     ),
     True: (
         message(
-            "Open loop (RATE): latency counts from the time when a request was due. Latency therefore includes delays "
-            "by stalls of the service and the wake-up latency of the client."
+            "Open loop (RATE): latency is measured from the time when a request was due. It therefore includes delays "
+            "caused by stalls of the service, and the wake-up latency of the client."
         ),
-        message("Latency counts from the time when a request was due (RATE)."),
+        message("Latency is measured from the time when a request was due (open loop, RATE)."),
     ),
 }
 
@@ -105,7 +106,7 @@ def is_open(params: Mapping[str, Any]) -> bool:
 
 
 def loop_words(rows: Sequence[Row], *, is_brief: bool = False) -> list[Message]:
-    """Return sentences on the meaning of the latencies of *rows*, and on requests that were never sent.
+    """Return sentences that explain the latencies of *rows*, and a sentence on unsent requests if there were any.
 
     is_brief: whether to use the short sentences for a terminal
     """
@@ -116,8 +117,8 @@ def loop_words(rows: Sequence[Row], *, is_brief: bool = False) -> list[Message]:
     due = overdue + sum(client["requests"] for client in clients)
     if overdue > NOTABLE * due:
         never = message(
-            "{share:.1%} of the requests that were due were never sent, because clients or services cannot keep up "
-            "with RATE. Percentiles are therefore lower bounds.",
+            "{share:.1%} of the due requests were never sent, because clients or services could not keep up with RATE. "
+            "The latency percentiles are therefore lower bounds.",
             share=overdue / due,
         )
         words.append(never)

@@ -21,7 +21,7 @@ STEAL = "steal"  # the name in top and /proc/stat for CPU time that the host of 
 
 @dataclass(frozen=True, kw_only=True)
 class Others:
-    """Shares of the cores' time, 0..1, that other processes used in timed windows.
+    """The shares of CPU time (0..1) that other processes used while clients were timed.
 
     share:      the share over all blocks; with several hosts, that of the busiest host
     by_block:   the share in each block
@@ -41,7 +41,7 @@ class Others:
 
     @property
     def is_busy(self) -> bool:
-        """Whether more than MOST_MARKED of the blocks are marked, so that a verdict must say so."""
+        """Whether a verdict must mention other processes: more than MOST_MARKED of the blocks are marked."""
         return len(self.marked) > len(self.by_block) * MOST_MARKED
 
     @property
@@ -55,12 +55,13 @@ class Others:
         if not self.neighbours:
             return said
         return message(
-            "{said}; the processes named by --neighbour used{names}", said=said, names=_named(self.neighbours)
+            "{said}; processes named with --neighbour are counted "
+            "separately{names}", said=said, names=_named(self.neighbours)
         )
 
     @property
     def marks(self) -> Message:
-        """A clause with the share that other processes used, and the number of marked blocks."""
+        """A clause with the share of the cores that other processes used, and the number of blocks above MOST_SHARE."""
         return message(
             "{used}; the share was above {most} in {count} of {all} blocks",
             used=self.used,
@@ -71,10 +72,10 @@ class Others:
 
     @property
     def blocks(self) -> Message:
-        """A clause with the share that other processes used, in total and in each block, with marks."""
+        """A clause with the share of the cores that other processes used, in total and in each block."""
         shares = (f"{_percent(share)}{' !' * (share > MOST_SHARE)}" for share in self.by_block.values())
         return message(
-            "{used}; by block: {shares} (! means more than {most})",
+            "{used}; share in each block: {shares} (! marks more than {most})",
             used=self.used,
             shares=", ".join(shares),
             most=whole_percent(MOST_SHARE),
@@ -103,7 +104,7 @@ def others(cells: Iterable[CellResult]) -> Others | None:
 
 
 def beside(cells: Iterable[CellResult], cores: int) -> Message:
-    """Return 'PostgreSQL used 31 % of the CPU, 420 us for each request.' of each program beside the services."""
+    """Return a sentence on the CPU use of each program, such as PostgreSQL, that ran beside the services."""
     good = [cell for cell in cells if cell.beside and cell.wall_ns and cell.answered]
     return chained(
         (
@@ -124,7 +125,7 @@ def _most(by_host: Mapping[str, Sequence[Seen]]) -> float:
 
 
 def _by_name(by_host: Mapping[str, Sequence[Seen]], kind: Literal["busiest", "neighbours"]) -> dict[str, float]:
-    """Return the share of each process by name, with its host if there is one; the largest first."""
+    """Return the CPU share of each process, largest first, by its name or, with several hosts, 'host: name'."""
     shares = {
         f"{host}: {name}" if host else name: _mean(seen, [one[kind].get(name, 0.0) for one in seen])
         for host, seen in by_host.items()
@@ -134,7 +135,7 @@ def _by_name(by_host: Mapping[str, Sequence[Seen]], kind: Literal["busiest", "ne
 
 
 def _mean(seen: Sequence[Seen], shares: Sequence[float]) -> float:
-    """Return the mean of *shares*, weighted by the cores and the time of each of *seen*."""
+    """Return the mean of *shares*, weighted by the CPU time (cores x window) that each record in *seen* covers."""
     return fmean(shares, [one["cores"] * one["window_ns"] for one in seen])
 
 

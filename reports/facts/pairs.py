@@ -1,4 +1,4 @@
-"""Pairs: the cells of the two arms of every step, for each setting and for all settings together. Pure.
+"""Pairs: the cells of two arms to compare, for each setting and for all settings together. Pure.
 
 Arms are runtimes, or services that already run. Each such service is compared with the first one, as step `other`.
 """
@@ -31,7 +31,7 @@ ByBlock = dict[int, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """The cells of a step, for one setting or for several settings.
+    """The cells of the two arms that a step compares, for one setting or for several settings.
 
     arms:  the cells of the denominator and of the numerator
     over:  the pairs of the single settings, if this pair covers several settings
@@ -51,17 +51,17 @@ class Pair:
 
     @property
     def cells(self) -> list[CellResult]:
-        """The cells of both arms."""
+        """The cells of both compared arms in one list."""
         return [cell for cells in self.arms.values() for cell in cells.values()]
 
     @property
     def singles(self) -> tuple["Pair", ...]:
-        """The pairs of the single settings; the pair itself if it covers one setting."""
+        """The pairs of single settings that this pair covers; the pair itself if it covers one setting."""
         return self.over or (self,)
 
     @cached_property
     def gate(self) -> Message:
-        """The validity check that the pair's cells fail; an empty message if they pass all."""
+        """The validity check that the pair's cells fail; an empty message if they pass all checks."""
         if not self.over:
             return gate(self.cells)
         passed = [pair for pair in self.over if pair.is_comparable]
@@ -69,7 +69,7 @@ class Pair:
 
     @property
     def is_comparable(self) -> bool:
-        """Whether the pair's cells pass all validity checks and both arms share a block."""
+        """Whether the pair's cells pass all validity checks and at least one block measured both arms."""
         return bool(not self.gate and self.ratios)
 
     @cached_property
@@ -83,46 +83,46 @@ class Pair:
         return self._mean(totals, times_ns)
 
     def log_ratios(self, read: Callable[[CellResult], float | None]) -> ByBlock:
-        """Return ln(denominator / numerator) of the values that *read* returns for cells, by block."""
+        """Return ln(denominator's value / numerator's value) by block. *read* returns the value of a cell."""
         return self._mean(
             log_ratios, lambda cells: {block: value for block, cell in cells.items() if (value := read(cell))}
         )
 
     def _mean(self, of: Callable[..., ByBlock], known: Callable[[Cells], ByBlock]) -> ByBlock:
-        """Return what *of* computes from both arms' cells, by block; for several settings, the mean."""
+        """Return the results of *of* for the cells of both arms, by block; for several settings, their mean."""
         passed = [single for single in self.singles if not (self.over and single.gate)]
         return mean_over_cells(of(*map(known, single.arms.values())) for single in passed)
 
     @property
     def far_slower(self) -> dict[str, int]:
-        """The number of cells per arm that took over 25 % more time per request than the arm's median cell."""
+        """The number of cells per arm that took more than 25 % more time per request than the arm's median cell."""
         logs = {side: [*map(log, times_ns(cells).values())] for side, cells in self.arms.items()}
         return {side: sum(time - median(times) > FAR_SLOWER for time in times) for side, times in logs.items()}
 
 
 def parameters(setting: Setting) -> dict[str, Any]:
-    """Return the parameters of a setting by name."""
+    """Return the values of a setting's parameters by parameter name."""
     return dict(json.loads(setting[1] or "{}"))
 
 
 def times_ns(cells: Cells) -> ByBlock:
-    """Return the time per request of the cells that are ok, in ns, by block."""
+    """Return the time per request in ns of each cell that is ok, by block."""
     return request_ns(cell for cell in cells.values() if cell.status == "ok" and cell.clients)
 
 
 def addresses(run: Run) -> dict[str, str]:
-    """Return {arm: URL} of services that already ran, in the plan's order; empty if there are none."""
+    """Return {arm: URL} of the services that gilscope did not start, in the plan's order; empty if there are none."""
     own = run.plan.get("own") or {}
     return {one["name"]: one["url"] for one in own.get("targets", ())}
 
 
 def group_name(run: Run) -> str:
-    """Return the name that replaces a system in comparisons between services that already ran."""
+    """Return the name that replaces the system's name in comparisons of services that gilscope did not start."""
     return str(run.plan["own"]["name"])
 
 
 def pairs(run: Run) -> list[Pair]:
-    """Return a pair for every setting and every step whose two arms both took part.
+    """Return a pair for each setting and each step, if both arms of the step took part in the setting.
 
     If there are several settings, pairs over all settings come last. A plan that names its judged steps has no pairs
     over all settings.

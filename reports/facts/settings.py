@@ -1,4 +1,4 @@
-"""Names of settings: the system, and what distinguishes the setting from others of the same system. Pure."""
+"""Names of settings: the system, and the parameters that distinguish settings of the same system. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from reports.facts.pairs import OVER_ALL
 
 
 def value_text(value: Value) -> str:
-    """Return a parameter's value as a plan writes it: true, none, 10."""
+    """Return a parameter's value as text in the spelling of plans, such as true, none or 10."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "none" if value is None else str(value)
@@ -35,17 +35,17 @@ def varying(all_rows: Iterable[Row]) -> list[str]:
 
 
 def shown(row: Row, names: Iterable[str]) -> dict[str, str]:
-    """Return those of *names* that are parameters of the row, with their values as text."""
+    """Return the parameters of the row that *names* lists, with their values as text."""
     return {name: value_text(row.params[name]) for name in names if name in row.params}
 
 
 def parameter_values(params: Mapping[str, Value], names: Iterable[str]) -> str:
-    """Return the parameters among *names* as text: 'SELECT_MODE all, NUM_MULTI_SOCKET 10'."""
+    """Return the parameters that *names* lists as text, such as 'SELECT_MODE all, NUM_MULTI_SOCKET 10'."""
     return ", ".join(f"{name} {value_text(params[name])}" for name in names if name in params)
 
 
 def labels(every: Sequence[Series]) -> list[Message]:
-    """Return what distinguishes each series from the others: 'system 2, PAYLOAD_BYTES 0'; empty if nothing does."""
+    """Return a label for each series that distinguishes it from the others, such as 'system 2, PAYLOAD_BYTES 0'."""
     telling = varying_names(each.params for each in every)
     systems = len({each.system for each in every}) > 1
     return [
@@ -63,13 +63,13 @@ def labels(every: Sequence[Series]) -> list[Message]:
 
 
 def about(sentence: Message, *subjects: Message | str) -> Message:
-    """Return *sentence* after its non-empty *subjects*: 'system 2, 3.14t: ...'."""
+    """Return *sentence* preceded by its non-empty *subjects*, such as 'system 2, 3.14t: ...'."""
     named = listed(filter(None, subjects))
     return message("{about}: {sentence}", about=named, sentence=sentence) if named else sentence
 
 
 class Settings:
-    """The names of the settings of a run.
+    """The full and short names of the settings of a run.
 
     titles: the titles of the systems, by number or name
     """
@@ -89,7 +89,7 @@ class Settings:
         return message("System {number}", number=system) if system.isdigit() else verbatim(system)
 
     def head(self, system: str) -> Message:
-        """Return a system with its title: 'System 4: Multi-socket pool'."""
+        """Return the name and title of a system, such as 'System 4: Multi-socket pool'."""
         title = Message(msgid=self._titles.get(system, ""))
         return message("{name}: {title}", name=self.number(system), title=title) if title else self.number(system)
 
@@ -101,18 +101,18 @@ class Settings:
         return message("{name} - {values}", name=self.head(system), values=values) if values else self.head(system)
 
     def short(self, system: str, params: Mapping[str, Any]) -> Message:
-        """Return the short name of a setting. It has the system's title only if no parameter distinguishes it."""
+        """Return the short name of a setting. The system's title is included only if no parameter is."""
         if system == OVER_ALL:
             return message("all settings")
         values = self.values(system, params)
         return listed([self.number(system), values]) if values else self.head(system)
 
     def where(self, system: str, params: Mapping[str, Any], *more: str) -> Message:
-        """Return a setting with other texts, such as the arm: 'System 4, SELECT_MODE all, 3.14t'."""
+        """Return a setting followed by other texts such as the arm: 'System 4, SELECT_MODE all, 3.14t'."""
         return listed(filter(None, [self.number(system), self.values(system, params), *more]))
 
     def profiled(self, profile: Mapping[str, Any]) -> Message:
-        """Return a profile's sentence after its runtime and setting: '3.14t, System 4: the hottest function is ...'."""
+        """Return a profile's sentence after runtime and setting, such as '3.14t, System 4: the hottest line is ...'."""
         return message(
             "{runtime}, {setting}: {sentence}.",
             runtime=profile["runtime"],
@@ -121,6 +121,6 @@ class Settings:
         )
 
     def values(self, system: str, params: Mapping[str, Any]) -> Message | str:
-        """Return what distinguishes a setting within its system: the plan's title, or parameters with values."""
+        """Return what distinguishes a setting from others of its system: its title in the plan, or parameters."""
         title = self._plan_titles.get(setting_key(system, params))
         return Message(msgid=title) if title else parameter_values(params, self._varying.get(system, self._in_all))

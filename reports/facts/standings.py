@@ -1,4 +1,4 @@
-"""Standings: a ranking of different systems at the same work, with each one's share of the reference's throughput."""
+"""Rankings of different systems that do the same work, with throughput relative to a reference system."""
 
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ OWN_CHOICE = "NUM_SERVER_THREADS"  # a parameter of one contestant: Netty takes 
 
 @dataclass(frozen=True)
 class Standing:
-    """One contestant of a contest: a row and its name.
+    """One system in a ranking: its row and its name.
 
     name:   system, own parameters and runtime, as far as contestants differ in them
     base:   the row of the contestant to which shares refer
@@ -36,18 +36,18 @@ class Standing:
 
     @property
     def share(self) -> Estimate | None:
-        """The contestant's requests/s divided by those of the base."""
+        """The contestant's requests/s divided by those of the reference contestant."""
         return rate_share(self.row, self.base)
 
     @property
     def cells(self) -> str:
-        """The groups of the contestant's cells, as Traces names them."""
+        """The names of the contestant's groups of cells, for links on the page."""
         return of_row(self.row)
 
 
 @dataclass(frozen=True)
 class Contest:
-    """The contestants at one setting, the fastest first.
+    """A ranking (contest) of the systems that were measured at one setting, the fastest first.
 
     setting: the parameters that vary between contests
     about:   what else the contestants have in common that those of other contests do not have
@@ -59,16 +59,16 @@ class Contest:
 
     @property
     def label(self) -> Message:
-        """The setting as text; empty if there is only one setting."""
+        """The contest's setting as text; empty if there is only one setting."""
         return self.label_without("")
 
     @property
     def reference(self) -> Standing:
-        """The contestant whose throughput is the base of all shares."""
+        """The contestant by whose throughput the throughput of all contestants is divided."""
         return next(standing for standing in self.standings if standing.row is standing.base)
 
     def label_without(self, parameter: str) -> Message:
-        """Return the setting as text, without one parameter."""
+        """Return the contest's setting as text, without *parameter*."""
         values = [f"{name} {value_text(value)}" for name, value in self.setting.items() if name != parameter]
         return listed([*([self.about] if self.about else []), *values])
 
@@ -80,7 +80,7 @@ def contests(
     reference: Container[str] = (),
     kind: Callable[[Row], Message] = lambda row: NOTHING,
 ) -> list[Contest]:
-    """Return a contest for each combination of parameter values that the rows of a kind have in common.
+    """Return a ranking (contest) for each combination of values of the parameters that all rows of a kind have.
 
     rows:      rows without figures take no part
     reference: shares refer to the fastest of these systems; to the fastest of all systems if none is given
@@ -100,7 +100,7 @@ def contests(
 
 
 def _setting_names(rows: Sequence[Row]) -> list[str]:
-    """Return the parameters that all rows have and that vary, except for OWN_CHOICE if only one system varies it."""
+    """Return the varying parameters that all rows have, except OWN_CHOICE if only one of several systems varies it."""
     systems = grouped(rows, attrgetter("system"))
     choosing = [system for system, own in systems.items() if OWN_CHOICE in varying(own)]
     own_choice = OWN_CHOICE if len(choosing) == 1 and len(systems) > 1 else ""
@@ -129,6 +129,6 @@ def rate(row: Row) -> float:
 
 
 def rate_share(row: Row, base: Row) -> Estimate | None:
-    """Return the requests/s of *row* divided by those of *base*, paired by block; None if no block has both."""
+    """Return the throughput of *row* as a share of that of *base*, paired by block; None if no block has both rows."""
     logarithm = paired_effect(request_ns(base.good), request_ns(row.good))
     return logarithm.ratio if logarithm else None

@@ -1,4 +1,4 @@
-"""Steps: which runtimes are compared, and the cause of each comparison: version, build, GIL or JIT. Pure."""
+"""Steps: which runtimes are compared, and in what they differ, such as version, build, GIL or JIT. Pure."""
 
 import itertools
 from collections import defaultdict
@@ -52,13 +52,13 @@ class Step:
 
 
 def causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[StepName, ...]:
-    """Return in which causes two runtimes differ: version, patch (within a version), build, lock (GIL), jit."""
+    """Return in what two runtimes differ: version, patch (within a version), build, lock (GIL), jit."""
     differs = [cause for cause, name in CAUSES.items() if getattr(denominator, name) != getattr(numerator, name)]
     return tuple(cause for cause in differs if cause != "patch" or "version" not in differs)
 
 
 def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
-    """Return the steps between neighbouring runtimes, then the whole step from the first to the last, then A/A.
+    """Return the comparisons (steps) of neighbouring runtimes, then of the first with the last, then of A/A.
 
     arms:  names of the runtimes that took part; `native` has no steps
     again: {name of the second A/A arm: its runtime}
@@ -79,13 +79,13 @@ def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Map
 
 
 def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
-    """Return a step `best` from each runtime to the last. It compares the best services, whose designs may differ."""
+    """Return a step `best` per runtime, which compares its best service with that of the last runtime."""
     *others, last = named = _named(arms, facts)
     return [_step(named, name, last, "best") for name in others]
 
 
 def _named(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> dict[RuntimeName, RuntimeName]:
-    """Return {runtime name with its patch release: name without it}, in the order in which the arms are compared.
+    """Return a mapping from runtime names with patch release to names without it, in the order of comparison.
 
     An arm without facts gets the patch release of other arms of its version. Default builds come first, by version,
     then free-threaded builds, those with the GIL first.
@@ -105,7 +105,7 @@ def _named(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> dict[
 
 
 def _neighbours(chain: Sequence[RuntimeName]) -> list[Edge]:
-    """Return the pairs of runtimes that differ in one cause: build or GIL, JIT, or successive releases."""
+    """Return the pairs of runtimes with a single difference: build or GIL, JIT, or two successive releases."""
     groups: dict[Any, list[RuntimeName]] = defaultdict(list)
     for name in chain:
         groups["release", name.version, name.patch, name.jit_enabled].append(name)
@@ -115,7 +115,7 @@ def _neighbours(chain: Sequence[RuntimeName]) -> list[Edge]:
 
 
 def _joined(chain: Sequence[RuntimeName], pairs: Sequence[Edge]) -> list[Edge]:
-    """Return *pairs*, plus the pairs of neighbours in *chain* that *pairs* do not connect, even indirectly."""
+    """Return *pairs*, plus each pair of neighbours in *chain* that no sequence of *pairs* connects."""
     joined, reached = list(pairs), {name: {name} for name in chain}
     for one, other in (*pairs, *itertools.pairwise(chain)):
         if reached[one] is not reached[other]:
@@ -143,11 +143,11 @@ def _step(
 
 
 def not_separated(found: Sequence[Step]) -> list[Message]:
-    """Return a sentence for each step with several causes, with the runtimes that would separate the causes."""
+    """Return a sentence for each step with several causes: which more runtimes would measure each cause alone."""
     return [
         message(
-            "{denominator} and {numerator} differ in {causes}, and no runtime between them was measured. To separate "
-            "these causes, add --runtime {runtimes}.",
+            "{denominator} and {numerator} differ in several causes: {causes}. To measure the effect of each cause, "
+            "add --runtime {runtimes}.",
             denominator=step.denominator, numerator=step.numerator, runtimes=",".join(step.between),
             causes=listed([NAMES[cause] for cause in step.causes], COMMA, AND),
         )
@@ -165,7 +165,7 @@ def _between(start: RuntimeName, end: RuntimeName, differs: Sequence[str]) -> tu
 
 
 def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Message]:
-    """Return how the two builds of a step differ, apart from the cause that the step is about.
+    """Return how the two builds of a step differ, apart from the difference that the step measures.
 
     These are compiler, flags, the incremental garbage collector, the version if it is not the cause, and versions of
     the packages in a user's own environment.

@@ -1,4 +1,4 @@
-"""Comparisons of one process with many threads and many processes with few threads. Pure."""
+"""Comparisons between one process with many threads and many processes with few threads each. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ def shape_text(shape: Shape) -> str:
 
 
 def measured_shape(cells: Sequence[CellResult]) -> Shape | None:
-    """Return how many processes and threads the services of *cells* really had (medians); None if unknown."""
+    """Return the median numbers of processes and threads that the services of *cells* had; None if unknown."""
     counted = [
         served for cell in cells if (served := [one for each in cell.services for one in each.get("workers", ())])
     ]
@@ -33,7 +33,7 @@ def measured_shape(cells: Sequence[CellResult]) -> Shape | None:
 
 
 def loop_share(cells: Sequence[CellResult]) -> tuple[int, float]:
-    """Return the largest number of event loops per process, and the busiest loop's median share of connections."""
+    """Return the largest number of event loops per process, and the busiest loop's share of connections (median)."""
     loops = [
         one["loops"] for cell in cells for each in cell.services for one in each.get("workers", ()) if one["loops"]
     ]
@@ -43,18 +43,18 @@ def loop_share(cells: Sequence[CellResult]) -> tuple[int, float]:
 
 
 def differ(one: Shape, other: Shape) -> bool:
-    """Return whether the numbers of processes differ, or the numbers of threads by more than a factor of 2."""
+    """Return whether two services differ in processes, or in threads per process by more than a factor of 2."""
     return one[0] != other[0] or max(one[1], other[1]) > 2 * min(one[1], other[1])
 
 
 def shape_confounds(arms: tuple[str, str], cells: tuple[Sequence[CellResult], Sequence[CellResult]]) -> list[Message]:
-    """Return a list: one confound if the arms ran with different numbers of processes or threads, else empty."""
+    """Return a list with one confound if the arms had different numbers of processes or threads, else []."""
     one, other = map(measured_shape, cells)
     if one is None or other is None or not differ(one, other):
         return []
     return [
         message(
-            "{denominator} ran as {one} and {numerator} as {other} (processes x threads)",
+            "{denominator} ran with {one} and {numerator} with {other} (processes x threads)",
             denominator=arms[0], numerator=arms[1], one=shape_text(one), other=shape_text(other),
         )
     ]  # fmt: skip
@@ -67,7 +67,7 @@ NO_LOAD = -1
 
 @dataclass(frozen=True)
 class MeasuredShape:
-    """A measured combination: a number of processes with a number of threads each, under one arm.
+    """A number of processes with a number of threads each, measured under one arm.
 
     cells: one cell per block
     asked: the requested shape, if the service ran in a different shape
@@ -85,18 +85,18 @@ class MeasuredShape:
         return shape_text((self.processes, self.threads))
 
     def middle(self, read: Reader) -> float | None:
-        """Return the median of what *read* returns for the cells; None if it is unknown for all of them."""
+        """Return the median of the values that *read* returns for the cells; None if all are unknown."""
         return median_of(read, self.cells)
 
     @property
     def requests_per_s(self) -> float | None:
-        """The throughput with these processes and threads, the median over the blocks."""
+        """The requests/s with this number of processes and threads, the median over the blocks."""
         return self.middle(requests_per_s)
 
 
 @dataclass(frozen=True)
 class Topology:
-    """A series in which the number of processes and the threads per process vary, with its label.
+    """A series of cells in which the number of processes and of threads per process vary, with a label.
 
     places: the measured shapes by load, ordered by arm, then by descending number of processes
     """
@@ -107,13 +107,13 @@ class Topology:
 
     @property
     def all_places(self) -> list[MeasuredShape]:
-        """The measured combinations of processes and threads, of all loads together."""
+        """The measured combinations of processes and threads at all loads, in one list."""
         return [*chain.from_iterable(self.places.values())]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A comparison at one load: threads without the GIL against threads with the GIL and against processes.
+    """A comparison at one load: one process without the GIL against one, and against many, with the GIL.
 
     threaded: one process with many threads, without the GIL
     one:      one process with as many threads, with the GIL
@@ -141,19 +141,19 @@ class Claim:
 
     @property
     def is_same_version(self) -> bool:
-        """Whether both sides run the same version of Python."""
+        """Whether the compared arms run the same version of Python."""
         return RuntimeName(self.threaded.arm).version == RuntimeName(self.one.arm).version
 
     @property
     def leader(self) -> MeasuredShape | None:
-        """The side that serves more, threads or processes, by interval and p; None if that is undecided."""
+        """The side with more throughput, *threaded* or *many*; None if interval or p leave this undecided."""
         if self.over_many is None or self.p > ALPHA or self.over_many.low <= 1 <= self.over_many.high:
             return None
         return self.threaded if self.over_many.low > 1 else self.many
 
 
 def topologies(cells: Cells) -> list[Topology]:
-    """Return all topologies of a run, in the plan's order. A user's service has no load parameter: NO_LOAD."""
+    """Return all topologies of a run, in the plan's order. A user's service without a load parameter has NO_LOAD."""
     kept = [
         each
         for each in (*cells.series((SERVICES, WORKERS, LOAD)), *cells.series((SERVICES, WORKERS)))
@@ -163,7 +163,7 @@ def topologies(cells: Cells) -> list[Topology]:
 
 
 def _places(swept: Series) -> dict[int, list[MeasuredShape]]:
-    """Return the combinations of processes and threads by load, as services really ran, not as requested."""
+    """Return the combinations of processes and threads by load, as measured in services, not as requested."""
     arms = swept.arms
 
     def order(cell: CellResult) -> tuple[int, int, int, int]:
@@ -181,9 +181,10 @@ def _places(swept: Series) -> dict[int, list[MeasuredShape]]:
 
 
 def claims(run: Run, every: Sequence[Topology], cores: int) -> list[Claim]:
-    """Return one comparison (claim) per load and free-threaded runtime. Needs a default build. All are one family.
+    """Return a comparison (claim) per load and free-threaded runtime, with p adjusted for all of them.
 
     The default build of the same version is used if it was measured, or else the last default build.
+    Without a default build, there are no claims.
     """
     made: list[Claim] = []
     for topology in every:
@@ -199,7 +200,7 @@ def claims(run: Run, every: Sequence[Topology], cores: int) -> list[Claim]:
 
 
 def _claims(topology: Topology, free: str, default: str, cores: int) -> Iterator[Claim]:
-    """Yield a comparison of two arms (a claim) for each load.
+    """Yield a claim for each load: a free-threaded runtime compared with a default build.
 
     Prefers as many threads as cores, else MANY_THREADS, else the largest number of threads that was measured. Prefers
     one process with one thread for each core, else the most processes with the fewest threads.
@@ -238,7 +239,7 @@ def _ratio(below: Mapping[int, float], above: Mapping[int, float]) -> Estimate |
 
 
 def _taken_bytes(place: MeasuredShape) -> dict[int, int]:
-    """Return the memory of all services, in bytes, by block."""
+    """Return the total memory of the services in bytes, by block."""
     return {cell.block: taken for cell in place.cells if (taken := memory_bytes(cell.services))}
 
 

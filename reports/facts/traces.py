@@ -1,4 +1,4 @@
-"""Traces: how a figure on the page names the cells that it comes from. Pure.
+"""Traces: names of cells, by which the page links a figure to the cells that it was computed from. Pure.
 
 A cell's line in the table of cells has an id. A figure over several blocks names groups: the beginnings of ids.
 """
@@ -19,7 +19,7 @@ def slug(arm: str) -> str:
 
 
 def group(cell: CellResult) -> str:
-    """Return the group of a cell: the part of its lines' ids that is the same in all blocks."""
+    """Return the name of a cell's group: the part of the id of its table line that is the same in all blocks."""
     return f"{slug(cell.arm)}-{cell.cell_id}"
 
 
@@ -44,7 +44,7 @@ def of_row(row: Row) -> str:
 
 
 def together(groups: Iterable[str]) -> str:
-    """Join lists of names that spaces separate to one such list, with each name once."""
+    """Join space-separated lists of names into one list that has each name once."""
     return " ".join(dict.fromkeys(" ".join(groups).split()))
 
 
@@ -59,7 +59,7 @@ class Traces:
                 self._groups[setting_key(group_name(run), row.params), arm] = of_row(row)
 
     def of(self, one: Comparison) -> str:
-        """Return the groups of both arms of a comparison, the denominator's first."""
+        """Return the names of the groups of both arms of a comparison, the denominator's first."""
         settings = [setting_key(some["system"], some["params"]) for some in one.settings]
         below = above = settings or [setting_key(one.system, one.params)]
         if one.system == BEST:

@@ -1,1 +1,1 @@
-"""Renderers of documents: HTML page, Markdown, terminal, and figures as SVG and PNG. They know no topic."""
+"""Renderers for documents on any topic: HTML, Markdown and terminal output, and figures as SVG and PNG."""

@@ -1,4 +1,4 @@
-"""A second process that draws figures with matplotlib while this process writes the tables."""
+"""A second process that draws figures with matplotlib while the main process writes the tables."""
 
 import os
 import pickle
@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True, kw_only=True)
 class Drawn:
-    """The drawings of a figure.
+    """The drawings of a figure, for the page and as files.
 
     panels: title and SVG of each panel for the page
     files: contents by file name
@@ -41,7 +41,7 @@ class Failure:
 
 
 class NotDrawn(Exception):
-    """The error that the second process could not draw a figure."""
+    """An error: the second process could not draw a figure."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.cause)
@@ -49,7 +49,7 @@ class NotDrawn(Exception):
 
 
 def failure(error: Exception) -> Failure:
-    """Return the description of an exception. For NotDrawn it describes the exception in the second process."""
+    """Return the description of an exception; for NotDrawn, that of the exception in the second process."""
     if isinstance(error, NotDrawn):
         return error.failure
     last = traceback.extract_tb(error.__traceback__)[-1]
@@ -57,7 +57,7 @@ def failure(error: Exception) -> Failure:
 
 
 class Drawings:
-    """The second process. It starts early, draws the figures that are passed to ask(), and ends with this process."""
+    """The second process, which draws the figures that are passed to ask() and ends with the main process."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(

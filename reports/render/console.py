@@ -38,7 +38,7 @@ def _is_unicode(encoding: str) -> bool:
 
 
 def wrapped(text: str, width: int) -> str:
-    """Return *text* in lines of at most *width* columns. A Chinese character takes two; a line may end after any."""
+    """Return *text* in lines of at most *width* columns. Chinese characters are 2 wide; lines may break after each."""
     lines, line = [""], 0
     for word in _words(" ".join(text.split())):
         columns = cell_len(word.rstrip())
@@ -51,5 +51,5 @@ def wrapped(text: str, width: int) -> str:
 
 
 def _words(text: str) -> list[str]:
-    """Return the parts after which a line may end: a word or a wide character, with trailing punctuation and space."""
+    """Split *text* after each word and each wide character, including the punctuation and space that follow."""
     return re.findall(rf"(?:[^\s{WIDE}]+|[{WIDE}])[{MARKS}]* *", text)

@@ -1,4 +1,4 @@
-"""Figures drawn by matplotlib, as SVG in the page's colours and as SVG and PNG files of plots/."""
+"""Draw figures with matplotlib: as SVG in the page's colours, and as SVG and PNG files in plots/."""
 
 import pickle
 import re
@@ -33,12 +33,12 @@ def _patterned(bars: re.Match[str]) -> str:
 
 
 def _short(places: re.Match[str]) -> str:
-    """Return SVG coordinates rounded down to two decimals, which is as much as can be seen."""
+    """Return SVG coordinates rounded down to two decimals. More decimals make no visible difference."""
     return re.sub(r"(\.\d\d)\d+", r"\1", re.sub(r"([MLCz]) ?\n?", r"\1", places[0].replace("\n", "")))
 
 
 def _link(start: re.Match[str]) -> str:
-    """Return the start of a link to the cells of a mark, with its tooltip."""
+    """Return the opening tag of a link from a mark to its cells, with a tooltip."""
     cells, _, quoted = start[1].removeprefix(LINK).partition("|")
     cells, tip = escape(cells), escape(unquote(quoted))
     return f'<a href="#cells" data-cells="{cells}" tabindex="-1" aria-label="{tip}"><title>{tip}</title>'
@@ -64,7 +64,7 @@ ABOVE_TITLE, BELOW_TITLE = 0.16, 0.08
 
 
 def page_panels(figure: Figure, language: Language) -> list[tuple[str, str]]:
-    """Return title and SVG of each panel of a figure that has curves, for the page."""
+    """Return the title and, for the page, the SVG of each panel that has curves."""
     language = Printable(language)
     with panels.style():
         return [
@@ -148,7 +148,7 @@ def _place(
 
 
 def _lines(words: Message, width: float, character: float, language: Language) -> Sequence[str]:
-    """Return the text in lines that fit into *width* inches."""
+    """Return the text, split into lines that fit into *width* inches."""
     return wrap(language.text(words), int((width - 2 * EDGE) / character), break_on_hyphens=False)
 
 

@@ -26,7 +26,7 @@ _PANEL = re.compile(f"{_START}([^{_BETWEEN}{_END}]*){_BETWEEN}([0-9]+){_END}")
 
 
 class _Linking(Language):
-    """A variant of a language that puts markers around values from cells, so that the page can make links of them."""
+    """A language whose texts have markers around values from cells. The page turns marked values into links."""
 
     def __init__(self, language: Language) -> None:
         super().__init__(language.name, language.catalog)
@@ -77,7 +77,7 @@ def _strips() -> Any:
 
 
 class _Words:
-    """The functions that the templates call: they turn parts of a document into mark-up in one language."""
+    """The functions that templates call to turn parts of a document into mark-up in one language."""
 
     def __init__(self, language: Language, *, has_cells: bool) -> None:
         self.language = Printable(language)
@@ -135,12 +135,12 @@ class _Words:
         return "".join(f' {name}="{escaped(value)}"' for name, value in pairs.items() if value)
 
     def heading(self, column: Column) -> Markup:
-        """Return the scale that stands above the drawings (strips) of a table column."""
+        """Return the scale that a table column of drawings (strips) has as its heading."""
         assert column.strip is not None
         return Markup(_strips().scale(replace(column.strip, tip=column.strip.tip or self.language.text(column.head))))
 
     def choices(self, table: Table, column: int) -> list[str]:
-        """Return the different texts of a column, for a filter."""
+        """Return the distinct texts of a table column as the choices of its filter."""
         return list(dict.fromkeys(line[column].text(self.language) for line in table.lines))
 
     def json(self, value: Any) -> Markup:
@@ -148,7 +148,7 @@ class _Words:
         return htmlsafe_json_dumps(value, separators=(",", ":"))
 
     def panels(self, figure: Figure) -> list[tuple[str, Markup]]:
-        """Return the title and the placeholder of each panel. Drawings replace placeholders in the complete page."""
+        """Return the title and a placeholder of each panel of a figure. page() replaces placeholders by drawings."""
         self.figures.append(figure)
         titles = [self.language.text(panel.title) for panel in figure.panels if panel.curves]
         return [(title, Markup(f"{_START}{figure.key}{_BETWEEN}{place}{_END}")) for place, title in enumerate(titles)]
@@ -160,7 +160,7 @@ class _Words:
         return figures.page_panels(figure, self.language)
 
     def of_page(self, key: str) -> Markup:
-        """Return one of the page's own texts as mark-up."""
+        """Return a fixed text of the page, such as 'Contents', as mark-up."""
         return self.text(OF_PAGE[key])
 
 
@@ -169,7 +169,7 @@ OF_PAGE = {
     "contents": message("Contents"),
     "data": message("Data table"),
     "filter": message("Filter by text"),
-    "any": message("any"),
+    "any": message("any value"),
     "show_all": message("Show all"),
     "shown": message("{shown} of {all} cells"),
 }
@@ -194,7 +194,7 @@ def unbroken(command: str) -> Markup:
 
 @cache
 def sign(look: int) -> Markup:
-    """Return an arm's marker as SVG, to stand beside the arm's name."""
+    """Return an arm's marker as SVG, for display beside the arm's name."""
     place = look % COUNT
     return Markup(
         '<svg class="sign" width="12" height="12" aria-hidden="true" focusable="false">'
@@ -203,7 +203,7 @@ def sign(look: int) -> Markup:
 
 
 def _links(text: str, *, is_linked: bool) -> Markup:
-    """Return text as mark-up with links for the parts that come from cells. Only the outermost part is linked."""
+    """Return text as mark-up in which parts from cells are links. Of nested parts, only the outermost is a link."""
     lead, close = ('a class="lead" href="#cells"', "</a>") if is_linked else ("span", "</span>")
     parts: list[str] = []
     depth = 0

@@ -14,7 +14,7 @@ _BLOCK = re.compile(r"^([#>+=~-](?=[\s#>=~-]|$)|[0-9]{1,9}(?=[.)]\s))")
 
 
 def markdown(document: Document, language: Language) -> str:
-    """Return the document as Markdown. Figures are links to the picture files beside it.
+    """Return the document as Markdown, in which figures are links to picture files in plots/.
 
     Sections with a filtered table, the table of all cells, are left out, because cells.csv has its figures.
     """
@@ -50,7 +50,7 @@ def _section(section: Section, language: Language, level: int) -> list[str]:
 
 
 def _table(made: Table, language: Language, level: int) -> list[str]:
-    """Return a Markdown table for each group, because Markdown has no lines that span columns."""
+    """Return a Markdown table for each group of lines, because Markdown has no group heads within tables."""
     kept = [index for index, column in enumerate(made.columns) if not (column.is_strip or column.strip)]
     heads = [language.text(made.columns[index].head) for index in kept]
     numeric = [made.columns[index].is_number for index in kept]
@@ -64,7 +64,7 @@ def _table(made: Table, language: Language, level: int) -> list[str]:
 
 
 def _texts(line: Line, kept: Sequence[int], language: Language) -> list[str]:
-    """Return the texts of a line in the *kept* columns. A text in another column moves to the next kept column."""
+    """Return the texts of a line in the *kept* columns. Texts of dropped columns move to the next kept column."""
     texts = {index: datum.text(language) for index, datum in enumerate(line) if datum.strip is None}
     last = max(texts)
     texts = {next((index for index in kept if index >= place), last): text for place, text in texts.items()}
@@ -72,7 +72,7 @@ def _texts(line: Line, kept: Sequence[int], language: Language) -> list[str]:
 
 
 def aligned(heads: Sequence[str], lines: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
-    """Return a Markdown table whose source is aligned, too."""
+    """Return a Markdown table whose columns are also aligned in its source."""
     rows = [[_in_line(text) for text in line] for line in (heads, *lines)]
     widths = [max(3, *(len(row[column]) for row in rows)) for column in range(len(heads))]
     rule = [f"{'-' * (width - 1)}:" if right else "-" * width for width, right in zip(widths, numeric, strict=True)]
@@ -87,21 +87,21 @@ def aligned(heads: Sequence[str], lines: Sequence[Sequence[str]], numeric: Seque
 
 
 def _block(text: str) -> str:
-    """Return text as a fenced block, with a fence that is longer than any in the text."""
+    """Return text as a fenced code block. Its fence is longer than every row of backticks in the text."""
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence}\n{text}\n{fence}"
 
 
 def _escaped(text: str) -> str:
-    """Return text escaped for the start of a line, so that it is no mark-up, heading, quotation, list or rule."""
+    """Return text escaped for the start of a line, where it must not become a heading, quotation, list or rule."""
     return _BLOCK.sub(lambda mark: f"{mark[0]}\\" if mark[0].isdigit() else f"\\{mark[0]}", _in_line(text))
 
 
 def _in_line(text: str) -> str:
-    """Return text on one line, escaped for the inside of a line such as a table cell."""
+    """Return text on one line, escaped for use within a line, such as in a table cell."""
     return _INLINE.sub(r"\\\1", " ".join(text.split()))
 
 
 def _alternative(text: str) -> str:
-    """Return text escaped for the alternative text of a picture."""
+    """Return text escaped for use as a picture's alternative text."""
     return _escaped(text).replace("]", "\\]")

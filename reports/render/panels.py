@@ -1,4 +1,4 @@
-"""The drawing of one panel of a figure on matplotlib's axes, for the page and for the files of plots/."""
+"""Draw one panel of a figure on matplotlib's axes, for the page and for the files in plots/."""
 
 import re
 import warnings
@@ -47,7 +47,7 @@ COLOURED: dict[Any, Any] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ArmStyle:
-    """The style in which an arm is drawn. Arms that share a colour differ in dash and hatch."""
+    """The style in which an arm is drawn. Arms that share a colour differ in line dashes and bar hatching."""
 
     colour: str
     marker: str
@@ -84,19 +84,19 @@ def chinese_fonts() -> list[str]:
 
 
 def panel_height(panel: Panel) -> float:
-    """Return the height of a panel in inches, by its number of bars or rows, or by its number of line names."""
+    """Return the height of a panel in inches. It depends on the number of bars or rows, or of named lines."""
     if not _has_rows(panel):
         return max(HEIGHT, 0.8 + NAME_GAP * HEIGHT * sum(bool(curve.line) for curve in panel.curves))
     return ABOVE_ROWS_INCHES + BELOW_INCHES + BAR_INCHES * max(2.0, abs(panel.up.high - panel.up.low))
 
 
 def _has_rows(panel: Panel) -> bool:
-    """Return whether the vertical axis has rows at whole numbers instead of a scale."""
+    """Return whether the vertical axis shows rows, at whole numbers, instead of a scale."""
     return panel.upright or any(curve.spans for curve in panel.curves)
 
 
 def margins(panel: Panel, language: Language) -> tuple[float, float]:
-    """Return the margins in inches: left for the texts of ticks, right for names and for texts beside bars."""
+    """Return a panel's margins in inches: left for tick labels, right for names and for texts beside bars."""
     ticks = [language.text(text) for _, text in panel.up.ticks]
     beside = [language.text(curve.name) for curve in panel.curves]
     beside += [language.text(span.text) for curve in panel.curves for span in curve.spans]
@@ -175,7 +175,7 @@ def _locator(of: Axis) -> MaxNLocator | LogLocator:
 
 
 def _spans(axes: Axes, curve: Curve, language: Language, *, is_page: bool) -> None:
-    """Draw the bars of a curve. Bars with the same link are one outline."""
+    """Draw the bars of a curve. Bars with the same link are drawn as one shape."""
     sign = arm_style(curve.look)
     alike: dict[tuple[bool, bool, str | None], list[Span]] = {}
     for span in curve.spans:
@@ -200,7 +200,7 @@ def _spans(axes: Axes, curve: Curve, language: Language, *, is_page: bool) -> No
 
 
 def _url(cells: str, tip: str) -> str | None:
-    """Return the link of a mark, with its cells and its quoted tooltip; None without cells."""
+    """Return a link that contains a mark's cells and its quoted tooltip; None if the mark has no cells."""
     return f"{LINK}{cells}|{quote(tip.replace('|', '/'))}" if cells else None
 
 
@@ -254,7 +254,7 @@ def _names(axes: Axes, panel: Panel, language: Language) -> None:
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
-    """Return ascending *places*, moved as little as possible to be at least *gap* apart and between 0 and 1."""
+    """Return ascending *places* between 0 and 1, moved as little as needed to be at least *gap* apart."""
     moved: list[float] = []
     for place in places:
         moved.append(max(place, moved[-1] + gap) if moved else max(0.0, place))

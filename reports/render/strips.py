@@ -1,4 +1,4 @@
-"""Scales of strips, the drawings within the lines of a table: positions of values, and round values. Pure."""
+"""Scales of strips, which are drawings in table lines: positions of values, and round values for ticks. Pure."""
 
 from math import ceil, floor, log10
 
@@ -8,7 +8,7 @@ STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def place(strip: Strip, value: float) -> float:
-    """Return the position of *value* in percent. Values beyond the scale are moved to its ends."""
+    """Return the position of *value* on the strip's scale in percent; 0 or 100 if it is beyond the scale."""
     held = min(max(value, strip.low), strip.high)
     if strip.high <= strip.low:
         return 50.0

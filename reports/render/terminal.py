@@ -39,7 +39,7 @@ def print_sentence(sentence: Message, console: Console, language: Language, styl
 
 
 def print_table(table: Table, console: Console, language: Language) -> None:
-    """Print a table with as many columns as fit, and bars in the remaining width. Numbers are never broken."""
+    """Print a table with as many columns as fit, and bars in the remaining width. Numbers are never wrapped."""
     if not table:
         return
     layout = _layout(table, console.width, language)
@@ -71,7 +71,7 @@ class _Layout:
 
 
 def _layout(table: Table, width: int, language: Language) -> _Layout:
-    """Return the layout with the columns that fit. Columns with the highest rank are dropped first.
+    """Return a layout of the columns that fit into *width*. Columns with the highest rank are dropped first.
 
     Columns with a rank above BAR_RANK are dropped to make room for a bar.
     """
@@ -96,7 +96,7 @@ def _layout(table: Table, width: int, language: Language) -> _Layout:
 
 
 def _narrowed(table: Table, layout: _Layout, width: int) -> _Layout:
-    """Return *layout* with its widest column narrowed, preferably one that has no numbers, so that it fits *width*."""
+    """Return *layout* with one column narrowed to fit *width*: the widest one, preferably without numbers."""
     texts = [index for index in layout.widths if not table.columns[index].is_number] or [*layout.widths]
     widest = max(texts, key=lambda index: layout.widths[index])
     others = sum(layout.widths[index] + layout.gap for index in layout.widths if index != widest)
@@ -105,7 +105,7 @@ def _narrowed(table: Table, layout: _Layout, width: int) -> _Layout:
 
 
 def _widths(table: Table, shown: Sequence[int], gap: int, language: Language) -> dict[int, int]:
-    """Return the width of each column, so that its texts, its title and the title above neighbouring columns fit."""
+    """Return the width that each column needs for its texts, its title and a title shared with its neighbours."""
     widths = {}
     for over, indices in _under_one_head(table, shown):
         for index in indices:
@@ -158,7 +158,7 @@ def _rows(table: Table, group: Group, layout: _Layout, console: Console, languag
 
 
 def _strip(line: Sequence[Datum]) -> Strip | None:
-    """Return the first strip of a line that has a bar; None if there is none."""
+    """Return the first drawing (strip) with a bar in a table line; None if no drawing has a bar."""
     return next((datum.strip for datum in line if datum.strip and datum.strip.bars), None)
 
 
@@ -174,7 +174,7 @@ EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
 def bar(share: float, width: int, *, unicode: bool = True) -> str:
-    """Return a bar for *share* (0 to 1) of *width* characters, without trailing spaces. It is visible if share > 0."""
+    """Return a text bar that fills *share* (0 to 1) of *width* characters. It is not empty if *share* is above 0."""
     share = min(1.0, max(0.0, share))
     if not unicode:
         return "#" * max(round(share * width), int(share > 0))

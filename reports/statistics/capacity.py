@@ -80,7 +80,7 @@ class Crossing:
 
 @dataclass(frozen=True, kw_only=True)
 class Ask:
-    """The next probe that a search needs: its rate in requests/s, and its kind as in Probe."""
+    """The next probe that a search needs: its rate in requests/s, and its kind (see Probe)."""
 
     rate: float
     is_long: bool = False
@@ -88,7 +88,7 @@ class Ask:
 
 
 def bracket(probes: Sequence[Probe]) -> tuple[float, float]:
-    """Return two rates: the lowest that fails (or inf), preceded by the highest below it that passes (or 0).
+    """Return the two rates around the capacity: the highest that passes (or 0) and the lowest that fails (or inf).
 
     A short probe that fails does not count if a long one passes at a higher rate.
     """
@@ -118,7 +118,7 @@ def crossing(probes: Sequence[Probe]) -> Crossing | None:
 
 
 def _regression(probes: Sequence[Probe], centre: float) -> Crossing | None:
-    """Return the rate at which as many requests are late as may be, by a regression; None if too few probes show it.
+    """Return the capacity by a regression over *probes*; None if too few of them are near the objective's limit.
 
     The regression maximises a quasi-likelihood by iteratively reweighted least squares. The variance of an excess is
     mean^(1 + GROWTH) * BURST / allowed + (mean * slope * SPREAD)^2. The interval uses Student's t distribution of both
@@ -157,7 +157,7 @@ def _regression(probes: Sequence[Probe], centre: float) -> Crossing | None:
 
 
 def is_confirmed(probes: Sequence[Probe]) -> bool:
-    """Return whether the capacity did not change when the two probes that confirm it were added."""
+    """Return whether the capacity stayed the same after the two probes that should confirm it were added."""
     confirming = [probe for probe in probes if probe.confirms]
     found = crossing(probes)
     if not confirming or len(confirming) % 2 or not found:
@@ -202,6 +202,6 @@ def _outside(probes: Sequence[Probe], closed_rate: float) -> Ask | None:
 
 
 def _beside(probes: Sequence[Probe], found: Crossing) -> float:
-    """Return a rate near the crossing, on the side that has fewer long probes near it."""
+    """Return a rate slightly below or above the capacity: on the side that has fewer long probes."""
     near = [probe.rate > found.rate for probe in probes if probe.is_long and abs(probe.rate / found.rate - 1) < WIDTH]
     return found.rate * (1 - BESIDE if sum(near) * 2 > len(near) else 1 + BESIDE)

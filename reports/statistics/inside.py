@@ -1,4 +1,4 @@
-"""Statistics of slices: the unsteady start of cells, the parts of noise, and designs that detect a difference."""
+"""Statistics of time slices: unsteady starts of cells, components of noise, and designs that detect a difference."""
 
 from dataclasses import dataclass
 from math import ceil, hypot, log1p, sqrt
@@ -17,7 +17,7 @@ LENGTHS_S = (1.0, 1.5, 2.0, 3.0, 5.0)  # lengths of a cell; cells below 1 s get 
 
 
 def start_of(rates: Floats) -> tuple[int, float]:
-    """Return the unsteady start of an arm's cells: its slices, and the share by which it lowers the answers.
+    """Return the unsteady start of an arm's cells: its length in slices, and the share of answers that it costs.
 
     rates: answers per slice, shape (cells, slices)
     The start ends where the standard error of the remaining mean is smallest (MSER), within the first half. It counts
@@ -35,19 +35,19 @@ def start_of(rates: Floats) -> tuple[int, float]:
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """The noise of a block's log-ratio as standard deviations: *between* processes, and *within* cells of *seconds*."""
+    """Standard deviations of a block's log-ratio: *between* processes, and *within* cells that take *seconds*."""
 
     between: float
     within: float
     seconds: float = 1.0
 
     def sd(self, seconds: float = 0) -> float:
-        """Return the standard deviation of a block's log-ratio if cells take *seconds* (0: as measured)."""
+        """Return the standard deviation of a block's log-ratio if cells take *seconds* (0: the measured length)."""
         return hypot(self.between, self.within * sqrt(self.seconds / (seconds or self.seconds)))
 
 
 def noise_of(parts: Floats, seconds: float) -> Noise:
-    """Return the components of the noise of log-ratios, by the one-way random effects model.
+    """Estimate the components of the noise of log-ratios with the one-way random effects model.
 
     parts:   log-ratios of parts of cells, shape (blocks, parts)
     seconds: length of a whole cell
@@ -77,7 +77,7 @@ class Design:
 
 
 def design_for(effect: float, noise: Noise, cells: int, start_s: float, family: int) -> Design | None:
-    """Return the quickest design that detects *effect* in 80 % of runs; None if that takes more than 200 blocks.
+    """Return the design of the shortest run that detects *effect* with 80 % probability; None above 200 blocks.
 
     A difference is detected if the interval excludes 1 and the sign-flip p of clipped log-ratios is small enough. One
     log-ratio may have the other sign.

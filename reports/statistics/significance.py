@@ -1,4 +1,4 @@
-"""Tests of significance: permutation tests, Holm's adjustment, and a test whether blocks are independent.
+"""Tests of significance: permutation tests, Holm's adjustment, and a test for independence of blocks.
 
 Methods, sources and limits are in docs/statistics.md.
 """
@@ -27,7 +27,7 @@ DEPENDENT: Message = message("successive blocks are correlated, so the interval 
 
 
 def sign_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> float:
-    """Return the two-sided p of the hypothesis that both arms are alike, by random signs.
+    """Return the two-sided p value of a sign-flip test of the hypothesis that both arms are alike.
 
     p is the probability that random signs give a sum as far from 0 as the observed sum of clipped() values.
     per_block: log-ratios, shape (blocks,)
@@ -53,7 +53,7 @@ def clipped(per_block: Sequence[float] | Floats) -> Floats:
 
 
 def sum_flip_p(scores: Floats, *, seed: int = 0) -> float:
-    """Return the two-sided sign-flip p of the sum of *scores*, an array with one score per block.
+    """Return the two-sided p value of a sign-flip test on the sum of *scores*, which has one score per block.
 
     p is exact up to 32 blocks, and a Monte Carlo estimate above. The exact p does not try all patterns of signs. It
     computes the sums of two halves and counts the pairs of sums.
@@ -75,7 +75,7 @@ def sum_flip_p(scores: Floats, *, seed: int = 0) -> float:
 
 
 def anytime_p(per_block: Sequence[float] | Floats, *, one_sided: bool = False) -> float:
-    """Return a p that stays valid when it is checked after every block, for the same hypothesis as sign_flip_p().
+    """Return a p value that stays valid if it is checked after every block; same hypothesis as sign_flip_p().
 
     one_sided: whether the hypothesis is that values are not above 0
     The method bets on the sign of each value. The stake is a share of the wealth and grows with the value's size, up
@@ -92,12 +92,12 @@ def anytime_p(per_block: Sequence[float] | Floats, *, one_sided: bool = False) -
 
 
 def one_sided_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> float:
-    """Return the sign-flip p of the hypothesis that the values are not above 0."""
+    """Return the p value of a sign-flip test of the hypothesis that the values are 0 or less."""
     return sign_flip_p(per_block, seed=seed) / 2 if clipped(per_block).sum() > 0 else 1.0
 
 
 def outside_p(per_block: Sequence[float] | Floats, margin: float, one_sided_p: Callable[[Floats], float]) -> float:
-    """Return the p of the hypothesis that the effect's size is *margin* or more: the larger of two one-sided p.
+    """Return the p value of the hypothesis that the effect is *margin* or more, in either direction.
 
     Source: Schuirmann (1987), two one-sided tests.
     """
@@ -117,7 +117,7 @@ def holm(ps: Sequence[float]) -> tuple[float, ...]:
 
 
 def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float], *, seed: int = 0) -> float:
-    """Return the two-sided permutation p of the hypothesis that two runs are alike; exact up to 9999 permutations.
+    """Return the two-sided p value of a permutation test that two runs are alike; exact up to 9999 permutations.
 
     Scores are distances of logs from their common median, limited to 1.5 times the median distance. The limit is the
     same for every permutation. The result is 1 if a run has only one block. Raises ValueError like unpaired_effect().
@@ -141,7 +141,7 @@ def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float], *
 
 
 def _fewest(least_p: Callable[[int], float]) -> Callable[[int], int]:
-    """Return a function that computes the fewest blocks for an adjusted p of ALPHA in a family of comparisons.
+    """Return a function that computes, for a family's size, how many blocks an adjusted p of ALPHA needs at least.
 
     least_p: returns the smallest p that a number of blocks can reach
     """
@@ -156,7 +156,7 @@ fewest_blocks_unpaired = _fewest(lambda blocks: 2 / comb(2 * blocks, blocks))  #
 
 
 def dependence(ratios: Mapping[int, float]) -> float | None:
-    """Return the one-sided p of the hypothesis that successive blocks are independent; None with fewer than 8 blocks.
+    """Return the one-sided p value of the hypothesis that successive blocks are independent; None below 8 blocks.
 
     ratios: block -> log-ratio. Only positive correlation is tested, because only it makes intervals too narrow.
     Source: permutation test of rank correlation (Pitman 1937, part II); docs/statistics.md.
@@ -181,5 +181,5 @@ def depends(p: float | None) -> bool:
 
 
 def independence_is_known(p: float | None, blocks: int) -> bool:
-    """Return whether enough blocks were tested to detect dependence and none was detected."""
+    """Return whether *blocks* were enough to detect dependence between blocks, and no dependence was detected."""
     return blocks >= ENOUGH and not depends(p)

@@ -40,7 +40,7 @@ class Estimate:
 
     @property
     def is_range(self) -> bool:
-        """Whether low and high are minimum and maximum, because an interval needs more values."""
+        """Whether *low* and *high* are minimum and maximum, because there are too few values for an interval."""
         return self.count < FEWEST_FOR_INTERVAL
 
     @property
@@ -55,7 +55,7 @@ class Estimate:
 
 
 def log_ratios(denominator_ns: Mapping[int, float], numerator_ns: Mapping[int, float]) -> dict[int, float]:
-    """Return ln(denominator / numerator) for each block that both arms have, by block.
+    """Return ln(denominator's time / numerator's time) by block, for the blocks that both arms have.
 
     denominator_ns, numerator_ns: block -> time in ns, above 0
     """
@@ -97,7 +97,7 @@ def effect(per_block: Sequence[float] | Floats) -> Estimate:
 
 @cache
 def _left_out(values: int) -> int:
-    """Return how many pair means lie outside the interval on each side: the quantile of Wilcoxon's statistic."""
+    """Return how many means of pairs lie beyond each end of the interval: the quantile of Wilcoxon's statistic."""
     shares = np.ones(1)  # share of all patterns of signs, by the sum of the positive ranks
     for rank in range(1, values + 1):
         shares = (np.pad(shares, (0, rank)) + np.pad(shares, (rank, 0))) / 2
@@ -105,7 +105,7 @@ def _left_out(values: int) -> int:
 
 
 def paired_effect(denominator: Mapping[int, float], numerator: Mapping[int, float]) -> Estimate | None:
-    """Return the log-ratio of two arms with its interval: effect() of log_ratios(); None if no block has both."""
+    """Return the typical log-ratio of two arms, with its interval; None if no block measured both arms."""
     per_block = [*log_ratios(denominator, numerator).values()]
     return effect(per_block) if per_block else None
 
@@ -133,7 +133,7 @@ def mean_effect(per_block: Sequence[float] | Floats) -> Estimate:
 
 
 def least_squares(columns: Sequence[Floats], y: Floats) -> list[Estimate]:
-    """Return the least-squares coefficients of *columns* for *y*, with t intervals.
+    """Return the coefficients of a least-squares regression of *y* on *columns*, with t intervals.
 
     The first column must be all ones.
     Source: Draper and Smith (1998), chapter 5.
@@ -156,14 +156,14 @@ def t_estimate(value: float, error: float, degrees: int, count: int, tests: int 
 
 
 def t_quantile(degrees: int, probability: float) -> float:
-    """Return the quantile of Student's t distribution."""
+    """Return the quantile of Student's t distribution for a probability."""
     from scipy import special  # the import takes 0.2 s, and a report of few blocks needs no t interval
 
     return float(special.stdtrit(degrees, probability))
 
 
 def share(counts: Sequence[int], totals: Sequence[int], tests: int = 1) -> Estimate:
-    """Return sum(counts) / sum(totals) for all batches, with interval. Batches are successive periods of equal length.
+    """Return sum(counts) / sum(totals) with its interval, from one item per batch (successive periods of equal length).
 
     Successive samples of a thread are correlated, so a batch counts as one observation. The interval is that of a
     ratio of two sums: variance by linearisation, and Student's t. docs/statistics.md has the source.
@@ -218,7 +218,7 @@ def unpaired_effect(denominator_ns: Sequence[float], numerator_ns: Sequence[floa
 
 
 def logs(times_ns: Sequence[float]) -> Floats:
-    """Return the natural logs of times in ns. Raises ValueError if one is not above 0."""
+    """Return the natural logs of times in ns. Raises ValueError if a time is not above 0."""
     if any(time_ns <= 0 for time_ns in times_ns):
         raise ValueError(f"a completion time is {min(times_ns)} ns; it must be above 0")
     return np.log(np.asarray(times_ns, dtype=np.float64))

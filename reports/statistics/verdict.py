@@ -1,4 +1,4 @@
-"""Verdicts on comparisons: a single one, a family of paired comparisons, two saved runs, and the end of a sweep.
+"""Verdicts on single comparisons, on families of paired comparisons, on two saved runs, and on falls in a sweep.
 
 The verdicts faster and slower need both the interval and the adjusted p. docs/statistics.md defines each verdict, and
 how the number of missing blocks is estimated.
@@ -167,7 +167,7 @@ def _reason(word: Word, evidence: Evidence) -> Message:
     inside = message("the interval {interval} lies within {margin}", interval=interval, margin=margin)
     if evidence.total:
         inside = message(
-            "{inside}, and the interval of the ratio of total times, {total}, lies within it, too",
+            "{inside}, and so does the interval of the ratio of total times, {total}",
             inside=inside,
             total=total,
         )
@@ -218,7 +218,7 @@ def _reason(word: Word, evidence: Evidence) -> Message:
 
 
 def amount(blocks: int) -> Message:
-    """Return a number of blocks as "a few", "dozens" or "hundreds", because its estimate is that rough."""
+    """Return a number of blocks as "a few", "dozens" or "hundreds", because it is only a rough estimate."""
     return FEW if blocks <= MOST_FEW else DOZENS if blocks <= MOST_DOZENS else HUNDREDS
 
 
@@ -262,7 +262,7 @@ def judge_family(
     anytime: bool = False,
     seed: int = 0,
 ) -> dict[Key, Verdict]:
-    """Return a verdict on each comparison of one family: all comparisons of a report except A/A.
+    """Return a verdict on each comparison of a family, which is all comparisons of a report except A/A.
 
     comparisons: by any key, block -> log-ratio, in the order of the blocks
     totals:      by the same keys, each block's contribution to the ratio of total times (statistics.stats.totals)
@@ -316,7 +316,7 @@ def _verdicts(
     gates: Mapping[Key, Message],
     fewest_for: Callable[[int], int],
 ) -> dict[Key, Verdict]:
-    """Return a verdict for each of *keys*. The comparisons in *seen* are one family."""
+    """Return a verdict for each of *keys*. p values are adjusted for the number of comparisons in *seen*."""
     family = max(1, len(seen))
     fewest = fewest_for(family)
     ps, outside = (holm(some) for some in ([one.p for one in seen.values()], [one.p_outside for one in seen.values()]))
@@ -333,14 +333,14 @@ def _verdicts(
 
 
 def slower_beyond(judged: Verdict, share: float) -> bool:
-    """Return whether the numerator is slower by more than *share* with its whole interval; 0.05 is 5 % more time."""
+    """Return whether the numerator takes over *share* more time (0.05: 5 %), at both ends of its interval."""
     return judged.verdict == "slower" and judged.high is not None and judged.high < 1 / (1 + share)
 
 
 def falls(
     sweeps: Mapping[Key, Mapping[int, Mapping[int, float]]], *, anytime: bool = False, seed: int = 0
 ) -> dict[Key, tuple[int, Verdict]]:
-    """Return the sweeps whose throughput falls at the largest n, each with the n of highest throughput and a verdict.
+    """Return the sweeps whose throughput is lower at the largest n than at a smaller n, with that n and the verdict.
 
     sweeps: by any key, n -> block -> throughput
     Each smaller n is compared with the largest n, block by block, and all comparisons are one family. Comparing only

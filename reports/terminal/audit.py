@@ -19,7 +19,7 @@ KINDS: Mapping[str, Message] = {
 
 
 def audit_document(audit: Mapping[str, Any]) -> Document:
-    """Return the document: a table of packages that were requested or are not ready, the reasons, and a summary."""
+    """Return a document: a table of packages that were requested or are not ready, the reasons, and a summary."""
     runtime, packages = audit["runtime"], audit["packages"]
     title = plural(
         "Audit: {count} package under {runtime} ({version})", "Audit: {count} packages under {runtime} ({version})",
@@ -31,7 +31,7 @@ def audit_document(audit: Mapping[str, Any]) -> Document:
         col(message("verdict"), verdict),
         col(message("ready since"), itemgetter("ready_since")),
         col(message("needed by"), lambda package: ", ".join(package["needed_by"])),
-        col(message("imported"), lambda package: ", ".join(package["modules"])),
+        col(message("modules"), lambda package: ", ".join(package["modules"])),
     ]
     shown = [package for package in packages if package["direct"] or not package["passes"]]
     reasons = tuple(

@@ -1,4 +1,4 @@
-"""The result of `runner.py doctor` as a section."""
+"""The result of `runner.py doctor` as a section of a document."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -34,7 +34,7 @@ class Finding(Protocol):
 
 
 def findings_section(findings: Sequence[Finding]) -> Section:
-    """Return the section: a table with a line for each check, the remedies of failed checks, and a summary."""
+    """Return a section with a table of all checks, the remedies of failed checks, and a summary."""
     name, total = message("The machine"), verdict(findings)
     lines = [(words(WORDS[one.good][0], state=WORDS[one.good][1]), one.name, one.value) for one in findings]
     table = plain_table(name, (NOTHING,) * 3, lines)

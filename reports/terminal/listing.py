@@ -24,14 +24,17 @@ from reports.topics.answer import headline
 from reports.topics.verdict import main_comparison
 
 NO_VERDICT = message("no comparison is saved")
-HEADS = (message("when"), message("plan"), message("blocks"), message("cells ok"), message("not ok"), message("run"))
+HEADS = (
+    message("started"), message("plan"), message("blocks"), message("cells ok"), message("cells not ok"),
+    message("run"),
+)  # fmt: skip
 SIDES: tuple[AlignMethod, ...] = ("left", "left", "right", "right", "right")
 INDENT = 2
 
 
 @dataclass(frozen=True, kw_only=True)
 class SavedRun:
-    """A line of the list: one saved run.
+    """One saved run, which is one line of the list.
 
     blocks:   number of blocks that have a cell
     cells_ok, cells_not_ok: number of cells that are ok, and that failed or are invalid
@@ -49,7 +52,7 @@ class SavedRun:
     trouble: str = ""
 
     def to_json(self, language: Language) -> dict[str, Any]:
-        """Return the run as `--json` prints it."""
+        """Return the fields of the run as `--json` prints them."""
         return {**asdict(self), "verdict": "" if self.trouble else language.text(self.verdict)}
 
 
@@ -59,7 +62,9 @@ def saved_runs(folder: Path) -> list[SavedRun]:
     Raises BadInput if *folder* is not a folder.
     """
     if not folder.is_dir():
-        raise BadInput("{folder} is not a folder; name one that holds runs, such as reports/out.", folder=str(folder))
+        raise BadInput(
+            "{folder} is not a folder. Name a folder that contains runs, such as reports/out.", folder=str(folder)
+        )
     runs = [path.parent for path in (folder / FILE_NAME, *folder.glob(f"*/{FILE_NAME}")) if path.is_file()]
     return sorted(map(_read, runs), key=lambda run: (run.when, run.folder), reverse=True)
 

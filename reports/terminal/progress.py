@@ -45,7 +45,7 @@ class Pace:
         self._ended = done, self._clock()
 
     def left_s(self, total: int) -> float | None:
-        """Return the seconds until *total* cells are completed; None if unknown. It counts down while a cell runs."""
+        """Return the seconds until *total* cells are completed; None if unknown. The value falls while a cell runs."""
         (first, began_s), (done, ended_s) = self._began or self._ended, self._ended
         if self.open_ended or done <= first:
             return None
@@ -53,14 +53,14 @@ class Pace:
         return max(0.0, expected_s - (self._clock() - ended_s))
 
     def place(self, done: int, total: int) -> Message:
-        """Return the progress as '3/12', or as '3 done' if the total is unknown."""
+        """Return the progress as '3/12', or as 'cells done: 3' if the total is unknown."""
         if self.open_ended:
-            return message("{count} done", count=done)
+            return message("cells done: {count}", count=done)
         return verbatim(f"{done:>{len(str(total))}}/{total}")
 
 
 def time_left(left_s: float | None) -> Message:
-    """Return the remaining time as text: '45 s left', '12 min left' or '3 h 05 min left'; empty for None."""
+    """Return the remaining time as text, such as '45 s left' or '3 h 05 min left'; an empty message for None."""
     if left_s is None:
         return NOTHING
     if left_s < 100:
@@ -90,7 +90,7 @@ def cell_line(result: CellResult) -> Message:
 
 
 class QuietDisplay(ExitStack):
-    """A display that prints a line for each cell that is not ok, and nothing else. It is open while the run goes on.
+    """A display that is open during a run and prints a line for each cell that is not ok, and nothing else.
 
     cells: the cells that will be measured; lines show the parameters that vary between cells of one system
     """
@@ -133,7 +133,7 @@ class QuietDisplay(ExitStack):
         return for_terminal(self._language.text(part))
 
     def _failed(self) -> Message:
-        return message("{count} not ok", count=self._failures) if self._failures else NOTHING
+        return message("cells not ok: {count}", count=self._failures) if self._failures else NOTHING
 
 
 class PlainDisplay(QuietDisplay):
@@ -149,7 +149,7 @@ class PlainDisplay(QuietDisplay):
 
 
 class LiveDisplay(QuietDisplay):
-    """A display of one live line: cell, progress bar, throughput, remaining time, failures. Failed cells stay above."""
+    """A display of one live line: cell, bar, throughput, time left, failures. Lines on failed cells stay above it."""
 
     style = "red"
 
@@ -198,7 +198,7 @@ class LiveDisplay(QuietDisplay):
 def display(
     cells: Iterable[Cell] = (), *, quiet: bool = False, open_ended: bool = False, language: Language = ENGLISH
 ) -> QuietDisplay:
-    """Return the display that suits standard error.
+    """Return the kind of display that suits standard error, which may be a terminal.
 
     quiet:      whether to show only cells that are not ok
     open_ended: whether the run may end before all of its blocks, so that the remaining time is unknown

@@ -1,4 +1,4 @@
-"""The result of `runner.py stress` as a document: the kinds of findings, how often and under which runtime."""
+"""The result of `runner.py stress` as a document: what was found, how often, and under which runtime."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,17 +14,17 @@ from reports.facts.causes import Stressed
 from reports.topics.advice import advice_table
 
 CHECKS: Mapping[str, Message] = {
-    "declared": message("the declared answer"),
-    "body": message("byte for byte the answer that a single client gets"),
+    "declared": message("the answer declared for the request"),
+    "body": message("the same bytes that a single client gets"),
     "common": message("the values that a single client always gets"),
-    "status": message("only the status, because a single client gets different answers"),
+    "status": message("only the status, because even a single client gets varying answers"),
 }
 RULE_OF_THREE = 3  # n tries without an event exclude p > 3/n with 95 % confidence, because (1-p)**n is about 5 %
 
 
 @dataclass(frozen=True, kw_only=True)
 class StressFinding(Stressed):
-    """A kind of finding of a stress test.
+    """All findings of one kind in a stress test.
 
     counts: number of occurrences by runtime
     rounds: the rounds with occurrences, rounds without the GIL first
@@ -64,7 +64,7 @@ def _hangs(one: Round) -> int:
 
 
 def _failures(one: Round) -> int:
-    """Return the number of broken connections; 0 if the service crashed or hung, because that explains them."""
+    """Return the number of broken connections; 0 if a crash or hang of the service explains them."""
     return 0 if _crashes(one) or _hangs(one) else sum(one.failures.values())
 
 
@@ -102,7 +102,7 @@ def findings(stress: Stress) -> list[StressFinding]:
 
 
 def stress_document(stress: Stress) -> Document:
-    """Return the document: findings, rounds, tracebacks, how answers were checked, and what the test does not prove."""
+    """Return a document: findings, rounds, tracebacks, how answers were checked, and what the test does not prove."""
     seen = findings(stress)
     title = message("Stress test: {name} without and with the GIL", name=stress.name)
     found = Section(
@@ -135,16 +135,19 @@ def verdict(stress: Stress) -> Message:
         return message("Found only without the GIL: {kinds}.", kinds=listed(only))
     if seen:
         kinds = listed(one.found for one in seen)
-        return message("Found, but not only without the GIL: {kinds}.", kinds=kinds)
+        return message("Found, but not limited to rounds without the GIL: {kinds}.", kinds=kinds)
     counts = answered(stress).items()
     each = listed(message("{count:,} under {runtime}", count=count, runtime=name) for name, count in counts)
-    return message("Nothing was found: no wrong answer in {counts}, no crash, no hang.", counts=each)
+    return message("Nothing was found: no wrong answer (checked: {counts}), no crash, no hang.", counts=each)
 
 
 def _about(stress: Stress) -> Message:
     connections = plural("{count} connection", "{count} connections", count=stress.connections)
     if stress.checks:  # gilscope's own clients send no bursts
-        connections = plural("{count} connection in bursts", "{count} connections in bursts", count=stress.connections)
+        connections = plural(
+            "{count} connection with bursts of requests", "{count} connections with bursts of requests",
+            count=stress.connections,
+        )  # fmt: skip
     return message(
         "{rounds} in {spent_s:.0f} s, {connections}; with the GIL, threads switched every {interval_us:g} us.",
         rounds=plural("{count} round", "{count} rounds", count=len(stress.rounds)),
@@ -193,15 +196,15 @@ def _notes(stress: Stress, seen: Sequence[StressFinding]) -> Iterator[Message]:
             "GIL."
         )
     if wrong:
-        yield message("This does not prove that other requests or other states are unaffected.")
+        yield message("This test does not prove that other requests or other states of the service are unaffected.")
         return
     without_gil = {one.runtime for one in stress.rounds if not one.gil_enabled}
     for name, count in answered(stress).items():
         if count and name in without_gil:
             yield message(
-                "No answer of {total:,} under {runtime} was wrong. A race condition can still exist if it affects less "
-                "than {rate:.1g} of the answers to these requests (rule of three, 95 % confidence). Other requests "
-                "were not tested.",
+                "None of {total:,} answers under {runtime} was wrong. A race condition can still exist if it affects "
+                "less than {rate:.1g} of the answers to these requests (rule of three, 95 % confidence). Other "
+                "requests were not tested.",
                 total=count,
                 runtime=name,
                 rate=min(1.0, RULE_OF_THREE / count),
@@ -223,7 +226,7 @@ def _rounds(stress: Stress, seen: Sequence[StressFinding]) -> Table:
 def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
     """Yield a section with the traceback of the first crash, and a section with the thread stacks of the first hang."""
     titles = {
-        "crash": message("Trace of the crash"),
+        "crash": message("Traceback of the crash"),
         "hang": message("Stacks of the threads when a request timed out"),
     }
     for one in seen:
@@ -234,7 +237,10 @@ def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
                 key=f"{one.kind}-trace",
                 title=titles[one.kind],
                 sentences=(
-                    message("Output of faulthandler in the first such round. A round without the GIL is preferred."),
+                    message(
+                        "Output of faulthandler in the first round where this happened. Rounds without the GIL come "
+                        "first."
+                    ),
                 ),
                 texts=tuple(map(verbatim, texts)),
             )

@@ -33,7 +33,7 @@ def topics() -> tuple[ModuleType, ...]:
 
 
 def sections(view: View) -> list[Section]:
-    """Return the sections of all topics that have facts, without those of other experiments."""
+    """Return the sections of all topics that have facts and do not belong to another experiment."""
     shown = [topic for topic in topics() if _belongs(topic, view)]
     return [section for topic in shown if (section := _section(topic, view))]
 
@@ -46,7 +46,7 @@ def _belongs(topic: ModuleType, view: View) -> bool:
 
 
 def lacking(view: View) -> list[tuple[Message, str]]:
-    """Return what the run did not measure although reports can show it, each with the command that measures it."""
+    """Return what reports can show but the run did not measure, each with the command that measures it."""
     return [
         (topic.WANTED, topic.COMMAND if isinstance(topic.COMMAND, str) else topic.COMMAND(view.run))
         for topic in topics()
@@ -55,7 +55,7 @@ def lacking(view: View) -> list[tuple[Message, str]]:
 
 
 def _section(topic: ModuleType, view: View) -> Section:
-    """Return the section of a topic. It is made at the first call, and kept in *view*."""
+    """Return the section of a topic, which is made at the first call and then stored in *view*."""
     if topic.__name__ not in view.sections:
         view.sections[topic.__name__] = topic.section(view)
     return view.sections[topic.__name__]

@@ -1,4 +1,4 @@
-"""Give advice for the causes of lost time that a run found. Each piece names the page that it comes from."""
+"""Give advice on the causes of lost time that a run found. Each piece of advice names its source page."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -31,8 +31,8 @@ MOST_FACTS = 3
 MOST_LINES = 3
 LEAST_SAMPLES = 20
 NOTE = message(
-    "This advice holds in general and comes from the pages named. To see whether it helps here, change one thing, "
-    "run again and compare the two runs."
+    "This advice is general and comes from the named sources. To see whether it helps here, change one thing, run "
+    "again and compare the two runs."
 )
 HOW = message(
     "The gains are upper bounds. Removing a wait cannot gain more throughput than the idle cores allow, nor more than "
@@ -41,10 +41,10 @@ HOW = message(
 
 
 def section(view: View) -> Section:
-    """Return the section of advice, with a line for each piece. It is empty if nothing was found."""
+    """Return the section of advice, with a table line for each piece of advice; empty if nothing was found."""
     found = facts(view)
     useful, little = (advise(fact for fact in found if fact.is_little == is_little) for is_little in (False, True))
-    cannot = table(message("Findings that would gain less than 3 %"), [FOUND, *BOUNDS], [(NOTHING, little)])
+    cannot = table(message("Findings whose removal would gain less than 3 %"), [FOUND, *BOUNDS], [(NOTHING, little)])
     return Section(
         key="advice",
         title=message("What helps"),
@@ -54,7 +54,7 @@ def section(view: View) -> Section:
             *map(_sentence, useful),
             *(
                 message(
-                    "{found}. Without this, throughput would rise by at most {more}.",
+                    "{found}. Without this problem, throughput would rise by at most {more}.",
                     found=_found(piece),
                     more=_bound(piece, "throughput"),
                 )
@@ -65,7 +65,7 @@ def section(view: View) -> Section:
 
 
 def advice_table(advice: Iterable[Advice]) -> Table:
-    """Return a table of findings: what helps, the most that it can gain, and the page that says so."""
+    """Return a table of findings, each with what helps, how much that can gain at most, and the source page."""
     helps: Col[Advice] = col(message("What helps"), lambda piece: piece.rule.advice)
     return table(
         message("What helps"),
@@ -75,7 +75,7 @@ def advice_table(advice: Iterable[Advice]) -> Table:
 
 
 def _found(piece: Advice) -> Message:
-    """Return the first MOST_FACTS facts as one text."""
+    """Return the first MOST_FACTS facts of a piece of advice as one text."""
     return listed([fact.found for fact in piece.facts[:MOST_FACTS]], last=AND)
 
 
@@ -96,7 +96,7 @@ BOUNDS: tuple[Col[Advice], ...] = (
 
 
 def _sentence(piece: Advice) -> Message:
-    """Return a piece of advice with its findings, its source and what it gains at most."""
+    """Return a piece of advice as text, with its findings, its source and how much it can gain at most."""
     said = message(
         "{found}. {advice} ({source})", found=_found(piece), advice=piece.rule.advice, source=piece.rule.source
     )
@@ -110,13 +110,13 @@ def _sentence(piece: Advice) -> Message:
 
 
 def facts(view: View) -> list[Fact]:
-    """Return the causes of lost time in the cells and profiles of a run, each with the most that its end can gain."""
+    """Return the causes of lost time in the cells and profiles of a run, each with an upper bound of the gain."""
     found = [*_collecting(view), *_waiting(view), *_of_locks(view)]
     return [*found, *_slow_releases(found, view)]
 
 
 def _collecting(view: View) -> Iterator[Fact]:
-    """Yield the share of time that garbage collections take. Their CPU time cannot be more than this share."""
+    """Yield a fact for each arm whose garbage collections take time: their share of the time and longest pause."""
     for each in chain.from_iterable(map(pauses, view.groups)):
         slow = each.shares.get("collection")
         yield Collecting(
@@ -134,7 +134,7 @@ def _collecting(view: View) -> Iterator[Fact]:
 
 
 def _waiting(view: View) -> Iterator[Fact]:
-    """Yield the lines that wait longest for a lock, from profiles of kind `python`."""
+    """Yield the source lines at which threads wait longest for a lock, from profiles of kind `python`."""
     for profiles in settings(view.run):
         for profile in profiles:
             for wait in waits(profile, profiles)[:MOST_LINES]:
@@ -149,7 +149,7 @@ def _waiting(view: View) -> Iterator[Fact]:
 
 
 def _wait(runtime: str, share: float, place: str, owner: str = "") -> Message:
-    """Return the finding that threads wait for a lock at a line.
+    """Return the finding that threads wait for a lock at a source line.
 
     owner: the type of the locked object, if known
     """
@@ -199,12 +199,12 @@ def _of_locks(view: View) -> Iterator[Fact]:
 
 
 def _sampled(lines: Sequence[Profile]) -> list[Profile]:
-    """Return the lines that have enough samples to be reported."""
+    """Return the profile lines that have enough samples to be reported."""
     return [line for line in lines if line["samples"] >= LEAST_SAMPLES]
 
 
 def _place(line: Profile) -> str:
-    """Return the innermost Python frame of a line, or "" if the line is not in Python code."""
+    """Return the innermost Python frame of a profile line, or "" if the line has no Python code."""
     return str(frame_text(line.get("stack", ()), NOTHING))
 
 
@@ -222,8 +222,8 @@ def _slow_releases(found: Iterable[Fact], view: View) -> Iterator[Fact]:
         if runtime in stopped and name.free_threaded and name.patch.isdecimal() and int(name.patch):
             yield SlowRelease(
                 found=message(
-                    "{release} is slower than {than} and has stop-the-world pauses; compare patch releases: --runtime "
-                    "{before},{release}",
+                    "{release} is slower than {than} and has stop-the-world pauses; to compare patch releases, use "
+                    "--runtime {before},{release}",
                     release=name,
                     than=than,
                     before=name.having(patch=str(int(name.patch) - 1)),

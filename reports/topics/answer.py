@@ -87,7 +87,7 @@ CPU_PER_REQUEST = {  # whether the ratio is 1 or more, which means less CPU time
     True: message("{share} less CPU time per request"),
     False: message("{share} more CPU time per request"),
 }
-FROM, THROUGHPUT, VERDICT = message("from"), message("throughput"), message("verdict")
+FROM, THROUGHPUT, VERDICT = message("base"), message("throughput"), message("verdict")
 LATENCY = message("Latency")
 STEP_NAMES = {**NAMES, "aa": message("noise")}
 Setting = Sequence[Comparison]  # the comparisons of one setting
@@ -117,7 +117,7 @@ def answer(view: View) -> list[Message | Table]:
     disturbed = disturbances(view.run.cells)
     is_busy = view.others is None or view.others.is_busy  # None: the CPU time of other processes is unknown
     notes += [
-        (message("Beside"), view.beside),
+        (message("Program"), view.beside),
         (message("Caution"), _caution(compared, [] if is_busy else disturbed, view)),
         *((message("Missing"), text) for text in _missing(view)),
         (message("Next"), _next(compared, view)),
@@ -194,7 +194,7 @@ def headline(one: Comparison) -> Message:
 
 
 def _subject(one: Comparison) -> Message:
-    """Return the name of the only system, or the number of settings that a comparison is the geometric mean over."""
+    """Return the name of a comparison's system, or how many systems or settings its geometric mean covers."""
     systems, count = {setting["system"] for setting in one.settings} or {one.system}, len(one.settings)
     if count <= 1:
         return Settings.number(*systems)
@@ -204,7 +204,7 @@ def _subject(one: Comparison) -> Message:
 
 
 def _opposed_p99(one: Comparison) -> Message:
-    """Return a clause if p99 moved against throughput: higher although throughput is better, or the reverse."""
+    """Return a clause if p99 is worse although throughput is better, or the reverse; else NOTHING."""
     word = one.tails.get("p99", {}).get("verdict")
     if word not in P99 or (word == "slower") == (one.verdict == "slower"):
         return NOTHING
@@ -259,7 +259,7 @@ def _systems(settings: Sequence[Setting], labels: Mapping[str, Message], view: V
 
 
 def _step_cols(step: str, label: Message) -> list[Col[Setting]]:
-    """Return the columns of denominator, ratio and verdict. A setting without the step has dashes."""
+    """Return a step's columns: denominator, ratio and verdict. Settings that lack the step show dashes."""
 
     def of(read: Callable[[Comparison], Datum | str], absent: str = ABSENT) -> Callable[[Setting], Datum | str]:
         return lambda setting: next((read(one) for one in setting[::-1] if one.step == step), absent)
@@ -275,7 +275,7 @@ def _step_cols(step: str, label: Message) -> list[Col[Setting]]:
 
 
 def labelled(lines: Iterable[Sequence[Message | Datum]]) -> Table:
-    """Return a table without heads, with a label and a text in each line."""
+    """Return a table without column heads, which has a label and a text in each line."""
     return plain_table(message("Notes"), (NOTHING, NOTHING), lines)
 
 
@@ -287,7 +287,7 @@ def with_page(section: Section, path: str) -> Section:
 
 
 def made_of(one: Comparison) -> Message:
-    """Return the changes in CPU time per request and in cores in use, which multiply to the ratio of a comparison.
+    """Return the changes in CPU time per request and in cores in use, whose product is a comparison's ratio.
 
     Return nothing if they are not known.
     """
@@ -295,11 +295,11 @@ def made_of(one: Comparison) -> Message:
         return NOTHING
     cpu, cores = (one.factors[name]["ratio"] for name in ("cpu_per_request", "cores_used"))
     spent = replace(CPU_PER_REQUEST[cpu >= 1], args={"share": whole_percent(abs(1 / cpu - 1))})
-    return message("{spent}, {ratio}x the cores in use.", spent=spent, ratio=ratio(cores))
+    return message("{spent}, {ratio}x as many cores in use.", spent=spent, ratio=ratio(cores))
 
 
 def _latency(one: Comparison, view: View) -> Message:
-    """Return p50 and p99 of both sides of a comparison, as far as both sides have them."""
+    """Return p50 and p99 of the latency of both arms of a comparison, leaving out what an arm lacks."""
     setting = setting_key(one.system, one.params)
     sides = {row.runtime: row.figures or {} for row in view.rows if one.between_services or row.key == setting}
     before, after = (sides.get(arm, {}) for arm in (one.denominator, one.numerator))
@@ -323,25 +323,25 @@ def _opposed(compared: Iterable[Comparison], view: View) -> list[Message]:
 
 
 def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view: View) -> Message:
-    """Return what limits the ratios, and what to do about it.
+    """Return warnings about what makes the ratios less reliable, with remedies.
 
     disturbed: how the machine was not quiet
     """
     confounds = confounds_of([one for one in compared if one.verdict != "unjudged"])
     noise = max((one.noise_floor for one in compared if one.noise_floor), default=0.0)
     shared = message(
-        "Services and clients share {count} cores and use nearly all of them, so the clients limit the ratio, too. "
+        "Services and clients share {count} cores and use nearly all of them, so the clients also influence the ratio. "
         "Repeat the run with more cores.",
         count=view.machine.available_cores,
     )
     busy = message(
-        "The clients used most of their CPU, so the services may be faster than shown. Use --client-runtime native, or "
-        "more cores."
+        "The clients used most of the CPU available to them, so the services may be faster than shown. Use "
+        "--client-runtime native, or more cores."
     )
     differs = message(
-        "The two sides of a step also differ in: {confounds}.", confounds=listed(confounds[:MOST_CONFOUNDS])
+        "The compared runtimes also differ in: {confounds}.", confounds=listed(confounds[:MOST_CONFOUNDS])
     )
-    noisy = message("Noise: the same runtime, measured twice, differs by up to {ratio}x.", ratio=ratio(1 + noise))
+    noisy = message("Noise: two measurements of the same runtime differ by up to {ratio}x.", ratio=ratio(1 + noise))
     cautions = [
         shared if any((one.cores_in_use or 0) >= MOST_IN_USE for one in compared) else NOTHING,
         busy if any((one.saturation or 0) > MOST_SATURATION for one in compared) else NOTHING,
@@ -353,14 +353,14 @@ def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view:
 
 
 def _missing(view: View) -> Iterator[Message]:
-    """Yield which steps each missing runtime would add, and how to install it."""
+    """Yield a sentence for each missing runtime: which steps it would add, and how to install it."""
     present, facts = runtimes(view.run), view.run.runtimes
     shown = {step.name for step in steps(present, {}, facts)}
     for name, reason in view.run.missing.items():
         more = {step.name for step in steps([*present, name], {}, facts)} - shown
         added = listed((text for step, text in NAMES.items() if step in more), COMMA, AND)
         text = message(
-            "With the runtime {runtime}, the report could also show these steps: {added}. {reason}",
+            "With the runtime {runtime}, the report could also show these comparisons: {added}. {reason}",
             runtime=name,
             added=added,
             reason=reason,
@@ -373,7 +373,7 @@ def _next(compared: Sequence[Comparison], view: View) -> Message:
     undecided = (one for one in compared if one.verdict == "inconclusive")
     needed = [more for more in more_blocks(undecided) if more <= MOST_DOZENS]
     if needed:
-        return message("For the missing verdicts: {command}", command=more_blocks_command(view.run, max(needed)))
+        return message("To get the missing verdicts: {command}", command=more_blocks_command(view.run, max(needed)))
     if any(profile.get("kind") == "locks" for profile in view.run.profiles):
         return NOTHING
     most = max(compared, key=lambda one: abs(log(one.ratio)) if one.ratio else 0.0)

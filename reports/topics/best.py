@@ -20,14 +20,14 @@ from reports.topics.comparisons import FLOOR, RATIO, VERDICT, P, ratio_datum, st
 from reports.view import View
 
 PLACE = 42
-WANTED = message("The best service under each runtime, compared with each other")
+WANTED = message("A comparison of the best services under each runtime")
 COMMAND = "python runner.py --experiment best"
-TITLE = message("The best of each runtime")
+TITLE = message("The best service of each runtime")
 JUDGED = "of judging blocks"
 HOW = message(
-    "The best service under a runtime took the least time per request in the blocks with even numbers. It is chosen "
-    "among all services that do the same work and use the same frame format: systems, DISPATCH and other settings, "
-    "alternatives. Figures and verdicts use only the blocks with odd numbers, so luck in the choice cannot influence "
+    "The best service under a runtime took the least time per request in the blocks with even numbers. Candidates are "
+    "all services that do the same work and use the same frame format. They differ in system, DISPATCH, other settings "
+    "or alternative. Figures and verdicts use only the blocks with odd numbers, so luck in the choice cannot influence "
     "the result. p values are adjusted for the number of comparisons in this table."
 )
 
@@ -71,7 +71,7 @@ def _bests(view: View) -> list[Col[Best]]:
 
 
 def _judged(figure: Callable[[CellResult], float]) -> Callable[[Best], float | None]:
-    """Return a function that reads the median of *figure* over the blocks with odd numbers; None if it is 0."""
+    """Return a function that returns the median of *figure* over the odd-numbered blocks, or None if it is 0."""
     return lambda best: median([figure(cell) for cell in best.judged.values() if cell.status == "ok"] or [0.0]) or None
 
 

@@ -28,7 +28,7 @@ def _cores(cell: CellResult) -> float | None:
 
 
 def _figure(name: str, unit: float) -> Callable[[CellResult], float | None]:
-    """Return a function that reads a latency percentile in a unit of *unit* nanoseconds."""
+    """Return a function that reads a latency percentile from a cell, in units of *unit* nanoseconds."""
     return lambda cell: cell.latency[name] / unit if name in cell.latency else None  # type: ignore[literal-required]
 
 
@@ -41,13 +41,13 @@ PANELS: tuple[tuple[Message, Callable[[CellResult], float | None], Form], ...] =
     (message("p50 [ms]"), _figure("p50_ns", 1e6), hundredths),
     (message("p99 [ms]"), _figure("p99_ns", 1e6), hundredths),
     (message("p99.9 [ms]"), _figure("p999_ns", 1e6), hundredths),
-    (message("service cores"), _cores, ratio),
+    (message("service CPU [cores]"), _cores, ratio),
     (message("memory [MB]"), _megabytes, whole),
 )
 
 
 def section(view: View) -> Section:
-    """Return the section with the result of a search. It is empty for other runs."""
+    """Return the section with the result of a capacity search; empty for other runs."""
     found = view.capacities
     if not found:
         return Section(key="verdict", title=TITLE)
@@ -108,7 +108,8 @@ def _sentence(one: Capacity, view: View) -> Message:
         tried = whole(min((probe.rate for probe in one.probes), default=0.0))
         if one.highest_pass:
             return message(
-                "{arm} serves at least {rate} requests/s with {objectives}. All rates that were tried met them.",
+                "{arm} serves at least {rate} requests/s with {objectives}. All rates that were tried met these "
+                "objectives.",
                 arm=name, rate=whole(one.highest_pass), objectives=objectives,
             )  # fmt: skip
         return message(
@@ -144,19 +145,19 @@ def _cautions(view: View) -> Iterator[Message]:
         if one.crossing and one.crossing.is_cliff and one.highest_pass > min(fails):
             yield message(
                 "{arm}: a probe at {high} requests/s met the objectives, but another at {low} requests/s missed them. "
-                "The latency differs between starts of the service, or other programs used the CPU.",
+                "Either the latency differs between starts of the service, or other programs used the CPU.",
                 arm=name, low=whole(min(fails)), high=whole(one.highest_pass),
             )  # fmt: skip
         elif one.crossing and one.crossing.is_cliff:
             yield message(
-                "{arm}: the latency rises suddenly between {low} and {high} requests/s. The interval reaches from the "
-                "highest rate that met the objectives to the lowest rate that missed them.",
+                "{arm}: the latency rises suddenly between {low} and {high} requests/s. The capacity's interval "
+                "reaches from the highest rate that met the objectives to the lowest rate that missed them.",
                 arm=name, low=whole(one.crossing.low), high=whole(one.crossing.high),
             )  # fmt: skip
         elif one.crossing and one.wanted is None and not one.is_confirmed:
             yield message(
-                "{arm}: the probes at 0.95 and 1.05 times the capacity did not confirm it. The latency differs between "
-                "starts of the service, or the service stalls at times.",
+                "{arm}: the probes at 0.95 and 1.05 times the capacity did not confirm the capacity. Either the "
+                "latency differs between starts of the service, or the service sometimes stalls.",
                 arm=name,
             )
 
@@ -187,17 +188,17 @@ def _columns(view: View) -> list[Col[Capacity]]:
         col(message("capacity [requests/s]"), _rate_datum, whole, brief=message("capacity")),
         col(message("p50 [ms]"), near(_figure("p50_ns", 1e6)), hundredths, rank=1),
         col(message("p99 [ms]"), near(_figure("p99_ns", 1e6)), hundredths),
-        col(message("service cores"), near(_cores), ratio, brief=message("cores")),
+        col(message("service CPU [cores]"), near(_cores), ratio, brief=message("cores")),
         col(message("memory [MB]"), near(_megabytes), whole, brief=message("MB")),
-        col(message("requests/s per core"), lambda one: _per(one, _cores), whole, brief=message("per core"), rank=1),
-        col(message("requests/s per GiB"), lambda one: _per(one, _gib), whole, brief=message("per GiB"), rank=2),
+        col(message("requests/s per core"), lambda one: _per(one, _cores), whole, brief=message("rps/core"), rank=1),
+        col(message("requests/s per GiB"), lambda one: _per(one, _gib), whole, brief=message("rps/GiB"), rank=2),
         *([col(message("cost of 1,000 requests/s per {period}", period=price.period), cost, whole)] if price else []),
         col(message("probes"), lambda one: float(len(one.probes)), whole, rank=3),
     ]
 
 
 def _topology(one: Capacity) -> str:
-    """Return the topology as PROCESSESxTHREADS."""
+    """Return processes and threads per process as text, such as '2x4'."""
     return f"{one.params[WORKERS]}x{one.params[THREADS]}"
 
 
@@ -225,9 +226,9 @@ def _probe_columns() -> list[Col[Probed]]:
         col(message("rate [requests/s]"), lambda one: one.rate, whole),
         col(message("missed requests / allowed"), lambda one: one.excess, ratio),
         *(col(head, _of_cell(read), form) for head, read, form in PANELS),
-        col(message("failed or not sent"), lambda one: float(one.load.failures + one.load.unsent), whole),
-        col(message("generator's delay, p99 [us]"), lambda one: one.cell.lag.get("p99_ns"), microseconds),
-        col(message("seconds"), lambda one: one.cell.wall_ns / 1e9, tenths),
+        col(message("failed or unsent requests"), lambda one: float(one.load.failures + one.load.unsent), whole),
+        col(message("load generator's delay, p99 [us]"), lambda one: one.cell.lag.get("p99_ns"), microseconds),
+        col(message("duration [s]"), lambda one: one.cell.wall_ns / 1e9, tenths),
     ]
 
 
@@ -245,7 +246,8 @@ def _figures(view: View) -> Iterator[Figure]:
                 key=f"capacity-{place}",
                 title=message("Latency, CPU and memory by rate"),
                 caption=message(
-                    "Each mark is a probe. Latency is measured from the time at which the request was due."
+                    "Each mark is a probe, a measurement at one rate. Latency is measured from the time at which the "
+                    "request was due."
                 ),
                 panels=panels,
             )

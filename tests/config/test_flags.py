@@ -54,8 +54,8 @@ def test_system_takes_a_number_a_name_several_or_all(asked: str, systems: str) -
 
 
 BAD_FLAGS = {
-    "--system 1 --num-multi-socket 5": "sets NUM_MULTI_SOCKET, which system 1 does not use. It is used by system 4.",
-    "--system 1,3 --selector poll": "sets SELECTOR, which system 1 or 3 does not use. It is used by system 2, 4",
+    "--system 1 --num-multi-socket 5": "system 1 does not use NUM_MULTI_SOCKET. Systems that use it: 4.",
+    "--system 1,3 --selector poll": "system 1 or 3 does not use SELECTOR. Systems that use it: 2, 4",
     "--system 9": "1 (fresh)",
     "--system=": "System ''",
     "--system 1,": "System ''",
@@ -134,7 +134,7 @@ def test_a_plan_of_ones_own_is_narrowed_and_changed_by_flags_for_the_systems_tha
     assert [(cell.params.get("NUM_MULTI_SOCKET"), cell.calc_target) for cell in changed] == [
         *[(None, 5), (None, 6), (3, 5), (3, 6)]
     ]
-    with pytest.raises(BadInput, match="--system is 2, but plan mine has no such rows"):
+    with pytest.raises(BadInput, match="--system is 2, but plan mine has no rows for it"):
         planned("--plan", file, "--system", "2")
 
 

@@ -47,7 +47,7 @@ NO_HOSTS = {
     "a: {ssh: 'x; rm', address: 10.0.0.1}": "user@host",
     "a: {ssh: x, address: 10.0.0.1, cpus: 3-1}": "CPU numbers",
     "a: {ssh: x, address: 10.0.0.1, python: python3}": "absolute paths",
-    "a: {ssh: x, address: 10.0.0.1, via: asyncssh}": "Leave out via",
+    "a: {ssh: x, address: 10.0.0.1, via: asyncssh}": "Leave out `via`",
     "a: {ssh: x, address: 10.0.0.1, port: 3}": "unknown key 'port'",
     "A b: {ssh: x, address: 10.0.0.1}": "not a valid host name",
     "[]": "a mapping with 1 to 64 host names",
@@ -69,7 +69,7 @@ NOT_ACROSS_HOSTS = {
     f"{HERE} --system 4 --transport unix": "TRANSPORT is unix",
     f"{HERE} --system alt-grpc": "listens only on this machine",
     f"{HERE} --service-command '{{python}} x {{port}}'": "The command must contain {host} {port}",
-    f"{HERE} --target http://127.0.0.1:8000/": "Clients call a service that already runs only from this machine",
+    f"{HERE} --target http://127.0.0.1:8000/": "A service that already runs can be called only from this machine",
     f"{HERE} --system 4 --cpus 1": "apply only on this machine",
     f"{HERE} --target http://127.0.0.1:8000/ --memory 1GB": "cannot limit a service that already runs",
 }

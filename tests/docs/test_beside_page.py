@@ -26,7 +26,7 @@ def test_the_application_is_measured_with_its_database_under_both_runtimes(tmp_p
         (tmp_path / name).write_text(content)
     command = blocks(PAGE, "sh")[1].removeprefix("python $GILSCOPE/runner.py ")
     printed = ran(f"{command} {HURRY}", tmp_path)
-    assert re.search("Beside +PostgreSQL used", printed)
+    assert re.search("Program +PostgreSQL used", printed)
     cells = load(tmp_path / "run").cells
     assert sorted((cell.runtime, cell.status) for cell in cells) == [("3.14", "ok"), ("3.14t", "ok")]
     assert all(cell.beside["PostgreSQL"] for cell in cells)

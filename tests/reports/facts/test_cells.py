@@ -21,4 +21,4 @@ def test_requests_that_were_due_and_never_sent_are_named() -> None:
     (client,) = cell.clients
     late = replace(cell, clients=[{**client, "requests": 100, "overdue": 300}])
     (_, words) = loop_words(Cells(run_of([late], runtimes=["3.11"])).rows)
-    assert str(words).startswith("75.0% of the requests that were due were never sent")
+    assert str(words).startswith("75.0% of the due requests were never sent")

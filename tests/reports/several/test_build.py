@@ -76,7 +76,7 @@ def old() -> Run:
         (run_of([], runtimes=["3.14"]), "No two of these runs measured a setting"),
         (timed(), "the duration in seconds: 1.0 (A); none (B)"),
         (old(), "the CPU: unknown (A); Sample CPU (B)"),
-        (contest_run(blocks_of("echo-libuv", 20_000), view="echo"), "No two of these runs measured the same step"),
+        (contest_run(blocks_of("echo-libuv", 20_000), view="echo"), "No two of these runs compared the same runtimes"),
     ],
     ids=["nothing measured", "timed", "of an old version", "of another kind"],
 )

@@ -54,8 +54,8 @@ def test_the_list_is_newest_first_and_fits_its_terminal(folder: Path, monkeypatc
     short = [replace(one, folder=Path(one.folder).name) for one in saved_runs(folder)]
     print_list(short, terminal(out), ENGLISH)
     lines = out.getvalue().splitlines()
-    assert lines[0] == "when              plan   blocks  cells ok  not ok  run"
-    assert lines[1] == "2026-02-02 03:04  quick       3         4       1  new"
+    assert lines[0] == "started           plan   blocks  cells ok  cells not ok  run"
+    assert lines[1] == "2026-02-02 03:04  quick       3         4             1  new"
     assert lines[2].rstrip() == f"  {NO_VERDICT}"
     assert "removing the GIL" in lines[4]
     assert all(len(line) <= 80 for line in lines)

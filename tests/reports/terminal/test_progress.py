@@ -81,8 +81,8 @@ def test_a_cell_without_clients_is_idle() -> None:
 
 def test_where_nobody_looks_on_there_is_one_line_a_cell_when_it_has_ended() -> None:
     assert plain([failed(), ok()], 12).splitlines() == [
-        f"[ 1/12] block 1  system 4  3.14t     failed: {REASON}  2 min left  1 not ok",
-        "[ 2/12] block 3  system 4  3.14t        2.000 s     5,000 requests/s  2 min left  1 not ok",
+        f"[ 1/12] block 1  system 4  3.14t     failed: {REASON}  2 min left  cells not ok: 1",
+        "[ 2/12] block 3  system 4  3.14t        2.000 s     5,000 requests/s  2 min left  cells not ok: 1",
     ]
 
 
@@ -158,7 +158,7 @@ def test_a_run_without_an_end_has_no_time_left_and_no_total() -> None:
     pace.started(0)
     pace.ended(1)
     assert pace.left_s(10_000) is None
-    assert str(pace.place(1, 10_000)) == "1 done"
+    assert str(pace.place(1, 10_000)) == "cells done: 1"
 
 
 @pytest.mark.parametrize(
