@@ -5,10 +5,10 @@ reports, and prints Markdown tables for docs/measurements/statistics.md.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from math import ceil, log, sqrt
 
 import numpy as np
-from scipy import signal
 
 from benchmarks.bench import options, print_table
 from config.orders import block_order
@@ -61,7 +61,7 @@ def wandering(coefficient: float) -> Noise:
 def autocorrelated(rng: np.random.Generator, count: int, coefficient: float) -> Floats:
     """Draw an AR(1) process with an sd of 3 %."""
     shocks = rng.normal(0, 0.03 * sqrt(1 - coefficient**2), count + 100)
-    return np.asarray(signal.lfilter([1], [1, -coefficient], shocks)[100:])
+    return np.fromiter(accumulate(shocks, lambda last, shock: coefficient * last + shock), float)[100:]
 
 
 def in_order(

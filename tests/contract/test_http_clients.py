@@ -186,7 +186,11 @@ def test_each_worker_keeps_its_connection_and_all_requests_are_out_at_once_unles
         (asked,) = ask(children, [start(children, runtime, row, [server], deadline_s, **sizes)])
         if not is_serial:
             assert (server.connections, server.requests) == (workers, workers + requests)
-    assert asked.counts == ((0, 0, {"timeout": workers}) if is_serial else (requests, 0, {}))
+    if is_serial:
+        # The server may read the second worker's request before it sees that the first has given up.
+        assert asked.counts in ((0, 0, {"timeout": 2}), (1, 0, {"timeout": 1}))
+    else:
+        assert asked.counts == (requests, 0, {})
     assert asked.result["gil_enabled_ready"] is asked.result["gil_enabled_end"] is has_gil
     if not runtime.name.gil_enabled and row in UNDECLARED:
         module = row.removeprefix("http-beast-").replace("-", "_")

@@ -21,7 +21,7 @@ SMALL = ("--blocks", "1", "--num-api-services", "1", "--num-requests-per-client"
 
 def copied(folder: Path, only: str = "") -> Callable[..., str]:
     """Copy the repository with only one experiment, or with none; what runs Python there, and returns what it says."""
-    skipped = shutil.ignore_patterns("__pycache__", "out")
+    skipped = shutil.ignore_patterns("out")  # byte code is copied, because to make it again takes longer
     for package in (*PACKAGES, "tests"):
         shutil.copytree(REPOSITORY / package, folder / package, ignore=skipped)
     for file in ("runner.py", "hatch_build.py", "pyproject.toml"):
