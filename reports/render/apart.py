@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import traceback
@@ -9,26 +10,15 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from core.languages import Language
 
 if TYPE_CHECKING:
     from reports.document.model import Figure
 
+T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Drawn:
-    """The drawings of a figure, for the page and as files.
-
-    panels: title and SVG of each panel for the page
-    files: contents by file name
-    """
-
-    panels: list[tuple[str, str]]
-    files: dict[str, bytes]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +28,18 @@ class Failure:
     kind: str
     cause: str
     where: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """The drawings of a figure. A Failure stands for drawings that could not be made.
+
+    panels: title and SVG of each panel for the page
+    files: contents by file name
+    """
+
+    panels: list[tuple[str, str]] | Failure
+    files: dict[str, bytes] | Failure
 
 
 class NotDrawn(Exception):
@@ -57,7 +59,7 @@ def failure(error: Exception) -> Failure:
 
 
 class Drawings:
-    """The second process, which draws the figures that are passed to ask() and ends with the main process."""
+    """The second process. With a fork it draws the figures passed to ask(), and it ends with the main process."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -65,16 +67,17 @@ class Drawings:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": str(ROOT)},
-            start_new_session=True,  # Ctrl-C must reach only this process, which then kills the other one
+            start_new_session=True,  # Ctrl-C must reach only this process, which then kills the others
         )
         self._waiting = ThreadPoolExecutor(1)
-        self._answer: Future[dict[str, Drawn | Failure]] | None = None
+        self._answer: Future[dict[str, Drawn]] | None = None
 
     def __enter__(self) -> "Drawings":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.kill()
+        if self._process.poll() is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._waiting.shutdown()
         self._process.communicate()
 
@@ -83,11 +86,11 @@ class Drawings:
         asked = pickle.dumps(([replace(figure, table=None) for figure in figures], language.name))
         self._answer = self._waiting.submit(self._drawn, asked)
 
-    def _drawn(self, asked: bytes) -> dict[str, Drawn | Failure]:
+    def _drawn(self, asked: bytes) -> dict[str, Drawn]:
         answer, _ = self._process.communicate(asked)
         if self._process.returncode:
             raise ChildProcessError(f"the process that draws figures ended with status {self._process.returncode}")
-        drawn: dict[str, Drawn | Failure] = pickle.loads(answer)
+        drawn: dict[str, Drawn] = pickle.loads(answer)
         return drawn
 
     def panels(self, figure: "Figure") -> list[tuple[str, str]]:
@@ -95,15 +98,18 @@ class Drawings:
 
         Raises NotDrawn if the figure could not be drawn, and ChildProcessError if the second process failed.
         """
-        return self._of(figure).panels
+        return _checked(self._of(figure).panels)
 
     def files(self, figure: "Figure") -> dict[str, bytes]:
         """Return the files of a figure that was passed to ask(), by name. Raises the same errors as panels()."""
-        return self._of(figure).files
+        return _checked(self._of(figure).files)
 
     def _of(self, figure: "Figure") -> Drawn:
         assert self._answer is not None
-        drawn = self._answer.result()[figure.key]
-        if isinstance(drawn, Failure):
-            raise NotDrawn(drawn)
-        return drawn
+        return self._answer.result()[figure.key]
+
+
+def _checked(drawings: T | Failure) -> T:
+    if isinstance(drawings, Failure):
+        raise NotDrawn(drawings)
+    return drawings

@@ -1,5 +1,6 @@
 """Draw figures with matplotlib: as SVG in the page's colours, and as SVG and PNG files in plots/."""
 
+import os
 import pickle
 import re
 import sys
@@ -9,6 +10,7 @@ from html import escape
 from io import BytesIO, StringIO
 from math import ceil
 from textwrap import wrap
+from typing import Any
 from urllib.parse import unquote
 
 import matplotlib
@@ -21,7 +23,7 @@ from core.result import PLOTS
 from reports.document.drawing import Panel
 from reports.document.model import Figure
 from reports.render import panels
-from reports.render.apart import Drawn, Failure, failure
+from reports.render.apart import Drawn, failure
 from reports.render.panels import BARS, COLOURS, LINK, SOFT
 
 _VARIABLES = {colour: f"var(--{name})" for name, colour in COLOURS.items() if len(colour) == 7}
@@ -152,18 +154,34 @@ def _lines(words: Message, width: float, character: float, language: Language) -
     return wrap(language.text(words), int((width - 2 * EDGE) / character), break_on_hyphens=False)
 
 
-def _draw(figure: Figure, language: Language) -> Drawn | Failure:
+def _made(draw: Callable[[Figure, Language], Any], figure: Figure, language: Language) -> Any:
     try:
-        return Drawn(panels=page_panels(figure, language), files=files(figure, language))
+        return draw(figure, language)
     except Exception as error:
         return failure(error)
+
+
+def _drawn(figures: Sequence[Figure], language: Language) -> dict[str, Drawn]:
+    """Draw the files, while a fork of this process draws the panels of the page."""
+    reading, writing = os.pipe()
+    if not os.fork():
+        os.close(reading)  # or this process could wait for a reader after its parent has ended
+        with open(writing, "wb") as answer:
+            pickle.dump([_made(page_panels, figure, language) for figure in figures], answer)
+        os._exit(0)
+    os.close(writing)
+    all_made = [_made(files, figure, language) for figure in figures]
+    with open(reading, "rb") as answer:
+        all_panels = pickle.load(answer)
+    parts = zip(figures, all_panels, all_made, strict=True)
+    return {figure.key: Drawn(panels=shown, files=made) for figure, shown, made in parts}
 
 
 def main() -> None:
     """Draw the figures that class Drawings sends on stdin. Exit if stdin is empty, because the parent has ended."""
     if asked := sys.stdin.buffer.read():
         figures, name = pickle.loads(asked)
-        drawn = {figure.key: _draw(figure, language(name)) for figure in figures}
+        drawn = _drawn(figures, language(name))
         with suppress(BrokenPipeError):
             sys.stdout.buffer.write(pickle.dumps(drawn))
             sys.stdout.buffer.flush()
