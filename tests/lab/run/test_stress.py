@@ -34,7 +34,9 @@ def round_of(fault: str, bench: Bench, tmp_path: Path, found: Callable[[Round], 
     """The first round without the GIL, of at most two minutes of them, in which the service shows that fault."""
     runtime_or_skip("3.14t")
     plan = user_service_plan({"command": SERVICE, "requests": [f"GET /{fault}"]}, tmp_path)
-    plan = replace(plan, runtimes=(RuntimeName("3.14t"),)).with_values({"NUM_CONNECTIONS_PER_CLIENT": (8,)})
+    plan = replace(plan, runtimes=(RuntimeName("3.14t"),)).with_values(
+        {"NUM_CONNECTIONS_PER_CLIENT": (3,)}
+    )  # fewer crash at once
     stress = Stress(
         name="own",
         started_at="",
