@@ -55,8 +55,8 @@ def side_by_side(views: Sequence[View]) -> Document:
             _times_section(runs),
         ),
         foot=message(
-            "Every figure on this page comes from the {file} of a run. Each run also has its own "
-            "page.", file="result.json"
+            "Every figure on this page comes from the {file} of a run. Each run also has its own page.",
+            file="result.json",
         ),
         has_cells=False,
     )

@@ -55,8 +55,9 @@ class Others:
         if not self.neighbours:
             return said
         return message(
-            "{said}; processes named with --neighbour are counted "
-            "separately{names}", said=said, names=_named(self.neighbours)
+            "{said}; processes named with --neighbour are counted separately{names}",
+            said=said,
+            names=_named(self.neighbours),
         )
 
     @property

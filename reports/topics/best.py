@@ -26,9 +26,9 @@ TITLE = message("The best service of each runtime")
 JUDGED = "of judging blocks"
 HOW = message(
     "The best service under a runtime took the least time per request in the blocks with even numbers. Candidates are "
-    "all services that do the same work and use the same frame format. They differ in system, DISPATCH, other settings "
-    "or alternative. Figures and verdicts use only the blocks with odd numbers, so luck in the choice cannot influence "
-    "the result. p values are adjusted for the number of comparisons in this table."
+    "all services that do the same work and use the same frame format: systems and alternative servers, with any "
+    "DISPATCH and other settings. Figures and verdicts use only the blocks with odd numbers, so luck in the choice "
+    "cannot influence the result. p values are adjusted for the number of comparisons in this table."
 )
 
 

@@ -20,7 +20,8 @@ FEWEST_RUNTIMES = 2
 
 def files() -> dict[str, str]:
     """Return {name: content} of the files that the page says to save."""
-    return dict(re.findall(r"this as\s+`([\w.]+)`:\n\n```\w+\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL))
+    saved = r"save this \w+ as\s+`([\w.]+)`:\n\n```\w+\n(.*?)^```"
+    return dict(re.findall(saved, PAGE.read_text(), re.MULTILINE | re.DOTALL))
 
 
 def commands() -> list[str]:
