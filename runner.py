@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run gilscope, which measures what the free-threaded build of CPython does to a threaded service.
+"""Run gilscope, which measures how the free-threaded build of CPython affects a threaded service.
 
 This module finds the command, prints errors and exits.
 """
@@ -19,7 +19,7 @@ LIBRARIES = ("argcomplete", "jinja2", "matplotlib", "numpy", "polib", "rich", "s
 
 
 def enter_environment() -> None:
-    """Run this program again with the interpreter of .venv, which has the libraries, unless it already runs there."""
+    """Restart this program with the interpreter of .venv, which has the libraries, unless .venv is already in use."""
     _expect_output()
     if str(ROOT) not in sys.path[:1]:  # missing if PYTHONSAFEPATH is set
         sys.path.insert(0, str(ROOT))
@@ -35,7 +35,7 @@ def enter_environment() -> None:
 
 
 def _expect_output() -> None:
-    """Open missing standard streams, so that no later file becomes one of them. Standard output must be open."""
+    """Replace closed standard streams by /dev/null, so that no file takes their place. Exit if stdout is closed."""
     if sys.stdin is None:
         sys.stdin = open(os.devnull)  # noqa: SIM115 - until the end
     if sys.stderr is None:
@@ -78,7 +78,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal that ends the program."""
+    """An exception for a signal that ends the program."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)
@@ -86,7 +86,7 @@ class Stopped(KeyboardInterrupt):
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one command and return its exit status. All errors are printed here."""
+    """Run one gilscope command, print its error if it fails, and return the exit status."""
     output = Output()
     for number in SIGNALS:
         signal.signal(number, _stop)
@@ -111,7 +111,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _report_unexpected(error: Exception, arguments: Sequence[str], output: Output) -> int:
-    """Print the cause of an unexpected error: a signal before it, the machine, or a bug. Return the exit status."""
+    """Print whether the machine or a bug caused an unexpected error, unless a signal did. Return the exit status."""
     stopped = _find_signal(error)
     if stopped:  # for example, the terminal was closed, and the output with it
         _discard_output()
@@ -159,8 +159,8 @@ def _describe_bug(error: Exception, arguments: Sequence[str]) -> Message:
             "this is a bug in gilscope, not in your input: {cause}.\n{trace}", cause=cause, trace=trace.rstrip()
         )
     return message(
-        "this is a bug in gilscope, not in your input: {cause}. The traceback is in {file}; "
-        "please report it with the command.",
+        "this is a bug in gilscope, not in your input: {cause}. The traceback is in {file}. Please report the bug with "
+        "this file and the command.",
         cause=cause,
         file=file.name,
     )
@@ -179,7 +179,8 @@ def _command(arguments: Sequence[str]) -> int:
         return commands.find(arguments[0])(arguments[1:])
     if arguments and not arguments[0].startswith("-"):
         raise BadInput(
-            "{word!r} is not a command. {near}Accepted are {names}. Without a command, the flags describe a run.",
+            "{word!r} is not a command. {near}Use one of: {names}. Without a command, gilscope starts a run with the "
+            "given flags.",
             word=arguments[0],
             near=did_you_mean(arguments[0], commands.NAMES),
             names=listed(commands.NAMES),

@@ -1,4 +1,4 @@
-"""Runs one command, and ends its whole process tree when the command ends or when the parent of this program ends.
+"""Runs one command. Kills its whole process tree when the command ends, or when the parent of this program ends.
 
 Usage: guard.py REPORT STOP PROGRAM COMMAND...
 stdin is a pipe that the parent holds open for as long as the command shall run.
@@ -58,13 +58,13 @@ def main() -> None:
 
 
 def say(report: int, line: str) -> None:
-    """Write one line to the report pipe. Ignore errors, because its reader, the parent, may have ended."""
+    """Write one line to the report pipe. Ignore errors, because the parent that reads the pipe may have ended."""
     with suppress(OSError):
         os.write(report, f"{line}\n".encode())
 
 
 def _become(program: str, command: list[str], report: int, parent_pid: int) -> NoReturn:
-    """Replace the forked process by the command (exec)."""
+    """Replace this forked process with the command, by exec."""
     for number in (*PYTHONS, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     try:
@@ -78,7 +78,7 @@ def _become(program: str, command: list[str], report: int, parent_pid: int) -> N
 
 
 def _wait(pid: int, ends: int, pipe: tuple[int, ...] = (0,), patience_s: float | None = None) -> int | None:
-    """Return the command's exit status. Return None if the pipe was closed first, or after *patience_s*."""
+    """Wait for the command and return its exit status; None if the pipe is closed first or *patience_s* has passed."""
     while True:
         readable, _, _ = select.select([*pipe, ends], [], [], patience_s)
         if ends in readable:
@@ -91,7 +91,7 @@ def _wait(pid: int, ends: int, pipe: tuple[int, ...] = (0,), patience_s: float |
 
 
 def _ended() -> tuple[int, int] | None:
-    """Return the pid and wait status of a child that has ended, or None."""
+    """Return the pid and wait status of a child process that has ended; None if none has."""
     try:
         ended = os.waitpid(-1, os.WNOHANG)
     except ChildProcessError:
@@ -100,7 +100,7 @@ def _ended() -> tuple[int, int] | None:
 
 
 def _end_all(adopts: bool) -> None:
-    """End every descendant. No child left means no descendant left, because orphans become this process's children."""
+    """Kill all descendants, until no child is left. Orphaned descendants become children of this process."""
     if not adopts:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         os.killpg(0, signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Locks on folders. The kernel frees a lock when its process ends, and no lock file stays behind.
+"""Locks on folders. The kernel frees a lock when its process ends, and no lock file remains.
 
 Source: flock(2). On a network file system, other machines may not see the lock.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """Hold an exclusive lock on *folder* during the `with` block. Makes the folder if needed. Raises OSError."""
+    """Hold an exclusive lock on *folder* during the `with` block. Create the folder if needed. Raises OSError."""
     lock = acquire(folder)
     assert lock is not None, "acquire() waits for the lock"
     try:
@@ -22,7 +22,7 @@ def locked(folder: Path) -> Iterator[int]:
 
 
 def acquire(folder: Path, *, shared: bool = False, wait: bool = True) -> int | None:
-    """Lock *folder*, and return its descriptor; closing the descriptor frees the lock. Makes the folder if needed.
+    """Lock *folder*, and create it if needed. Return its file descriptor; closing the descriptor frees the lock.
 
     wait: block until the lock is free; if False, return None when another process has the lock
     Children inherit the descriptor only if it is passed to them. Raises OSError.

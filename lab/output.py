@@ -1,4 +1,4 @@
-"""Captures the output of child processes. Memory holds the beginning and the newest part; nothing is written to disk.
+"""Captures the output of child processes in memory. It keeps the beginning and the newest part of each output.
 
 One thread reads the pipes of all processes. After each read it pauses for COALESCE_S, so frequent small writes wake
 it rarely. A process that writes faster than the thread reads is blocked, as by a terminal.
@@ -21,7 +21,7 @@ _CUT = b"\n[...]\n"
 
 
 class HeadTailBuffer:
-    """A byte buffer that keeps the beginning and the newest part of its input, and drops the middle."""
+    """A byte buffer that keeps the first and the newest bytes of its input, and drops the middle."""
 
     def __init__(self) -> None:
         self._head, self._tail = bytearray(), bytearray()
@@ -39,7 +39,7 @@ class HeadTailBuffer:
                 self._is_cut = True
 
     def content(self) -> bytes:
-        """Return all input so far, or its beginning and newest part with a mark between them."""
+        """Return all input so far; if the middle was dropped, a mark replaces the middle."""
         with self._changing:
             return b"".join([self._head, _CUT if self._is_cut else b"", self._tail])
 
@@ -62,17 +62,17 @@ class ProcessOutput(HeadTailBuffer):
         self.has_ended = False
 
     def fileno(self) -> int:
-        """Return the descriptor of the read end."""
+        """Return the file descriptor of the pipe's read end."""
         return self._read_end
 
     def close_write_end(self) -> None:
-        """Close the write end here, so that the pipe ends when the process ends."""
+        """Close this process's write end, so that the pipe ends when the captured process ends."""
         if self.write_end >= 0:
             os.close(self.write_end)
             self.write_end = -1
 
     def drain(self) -> int:
-        """Read everything that is in the pipe, and return its size in bytes. Any thread may call this."""
+        """Read all bytes that are in the pipe now, and return their number. Any thread may call this."""
         taken_bytes = 0
         with self._reading:
             for _ in range(_READS_AT_ONCE):
@@ -88,7 +88,7 @@ class ProcessOutput(HeadTailBuffer):
         return taken_bytes
 
     def content(self) -> bytes:
-        """Return the process's output so far, or its beginning and newest part."""
+        """Return the process's output so far; if it is long, only its beginning and newest part."""
         self.drain()
         return super().content()
 
@@ -112,7 +112,7 @@ class OutputReader:
         self._thread: threading.Thread | None = None
 
     def watch(self, output: ProcessOutput) -> None:
-        """Begin to read *output*. Its process must have been started."""
+        """Start to read *output*. The process that writes it must already run."""
         output.close_write_end()
         self._outputs.append(output)
         self._selector.register(output, selectors.EVENT_READ)
@@ -121,7 +121,7 @@ class OutputReader:
             self._thread.start()
 
     def close(self) -> None:
-        """Stop the thread. The captured output stays available."""
+        """Stop the reading thread. The captured output stays available."""
         if self._stopper < 0:
             return
         os.close(self._stopper)

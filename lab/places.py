@@ -1,4 +1,4 @@
-"""Paths of gilscope's files. An installed gilscope may be read-only, so it writes to the user's cache folder.
+"""Paths of gilscope's files. An installed gilscope writes to the user's cache folder, because it may be read-only.
 
 ENVIRONMENTS: virtual environments that gilscope makes
 NATIVE_BUILDS: where native programs and extensions are built

@@ -1,4 +1,4 @@
-"""Runs commands under a guard process that ends their process trees, and describes how a process ended."""
+"""Runs each command under a guard process that kills its process tree, and describes how a process ended."""
 
 import errno
 import os
@@ -31,7 +31,7 @@ def run(
     watch: Callable[[str], None] | None = None,
     **options: Any,
 ) -> "subprocess.CompletedProcess[str]":
-    """Run *command* with empty stdin until it ends, and return its status and output.
+    """Run *command* with empty stdin until it ends, and return its exit status and output.
 
     Its whole process tree ends with it, at the deadline, on Ctrl-C, and when this process is killed. The beginning and
     the newest mebibyte of the output are kept (lab.output).
@@ -55,7 +55,7 @@ def _read(
     timeout_s: float,
     watch: Callable[[str], None] | None,
 ) -> None:
-    """Read both *outputs* until they end, which happens when the guard ends. Raises subprocess.TimeoutExpired."""
+    """Read *outputs* (stdout and stderr) until the guard process ends. Raises subprocess.TimeoutExpired."""
     until, next_look = monotonic() + timeout_s, monotonic() + WATCH_S
     with DefaultSelector() as selector:
         for output in outputs:
@@ -80,14 +80,14 @@ def _newest_line(output: ProcessOutput) -> str:
 
 
 def end_all() -> None:
-    """End every command that threads of this process run. A thread that waits for its command then continues."""
+    """End all commands that this process runs. A thread that waits for a command then continues."""
     for lifeline in tuple(_LIFELINES):
         lifeline.close()
 
 
 @dataclass
 class Guard:
-    """A command that runs under lab/guard.py.
+    """A command that runs under a guard process (lab/guard.py).
 
     process: the guard process, which shares stdout and stderr with the command
     report: what the guard process has reported, after its end: started, status, error
@@ -98,7 +98,7 @@ class Guard:
     report: dict[str, int] = field(default_factory=dict)
 
     def status(self) -> int:
-        """Return the command's exit status, as Popen.returncode does. Raises OSError if it could not be started.
+        """Return the command's exit status, negative for a signal. Raises OSError if the command could not be started.
 
         Call this after the guarded() block has ended.
         """
@@ -120,7 +120,7 @@ def guarded(  # noqa: PLR0913 - a process has them all
     streams: tuple[int, int | IO[str]] = (subprocess.PIPE, subprocess.PIPE),
     stop: int = 0,
 ) -> Iterator[Guard]:
-    """Start *command* under a guard, which ends its process tree when the `with` block or this process ends.
+    """Start *command* under a guard process, which kills its process tree when the `with` block or this process ends.
 
     folder: the command's working directory
     program: the file to execute, if it differs from command[0]
@@ -165,7 +165,7 @@ def guarded(  # noqa: PLR0913 - a process has them all
 
 
 def expect_process(error: OSError) -> None:
-    """Raise BadInput if *error* says that the limit of processes, or of memory, is reached."""
+    """Raise BadInput if *error* says that no process can be started: the limit of processes or memory is reached."""
     if error.errno in (errno.EAGAIN, errno.ENOMEM):
         raise BadInput(
             "No process can be started: {error}. End some processes, or raise the limit (ulimit -u).",
@@ -174,7 +174,7 @@ def expect_process(error: OSError) -> None:
 
 
 def _await_end(guard: "subprocess.Popen[str]") -> None:
-    """Wait until the guard has ended the command's processes. If it does not, or was killed, end its process group."""
+    """Wait until the guard has killed the command's processes. If the guard fails, kill its process group."""
     guard.send_signal(signal.SIGCONT)  # the guard may be stopped
     with suppress(subprocess.TimeoutExpired):
         guard.wait(LAST_SECONDS_S)
@@ -184,7 +184,7 @@ def _await_end(guard: "subprocess.Popen[str]") -> None:
 
 
 def describe_exit(status: int) -> Message:
-    """Describe an exit status as the end of a sentence: 'exited with status 1', 'was killed by SIGKILL'."""
+    """Describe an exit status in words, such as 'exited with status 1' or 'was killed by SIGKILL'."""
     if status >= 0:
         return message("exited with status {status}", status=status)
     try:

@@ -1,4 +1,4 @@
-"""Makes a command's private folder. At the end it kills every process of its group, and removes the folder.
+"""Creates a private folder for a gilscope command. When the command ends, kills its processes and removes the folder.
 
 It also removes the control groups that a file in the folder names.
 
@@ -28,7 +28,7 @@ ROOM_BYTES = 1 << 16
 
 
 def main() -> None:
-    """Make the folder, wait until the orchestrator closes the pipe or ends, and clean up."""
+    """Make the private folder, wait until the orchestrator closes the pipe or ends, then clean up."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     die_with_parent(os.getppid(), signal.SIGCONT)  # wakes this process if it is stopped when its parent ends
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def _made(folder: str) -> int:
-    """Make the folder, and write a test file there. Return 0, or the number of the error."""
+    """Make the private folder, and write a test file in it. Return 0, or the number of the error."""
     try:
         os.mkdir(folder, 0o700)
         descriptor = os.open(os.path.join(folder, "room"), os.O_CREAT | os.O_WRONLY, 0o600)

@@ -1,4 +1,4 @@
-"""The view of a saved run that reports use: it derives facts from the run and caches them."""
+"""Give reports a view of a saved run: facts that are derived from the run and cached."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -18,7 +18,7 @@ from reports.facts.traces import Traces
 
 
 class View:
-    """A run with cached derived facts. Changes of the run after the view was made are not seen.
+    """A saved run with facts that are derived from it and cached. Later changes of the run have no effect.
 
     titles:   the titles of systems, by number or name
     sections: the sections of the report that were already made (reports/topics)
@@ -31,106 +31,106 @@ class View:
 
     @cached_property
     def cells(self) -> Cells:
-        """The index of the run's cells by setting, arm and block."""
+        """Return the run's cells, indexed by setting, arm and block."""
         return Cells(self.run)
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The rows, one per system, parameters and arm, in the plan's order."""
+        """Return the result rows, one per system, parameters and arm, in the plan's order."""
         return self.cells.rows
 
     @cached_property
     def groups(self) -> list[list[Row]]:
-        """The rows in groups that differ only in the arm."""
+        """Return the result rows in groups whose rows differ only in the arm."""
         return groups(self.rows)
 
     @property
     def named_groups(self) -> list[tuple[Message, list[Row]]]:
-        """The groups of rows, each with the name of its setting."""
+        """Return the groups of result rows, each with the name of its setting."""
         return [(self.settings.name(rows[0].system, rows[0].params), rows) for rows in self.groups]
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """All comparisons that the arms allow. Comparisons for all settings together come last."""
+        """Return all comparisons that the run's arms allow. Comparisons for all settings together come last."""
         return () if self.plan.objectives else tuple(compare(self.run))
 
     @cached_property
     def bests(self) -> list[Best]:
-        """The best service under each runtime, for each kind of work."""
+        """Return the best service under each runtime, for each kind of work."""
         return [] if self.plan.objectives else bests(self.run, self.rows)
 
     @cached_property
     def capacities(self) -> list[Capacity]:
-        """The capacity of each arm that a search found; empty for other runs."""
+        """Return the capacity that a search found for each arm; empty if the run is not a search."""
         return capacities(self.run) if self.plan.objectives else []
 
     @cached_property
     def candidates(self) -> list[Capacity]:
-        """The topologies from which a search picked the best; empty if it picked none."""
+        """Return the topologies from which a search picked the best; empty if no search picked a topology."""
         return candidates(self.run) if self.plan.picks else []
 
     @cached_property
     def between_bests(self) -> tuple[Comparison, ...]:
-        """The comparisons between the best services."""
+        """Return the comparisons between the best services of different runtimes."""
         return tuple(compare_bests(self.run, self.bests))
 
     @cached_property
     def compared(self) -> list[Comparison]:
-        """The comparisons that were made from cells of this run."""
+        """Return the comparisons that were made from cells of this run."""
         return [comparison for comparison in self.comparisons if self.traces.of(comparison)]
 
     @cached_property
     def settings(self) -> Settings:
-        """The names of the run's settings."""
+        """Return the names of the run's settings."""
         return Settings(self.rows, self.titles)
 
     @cached_property
     def traces(self) -> Traces:
-        """The index of the cells from which comparisons were made."""
+        """Return an index of the cells from which each comparison was made."""
         return Traces(self.run, self.rows)
 
     @cached_property
     def looks(self) -> dict[str, int]:
-        """{arm: index of its style}, the same in every plot and table."""
+        """Return the index of each arm's style, which is the same in every plot and table."""
         return {arm: place for place, arm in enumerate(self.cells.arms)}
 
     @cached_property
     def plan(self) -> SavedPlan:
-        """The plan of the run."""
+        """Return the plan of the run."""
         return SavedPlan.from_json(self.run.plan)
 
     @cached_property
     def machine(self) -> Machine:
-        """The recorded facts of the machine."""
+        """Return the facts that the run recorded about its machine."""
         return Machine.from_json(self.run.machine)
 
     @cached_property
     def is_timed(self) -> bool:
-        """Whether cells ran for a duration, not for a number of requests."""
+        """Return whether cells ran for a fixed duration instead of a fixed number of requests."""
         return bool(self.plan.method.duration_s)
 
     @cached_property
     def measure(self) -> Measure:
-        """The measure that the rows show: throughput or completion time."""
+        """Return the measure that the result rows show: throughput or completion time."""
         return measure(is_timed=self.is_timed)
 
     @cached_property
     def scales(self) -> dict[int, float]:
-        """The end of the scale of each row, by id(row): the largest value of all rows with comparable work."""
+        """Return the end of each row's scale, by id(row): the largest value of all rows with comparable work."""
         parts = [self.rows] if self.is_timed else alike(self.rows)
         return {id(row): most for rows in parts for most in [self.measure.most(rows)] for row in rows}
 
     @cached_property
     def beside(self) -> Message:
-        """Return how much CPU time the programs beside the services used, or NOTHING if there are none."""
+        """Return a text on the CPU time of the programs beside the services, or NOTHING if there are no programs."""
         return beside(self.run.cells, self.machine.available_cores)
 
     @cached_property
     def others(self) -> Others | None:
-        """The CPU use of other processes while clients were timed; None if unknown."""
+        """Return the CPU use of other processes while clients were timed; None if unknown."""
         return others(self.run.cells)
 
     @cached_property
     def ok_cells(self) -> list[CellResult]:
-        """The cells of the run that are ok."""
+        """Return the cells of the run that have the status ok."""
         return [cell for cell in self.run.cells if cell.status == "ok"]

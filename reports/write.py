@@ -1,4 +1,4 @@
-"""The files of a report, which are written into a run's folder beside result.json."""
+"""Write the files of a report into the folder of the run, beside result.json."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -20,7 +20,7 @@ Files = Mapping[str, str | bytes]
 
 
 class PartsLost(GilscopeError):
-    """The error that some files of a report could not be created.
+    """An error for a report of which some files could not be created.
 
     paths: all other files, which are written
     """
@@ -50,7 +50,7 @@ def write_all(view: View, folder: Path, language: Language = ENGLISH, drawings: 
 
 
 def _written(parts: Mapping[str, Callable[[], str | Files]], folder: Path) -> list[Path]:
-    """Write the file or files of each part and return their paths. Raises PartsLost if a part could not be created."""
+    """Write the files of each part of a report and return their paths. Raises PartsLost if a part cannot be created."""
     paths: list[Path] = []
     lost: list[Message] = []
     for part, make in parts.items():
@@ -73,14 +73,16 @@ def _put(path: Path, content: str | bytes) -> Path:
     except OSError as error:
         cause = str(error.strerror or error)
         raise BadInput(
-            "{path} cannot be written: {cause}; free some space or give write access.", path=str(path), cause=cause
+            "{path} cannot be written: {cause}. Free some space or give write access.", path=str(path), cause=cause
         ) from error
     return path
 
 
 def _lost(name: str, error: Exception) -> Message:
-    """Return a message about a part that could not be created: the error, and its place in our code."""
+    """Return a message that a part of the report could not be created, with the error and its place in the code."""
     why = failure(error)
     return message(
-        "{name} could not be created ({kind}: {cause}, in {where}). Please report this bug.", name=name, **vars(why)
+        "{name} could not be created ({kind}: {cause}, in {where}). Please report this bug.",
+        name=name,
+        **vars(why),
     )

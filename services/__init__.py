@@ -1,1 +1,1 @@
-"""Services of systems 1 to 4. They run under the measured runtimes. Except Tornado, they need no packages."""
+"""The services of systems 1 to 4, which run under the measured runtimes. Only Tornado needs packages."""

@@ -24,7 +24,7 @@ SECOND_LOOK_S = 0.01  # delay before a connection over the limit is refused, bec
 
 
 class WorkerCount:
-    """The counter of one worker thread. Only this thread writes it."""
+    """The request counter of one worker thread. No other thread writes the counter."""
 
     __slots__ = ("requests",)
 
@@ -50,7 +50,7 @@ class CachedService:
         self._parked = ParkedConnections()
 
     def start(self) -> None:
-        """Start the workers, then add the listening sockets to their watch."""
+        """Start the worker threads, then make them wait for connections on the listening sockets."""
         for number in range(len(self._workers)):
             threading.Thread(target=self._work, args=(number,), daemon=True).start()
         for fd, listener in self._listening.items():
@@ -58,7 +58,7 @@ class CachedService:
             self._dispatch.add(fd)
 
     def counters(self) -> dict[str, Any]:
-        """Return how many requests were answered: in total, by worker and by socket, and a histogram by connection."""
+        """Return the number of answered requests: total, by worker, by socket, and a histogram over connections."""
         held = self._cache.copy()  # copying is atomic, and workers may change the cache meanwhile
         ended = self._closed.copy() + [
             (connection.listener.address, connection.requests) for connection in held.values()
@@ -83,7 +83,7 @@ class CachedService:
         self._closed.clear()
 
     def _work(self, number: int) -> None:
-        """Run worker *number*. The thread creates its own counter, so that workers share no cache lines."""
+        """Run the worker thread *number*. It creates its counter itself, so that workers share no cache lines."""
         worker = self._workers[number] = WorkerCount()
         connection_of, serve = self._cache.get, self._server(worker)
 
@@ -97,7 +97,7 @@ class CachedService:
         """Return the function that *worker* calls with each readable connection."""
 
         def serve(connection: Connection) -> bool:
-            """Answer the requests that have arrived. Return whether to wait for more on this connection."""
+            """Answer the requests that have arrived. Return whether to wait for more requests on *connection*."""
             bodies = connection.receive()
             if bodies is None:
                 return self._drop(connection)
@@ -170,12 +170,12 @@ class CachedService:
 
 
 def single_socket_service(cell: Cell, service_id: int, folder: str) -> CachedService:
-    """Return system 2's service of *cell*, listening."""
+    """Create the listening service of system 2 for *cell*."""
     return _service(cell, listen(cell, service_id, folder))
 
 
 def multi_socket_service(cell: Cell, service_id: int, folder: str) -> CachedService:
-    """Return system 4's service of *cell*, listening."""
+    """Create the listening service of system 4 for *cell*."""
     return _service(cell, listen(cell, service_id, folder, cell.num_multi_socket))
 
 

@@ -1,4 +1,4 @@
-"""The service's side of a connection: received frames and unsent bytes. No function blocks."""
+"""Handle the service's side of a connection: received frames and unsent bytes. No function blocks."""
 
 import socket
 from socket import MSG_DONTWAIT
@@ -12,7 +12,7 @@ SHORT_READ_BYTES = 448  # small enough for pymalloc, which is faster than malloc
 
 
 def set_options(sock: socket.socket, nodelay: bool = True, buffer_bytes: int = 0) -> None:
-    """Set TCP_NODELAY (for TCP) and both buffer sizes; 0 keeps the kernel's sizes. The kernel may double a size."""
+    """Set TCP_NODELAY (for TCP) and a socket's buffer sizes, which the kernel may double; 0 keeps its defaults."""
     if sock.family != socket.AF_UNIX:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, nodelay)
     if buffer_bytes:
@@ -21,7 +21,7 @@ def set_options(sock: socket.socket, nodelay: bool = True, buffer_bytes: int = 0
 
 
 class Connection:
-    """An accepted connection. Only the thread that holds it may use it.
+    """An accepted connection. Only the thread that is serving the connection may use it.
 
     unsent: bytes that the peer has not accepted yet
     until: deadline (monotonic seconds) for a slow peer, or None
@@ -53,7 +53,7 @@ class Connection:
         return self.frames.feed(data) if data else None
 
     def send(self, reply: bytes) -> None:
-        """Send as much of *reply* as the peer accepts now, and keep the rest in unsent."""
+        """Send as much of *reply* as the peer accepts now, and keep the remaining bytes in `unsent`."""
         if self.unsent:
             self.unsent += reply
             return
@@ -67,11 +67,11 @@ class Connection:
             self.unsent = reply[sent:]
 
     def refuse(self, code: int, err: str) -> None:
-        """Answer with an error. The caller closes the connection."""
+        """Send an error to the peer. The caller must close the connection."""
         self.send(frame(error_answer(code, err)))
 
     def flush(self) -> bool:
-        """Send the unsent bytes. Return whether all of them were sent."""
+        """Send the bytes that are still unsent. Return whether all of them were sent."""
         reply, self.unsent = self.unsent, b""
         self.send(reply)
         return not self.unsent
@@ -86,5 +86,5 @@ class Connection:
             return False
 
     def close(self) -> None:
-        """Close the socket."""
+        """Close the socket of this connection."""
         self.sock.close()

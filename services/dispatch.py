@@ -1,4 +1,4 @@
-"""DISPATCH: how the workers of systems 2 and 4 share the waiting for readable sockets."""
+"""Implement DISPATCH: how the workers of systems 2 and 4 share the waiting for readable sockets."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -13,26 +13,26 @@ class Dispatch(Protocol):
     """A strategy that gives each readable socket to one worker. Any thread may call add() and resume()."""
 
     def run(self, worker: int, serve: Callable[[int], bool]) -> None:
-        """Run worker number *worker* for ever. serve(fd) returns whether to continue waiting for *fd*."""
+        """Run worker number *worker* for ever. serve(fd) returns whether to wait for the socket *fd* again."""
 
     def add(self, fd: int) -> None:
         """Start waiting for data on the socket *fd*."""
 
     def pause(self, fd: int) -> None:
-        """Stop waiting for the socket *fd* until resume(). The worker that serves *fd* calls this."""
+        """Stop waiting for data on the socket *fd* until resume(). The worker that serves *fd* calls this method."""
 
     def resume(self, fd: int) -> None:
-        """Start waiting for the socket *fd* again after pause()."""
+        """Wait for data on the socket *fd* again after pause()."""
 
     def forget(self, fd: int) -> None:
-        """Stop waiting for the socket *fd*, because the worker that serves it is about to close it."""
+        """Stop waiting for data on the socket *fd*, because its worker is about to close the socket."""
 
     def holds(self, fd: int) -> bool:
-        """Return whether the dispatch supports a file descriptor with the number *fd*."""
+        """Return whether this strategy supports file descriptors as high as *fd*."""
 
 
 class Shared:
-    """The dispatch `any`: all workers wait on one watch."""
+    """The dispatch strategy `any`: all workers wait for readable sockets on one shared watch."""
 
     def __init__(self, watch: SocketWatch) -> None:
         self._watch = watch
@@ -47,11 +47,11 @@ class Shared:
                     arm(fd)
 
     def pause(self, fd: int) -> None:
-        """Do nothing, because a socket that was given to a worker is not waited for until it is armed again."""
+        """Do nothing, because the watch ignores a socket that a worker has received until it is armed again."""
 
 
 def dispatch_of(cell: Cell) -> Dispatch:
-    """Return the dispatch of *cell*. `auto` means `leader` if the GIL is on, otherwise `any`. Raises BadInput."""
+    """Create the dispatch strategy of *cell*: for `auto`, `leader` with the GIL and `any` without. Raises BadInput."""
     workers = cell.num_workers_per_api_service
     dispatch = ("leader" if gil_enabled() else "any") if cell.dispatch == "auto" else cell.dispatch
     if dispatch == "any":

@@ -1,4 +1,4 @@
-"""Listening sockets and their addresses: a Unix path in the run's private folder, or host:port.
+"""Create listening sockets. Their address is a Unix path in the run's private folder, or host:port.
 
 TCP sockets listen on the loopback interface. If clients run on other hosts, the sockets listen at the host's address in
 the plan and accept connections only from these hosts.
@@ -16,7 +16,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class Reach:
-    """The address at which this process's TCP sockets listen, and the peers that they serve.
+    """The address at which this process's TCP sockets listen, and the hosts whose connections they accept.
 
     The attributes are set once, before the service is made.
     peers: addresses of the served hosts; if empty, all
@@ -29,7 +29,7 @@ class Reach:
 
     @classmethod
     def admits(cls, address: Any) -> bool:
-        """Return whether a connection from *address* may be served; count it as a stranger if not.
+        """Return whether to serve a connection from *address*. If not, count the connection as a stranger.
 
         address: as accept() returns it
         """
@@ -40,10 +40,10 @@ class Reach:
 
 
 class PeerSocket(socket.socket):
-    """A listening socket that accepts connections only from peers, in any server that calls accept()."""
+    """A listening socket whose accept() returns only connections from the hosts in Reach.peers."""
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Return the next connection from a peer, and close all others. Raises OSError."""
+        """Return the next connection from an allowed host, and close connections from other hosts. Raises OSError."""
         while True:
             sock, address = super().accept()
             if Reach.admits(address):
@@ -52,7 +52,7 @@ class PeerSocket(socket.socket):
 
 
 def for_peers(sock: socket.socket) -> socket.socket:
-    """Return a socket that accepts only from Reach.peers, if there are any. The file descriptor stays the same."""
+    """Limit a listening socket to connections from Reach.peers, if any are set. The file descriptor stays the same."""
     if not Reach.peers:
         return sock
     timeout_s = sock.gettimeout()
@@ -70,7 +70,7 @@ class BoundAddress:
         self.address = address
 
     def remove_file(self) -> None:
-        """Remove the socket file, if there is one. The socket stays open until the process ends."""
+        """Remove the file of a Unix socket. The socket itself stays open until the process ends."""
         if self.address.startswith("/"):
             Path(self.address).unlink(missing_ok=True)
 
@@ -90,14 +90,14 @@ class Listener(BoundAddress):
 
 
 def listen(cell: Cell, service_id: int, folder: str, sockets: int = 1) -> list[Listener]:
-    """Create *sockets* listeners for one service, with the cell's TRANSPORT. Raises OSError."""
+    """Create the listeners of one service with the transport of *cell*. Their number is *sockets*. Raises OSError."""
     if cell.transport == "tcp":
         return [listen_tcp() for _ in range(sockets)]
     return [_listen_unix(os.path.join(folder, f"{service_id}.{number}")) for number in range(sockets)]
 
 
 def listen_tcp() -> Listener:
-    """Create a listener on a free port of Reach.address. Raises OSError."""
+    """Create a TCP listener on a free port of the address Reach.address. Raises OSError."""
     sock = for_peers(socket.create_server((Reach.address, 0), backlog=BACKLOG))
     return Listener(sock, f"{Reach.address}:{sock.getsockname()[1]}")
 

@@ -1,4 +1,4 @@
-"""Workers that each wait for their own connections and serve them in batches: DISPATCH leader and owned.
+"""Implement DISPATCH leader and owned: each worker waits for its own connections and serves them in batches.
 
 Every worker has a loop: a watch, and the sockets for which it waits. A balancer moves idle sockets between loops. With
 `leader`, one loop has all sockets and the other workers wait; with `owned`, all loops share them. If one handler blocks
@@ -26,7 +26,7 @@ NOTHING = -1
 
 
 class Loop:
-    """The sockets for which one worker waits, except the socket that it is serving.
+    """The sockets for which one worker waits, except the socket that the worker is serving.
 
     A thread claims a socket, to serve or move it, by removing its fd from fds. Removing from a set is atomic, so only
     one thread succeeds. The lock keeps fds and the watch consistent.
@@ -51,18 +51,18 @@ class Loop:
         self._look: tuple[tuple[int, int], int] = (NOTHING, NOTHING), 0  # request and CPU time at the last check
 
     def begin(self) -> None:
-        """Prepare the CPU clock. The worker calls this once, on its own thread."""
+        """Prepare the clock for the worker's CPU time. The worker thread calls this method once."""
         if hasattr(time, "pthread_getcpuclockid"):
             self._cpu_clock = time.pthread_getcpuclockid(threading.get_ident())
 
     def put(self, fd: int) -> None:
-        """Add the socket *fd* to those for which the worker waits."""
+        """Add the socket *fd* to the sockets for which the worker waits."""
         with self.lock:
             self.fds.add(fd)
             self.watch.add(fd)
 
     def remove(self, fd: int) -> bool:
-        """Stop waiting for the socket *fd*. Return False if it is being served, or belongs to another loop."""
+        """Stop waiting for the socket *fd*. Return False if the socket is being served, or belongs to another loop."""
         with self.lock:
             if not claimed(self.fds, fd):
                 return False
@@ -78,7 +78,7 @@ class Loop:
         return here
 
     def blocked_ns(self) -> int:
-        """Return the current request's CPU time in ns since the previous call; NOTHING for a new request."""
+        """Return the CPU time in ns of the current request since the previous call; NOTHING for a new request."""
         request, looked = (self.turns, self.busy), self._look
         cpu_ns = 0 if self._cpu_clock is None else clock_gettime_ns(self._cpu_clock)
         self._look = request, cpu_ns
@@ -95,7 +95,7 @@ def claimed(fds: set[int], fd: int) -> bool:
 
 
 class Loops:
-    """The dispatches `leader` and `owned`: a loop for each worker, and a balancer that moves sockets between loops.
+    """The dispatch strategies `leader` and `owned`: a loop per worker, and a balancer that moves sockets among loops.
 
     The balancer is a thread. It gives each active loop an equal share of the sockets that have requests, ignores silent
     sockets, and sleeps while there are no requests.
@@ -116,7 +116,7 @@ class Loops:
         threading.Thread(target=self._balance_for_ever, name="balancer", daemon=True).start()
 
     def run(self, worker: int, serve: Callable[[int], bool]) -> None:
-        """Serve the sockets of the worker's loop for ever. serve(fd) returns whether to continue waiting for *fd*."""
+        """Serve the sockets of a worker's loop for ever. serve(fd) returns whether to wait for *fd* again."""
         loop = self._loops[worker]
         loop.begin()
         wait, arm, claim, put_back = loop.watch.wait, loop.watch.arm, loop.fds.remove, loop.fds.add
@@ -148,14 +148,14 @@ class Loops:
     resume = add
 
     def pause(self, fd: int) -> None:
-        """Stop waiting for the socket *fd* until resume(). The worker that serves *fd* calls this."""
+        """Stop waiting for data on the socket *fd* until resume(). The worker that serves *fd* calls this method."""
         self._client.pop(fd, None)
         self._home.pop(fd).watch.forget(fd)
 
     forget = pause
 
     def holds(self, fd: int) -> bool:
-        """Return whether the loops support a file descriptor with the number *fd*."""
+        """Return whether the loops support file descriptors as high as *fd*."""
         return self._loops[0].watch.holds(fd)
 
     def _balance_for_ever(self) -> None:
@@ -183,7 +183,7 @@ class Loops:
         self._resting = False
 
     def _balance(self, held: Collection[Loop]) -> None:
-        """Give every active loop its share of the served sockets. *held* loops are blocked by a handler."""
+        """Give every active loop its share of the served sockets. The loops in *held* are blocked by a handler."""
         served = {loop: loop.served_lately() for loop in self._loops if loop.fds or loop.busy != NOTHING}
         connections = sum(map(len, served.values()))
         free = [loop for loop in self._loops if loop not in held]
@@ -194,7 +194,7 @@ class Loops:
             self._share(served, -(-connections // len(self._active)))
 
     def _share(self, served: dict[Loop, set[int]], target: int) -> None:
-        """Leave about *target* of the served sockets to each active loop, and none to other loops.
+        """Move sockets so that each active loop has about *target* served sockets, and other loops have no sockets.
 
         The connections of one client stay together if possible, because a client has fewer requests in flight than
         connections.
@@ -232,12 +232,12 @@ class Loops:
         return clients.values()
 
     def _move_all(self, loop: Loop) -> None:
-        """Move all sockets of *loop*, except the one that is being served, to active loops."""
+        """Move all sockets of *loop* to active loops, except the socket that is being served."""
         for fd in loop.fds.copy():
             self._move(fd, loop, min(self._active, key=_size))
 
     def _move(self, fd: int, here: Loop, there: Loop) -> bool:
-        """Move the socket *fd* from one loop to another. Return False if it is being served."""
+        """Move the socket *fd* from one loop to another. Return False if the socket is being served."""
         if here is there or not here.remove(fd):
             return False
         self._home[fd] = there

@@ -19,7 +19,7 @@ READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
 class _Parked:
-    """A wait for an event of a socket until a deadline, with the functions to call. Without a socket, a timer."""
+    """A pending wait for a socket event, with a deadline and the functions to call. Without a socket, it is a timer."""
 
     __slots__ = ("event", "late", "ready", "sock", "until")
 
@@ -52,11 +52,11 @@ class ParkedConnections:
         self._thread: threading.Thread | None = None
 
     def wait_for_request(self, connection: Connection, until: float, ready: Callable[[Connection], None]) -> None:
-        """Call *ready* when the peer has sent something; close the connection at *until* (monotonic seconds)."""
+        """Call *ready* when the peer has sent data. Close the connection without data at *until* (monotonic time)."""
         self._park(_Parked(connection.sock, READ, until, lambda: ready(connection), connection.close))
 
     def flush(self, connection: Connection, done: Callable[[Connection], None], until: float = NEVER) -> None:
-        """Send the unsent bytes as the peer reads them, then call *done*. Close the connection at *until*."""
+        """Send the unsent bytes when the peer accepts them, then call *done*. Close the connection at *until*."""
 
         def on_room() -> None:
             if connection.flush():
@@ -67,11 +67,11 @@ class ParkedConnections:
         self._park(_Parked(connection.sock, WRITE, until, on_room, connection.close))
 
     def later(self, after_s: float, then: Callable[[], None]) -> None:
-        """Call *then* after *after_s* seconds."""
+        """Call the function *then* after *after_s* seconds."""
         self._park(_Parked(None, 0, monotonic() + after_s, then, then))
 
     def close(self, connection: Connection) -> None:
-        """Close the connection so that the peer receives the last answer.
+        """Close the connection in a way that lets the peer receive the last answer.
 
         All bytes are sent, then data from the peer is read and discarded, because closing with unread data would reset
         the connection and lose the answer. The peer has FLUSH_S to read the answer and LINGER_S to close.

@@ -34,7 +34,7 @@ class ThreadedService:
         self._pause = threading.Event()
 
     def start(self) -> None:
-        """Start the workers and the acceptor."""
+        """Start the worker threads and the thread that accepts connections."""
         for worker in self._workers:
             threading.Thread(target=self._work, args=(worker,), daemon=True).start()
         threading.Thread(target=self._accept, name="acceptor", daemon=True).start()
@@ -67,7 +67,7 @@ class ThreadedService:
                 self._set_aside(connection)
 
     def _has_time_for(self, connection: Connection) -> bool:
-        """Return whether the worker may wait for this peer: the peer has sent nothing, and no other peer waits."""
+        """Return whether the worker may wait for a request: the peer has sent nothing, and no other peer waits."""
         return connection.until is None and not connection.frames.partial and self._accepted.empty()
 
     def _answer(self, connection: Connection, body: bytes, worker: WorkerCount) -> None:
@@ -97,12 +97,12 @@ class ThreadedService:
 
 
 def _begins_soon(connection: Connection) -> bool:
-    """Return whether the peer begins its request within PATIENCE_MS. Most peers send right after connecting."""
+    """Return whether the peer begins to send within PATIENCE_MS. Most peers send right after connecting."""
     poll = select.poll()
     poll.register(connection.fd, select.POLLIN)
     return bool(poll.poll(PATIENCE_MS))
 
 
 def threaded_service(cell: Cell, service_id: int, folder: str) -> ThreadedService:
-    """Return system 1's service of *cell*, listening."""
+    """Create the listening service of system 1 for *cell*."""
     return ThreadedService(listen(cell, service_id, folder)[0], cell.num_workers_per_api_service)

@@ -20,14 +20,14 @@ from services.listeners import Listener, listen_tcp
 
 @stream_request_body
 class RouteHandler(RequestHandler):
-    """A handler for all URLs and methods, which calls core.work for the answer."""
+    """A handler for all URLs and HTTP methods. It calls core.work to compute the answer."""
 
     def initialize(self, service: "TornadoService") -> None:
         self.service = service
         self.chunks: list[bytes] = []
 
     def prepare(self) -> None:
-        """Refuse a body that is larger than the limit before it is read."""
+        """Refuse a request whose body is larger than the limit, before the body is read."""
         announced = self.request.headers.get("Content-Length", "0")
         if announced.isdecimal() and int(announced) > MAX_FRAME_BYTES:
             self.set_header("Connection", "close")
@@ -78,11 +78,11 @@ def _text(value: bytes) -> str:
 
 
 def _log_nothing(handler: RequestHandler) -> None:
-    """Do not log the request."""
+    """Do nothing, so that Tornado does not log requests."""
 
 
 class TornadoService:
-    """A service with one HTTPServer on one listener, in an event loop on its own thread."""
+    """A service with one Tornado HTTPServer on one listener. Its event loop runs on a separate thread."""
 
     def __init__(self, listener: Listener) -> None:
         self.listeners = [listener]
@@ -113,5 +113,5 @@ class TornadoService:
 
 
 def tornado_service(cell: Cell, service_id: int, folder: str) -> TornadoService:
-    """Return system 3's service of *cell*, listening on a free port."""
+    """Create the service of system 3 for *cell*. It listens on a free port."""
     return TornadoService(listen_tcp())

@@ -1,4 +1,4 @@
-"""Watches: objects on which many workers wait for readable sockets.
+"""Define watches, which are objects on which many workers wait for readable sockets.
 
 A watch gives each readable socket to one worker, and does not watch the socket again until arm() is called. The workers
 wait on the watch themselves, without a watcher thread or a queue.
@@ -20,7 +20,7 @@ BATCH = 64
 
 
 class SocketWatch(Protocol):
-    """A watch for readable sockets. Any thread may call add() and arm(), and many threads may wait() at once."""
+    """A watch for readable sockets. Any thread may call add() and arm(), and many threads may call wait() at once."""
 
     def add(self, fd: int) -> None:
         """Start watching the socket *fd*."""
@@ -29,13 +29,13 @@ class SocketWatch(Protocol):
         """Watch the socket *fd* again after wait() has returned it."""
 
     def wait(self) -> list[int]:
-        """Wait for readable sockets and return at least one. No other thread gets it until it is armed again."""
+        """Wait for readable sockets and return some. No other thread gets the same socket until it is armed again."""
 
     def forget(self, fd: int) -> None:
-        """Stop watching the socket *fd*, because the worker that got it is about to close it."""
+        """Stop watching the socket *fd*, because the worker that serves the socket is about to close it."""
 
     def holds(self, fd: int) -> bool:
-        """Return whether this watch supports a file descriptor with the number *fd*."""
+        """Return whether this watch supports file descriptors as high as *fd*."""
 
 
 class EpollWatch:
@@ -60,14 +60,14 @@ class EpollWatch:
         return [fd for fd, _ in self._poll(-1, 1)]
 
     def forget(self, fd: int) -> None:
-        """Do nothing, because the kernel removes a closed file descriptor."""
+        """Do nothing, because the kernel stops watching a file descriptor that is closed."""
 
     def holds(self, fd: int) -> bool:
         return True
 
 
 class BatchEpollWatch:
-    """A watch with an epoll for a single worker, which serves all readable sockets before it waits again."""
+    """A watch with one epoll for one worker. The worker serves all readable sockets before it waits again."""
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
@@ -77,7 +77,7 @@ class BatchEpollWatch:
         self._epoll.register(fd, select.EPOLLIN)
 
     def arm(self, fd: int) -> None:
-        """Do nothing, because the epoll keeps watching the sockets that it has returned."""
+        """Do nothing, because epoll continues to watch the sockets that it has returned."""
 
     def wait(self) -> list[int]:
         return [fd for fd, _ in self._poll(-1, BATCH)]
@@ -107,7 +107,7 @@ if sys.platform != "linux" and hasattr(select, "kqueue"):
             return [event.ident for event in self._kqueue.control(None, 1)]
 
         def forget(self, fd: int) -> None:
-            """Do nothing, because the kernel removes a closed file descriptor."""
+            """Do nothing, because the kernel stops watching a file descriptor that is closed."""
 
         def holds(self, fd: int) -> bool:
             return True
@@ -192,7 +192,7 @@ class LeaderWatch:
 
 
 class ScanWatch:
-    """A watch that asks each socket in turn whether it is readable, as an older version of the seed did.
+    """A watch that tests each socket in turn for readability, as an older version of the seed project did.
 
     One worker at a time asks all sockets. If none is readable, the worker sleeps until the waker, a watch for all of
     these sockets, finds a readable one. Then it asks each socket again.
@@ -265,7 +265,7 @@ def _available() -> dict[str, Callable[[], SocketWatch]]:
 
 
 def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) -> SocketWatch:
-    """Create the watch for SELECTOR and SELECT_MODE. Raises BadInput if this platform does not support it.
+    """Create the watch for SELECTOR and SELECT_MODE. Raises BadInput if the platform does not support the selector.
 
     shared: whether many workers wait on the watch at once
     """

@@ -1,4 +1,4 @@
-"""Find systems. Each file here declares a SYSTEM, and a file PREFIX_systems.py of an experiment a table of SYSTEMS.
+"""Find systems. Each file in this folder declares a SYSTEM. PREFIX_systems.py of an experiment declares SYSTEMS.
 
 For example, s4_pool.py declares system 4, and experiments/league/alt_systems.py declares alt-rpyc-pool and the other
 alternatives.
@@ -33,7 +33,7 @@ def find(name: str) -> System:
 
 @cache
 def built_in() -> tuple[System, ...]:
-    """Return all built-in systems: first those with a number, in the order of the numbers."""
+    """Return all built-in systems: first the numbered systems in the order of their numbers, then all others."""
     systems = _declared(_modules())
     return tuple(sorted(systems, key=lambda one: (not one.number, one.number.zfill(4), one.group, one.name)))
 
@@ -51,7 +51,7 @@ def _modules() -> list[str]:
 
 
 def _named_like(name: str) -> list[str]:
-    """Return the modules whose names match a system's *name*: s4_pool for 4, echo_systems for echo-libuv."""
+    """Return the modules that could declare the system *name*: s4_pool for 4, echo_systems for echo-libuv."""
     dashed = {module: module.rpartition(".")[2].removesuffix("_systems").replace("_", "-") for module in _modules()}
     return [
         module

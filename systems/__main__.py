@@ -1,4 +1,4 @@
-"""The main program of a measured child: `python -m systems service` or `client`. See docs/child-contract.md."""
+"""Run a measured child process: `python -m systems service` or `client`. See docs/child-contract.md."""
 
 import sys
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ from systems import find
 
 
 def serve() -> None:
-    """Run a service until the end of file on stdin. `reset` means that the warm-up is over and no request is open."""
+    """Run a service until stdin ends. The command `reset` on stdin sets all counters to zero after the warm-up."""
     first_line = read_cell()
     cell = Cell.from_json(first_line)
     pin_to_cpus(first_line.get("cpus", ()))
@@ -55,7 +55,7 @@ def serve() -> None:
 
 
 def call() -> None:
-    """Run a client: warm up at `warm`, send all requests at `go` or those of a slice at `slice`, and print results."""
+    """Run a client. Commands on stdin start the warm-up (`warm`), all requests (`go`) or a time slice (`slice`)."""
     first_line = read_cell()
     cell = Cell.from_json(first_line)
     pin_to_cpus(first_line.get("cpus", ()))
@@ -82,7 +82,7 @@ def call() -> None:
 
 
 def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
-    """Return the factory of the cell's client: that of user services, the system's own, or else CallerClient."""
+    """Return the client factory for a cell: UserServiceClient, or the system's own factory, or else CallerClient."""
     if "own" in first_line:
         from clients.user_service.client import UserServiceClient
 
@@ -96,7 +96,7 @@ def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
 
 
 def _system(first_line: Mapping[str, Any], cell: Cell) -> System:
-    """Return the cell's system. If the first line names a file, the system is loaded from this file."""
+    """Return the system of a cell. If the first line of the input names a file, load the system from that file."""
     return load_system(Path(first_line[PATH_KEY])) if PATH_KEY in first_line else find(cell.system)
 
 

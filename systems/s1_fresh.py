@@ -1,4 +1,4 @@
-"""Declare system 1: a single socket, and a connection for every request."""
+"""Declare system 1: a service with a single socket, and a new connection for every request."""
 
 from clients.native import FRESH
 from core.messages import message

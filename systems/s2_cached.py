@@ -1,4 +1,4 @@
-"""Declare system 2: a single socket and a cache of connections, which clients may reuse."""
+"""Declare system 2: a service with a single socket and a cache of connections, which clients may reuse."""
 
 from clients.native import FRAMED
 from core.messages import message

@@ -1,4 +1,4 @@
-"""Declare system 3: Tornado on TCP, and clients with keep-alive."""
+"""Declare system 3: a Tornado service on TCP, and clients that keep their connections alive."""
 
 from clients.native import CALC_BY_HTTP
 from core.messages import message

@@ -1,4 +1,4 @@
-"""Declare system 4: several sockets that share one cache of connections and one pool of workers."""
+"""Declare system 4: a service with several sockets, one cache of connections and one pool of workers."""
 
 from clients.native import FRAMED
 from core.messages import message

@@ -137,7 +137,7 @@ def test_help_all_lists_every_parameter_with_what_it_takes_every_system_and_ever
 
 OWN_FLAGS = " ".join(OWN)
 REFUSED = {
-    "nope": f"'nope' is not a command. Accepted are {', '.join(COMMANDS)}",
+    "nope": f"'nope' is not a command. Use one of: {', '.join(COMMANDS)}",
     "--nope": "runner.py --help",
     "plan --nope": "runner.py plan --help",
     "runtimes extra": "runner.py runtimes --help",
@@ -198,7 +198,7 @@ def test_an_error_that_nobody_foresaw_is_one_line_with_the_place_of_its_tracebac
     (line,) = capsys.readouterr().err.splitlines()
     (kept,) = tmp_path.iterdir()
     assert line.startswith("error: this is a bug in gilscope, not in your input: ZeroDivisionError: ")
-    assert f"The traceback is in {kept}; " in line
+    assert f"The traceback is in {kept}. " in line
     assert "return len(arguments) // 0" in kept.read_text()
     assert kept.read_text().startswith("python runner.py ['doctor', '--json']")
 

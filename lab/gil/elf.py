@@ -1,4 +1,4 @@
-"""Read the version and build of a CPython from its ELF file, without executing it. 64-bit little-endian files only.
+"""Read the version and build of a CPython interpreter from its ELF file (64-bit little-endian), without executing it.
 
 The version is the value of the symbol Py_Version (3.11 and later). The build (default or free-threaded) is in the table
 for debuggers at the beginning of the section .PyRuntime (3.13 and later).
@@ -43,7 +43,7 @@ class Symbol:
 
 @dataclass(frozen=True, kw_only=True)
 class PythonBuild:
-    """The version and build of a CPython.
+    """The version and build (default or free-threaded) of a CPython interpreter.
 
     version: such as 3.14.7 or 3.15.0rc2
     """
@@ -53,12 +53,12 @@ class PythonBuild:
 
     @property
     def label(self) -> str:
-        """The version with the suffix t for the free-threaded build: 3.14.7 or 3.14.7t."""
+        """The CPython version, with the suffix t for a free-threaded build: 3.14.7 or 3.14.7t."""
         return self.version + "t" * self.free_threaded
 
 
 def build_in_file(path: Path) -> PythonBuild | None:
-    """Return the version and build of the CPython in a file.
+    """Return the version and build of the CPython interpreter in an ELF file.
 
     It is None if the file is not a CPython, or if the interpreter is in a shared library instead.
     """
@@ -78,14 +78,14 @@ def build_in_file(path: Path) -> PythonBuild | None:
 
 
 def version_text(number: int) -> str:
-    """Format the value of PY_VERSION_HEX as a version: 3.14.7, 3.15.0rc2."""
+    """Format the value of PY_VERSION_HEX as a version string, such as 3.14.7 or 3.15.0rc2."""
     release = f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}"
     level = _LEVELS.get(number >> 4 & 15, "")
     return f"{release}{level}{number & 15}" if level else release
 
 
 def sections(descriptor: int) -> dict[bytes, ElfSection]:
-    """Return the sections of an ELF file by name; {} if the file is not a 64-bit ELF file."""
+    """Return a dict of the sections of an ELF file by name; {} if the file is not a 64-bit ELF file."""
     header = _read_header(descriptor)
     if header is None:
         return {}
@@ -98,7 +98,7 @@ def sections(descriptor: int) -> dict[bytes, ElfSection]:
 
 
 def symbols(descriptor: int, names: Collection[str]) -> dict[str, Symbol]:
-    """Return the symbols with these names that an ELF file defines.
+    """Return the symbols called *names* that an ELF file defines.
 
     The full symbol table is used, or the exported symbols if the file was stripped.
     """
@@ -123,7 +123,7 @@ def _find_symbols(
 
 
 def load_bias(descriptor: int, base: int) -> int:
-    """Return the difference between addresses in memory and in the ELF file, if the file is mapped at *base*."""
+    """Return the load bias of an ELF file mapped at *base*: addresses in memory minus addresses in the file."""
     header = _read_header(descriptor)
     if header is None or header[3] != ELF_SHARED:  # the file is loaded at its own addresses
         return 0
@@ -131,7 +131,7 @@ def load_bias(descriptor: int, base: int) -> int:
 
 
 def _file_offset(table: dict[bytes, ElfSection], address: int) -> int:
-    """Return the offset in the file of the byte at *address*; 0 if the address is in no section."""
+    """Return the offset of the byte at *address* in the ELF file; 0 if no section contains the address."""
     for section in table.values():
         if section.address and section.address <= address < section.address + section.size_bytes:
             return section.offset + address - section.address

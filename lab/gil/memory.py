@@ -1,4 +1,4 @@
-"""Read the memory of a running CPython 3.14 or 3.15. The process runs no code for this and is not stopped.
+"""Read the memory of a running CPython 3.14 or 3.15 process, without stopping the process or running code in it.
 
 CPython has a table of structure offsets for debuggers at the beginning of its section .PyRuntime. This module works on
 64-bit Linux only.
@@ -53,7 +53,7 @@ _BUILDS: dict[tuple[int, int, int], PythonBuild | None] = {}
 
 
 class NotReadable(Exception):
-    """The error that a process is not a CPython 3.14 or 3.15, or that its memory may not be read."""
+    """The error that a process does not run CPython 3.14 or 3.15, or that its memory may not be read."""
 
 
 class PythonMemory:
@@ -95,30 +95,30 @@ class PythonMemory:
 
     @property
     def interpreter(self) -> int:
-        """Return the address of the newest interpreter of the process, which usually is the only one."""
+        """Return the address of the process's newest interpreter state. Most processes have only one."""
         return self.field(self.runtime, "runtime.interpreters_head")
 
     def gil_enabled(self) -> bool:
-        """Return whether the GIL is on. Raises READ_ERRORS."""
+        """Return whether the process's GIL is on. Raises READ_ERRORS."""
         if not self.free_threaded:
             return True
         gil = self.field(self.interpreter, "interpreter.ceval_gil")
         return self.integer(gil + self.offsets["interpreter.enabled"]) != 0
 
     def symbols(self, names: Collection[str]) -> dict[str, Symbol]:
-        """Return the symbols with these names that the interpreter's file defines. Raises READ_ERRORS."""
+        """Return the symbols called *names* that the interpreter's file defines. Raises READ_ERRORS."""
         with open(self.file, "rb") as file:
             return symbols(file.fileno(), names)
 
     def read(self, address: int, size_bytes: int) -> bytes:
-        """Return *size_bytes* bytes of memory at *address*. Raises OSError."""
+        """Return *size_bytes* bytes of the process's memory at *address*. Raises OSError."""
         try:
             return os.pread(self._memory.fileno(), size_bytes, address)
         except OverflowError as error:  # not an address
             raise OSError(str(error)) from error
 
     def pointer(self, address: int) -> int:
-        """Return the 64-bit integer at *address*. Raises OSError and struct.error."""
+        """Return the 64-bit integer at *address* in the process's memory. Raises OSError and struct.error."""
         return word(self.read(address, 8), 0)
 
     def field(self, address: int, name: str) -> int:
@@ -126,17 +126,17 @@ class PythonMemory:
         return self.pointer(address + self.offsets[name])
 
     def integer(self, address: int) -> int:
-        """Return the C int at *address*. Raises OSError and struct.error."""
+        """Return the C int at *address* in the process's memory. Raises OSError and struct.error."""
         return int(struct.unpack("<i", self.read(address, 4))[0])
 
 
 def word(data: bytes, offset: int) -> int:
-    """Return the 64-bit integer at *offset* of *data*."""
+    """Return the 64-bit integer at byte *offset* in *data*."""
     return int(struct.unpack_from("<Q", data, offset)[0])
 
 
 def read_gil_state(pid: int) -> bool | None:
-    """Return whether the GIL of process *pid* is on; None if it is not a CPython 3.14 or 3.15 or may not be read."""
+    """Return whether process *pid* has its GIL on; None if it is not CPython 3.14 or 3.15, or may not be inspected."""
     try:
         with closing(PythonMemory(pid)) as memory:
             return memory.gil_enabled()
@@ -145,7 +145,7 @@ def read_gil_state(pid: int) -> bool | None:
 
 
 def read_build(pid: int, executable: Path) -> PythonBuild | None:
-    """Return the version and build of the CPython that process *pid* runs, from its file or its shared library.
+    """Return the CPython version and build of process *pid*, read from the interpreter's file or shared library.
 
     executable: the file that the process runs. It is sufficient if the process's mappings may not be read, unless the
     interpreter is in a shared library.
@@ -158,7 +158,7 @@ def read_build(pid: int, executable: Path) -> PythonBuild | None:
 
 
 def _known_build(path: Path) -> PythonBuild | None:
-    """Return a CPython's version and build from its file. Each file is read once, because workers share it."""
+    """Return an interpreter file's CPython version and build. The result is cached because workers share the file."""
     try:
         status = path.stat()
     except OSError:
@@ -170,7 +170,7 @@ def _known_build(path: Path) -> PythonBuild | None:
 
 
 def _interpreter_files(pid: int) -> dict[Path, int]:
-    """Return the executables and libpythons that process *pid* has mapped, with their addresses. Raises OSError."""
+    """Return the executables and libpython libraries mapped by process *pid*, with their addresses. Raises OSError."""
     bases: dict[Path, int] = {}
     for start, _, name in mappings(pid):
         if _PYTHON.fullmatch(name):
@@ -179,7 +179,7 @@ def _interpreter_files(pid: int) -> dict[Path, int]:
 
 
 def mappings(pid: int) -> Iterator[tuple[int, int, str]]:
-    """Yield the memory mappings of process *pid*: start, end, and the file's name or "". Raises OSError.
+    """Yield each memory mapping of process *pid*: start, end, and file name ("" without a file). Raises OSError.
 
     Source: proc_pid_maps(5).
     """

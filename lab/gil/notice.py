@@ -1,4 +1,4 @@
-"""Find CPython's messages about unsafe threading and about a GIL that was switched on, in a service's output."""
+"""Find CPython's warnings in a service's output: unsafe threading, and imports that switched the GIL on."""
 
 import re
 
@@ -15,12 +15,12 @@ _THREADS = re.compile(  # texts from Objects/dictobject.c, setobject.c, listobje
 
 
 def switching_modules(text: str) -> list[str]:
-    """Return the modules that switched the GIL on, according to CPython's notices in *text*. Each occurs once."""
+    """Return the modules that switched the GIL on according to CPython's warnings in *text*, without duplicates."""
     return list(dict.fromkeys(_SWITCHED_ON.findall(text)))
 
 
 def notices(text: str) -> list[str]:
-    """Return the lines of *text* about unsafe access from threads or a GIL that was switched on. Each occurs once."""
+    """Return the lines of *text* that report unsafe threading or a GIL that was switched on, without duplicates."""
     lines = (line.strip()[:LONGEST_NOTICE] for line in text.splitlines())
     return list(dict.fromkeys(line for line in lines if _SWITCHED_ON.search(line) or _THREADS.search(line)))[
         :MOST_NOTICES

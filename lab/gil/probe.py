@@ -1,4 +1,4 @@
-"""Find out which Python any process runs and whether its GIL is on, without the process's help. See docs/audit.md.
+"""Find out which Python a running process uses, and whether its GIL is on (see docs/audit.md).
 
 The version and build are read from the interpreter's file. The GIL of a default build is always on. For the
 free-threaded build of CPython 3.14 and 3.15, the GIL's state is read from the process's memory. If that is not
@@ -46,7 +46,7 @@ class PythonProcess:
 
 
 def python_process(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = True) -> PythonProcess | None:
-    """Return the interpreter and GIL state of process *pid*; None if it is not a Python or may not be inspected.
+    """Return the Python version and GIL state of process *pid*; None if it is not Python or may not be inspected.
 
     deadline_s: the time limit for the main thread to answer, if it has to be asked
     may_ask: whether the process may be made to run a line that reports its GIL's state
@@ -63,7 +63,7 @@ def python_process(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = 
 
 
 def ask_gil_state(pid: int, executable: Path, deadline_s: float = DEADLINE_S) -> bool | None:
-    """Make process *pid* run one line that reports its GIL's state; None if it does not answer within *deadline_s*.
+    """Make process *pid* run a line that reports whether its GIL is on. Return None if no report comes by *deadline_s*.
 
     executable: the process's own interpreter, because remote_exec needs the same version on both sides
     A main thread that waits in the kernel does not answer, because it runs the line only when it next runs Python code.
@@ -82,7 +82,7 @@ def ask_gil_state(pid: int, executable: Path, deadline_s: float = DEADLINE_S) ->
 
 
 def _inject(pid: int, executable: Path, script: Path, deadline_s: float) -> bool:
-    """Hand a script to process *pid* with sys.remote_exec, and return whether the process accepted it."""
+    """Pass a script to process *pid* with sys.remote_exec, and return whether the process accepted the script."""
     command = [str(executable), "-I", "-S", "-c", _INJECT, str(pid), str(script)]
     try:
         done = run_trusted(command, max(5.0, deadline_s), scrubbed_environment())
@@ -92,7 +92,7 @@ def _inject(pid: int, executable: Path, script: Path, deadline_s: float) -> bool
 
 
 def _find_executable(pid: int) -> Path | None:
-    """Return the file of the interpreter that process *pid* runs; None if its name is not that of a Python."""
+    """Return the executable of process *pid*; None if the file is not named like a Python interpreter."""
     link = Path(f"/proc/{pid}/exe")
     try:
         path = Path(os.readlink(link))

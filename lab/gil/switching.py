@@ -52,7 +52,7 @@ class ImportOutcome:
 
 
 def try_import(python: Path, module: str, folder: Path, timeout_s: float = IMPORT_TIMEOUT_S) -> ImportOutcome:
-    """Import *module* with *python*, in a process of its own whose current folder is *folder*."""
+    """Import *module* in a new process of the interpreter *python*, with *folder* as its working directory."""
     command = [str(python), "-I", "-c", _TRY, module]
     try:
         done = run(command, timeout_s, scrubbed_environment(), folder=folder)
@@ -77,14 +77,14 @@ def _parse_outcome(module: str, report: Mapping[str, Any]) -> ImportOutcome:
 
 
 def _describe_end(done: "subprocess.CompletedProcess[str]") -> Message:
-    """Return how a process ended that did not report the outcome of its import."""
+    """Describe how a process ended, if it did not report the outcome of its import."""
     last_lines = done.stderr.strip().splitlines()[-1:]
     end = message("the interpreter {ending}", ending=describe_exit(done.returncode))
     return message("{ending}: {output}", ending=end, output=last_lines[0].strip()) if last_lines else end
 
 
 def describe_switch(outcome: ImportOutcome) -> Message:
-    """Return the message that an import switches the GIL on, with the other modules that CPython named as causes."""
+    """Return a message that importing a module switches the GIL on. It names other modules if CPython blames them."""
     others = [name for name in outcome.culprits if name != outcome.module]
     if not others:
         return message("importing {module} switches the GIL on", module=outcome.module)
@@ -96,7 +96,7 @@ def describe_switch(outcome: ImportOutcome) -> Message:
 
 
 def top_modules(package: metadata.Distribution) -> list[str]:
-    """Return the modules to import of an installed package: its outermost packages with code, and single modules.
+    """Return the modules of an installed distribution to import: its top-level packages with code, and single modules.
 
     A folder without __init__.py is a namespace without code, so the packages in it are imported instead. Modules whose
     name begins with _ are imported only if there is no public module.
@@ -109,7 +109,7 @@ def top_modules(package: metadata.Distribution) -> list[str]:
 
 
 def _module_of(parts: tuple[str, ...]) -> str:
-    """Return the module that a file of a package defines; "" for data, scripts, tests and type stubs."""
+    """Return the name of the module that a package's file defines; "" for data, scripts, tests and type stubs."""
     *folders, file = parts
     stem, _, suffix = file.partition(".")
     if parts[0] == ".." or parts[0].endswith((".dist-info", ".data")) or parts[0] in ("test", "tests"):
@@ -122,7 +122,7 @@ def _module_of(parts: tuple[str, ...]) -> str:
 
 @cache
 def find_switching_modules(python: Path) -> list[Message]:
-    """Return a message for each module in *python*'s environment whose import switches the GIL on. Cached.
+    """Return a message for each module installed for *python* whose import switches the GIL on. The result is cached.
 
     Only packages with an extension module are imported, because Python code alone does not switch the GIL on.
     """

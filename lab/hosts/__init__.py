@@ -1,1 +1,1 @@
-"""Runs children on other hosts over SSH. An agent on each host starts them, relays their streams and ends them."""
+"""Runs child processes on other hosts over SSH. An agent on each host starts, relays and ends the children."""

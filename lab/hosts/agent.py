@@ -1,4 +1,4 @@
-"""The agent: runs on a host during one run, starts children there, relays their streams, and ends them.
+"""The agent: a process on a remote host that starts child processes for one run, relays their streams and ends them.
 
 The agent exchanges frames (lab.hosts.protocol) on stdin and stdout. It ends when its stdin is closed, or when it has
 heard nothing for the time of its lease. In every case the reaper (lab/reaper.py) kills its children and removes their
@@ -34,7 +34,7 @@ CALLERS = 8
 
 
 class Relay:
-    """Sends frames to the runner, but holds them back while children are timed."""
+    """A sender of protocol frames to the runner. It holds frames back while children are timed."""
 
     def __init__(self) -> None:
         self._writing = threading.Lock()
@@ -42,21 +42,21 @@ class Relay:
         self._held_until_ns = 0
 
     def send(self, header: Mapping[str, Any], data: bytes = b"") -> None:
-        """Send a frame at once, or when the timed window is over."""
+        """Send a frame to the runner: at once, or after the timed window if frames are held back."""
         with self._writing:
             self._held += frame(header, data)
             if not time.perf_counter_ns() < self._held_until_ns or len(self._held) > MOST_HELD_BYTES:
                 self._write()
 
     def hold(self, until_ns: int) -> None:
-        """Hold all frames back until *until_ns*."""
+        """Hold all frames back until the time *until_ns*."""
         self._held_until_ns = until_ns
         timer = threading.Timer((until_ns - time.perf_counter_ns()) / 1e9, self.release, (until_ns,))
         timer.daemon = True
         timer.start()
 
     def release(self, until_ns: int | None = None) -> None:
-        """Send the frames that were held back, because the window *until_ns* is over or the cell has failed."""
+        """Send the frames held back until *until_ns*, because the timed window is over or the cell has failed."""
         with self._writing:
             if until_ns in (None, self._held_until_ns):
                 self._held_until_ns = 0
@@ -70,7 +70,7 @@ class Relay:
 
 
 class Agent:
-    """Serves the calls of one runner. Threads of a pool answer the calls that take time."""
+    """A server for the calls of one runner. A thread pool answers calls that take long."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -89,7 +89,7 @@ class Agent:
         }
 
     def run(self) -> None:
-        """Serve calls until stdin is closed."""
+        """Serve the runner's calls until stdin is closed."""
         cpus = sorted(host.usable_cpus())
         hello = {"folder": str(self._sandbox.folder), "python": sys.executable, "cpus": cpus}
         os.write(1, HELLO + json.dumps(hello).encode() + b"\n")
@@ -114,7 +114,7 @@ class Agent:
         self._relay.send({"reply": number, **reply})
 
     def _start(self, child: int, command: list[str], variables: dict[str, str]) -> int:
-        """Start a child under the runner's number *child*, and return its pid."""
+        """Start a child process, which the runner calls by the number *child*. Return its pid."""
         process = self._children[child] = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -129,7 +129,7 @@ class Agent:
         return process.pid
 
     def _follow(self, child: int, process: "subprocess.Popen[bytes]") -> None:
-        """Relay the child's output, and report its exit status."""
+        """Relay the child's output to the runner, and report its exit status."""
         with process:
             complaining = threading.Thread(target=self._pump, args=(child, "err", process.stderr), daemon=True)
             complaining.start()
@@ -156,7 +156,7 @@ class Agent:
             self._stdin(child).write(data)
 
     def _release(self, at_ns: int, hold_ns: int, words: str, children: list[int]) -> None:
-        """Send children their start time on this host's clock, and hold frames back until the window is over."""
+        """Send children their start time on this host's clock, and hold frames back until the timed window is over."""
         self._lease.renew((at_ns + hold_ns - time.perf_counter_ns()) / 1e9)
         self._relay.hold(at_ns + hold_ns)
         for child in children:

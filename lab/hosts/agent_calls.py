@@ -1,4 +1,4 @@
-"""The calls that an agent answers: facts of its host, interpreters, profiling, and the network to another host."""
+"""The calls that an agent answers: host facts, interpreters, profiling, and network measurements to another host."""
 
 import socket
 import threading
@@ -37,7 +37,7 @@ _HOSTED = System(name="own", title="")
 
 
 class AgentCalls:
-    """Answers the runner's calls, each on its own thread.
+    """The functions that answer the runner's calls. Each call runs on its own thread.
 
     calls: {name: function}; every answer is plain JSON
     """
@@ -84,7 +84,7 @@ class AgentCalls:
         }
 
     def _find(self, names: list[str], chosen: list[str]) -> dict[str, Any]:
-        """Return the interpreter of each runtime in *names* that is installed here."""
+        """Return the interpreters installed on this host for the runtimes *names*."""
         given = filter(None, (interpreters.ask("given", Path(path)) for path in chosen))
         wanted = [*map(RuntimeName, names)]
         paths: dict[str, Path] = {name.binary: one.executable for one in given for name in wanted if one.is_named(name)}
@@ -100,14 +100,14 @@ class AgentCalls:
         }
 
     def _command(self, runtime: str, system: str, role: str) -> list[str]:
-        """Return a child's command line, and make its environment. Raises GilscopeError.
+        """Make a child's virtual environment, and return the child's command line. Raises GilscopeError.
 
         system: "" for the client of a user's service
         """
         return self._runtimes[runtime].command(find(system) if system else _HOSTED, role)
 
     def _own(self, runtime: str, requirements: list[str], folder: str) -> str:
-        """Return the interpreter of a user's service, with its packages installed. Raises EnvironmentFailed.
+        """Install the packages of a user's service, and return the service's interpreter. Raises EnvironmentFailed.
 
         folder: the folder of the service's files on this host
         """
@@ -120,7 +120,7 @@ class AgentCalls:
         self._snapshot = quiet.snapshot()
 
     def _window(self, neighbours: list[str], served: list[str]) -> dict[str, Any]:
-        """Return what happened on this host since the last call of _mark(): other processes, swapping, CPU steal."""
+        """Return what disturbed this host since the last _mark() call, such as other processes and CPU steal."""
         return quiet.between(self._snapshot, quiet.snapshot(), neighbours, holders.pids_serving(served))
 
     def _make_watcher(self, kind: str, options: dict[str, Any]) -> None:
@@ -142,7 +142,7 @@ class AgentCalls:
         self._keeping.enter_context(kept_awake(process_group=self._sandbox.process_group))
 
     def _inside(self, parts: dict[str, Any]) -> dict[str, str]:
-        """Prepare the instrumentation of one service, and return its folder and gilscope's folder."""
+        """Prepare the instrumentation of one service. Return the folder of the instrumentation and that of gilscope."""
         inside = Instrumentation(self._sandbox.folder, parts)
         self._instruments[str(inside.folder)] = inside
         return {"folder": str(inside.folder), "root": str(inside.root)}
@@ -160,7 +160,7 @@ def unpack(name: str, data: bytes) -> str:
 
 
 def listen(address: str, peer: str) -> str:
-    """Start a thread that serves one connection of *peer* for reach(). Return its address."""
+    """Listen for one connection of *peer* by reach(), on a thread. Return the address to connect to."""
     listener = socket.create_server((address, 0))
     listener.settimeout(LINK_DEADLINE_S)
     threading.Thread(target=_serve, args=(listener, peer), daemon=True).start()
@@ -184,7 +184,7 @@ def _serve(listener: socket.socket, peer: str) -> None:
 
 
 def reach(address: str, source: str) -> dict[str, Any]:
-    """Measure the network from *source* to a listener: round trips in ns, and bytes per second. Raises OSError."""
+    """Measure round-trip times in ns and bytes per second from *source* to a listener at *address*. Raises OSError."""
     name, _, port = address.rpartition(":")
     with socket.create_connection((name, int(port)), LINK_DEADLINE_S, (source, 0)) as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

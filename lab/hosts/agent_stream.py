@@ -1,4 +1,4 @@
-"""The byte streams to and from an agent: stdin and stdout of `ssh`, or of a shell for an agent on this machine."""
+"""The byte streams to and from an agent: stdin and stdout of `ssh`, or of a shell if the agent is on this machine."""
 
 import os
 import select
@@ -34,7 +34,7 @@ exit {no_python}"""
 
 
 class HostLost(GilscopeError):
-    """The error that a host cannot be connected, or that the connection was lost. Its message says why."""
+    """The error that connecting to a host failed, or that the connection was lost. Its message says why."""
 
 
 class AgentStream:
@@ -44,7 +44,7 @@ class AgentStream:
     """
 
     def __init__(self, host: Host, process_group: int) -> None:
-        """Start the command. Raises HostLost if it cannot be started."""
+        """Start the command that runs the agent. Raises HostLost if it cannot be started."""
         command = _here(host) if host.via == "here" else _ssh(host)
         self.complaints = HeadTailBuffer()
         try:
@@ -66,7 +66,7 @@ class AgentStream:
         self._complaining.start()
 
     def read(self, wait_s: float) -> bytes | None:
-        """Return new data, b"" at the end of the stream, or None if nothing came in time. Raises HostLost."""
+        """Return new data; b"" at the end of the stream, None if no data came within *wait_s*. Raises HostLost."""
         if not _is_ready(self._out, select.POLLIN, wait_s):
             return None
         try:
@@ -75,11 +75,11 @@ class AgentStream:
             raise HostLost("{error}", error=error.strerror) from None
 
     def write(self, data: bytes) -> None:
-        """Write all of *data*. Raises HostLost, also if the agent accepts no data for LEASE_S."""
+        """Write all of *data* to the agent. Raises HostLost, for example if the agent accepts no data for LEASE_S."""
         view = memoryview(data)
         while view:
             if not self.is_writable(LEASE_S):
-                raise HostLost("it accepted no data for {wait_s:.0f} s", wait_s=LEASE_S)
+                raise HostLost("the host accepted no data for {wait_s:.0f} s", wait_s=LEASE_S)
             try:
                 view = view[os.write(self._in.fileno(), view) :]
             except BlockingIOError:
@@ -88,7 +88,7 @@ class AgentStream:
                 raise HostLost("{error}", error=error.strerror) from None
 
     def is_writable(self, wait_s: float = 0.0) -> bool:
-        """Return whether data can be written within *wait_s*."""
+        """Return whether the agent's stdin accepts data within *wait_s*."""
         return _is_ready(self._in, select.POLLOUT, wait_s)
 
     def kill(self) -> None:
@@ -100,17 +100,22 @@ class AgentStream:
         self._out.close()
 
     def why_ended(self) -> Message:
-        """Return the end of the command's stderr, or the reason of its end."""
+        """Return why the agent's command ended: the last part of its stderr, or a known reason."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(LAST_WORDS_S)
             self._complaining.join(LAST_WORDS_S)
         if self._process.returncode == NO_PYTHON:
-            return message("it has no Python 3.11 or newer. Install Python there with: uv python install 3.14")
+            return message(
+                "the host has no Python 3.11 or newer. Install Python on the host with: uv python install 3.14"
+            )
         text = for_terminal(" ".join(self.complaints.content().decode(errors="replace").split())[-500:]).rstrip(".")
         if not text:
-            return message("the connection ended")
+            return message("the connection ended without an error message")
         if self._process.returncode == SSH_FAILED:
-            return message("{error}. Log in by hand once with ssh to see what it asks for", error=text)
+            return message(
+                "{error}. Log in once by hand with ssh, because ssh may ask for a password or about a host key",
+                error=text,
+            )
         return verbatim(text)
 
     def _complain(self) -> None:
@@ -127,12 +132,12 @@ def _is_ready(stream: IO[bytes], event: int, wait_s: float) -> bool:
 
 
 def _here(host: Host) -> list[str]:
-    """Return the command of an agent on this machine, without an SSH session."""
+    """Return the command that starts an agent on this machine, without SSH."""
     return ["env", "-u", SESSION, "sh", "-c", _start_command((*host.python, sys.executable))]
 
 
 def _ssh(host: Host) -> list[str]:
-    """Return the ssh command of an agent on another machine. ~/.ssh/config can add options."""
+    """Return the ssh command that starts an agent on another machine. ~/.ssh/config can add options."""
     options = {
         "BatchMode": "yes",
         "ConnectTimeout": f"{CONNECT_S:.0f}",
@@ -149,14 +154,14 @@ def _ssh(host: Host) -> list[str]:
 
 
 def split_ssh_address(text: str) -> tuple[str, str, str]:
-    """Split user@host:port into user, host and port, "" for missing parts. An IPv6 address stands in brackets."""
+    """Split user@host:port into user, host and port; missing parts are "". An IPv6 address must be in brackets."""
     user, _, place = text.rpartition("@")
     name, _, port = place[1:].partition("]") if place.startswith("[") else place.partition(":")
     return user, name, port.removeprefix(":")
 
 
 def _start_command(candidates: Iterable[str]) -> str:
-    """Return the shell command that starts an agent. It is for POSIX sh, and contains no secrets."""
+    """Return the POSIX shell command that starts an agent. It contains no secrets."""
     words = {
         "candidates": " ".join(map(shlex.quote, candidates)),
         "boot": shlex.quote(BOOT.read_text("utf-8")),

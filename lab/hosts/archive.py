@@ -1,4 +1,4 @@
-"""Archives of the files that are copied to a host: gilscope's own files, and the files of a user's service.
+"""Archives of the files that are copied to a remote host: gilscope's own files, and the files of a user's service.
 
 A user's files are the service's working directory, and the paths in its requirements.
 """
@@ -37,7 +37,7 @@ LEFT_OUT = {".git", ".hg", ".svn", ".venv", ".tox", ".nox", "__pycache__", "node
 
 @cache
 def agent(*, native: bool) -> bytes:
-    """Return an archive of the agent's files.
+    """Return an archive of the files that an agent needs.
 
     native: include native programs, for a host of this architecture
     """
@@ -53,7 +53,7 @@ def agent(*, native: bool) -> bytes:
 
 
 def _packed(files: Iterable[tuple[str, bytes, bool]]) -> bytes:
-    """Return an archive of files, given as name, content, and whether the file is executable."""
+    """Return an archive of *files*. Each file is a tuple: name, content, and whether it is executable."""
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as entries:
         for name, content, executable in files:
@@ -64,13 +64,13 @@ def _packed(files: Iterable[tuple[str, bytes, bool]]) -> bytes:
 
 
 class _Roots:
-    """Folders and files that are copied, by their names in the archive."""
+    """The folders and files that are copied to a host, by their names in the archive."""
 
     def __init__(self, folder: Path) -> None:
         self.by_name = {OWN: folder.resolve()}
 
     def host_path(self, path: Path) -> str:
-        """Return the path of *path* on the host. Add *path* to the files to copy unless it is part of them already."""
+        """Return where the local *path* will be on the host. Make sure that *path* is among the files to copy."""
         path = path.resolve()
         for name, root in self.by_name.items():
             if path.is_relative_to(root):
@@ -81,7 +81,7 @@ class _Roots:
 
 
 def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
-    """Return an archive of the files of the service *own*, and its requirements with FILES in place of the folder.
+    """Return an archive of the files of the service *own*, and its requirements with FILES instead of local paths.
 
     own: a core.user_service.Command as JSON
     Raises BadInput if the files are too many or too large.
@@ -103,10 +103,10 @@ def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
 
 
 def with_bodies(own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the service's requests, with the contents of body files in place of their paths. Raises BadInput."""
+    """Return the service's requests, with the paths of body files replaced by the files' contents. Raises BadInput."""
     plan = RequestPlan.from_json(own["requests"])
     files = [path for request in plan.requests if request.body_file and (path := Path(request.body_file)).is_file()]
-    _check_size(message("The files of request bodies"), set(files), MOST_BODY_BYTES)
+    _check_size(message("The files with request bodies"), set(files), MOST_BODY_BYTES)
     bodies = {str(path): path.read_bytes().decode(errors="surrogateescape") for path in files}
     requests = tuple(
         replace(request, body=bodies[request.body_file], body_file="") if request.body_file in bodies else request
@@ -116,11 +116,11 @@ def with_bodies(own: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _files(name: str, root: Path) -> list[tuple[str, Path]]:
-    """Return the archive names and paths of the files below *root*, or of *root* if it is a file. Raises BadInput."""
+    """Return the archive name and path of each file below *root*, or of *root* if it is a file. Raises BadInput."""
     paths = [root] if root.is_file() else list(islice(_walk(root), MOST_FILES + 1))
     if len(paths) > MOST_FILES:
         raise BadInput(
-            "{folder} has more than {count} files, which is too many to copy to a host. Set a smaller folder with "
+            "{folder} has more than {count} files, too many to copy to a host. Choose a smaller folder with "
             "--directory.",
             folder=str(root),
             count=MOST_FILES,
@@ -142,8 +142,8 @@ def _check_size(what: Message, paths: Iterable[Path], most_bytes: int) -> None:
     size_bytes = sum(path.stat().st_size for path in paths)
     if size_bytes > most_bytes:
         raise BadInput(
-            "{what}: {size_mib:.1f} MiB are too much to copy to a host; the limit is {most_mib} MiB. Remove files that "
-            "the service does not need, or set a smaller folder with --directory.",
+            "{what}: {size_mib:.1f} MiB is too much to copy to a host; the limit is {most_mib} MiB. Remove files that "
+            "the service does not need, or choose a smaller folder with --directory.",
             what=what,
             size_mib=size_bytes / 2**20,
             most_mib=most_bytes >> 20,

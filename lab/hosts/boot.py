@@ -1,4 +1,4 @@
-"""The first code that runs on a host: unpacks the agent's files into the cache folder, and runs the agent.
+"""The first code that runs on a remote host. It unpacks the agent's files into the cache folder and runs the agent.
 
 The runner passes this text to the first suitable Python on the host. This code reports the host's architecture, and
 reads the matching archive from stdin: its size on a line, then its bytes.
@@ -17,12 +17,12 @@ import zipfile
 
 
 def say(**line: str) -> None:
-    """Write a line of JSON with a prefix that no output of a login shell has."""
+    """Write a line of JSON to stdout, with a prefix that distinguishes it from a login shell's output."""
     os.write(1, b"gilscope " + json.dumps(line).encode() + b"\n")
 
 
 def read(size: int) -> bytes:
-    """Read exactly *size* bytes from stdin. The agent reads the rest."""
+    """Read exactly *size* bytes from stdin, and leave later bytes for the agent."""
     data = bytearray()
     while len(data) < size:
         more = os.read(0, min(size - len(data), 1 << 20))
@@ -33,7 +33,7 @@ def read(size: int) -> bytes:
 
 
 def own_folder(name: str) -> str:
-    """Make and lock an empty folder in gilscope's cache folder, for this process until it ends. Raises OSError.
+    """Make an empty folder in gilscope's cache folder, and lock it until this process ends. Raises OSError.
 
     Concurrent processes get numbered folders. Paths repeat from run to run, so that environments can be used again.
     """
@@ -65,7 +65,7 @@ def extract(archive: bytes, folder: str) -> None:
 
 
 def main() -> None:
-    """Report the architecture, unpack the agent's files, and run the agent in this process."""
+    """Report the host's architecture, unpack the agent's files, and run the agent in this process."""
     say(machine=platform.machine())
     size = b""
     while not size.endswith(b"\n"):

@@ -1,4 +1,4 @@
-"""Estimates the offset of another host's monotonic clock with its error, and compares the windows of clients."""
+"""Estimates the offset between two hosts' monotonic clocks, and checks that clients sent during the same time."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ LEAST_OVERLAP = 0.8
 
 @dataclass(frozen=True, kw_only=True)
 class RoundTrip:
-    """One reading of another host's clock: when the question left, the other clock's time, when the answer came."""
+    """One reading of another host's clock: the send time, the other clock's time, and the time when the answer came."""
 
     sent_ns: int
     there_ns: int
@@ -20,19 +20,19 @@ class RoundTrip:
 
 @dataclass(frozen=True, kw_only=True)
 class ClockOffset:
-    """Another host's clock minus this host's, at the local time *at_ns*, with an error of at most *error_ns*."""
+    """Another host's clock minus this host's clock at the local time *at_ns*, with an error of at most *error_ns*."""
 
     offset_ns: int
     error_ns: int
     at_ns: int
 
     def to_host_clock(self, here_ns: int) -> int:
-        """Convert a local time to the other host's clock."""
+        """Convert a time on this host's clock to the other host's clock."""
         return here_ns + self.offset_ns
 
 
 def estimate(trips: Sequence[RoundTrip]) -> ClockOffset:
-    """Estimate the clock offset from the shortest round trip, in whose middle the other clock was read (+- half).
+    """Estimate the clock offset, assuming that the other clock was read in the middle of the shortest round trip.
 
     Source: RFC 5905, section 8 and the clock filter of section 10.
     """
@@ -42,7 +42,7 @@ def estimate(trips: Sequence[RoundTrip]) -> ClockOffset:
 
 
 def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
-    """Return the offset for the time between two estimates. Its error includes the drift of the clocks."""
+    """Return the mean clock offset between two estimates, with an error that includes the drift of the clocks."""
     drift_ns = after.offset_ns - before.offset_ns
     return ClockOffset(
         offset_ns=before.offset_ns + drift_ns // 2,
@@ -52,7 +52,7 @@ def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
 
 
 def overlap_faults(by_client: Sequence[Mapping[str, Any]], error_ns: int) -> list[Message]:
-    """Return a fault if the clients' windows overlap too little. Their times are on one clock, +- *error_ns*."""
+    """Return a fault if the clients' sending times overlap too little. All times are on one clock, +- *error_ns*."""
     spans = [(result["finished_ns"] - result["completion_ns"], result["finished_ns"]) for result in by_client]
     if len(spans) < 2:
         return []
@@ -62,7 +62,8 @@ def overlap_faults(by_client: Sequence[Mapping[str, Any]], error_ns: int) -> lis
         return []
     return [
         message(
-            "all clients sent at the same time for only {share:.0%} of the time, but at least {least:.0%} are required",
+            "all clients sent requests together for only {share:.0%} of the measured time, but at least {least:.0%} "
+            "is required",
             share=max(0.0, share),
             least=LEAST_OVERLAP,
         )

@@ -1,4 +1,4 @@
-"""The hosts of a run: connects them, finds what is installed there, and places the cells' children on them."""
+"""The remote hosts of a run: connects to them, finds the installed runtimes, and places child processes on them."""
 
 import platform
 import threading
@@ -34,7 +34,7 @@ Answer = TypeVar("Answer")
 
 
 class HostCluster(CellPlaces):
-    """The connected hosts of a run, as the machines of its cells.
+    """The connected hosts of a run, on which the services and clients of its cells are started.
 
     A lost host is connected again for the next cell.
     connected: the connected hosts by name
@@ -63,7 +63,7 @@ class HostCluster(CellPlaces):
         return self
 
     def connect(self) -> dict[str, Message]:
-        """Connect all hosts concurrently. Return {host: reason} of those that cannot be used."""
+        """Connect to all hosts concurrently. Return {host: reason} for the hosts that cannot be used."""
         asked = {name: self._pool.submit(self._connected, host) for name, host in self.layout.used.items()}
         lost = {name: future.exception() for name, future in asked.items()}
         for error in lost.values():
@@ -74,14 +74,14 @@ class HostCluster(CellPlaces):
 
     @property
     def cores(self) -> int:
-        """Return the number of CPUs on which services may run."""
+        """Return the number of CPUs that services may use."""
         return len(self.places_of(SERVICE)[0].cpus_for_children)
 
     def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """End all agents and their children."""
+        """End the agents on all hosts, and their child processes."""
         self._closed.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
         with ThreadPoolExecutor(max_workers=8) as closers:
@@ -90,7 +90,7 @@ class HostCluster(CellPlaces):
         self._sandbox.__exit__(None, None, None)
 
     def places_of(self, role: str) -> list[HostPlace]:
-        """Return the hosts of *role* (service or client)."""
+        """Return the hosts on which children of *role* (service or client) run."""
         names = (self.layout.services_on,) if role == SERVICE else self.layout.clients_on
         return [self.connected[name] for name in names]
 
@@ -107,24 +107,24 @@ class HostCluster(CellPlaces):
         }
 
     def missing(self, name: str) -> Message:
-        """Return the message that a runtime is not on all hosts, with the command that installs it."""
+        """Return a message that a runtime is not installed on all hosts, with the command to install it."""
         if name == NATIVE:
             return message(
-                "The native programs here are built for {machine}, but a host has another architecture. "
-                "Leave the runtime native out.",
+                "The native programs on this machine are built for {machine}, but a host has another architecture. "
+                "Remove the runtime native from the plan.",
                 machine=platform.machine(),
             )
         hosts = [host for host, place in self.connected.items() if name not in place.runtimes]
         return message(
-            "Runtime {name} was not found on host {hosts}. Install it there with: "
-            "{program} hosts --hosts FILE --runtime {name} --install",
+            "Runtime {name} was not found on host {hosts}. Install it on all hosts with: {program} hosts --hosts FILE "
+            "--runtime {name} --install",
             program=PROGRAM,
             name=name,
             hosts=", ".join(hosts),
         )
 
     def facts(self) -> dict[str, Any]:
-        """Return each host's facts for result.json: machine, runtimes, clock error, and its network to the services."""
+        """Return each host's facts for result.json: machine, runtimes, clock error, network to the services' host."""
         facts = self._ask_all("facts")
         links = {name: self.link(name) for name in self.connected}
         return {
@@ -142,7 +142,7 @@ class HostCluster(CellPlaces):
         }
 
     def link(self, name: str) -> dict[str, Any]:
-        """Measure the round-trip time and bandwidth between the host *name* and the services' host.
+        """Measure the round-trip time and bandwidth between host *name* and the host that runs the services.
 
         Return an empty mapping if *name* is the services' host.
         """
@@ -166,18 +166,18 @@ class HostCluster(CellPlaces):
     # ---- lab.run.places.CellPlaces -------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Connect lost hosts again. Raises ChildFailed."""
+        """Reconnect to hosts whose connection was lost. Raises ChildFailed."""
         try:
             self._each(self._ready)
         except HostLost as error:
             raise ChildFailed(error.message) from None
 
     def of(self, role: str, number: int) -> HostPlace:
-        """Return the host on which a child runs. Clients are assigned to their hosts in turn."""
+        """Return the host on which a service or client runs. Clients are distributed over the client hosts in turn."""
         return self.connected[self.layout.services_on if role == SERVICE else self.layout.client_host(number)]
 
     def service_line(self) -> dict[str, Any]:
-        """Return the folder, CPUs and address of a service, and the addresses of its clients."""
+        """Return the settings of a service on its host: folder, CPUs, address, and the addresses of its clients."""
         (place,) = self.places_of(SERVICE)
         cpus, folder = place.cpus(self._pins[SERVICE]), place.folder
         return {"folder": folder, "cpus": cpus, "address": place.host.address, "peers": self.layout.client_addresses}
@@ -187,12 +187,12 @@ class HostCluster(CellPlaces):
         return {"cpus": self.of(CLIENT, client_id).cpus(self._pins[CLIENT])}
 
     def inside(self, parts: Mapping[str, Mapping[str, Any]]) -> RemoteInstrumentation:
-        """Return the instrumentation of one service."""
+        """Return the instrumentation to run inside one service on its host."""
         return RemoteInstrumentation(self._ask_services_host, parts)
 
     @contextmanager
     def kept_awake(self, wanted: bool) -> Iterator[None]:
-        """Keep idle cores of all hosts awake during the `with` block, if *wanted*. Raises ChildFailed."""
+        """If *wanted*, keep idle cores of all hosts awake during the `with` block. Raises ChildFailed."""
         if not wanted:
             yield
             return
@@ -205,29 +205,29 @@ class HostCluster(CellPlaces):
                 self._ask_all("asleep")
 
     def watcher(self, kind: str, options: Mapping[str, Any]) -> RemoteWatcher:
-        """Return a profiler for the first service. Raises ChildFailed."""
+        """Return a profiler for the first service on the services' host. Raises ChildFailed."""
         self.begin()
         return RemoteWatcher(self._ask_services_host, kind, options)
 
     def obstacle(self, kind: str) -> Message:
-        """Return why no profile of *kind* can be taken; NOTHING if it can."""
+        """Return why the services' host cannot take a profile of *kind*; NOTHING if it can."""
         why = Message.from_json(self._ask_services_host("obstacle", kind=kind))
         return message("Host {host}: {reason}", host=self.layout.services_on, reason=why) if why else NOTHING
 
     def to_service_clock(self, here_ns: int) -> int:
-        """Convert a local time to the services' host's clock, by the offset that was measured before the release."""
+        """Convert a local time to the services' host's clock, with the offset measured before the clients started."""
         clock = self.connected[self.layout.services_on].before
         assert clock, "release() was called"
         return clock.to_host_clock(here_ns) + clock.error_ns
 
     def mark(self) -> None:
-        """Read each host's clock and activity counters."""
+        """Read the clock and the activity counters of each host."""
         self._ask_all("mark")
         for name, offset in self._each(lambda place: place.offset()).items():
             self.connected[name].before = offset
 
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
-        """Release all clients at a common time on each host's clock. Connections are silent during the window."""
+        """Let all clients on all hosts start at the same time. The runner sends nothing during the timed window."""
         at_ns = perf_counter_ns() + LEAD_NS
         hold_ns = part.until_ns if part else round(self._method.duration_s * 1e9)
         for place in self.connected.values():
@@ -237,14 +237,14 @@ class HostCluster(CellPlaces):
         return at_ns
 
     def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
-        """Convert a window to the host's clock, by the offsets that were measured before and after the window."""
+        """Convert a time window to the host's clock, with the clock offsets measured before and after the window."""
         before, clock = self.connected[host].before, self.connected[host].clock
         assert before, "mark() was called"
         assert clock, "end() was called"
         return TimeWindow(start_ns=before.to_host_clock(start_ns), end_ns=clock.to_host_clock(end_ns) + clock.error_ns)
 
     def end(self, served: Sequence[str] = ()) -> HostActivity:
-        """Read the hosts' clocks again, and return their activity since mark()."""
+        """Read the hosts' clocks again, and return each host's activity since the call of mark()."""
         hosts = {}
         machines = self._ask_all("window", neighbours=[*self._method.neighbours], served=[*served])
         for name, after in self._each(lambda place: place.offset()).items():
@@ -256,7 +256,7 @@ class HostCluster(CellPlaces):
     def convert_times(
         self, clients: Sequence[Child], services: Sequence[Child], released_ns: int, ended: HostActivity
     ) -> list[Message]:
-        """Convert times to the orchestrator's clock. Drop `slow` and `waiting` if they mix two hosts' clocks."""
+        """Convert all times to the orchestrator's clock. Drop `slow` and `waiting` if they mix two hosts' clocks."""
         starts_ns = {name: self.window(name, released_ns, 0).start_ns for name in ended.hosts}
         for name, known in ended.hosts.items():
             known["released_ns"] = max(0, starts_ns[name] - known["offset_ns"])
@@ -290,7 +290,7 @@ class HostCluster(CellPlaces):
         return self._each(lambda place: place.call(what, **arguments))
 
     def _each(self, ask: Callable[[HostPlace], Answer]) -> dict[str, Answer]:
-        """Call *ask* for all hosts concurrently. Raises the first error."""
+        """Call the function *ask* for all hosts concurrently. Raises the first error."""
         asked = {name: self._pool.submit(ask, place) for name, place in self.connected.items()}
         return {name: future.result() for name, future in asked.items()}
 

@@ -1,4 +1,4 @@
-"""The connection to one host's agent: sends calls, starts children, reads the clock, and detects a lost host."""
+"""The connection to one host's agent. It sends calls, starts children, reads the host's clock, detects a lost host."""
 
 import json
 import os
@@ -33,7 +33,7 @@ class InterpreterFacts(RuntimeFacts):
 
 
 class HostInterpreter(TypedDict):
-    """An interpreter on a host, with its facts."""
+    """A Python interpreter on a host, with the facts that it reported about itself."""
 
     executable: str
     source: str
@@ -41,7 +41,7 @@ class HostInterpreter(TypedDict):
 
 
 class HostReport(TypedDict):
-    """The facts about a host: its machine, how quiet it is, uv, and its boot id."""
+    """The facts about a host: its machine, how quiet the machine is, its uv, and its boot ID."""
 
     machine: HostFacts
     quiet: dict[str, Any]
@@ -65,7 +65,7 @@ MOST_HELLO_BYTES = 1 << 16
 
 
 class RemoteProcess:
-    """A child on another host; implements lab.run.process.Process."""
+    """A child process on another host; implements lab.run.process.Process."""
 
     def __init__(self, connection: "HostConnection", number: int) -> None:
         self._connection, self.number = connection, number
@@ -79,11 +79,11 @@ class RemoteProcess:
 
     @property
     def lost(self) -> Message:
-        """Return why the child's host cannot be reached any more; NOTHING if it can."""
+        """Return why the connection to the child's host was lost; NOTHING if it was not lost."""
         return self._connection.lost if self._status is None else NOTHING
 
     def fileno(self) -> int:
-        """Return a descriptor that is readable when read() has data or stdout has ended."""
+        """Return a file descriptor that is readable when the child's stdout has data or has ended."""
         return self._ready
 
     def read(self) -> bytes:
@@ -104,18 +104,18 @@ class RemoteProcess:
         self._connection.tell("close", child=self.number)
 
     def wait(self, deadline_s: float | None = None) -> int | None:
-        """Return the exit status, negative for a signal; None if it did not come in time, or the host is lost."""
+        """Return the child's exit status, negative for a signal; None after *deadline_s* or if the host is lost."""
         with self._changing:
             self._changing.wait_for(lambda: self._status is not None or bool(self._connection.lost), deadline_s)
             return self._status
 
     def kill(self) -> None:
-        """Kill the child if it still runs."""
+        """Kill the child process if it still runs."""
         if self._status is None:
             self._connection.tell("kill", child=self.number)
 
     def close(self) -> None:
-        """Wait for the child's end, up to LEASE_S, and release its resources."""
+        """Wait up to LEASE_S for the child to end, and release its resources."""
         self.wait(LEASE_S)
         self._connection.forget(self.number)
         with self._changing:
@@ -125,7 +125,7 @@ class RemoteProcess:
                 os.close(self._waker)
 
     def handle(self, header: Mapping[str, Any], data: bytes) -> None:
-        """Handle a frame about this child, or the loss of its host. Only the connection's thread may call this."""
+        """Handle a message about this child, or the loss of its host. Only the connection's thread may call this."""
         if header.get("stream") == "err":
             self.stderr.add(data)
             return
@@ -141,7 +141,7 @@ class RemoteProcess:
 
 
 class HostConnection:
-    """A connection to a host's running agent.
+    """A connection to the agent that runs on a host.
 
     lost: why the connection ended; it cannot be used again then
     folder: a folder on that host, which is removed with the agent
@@ -150,7 +150,7 @@ class HostConnection:
     """
 
     def __init__(self, host: Host, process_group: int) -> None:
-        """Connect to *host*. Raises HostLost with the reason."""
+        """Connect to the agent on *host*. Raises HostLost with the reason."""
         self.host = host
         self.lost: Message = NOTHING
         self.silent_until_s = 0.0
@@ -171,11 +171,11 @@ class HostConnection:
         threading.Thread(target=self._listen, args=(unread,), name=f"host {host.name}", daemon=True).start()
 
     def close(self) -> None:
-        """Close the connection, which ends the agent and all its children."""
+        """Close the connection. The agent then ends, and kills all its children."""
         self._lose(message("The connection to host {host} was closed.", host=self.host.name))
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> RemoteProcess:
-        """Start a child on the host, and return it. Raises ChildFailed if it cannot be started."""
+        """Start a child process on the host, and return the child. Raises ChildFailed if it cannot be started."""
         number = next(self._numbers)
         child = self._children[number] = RemoteProcess(self, number)
         try:
@@ -186,11 +186,11 @@ class HostConnection:
         return child
 
     def forget(self, number: int) -> None:
-        """Drop a child that has ended: frames about it are ignored from now on."""
+        """Forget a child that has ended. Later frames about the child are ignored."""
         self._children.pop(number, None)
 
     def call(self, what: str, deadline_s: float = CALL_S, data: bytes = b"", **arguments: Any) -> Any:
-        """Call the agent, and return its answer. Raises ChildFailed."""
+        """Call the function *what* of the agent, and return its answer. Raises ChildFailed."""
         return self._ask(what, deadline_s, data, arguments)[0]
 
     def offset(self) -> ClockOffset:
@@ -203,11 +203,11 @@ class HostConnection:
         return estimate(trips)
 
     def tell(self, what: str, data: bytes = b"", **arguments: Any) -> None:
-        """Call the agent without waiting for its answer. If the host is lost, do nothing."""
+        """Call the function *what* of the agent without waiting for an answer. If the host is lost, do nothing."""
         self._send(next(self._numbers), what, data, arguments)
 
     def _ask(self, what: str, deadline_s: float, data: bytes, arguments: Mapping[str, Any]) -> tuple[Any, int]:
-        """Call the agent. Return its answer, and the time when the answer came."""
+        """Call the agent. Return the answer and its time of arrival."""
         number = next(self._numbers)
         self._replies[number] = None
         self.silent_until_s = 0.0
@@ -225,7 +225,8 @@ class HostConnection:
                 decoded(header["answer"], ANSWERS[what])
         except Misfit as misfit:
             raise ChildFailed(
-                "Host {host} answered the call {what} with {value} as {key}, but it must be {accepted}.",
+                "Host {host} answered the call {what} with the value {value} for {key}, but the value must be "
+                "{accepted}.",
                 host=self.host.name,
                 value=misfit.value,
                 key=misfit.place or "-",
@@ -244,20 +245,22 @@ class HostConnection:
             self._lose(self._gone(error.message))
 
     def _boot(self) -> bytes:
-        """Send the agent's files, and read its first line. Return the bytes after that line. Raises HostLost."""
+        """Send the agent's files, and read the agent's first line. Return the bytes after the line. Raises HostLost."""
         said, unread = self._line(b"", CONNECT_S)
         self.machine = str(said.get("machine"))
         files = archive.agent(native=self.machine == platform.machine())
         self._stream.write(b"%d\n" % len(files) + files)
         said, unread = self._line(unread, CALL_S)
         if "error" in said:
-            raise HostLost("the agent's files cannot be copied to it: {error}", error=str(said["error"])[:300])
+            raise HostLost(
+                "the files of gilscope's agent cannot be copied to the host: {error}", error=str(said["error"])[:300]
+            )
         self.folder, self.python = str(said["folder"]), str(said["python"])
         self.usable_cpus = [*map(int, said["cpus"])]
         return unread
 
     def _line(self, unread: bytes, wait_s: float) -> tuple[dict[str, Any], bytes]:
-        """Return the next line with our prefix, and the bytes after it. Raises HostLost.
+        """Return the next line with gilscope's prefix, and the bytes read after the line. Raises HostLost.
 
         Other lines are output of a login shell, and are kept for error messages.
         """
@@ -271,14 +274,14 @@ class HostConnection:
                 continue
             data = self._stream.read(wait_s)
             if data is None:
-                raise HostLost("it sent nothing for {wait_s:.0f} s", wait_s=wait_s)
+                raise HostLost("the host sent nothing for {wait_s:.0f} s", wait_s=wait_s)
             if not data:
                 break
             unread += data
         raise HostLost(self._stream.why_ended())
 
     def _listen(self, unread: bytes) -> None:
-        """Handle incoming frames, and send a heartbeat every BEAT_S. A host that sends nothing for LEASE_S is lost."""
+        """Handle the host's messages, and send a heartbeat every BEAT_S. After LEASE_S of silence, the host is lost."""
         frames = FrameReader(unread)
         heard_s = beat_s = perf_counter()
         try:
@@ -300,7 +303,9 @@ class HostConnection:
         except HostLost as error:
             self._lose(self._gone(error.message))
         except (ValueError, KeyError, TypeError) as error:  # a malformed frame, or a closed stream
-            self._lose(self._gone(message("it sent bytes that are no frame: {text}", text=str(error)[:100])))
+            self._lose(
+                self._gone(message("the host sent bytes that are not a valid message: {text}", text=str(error)[:100]))
+            )
 
     def _take(self, header: Mapping[str, Any], data: bytes) -> None:
         if "reply" not in header:

@@ -1,4 +1,4 @@
-"""Ends the agent if the runner has gone. During timed windows, it watches the SSH connection's TCP segments.
+"""Ends the agent when the connection to the runner is lost. In timed windows, SSH's TCP segments show that it works.
 
 In a window only `ssh` sends: keep-alive messages, which sshd answers. No other process on this host wakes up for them.
 """
@@ -22,7 +22,7 @@ LOOK_S = 1.0
 
 
 class Lease:
-    """A lease that ends this process when the runner, its host or the connection is gone.
+    """A lease that ends this process when the runner has ended or cannot be reached.
 
     A frame of the runner, or a TCP segment from its host, renews the lease. If segments cannot be counted, an
     announced silence also keeps the lease.
@@ -33,7 +33,7 @@ class Lease:
         threading.Thread(target=self._watch, name="lease", daemon=True).start()
 
     def renew(self, silence_s: float = 0.0) -> None:
-        """Renew the agent's lease.
+        """Renew the agent's lease, so that the agent keeps running.
 
         silence_s: announced time in which the runner may send nothing
         """
@@ -52,7 +52,7 @@ class Lease:
 
 
 def segments_heard() -> int | None:
-    """Return how many TCP segments the SSH session has received, or None if that is unknown.
+    """Return how many TCP segments the SSH session has received; None if the number is unknown.
 
     Source: sock_diag(7), and struct tcp_info in linux/tcp.h.
     """
@@ -74,7 +74,7 @@ def _question(here: str, here_port: int, there: str, there_port: int) -> bytes:
 
 
 def _segments(answer: bytes) -> int | None:
-    """Parse the number of segments from the kernel's answer. Raises struct.error if the answer is malformed."""
+    """Parse the number of received TCP segments from the kernel's answer. Raises struct.error if it is malformed."""
     size, kind = struct.unpack_from("=IH", answer)
     at = MESSAGE_BYTES + ANSWER_BYTES
     while kind == SOCK_DIAG_BY_FAMILY and at < size:

@@ -1,4 +1,4 @@
-"""A remote host as a place for children, runtimes on remote hosts, and instruments for services there."""
+"""Remote hosts as places to run children, the runtimes on these hosts, and profilers of services on them."""
 
 import zlib
 from base64 import b64decode
@@ -38,7 +38,7 @@ class HostPlace(HostConnection):
     """
 
     def __init__(self, host: Host, process_group: int) -> None:
-        """Connect to *host*. Raises HostLost with the reason."""
+        """Connect to the agent on *host*. Raises HostLost with the reason."""
         super().__init__(host, process_group)
         self.name = host.name
         self.runtimes: Mapping[str, Mapping[str, Any]] = {}
@@ -49,17 +49,18 @@ class HostPlace(HostConnection):
 
     @property
     def cpus_for_children(self) -> Sequence[int]:
-        """Return the CPUs on which children may run."""
+        """Return the CPUs of the host on which children may run."""
         return self.host.cpus or self.usable_cpus
 
     def cpus(self, numbers: Sequence[int]) -> list[int]:
-        """Return the CPUs to pin children to. Raises BadInput.
+        """Return the CPUs of the host to pin children to. Raises BadInput if there are too few CPUs.
 
         numbers: indexes into the CPUs for children, from 0; if empty, all CPUs that the host's entry names
         """
         if numbers and max(numbers) >= len(self.cpus_for_children):
             raise BadInput(
-                "pin names CPU {number}, but host {host} has {count} CPUs for children. CPUs are counted from 0.",
+                "The option pin names CPU {number}, but host {host} has only {count} CPUs for services and clients, "
+                "counted from 0.",
                 number=max(numbers),
                 host=self.name,
                 count=len(self.cpus_for_children),
@@ -67,7 +68,7 @@ class HostPlace(HostConnection):
         return [self.cpus_for_children[number] for number in numbers] or [*self.host.cpus]
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
-        """Return a child's command line on the host, and make its environment there. Raises ChildFailed."""
+        """Make a child's virtual environment on the host, and return the child's command line. Raises ChildFailed."""
         if isinstance(runtime, UserServiceRuntime):
             return [self.python, *USER_SERVICE_CHILD]
         key = (str(runtime.name), "" if system.user_service else system.key, role)
@@ -78,7 +79,7 @@ class HostPlace(HostConnection):
         return self._commands[key]
 
     def service_config(self, runtime: str, own: Mapping[str, Any]) -> dict[str, str]:
-        """Copy a user's service to the host, and return its folder and interpreter there. Raises ChildFailed."""
+        """Copy a user's service to the host, and return its folder and interpreter on the host. Raises ChildFailed."""
         key = (own["directory"], own["requirements"], *own["packages"])
         if key not in self._files:
             content, requirements = user_files(own)
@@ -90,14 +91,14 @@ class HostPlace(HostConnection):
             if self.lost:
                 raise
             raise ChildFailed(
-                "{reason} If the host cannot reach a package index, put wheels into the service's folder "
-                "(docs/hosts.md).",
+                "{reason} If the host cannot reach a package index, put wheels into the service's folder (see "
+                "docs/hosts.md).",
                 reason=failed.message,
             ) from None
         return {"directory": f"{folder}/{OWN}", "python": python}
 
     def builds(self) -> dict[str, dict[str, Any]]:
-        """Return the facts of each runtime on the host, with its environments' packages. Raises ChildFailed."""
+        """Return the facts of each runtime on the host, with the packages in its environments. Raises ChildFailed."""
         pythons: dict[str, set[str]] = {}
         for (name, _, _), words in self._commands.items():
             pythons.setdefault(name, set()).add(words[0])
@@ -113,7 +114,7 @@ class HostPlace(HostConnection):
         }
 
     def version(self, runtime: AnyRuntime) -> str:
-        """Return the Python version that children must report; "" if any version is accepted."""
+        """Return the Python version that children of *runtime* must report; "" if any version is accepted."""
         there = None if isinstance(runtime, UserServiceRuntime) else self.runtimes.get(str(runtime.name))
         return str(there["facts"]["version"]) if there else ""
 
@@ -122,7 +123,7 @@ class HostPlace(HostConnection):
         return {int(thread): ran_ns for thread, ran_ns in self.call("ran", pid=pid).items()}
 
     def release(self, at_ns: int, hold_ns: int, children: Sequence[RemoteProcess], part: Slice | None = None) -> None:
-        """Release *children* at the local time *at_ns*. The connection is silent until their window is over.
+        """Let *children* start at the local time *at_ns*. The connection is silent until their timed window is over.
 
         part: the slice in which they send; None to send as the method says
         """
@@ -145,7 +146,7 @@ class HostRuntime(Runtime):
     places_of: Callable[[str], Sequence[HostPlace]] = field(repr=False, compare=False)
 
     def command(self, system: System, role: str) -> list[str]:
-        """Return a child's command line on the first host of *role*. Raises EnvironmentFailed, which names the host."""
+        """Return a child's command line on the first host for *role*. Raises EnvironmentFailed, naming the host."""
         try:
             commands = [place.command(self, system, role) for place in self.places_of(role)]
         except ChildFailed as failed:
@@ -155,7 +156,7 @@ class HostRuntime(Runtime):
         return commands[0]
 
     def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a user's service's settings as they are on the services' host. Raises EnvironmentFailed.
+        """Return the settings of a user's service, with paths on the services' host. Raises EnvironmentFailed.
 
         This copies the service's files to that host. The error names the host.
         """
@@ -168,7 +169,7 @@ class HostRuntime(Runtime):
         return {"expected_python": self.interpreter.label, **there, **with_bodies(own)}
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """Return the settings of *system* that a child gets at its start, with the contents of body files.
+        """Return the settings of *system* that a child gets when it starts, with the contents of request body files.
 
         Clients get contents instead of paths, because the files are not on their hosts.
         """
@@ -176,7 +177,7 @@ class HostRuntime(Runtime):
         return {"own": {**own, **with_bodies(own)}} if own else super().child_config(system)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the runtime's facts for result.json, with the packages of the services' host."""
+        """Return the runtime's facts for result.json, with the packages installed on the services' host."""
         place = self.places_of(SERVICE)[0]
         paths = {name: str(path) for name, path in self.pythons.items() if isinstance(path, Path)}
         known = Runtime(name=self.name, interpreter=self.interpreter).to_json()
@@ -195,7 +196,7 @@ class RemoteInstrumentation(Instrumentation):
 
     @property
     def variables(self) -> dict[str, str]:
-        """Return the environment variables that start the instrumentation in a Python process. Raises ChildFailed.
+        """Return the environment variables that make a Python process start the instrumentation. Raises ChildFailed.
 
         The first call makes the folder, because by then the host is connected.
         """
@@ -205,7 +206,7 @@ class RemoteInstrumentation(Instrumentation):
         return super().variables
 
     def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
-        """Return {file name: content} of the files of one part of the instrumentation, as the agent reads them."""
+        """Return {file name: content} of the files that one part of the instrumentation wrote on the host."""
         with suppress(ChildFailed, ValueError, zlib.error):
             folder = str(self.folder or "")
             packed = self._ask("inside_files", folder=folder, part=part, most_bytes=most_bytes) if folder else {}
@@ -232,12 +233,12 @@ class RemoteWatcher:
         ask("watcher", WATCHED_S, kind=kind, options=dict(options))
 
     def listening(self, pid: int) -> None:
-        """Tell the profiler that the service listens and no client has connected."""
+        """Tell the profiler that the service listens, before any client connects."""
         self._ask("listening", pid=pid)
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
-        """Watch the process *pid* during the `with` block, in which clients send. Raises ChildFailed."""
+        """Profile process *pid* during the `with` block, while clients send requests. Raises ChildFailed."""
         self._ask("watch", pid=pid)
         try:
             yield
@@ -250,5 +251,5 @@ class RemoteWatcher:
             self.facts = msgspec.convert(facts, FACTS[self._kind])
         except msgspec.ValidationError as error:
             raise ChildFailed(
-                message("The services' host sent a bad answer: {error}", error=f"{error}"[:200])
+                message("The host of the services sent a malformed profile: {error}", error=f"{error}"[:200])
             ) from None

@@ -1,4 +1,4 @@
-"""The protocol between runner and agent: frames of a JSON object and bytes, over one stream in each direction.
+"""The protocol between runner and agent. A message, called a frame, is a JSON object followed by bytes.
 
 The runner sends calls: {"call": 3, "what": "write", "with": {"child": 1}}, with the bytes to write. The agent answers
 each call with {"reply": 3, "answer": ...} or {"reply": 3, "error": ...}. The agent also reports its children's output,
@@ -21,17 +21,17 @@ KEPT_ALIVE_COUNT = 3  # ssh closes the connection after this many keep-alive mes
 
 
 class BadFrame(ValueError):
-    """The error that the other side sent bytes that are not a valid message of the protocol."""
+    """The error that the peer sent bytes that are not a valid message of the protocol."""
 
 
 def frame(header: Mapping[str, Any], data: bytes = b"") -> bytes:
-    """Encode *header* as JSON, and return one message of the protocol: both sizes, the header and *data*."""
+    """Encode one protocol message: the sizes of header and data, *header* as JSON, and *data*."""
     words = json.dumps(header).encode()
     return SIZES.pack(len(words), len(data)) + words + data
 
 
 class FrameReader:
-    """Splits a stream of bytes into frames.
+    """A parser that splits a stream of bytes into frames (protocol messages).
 
     unread: the first bytes of the stream, which were already read
     """
@@ -40,7 +40,7 @@ class FrameReader:
         self._unread = bytearray(unread)
 
     def feed(self, data: bytes) -> Iterator[tuple[dict[str, Any], bytes]]:
-        """Add bytes of the stream, and yield the frames that are complete. Raises BadFrame."""
+        """Add received bytes, and yield the frames that are now complete. Raises BadFrame."""
         self._unread += data
         while len(self._unread) >= SIZES.size:
             words, size = SIZES.unpack_from(self._unread)

@@ -1,4 +1,4 @@
-"""Keep idle cores from sleeping. With few connections, wake-up latency would dominate the result. Linux only.
+"""Keep idle CPU cores from sleeping (Linux only). With few connections, wake-up latency would dominate the result.
 
 Usage: awake.py PARENT CPU..., as a child process of the orchestrator. It ends when its stdin is closed or its parent
 ends. One process with the scheduling policy SCHED_IDLE spins on each core; any other thread preempts it at once.
@@ -18,7 +18,7 @@ NICEST = 19  # /proc/stat counts niced processes separately
 
 
 def main() -> None:
-    """Start one spinning process per CPU, print their pids, and kill them when stdin is closed."""
+    """Start one spinning process per CPU, print the processes' pids, and kill the processes when stdin is closed."""
     parent, *cpus = map(int, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def spin(cpu: int, parent: int) -> None:
-    """Spin on a CPU with the lowest priority until this process is killed."""
+    """Run an empty loop on *cpu* with the lowest priority until this process is killed."""
     die_with_parent(parent, signal.SIGKILL)
     os.sched_setaffinity(0, {cpu})
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

@@ -22,7 +22,7 @@ MEMORY_PRESSURE_SHARE = 0.01
 QUOTA_STALLED_SHARE = 0.01
 MOST_WAKEUP_NS = 10_000  # tolerated extra latency of an idle core: two wake-ups turn a request of 25 us into 45 us
 FULL_RANDOMISATION = 2  # value of kernel.randomize_va_space, see docs.kernel.org
-_ASLR = {0: message("off"), FULL_RANDOMISATION: message("full")}
+_ASLR = {0: message("off"), FULL_RANDOMISATION: message("fully random")}
 HIDDEN_IN_VIRTUAL_MACHINES = ("governor", "turbo", "throttling", "throttled_before")
 
 # Names of the settings of the machine that are inspected, by code. DISTURBANCES has the names of what disturbs a cell.
@@ -30,18 +30,18 @@ SETTINGS: Mapping[str, Message] = {
     "swap": message("swap in use"),
     "governor": message("frequency governor"),
     "turbo": message("turbo"),
-    "throttled_before": message("throttled since boot"),
+    "throttled_before": message("cores throttled since boot"),
     "smt": message("SMT"),
     "cpu_quota": message("CPU quota"),
     "aslr": message("address space randomisation"),
     "wakeups": message("wake-up latency"),
-    "placement": message("placement"),
+    "placement": message("CPU placement"),
 }
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """The result of one inspection of the machine.
+    """The result of inspecting one property of the machine.
 
     code: a key of DISTURBANCES or SETTINGS
     value: what was found; if the inspection was not possible, the reason or NOTHING
@@ -56,12 +56,12 @@ class Finding:
 
     @property
     def name(self) -> Message:
-        """The name of the part of the machine that was inspected."""
+        """The name of the inspected property, such as frequency governor."""
         return {**DISTURBANCES, **SETTINGS}[self.code]
 
 
 class Check(NamedTuple):
-    """A rule that judges one fact of the machine.
+    """A rule that judges whether one property of the machine is good for measurements.
 
     value, good: functions of facts, which return the text to show and whether the first fact is good. The names of
     good's parameters are the names of the facts that the rule needs.
@@ -73,7 +73,7 @@ class Check(NamedTuple):
     remedy: Message
 
     def apply(self, facts: Mapping[str, Any]) -> Finding:
-        """Apply the rule to *facts*. The finding is unknown if a fact that the rule needs is missing."""
+        """Apply the rule to *facts*, and return the finding. It is unknown if the rule needs a missing fact."""
         judged, *others = map(facts.get, signature(self.good).parameters)
         if judged is None or not all(others):
             return Finding(code=self.code, value=NOTHING, good=None)
@@ -83,7 +83,7 @@ class Check(NamedTuple):
 
 
 def judge_machine(facts: Mapping[str, Any]) -> list[Finding]:
-    """Judge how quiet the machine is before a run.
+    """Return a finding for each inspected property of the machine before a run.
 
     facts: the result of quiet.facts()
     """
@@ -97,7 +97,7 @@ def judge_machine(facts: Mapping[str, Any]) -> list[Finding]:
 
 
 def disturbances(window: Mapping[str, Any]) -> list[Message]:
-    """Return what disturbed a cell in its timed window, one message with its code each.
+    """Return a message, with a code, for each disturbance in the timed window of a cell.
 
     window: the result of quiet.between()
     """
@@ -107,35 +107,41 @@ def disturbances(window: Mapping[str, Any]) -> list[Message]:
 
 def _explain_unknown(finding: Finding) -> Finding:
     hidden = finding.good is None and finding.code in HIDDEN_IN_VIRTUAL_MACHINES
-    return replace(finding, value=message("not visible in a virtual machine")) if hidden else finding
+    return replace(finding, value=message("cannot be read in a virtual machine")) if hidden else finding
 
 
 def _describe_throttling(throttles: int) -> Message:
     return plural(
-        "heat throttled a core {count} time",
-        "heat throttled cores {count} times",
+        "a core was throttled by heat {count} time",
+        "cores were throttled by heat {count} times",
         count=throttles,
     )
 
 
 def _of_the_last_10_s(share: float) -> Message:
-    return message("{percent:.1f} % of the last 10 s", percent=share * 100)
+    return message("processes waited {percent:.1f} % of the last 10 s", percent=share * 100)
 
 
 _BEFORE = (
     Check(
         "load",
         lambda load_1m, cores: plural(
-            "{load:.2f} on {count} core", "{load:.2f} on {count} cores", count=cores, load=load_1m
+            "{load:.2f} active processes on {count} core",
+            "{load:.2f} active processes on {count} cores",
+            count=cores,
+            load=load_1m,
         ),
         lambda load_1m, cores: load_1m <= LOAD_PER_CORE * cores,
-        message("Stop other programs (see top). After a run, wait a minute because the load is a mean of one minute."),
+        message(
+            "Stop other programs (top lists them). After a run, wait a minute, because the load is averaged over "
+            "one minute."
+        ),
     ),
     Check(
         "cpu_pressure",
         _of_the_last_10_s,
         lambda cpu_pressure: cpu_pressure <= CPU_PRESSURE_SHARE,
-        message("Processes are waiting for CPU time. Stop some of them, or measure later."),
+        message("Processes are waiting for CPU time. Stop some processes, or measure later."),
     ),
 )
 # Load and pressure are not checked during a run because the run itself causes them.
@@ -146,28 +152,32 @@ _WINDOW = (
             "other processes used {used_cores:.2f} of {cores} cores: {names}",
             used_cores=others["share"] * others["cores"],
             cores=others["cores"],
-            names=listed(others["busiest"]) or message("their names are not visible"),
+            names=listed(others["busiest"]) or message("process names are not visible"),
         ),
         lambda others: others["share"] <= OTHERS_SHARE,
-        message("Stop these processes. If the service needs one of them, name it with --neighbour."),
+        message("Stop the other processes. If the service needs a process, name the process with --neighbour."),
     ),
     Check(
         "steal",
-        lambda steal: message("the host took {percent:.1f} % of the CPU time (steal time)", percent=steal * 100),
+        lambda steal: message("the hypervisor took {percent:.1f} % of the CPU time (steal time)", percent=steal * 100),
         lambda steal: steal <= STEAL_SHARE,
-        message("The host shares these cores with other virtual machines. Use dedicated cores, or run more blocks."),
+        message("This virtual machine shares its cores with others. Use dedicated cores, or measure more blocks."),
     ),
     Check(
         "swapping",
-        lambda swapped_pages: plural("{count} page was swapped", "{count} pages were swapped", count=swapped_pages),
+        lambda swapped_pages: plural(
+            "{count} memory page was swapped in or out",
+            "{count} memory pages were swapped in or out",
+            count=swapped_pages,
+        ),
         lambda swapped_pages: swapped_pages == 0,
-        message("Memory is short. Stop other programs, or lower NUM_CLIENTS or NUM_API_SERVICES."),
+        message("There is too little memory. Stop other programs, or lower NUM_CLIENTS or NUM_API_SERVICES."),
     ),
     Check(
         "throttling",
         _describe_throttling,
         lambda throttles: throttles == 0,
-        message("The cores are throttled because of heat. Improve cooling, or turn turbo off."),
+        message("CPU cores are throttled because of heat. Improve cooling, or turn off turbo."),
     ),
     Check(
         "quota",
@@ -185,11 +195,11 @@ _SETTINGS = (
         "memory_pressure",
         _of_the_last_10_s,
         lambda memory_pressure: memory_pressure <= MEMORY_PRESSURE_SHARE,
-        message("Processes are waiting for memory. Stop programs that use much of it."),
+        message("Processes are waiting for memory. Stop programs that use much memory."),
     ),
     Check(
         "swap",
-        lambda swap_used_bytes: message("{used_mib:.0f} MiB", used_mib=swap_used_bytes / 2**20),
+        lambda swap_used_bytes: message("{used_mib:.0f} MiB of swap", used_mib=swap_used_bytes / 2**20),
         lambda swap_used_bytes: swap_used_bytes == 0,
         message("Free memory, then run: sudo swapoff -a && sudo swapon -a"),
     ),
@@ -213,15 +223,15 @@ _SETTINGS = (
         "throttled_before",
         _describe_throttling,
         lambda throttles: throttles == 0,
-        message("The cores were throttled because of heat before. Improve cooling, and check again after a run."),
+        message("Heat has throttled CPU cores since boot. Improve cooling, and check again after a run."),
     ),
     Check(
         "smt",
         lambda smt: message("on: two hardware threads share a core") if smt else message("off"),
         lambda smt: not smt,
         message(
-            "With SMT, K busy threads get less than K cores. Run services and clients on separate cores with --pin, or "
-            "turn SMT off: echo off | sudo tee /sys/devices/system/cpu/smt/control"
+            "With SMT, two busy threads may share one physical core. Run services and clients on separate cores with "
+            "--pin, or turn SMT off: echo off | sudo tee /sys/devices/system/cpu/smt/control"
         ),
     ),
     Check(
@@ -230,28 +240,28 @@ _SETTINGS = (
             message("none")
             if cores_quota == UNLIMITED
             else plural(
-                "{quota:g} of {count} core",
-                "{quota:g} of {count} cores",
+                "limited to {quota:g} of {count} core",
+                "limited to {quota:g} of {count} cores",
                 count=cores,
                 quota=cores_quota,
             )
         ),
         lambda cores_quota, cores: cores_quota == UNLIMITED or cores_quota >= cores,
         message(
-            "The control group throttles threads when the quota is used up. Raise the quota (docker run --cpus), or "
-            "use --cpuset-cpus instead."
+            "Linux throttles threads when their control group has used up its CPU quota. Raise the quota (docker run "
+            "--cpus), or use --cpuset-cpus instead."
         ),
     ),
     Check(
         "aslr",
-        lambda aslr: _ASLR.get(aslr, message("partial")),
+        lambda aslr: _ASLR.get(aslr, message("partly random")),
         lambda aslr: aslr == FULL_RANDOMISATION,
         message("Each process should get a random memory layout. Run: sudo sysctl kernel.randomize_va_space=2"),
     ),
     Check(
         "wakeups",
         lambda wakeup_idle_ns, wakeup_awake_ns: message(
-            "an idle core takes {idle_us:.0f} us to wake up, a core that is kept awake {awake_us:.0f} us",
+            "an idle core needs {idle_us:.0f} us to wake up; a core that is kept awake needs {awake_us:.0f} us",
             idle_us=wakeup_idle_ns / 1e3,
             awake_us=wakeup_awake_ns / 1e3,
         ),

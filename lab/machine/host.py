@@ -1,4 +1,4 @@
-"""Read facts of this machine that matter to a measurement: CPU, memory, kernel, quotas and limits."""
+"""Read facts about this machine that matter to a measurement: CPU, memory, kernel, quotas and limits."""
 
 import os
 import platform
@@ -18,7 +18,7 @@ _LIMITS = {"nofile": resource.RLIMIT_NOFILE, "nproc": resource.RLIMIT_NPROC, "me
 
 
 def facts(reader: Reader = HERE) -> dict[str, Any]:
-    """Return facts of the machine and of the orchestrator. A fact is None if it is unknown.
+    """Return facts about the machine and the orchestrator process. An unknown fact is None.
 
     There is no host name among the facts because results are meant to be shared.
     cores: logical CPUs; cores_usable: CPUs that this process may run on
@@ -43,7 +43,7 @@ def facts(reader: Reader = HERE) -> dict[str, Any]:
 
 
 def governors(reader: Reader) -> list[str]:
-    """Return the frequency governors in use. There are several if the CPUs differ."""
+    """Return the names of the CPU frequency governors in use, more than one if the CPUs differ."""
     return sorted(set(reader.matching("sys/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_governor")))
 
 
@@ -53,7 +53,7 @@ def boot_id() -> str:
 
 
 def raise_open_files(needed: int) -> None:
-    """Raise the limit of open files of this process and its children to *needed*.
+    """Raise the limit on open files to *needed*, for this process and its child processes.
 
     Raises BadInput with both numbers if the hard limit is lower.
     """
@@ -75,8 +75,8 @@ def _allows(limit: int, needed: int) -> bool:
 
 def _too_many_files(needed: int, limit: int) -> BadInput:
     return BadInput(
-        "This plan needs {needed} open files in one process; the limit here is {limit}. "
-        "Lower NUM_CLIENTS, NUM_API_SERVICES or NUM_MULTI_SOCKET, or raise the limit as root: ulimit -Hn {needed}",
+        "This plan needs {needed} open files in one process, but the limit is {limit}. Lower NUM_CLIENTS, "
+        "NUM_API_SERVICES or NUM_MULTI_SOCKET, or raise the limit as root: ulimit -Hn {needed}",
         needed=needed,
         limit=limit,
     )
@@ -97,7 +97,7 @@ def usable_cpus() -> frozenset[int]:
 
 
 def cores_quota(reader: Reader) -> float | str | None:
-    """Return the smallest CPU quota among our control group and the groups above it, in cores.
+    """Return the CPU quota of this process in cores: the smallest of its control group and the parent groups.
 
     It is UNLIMITED if no group has a quota, and None if the quota is unknown.
     Source: docs.kernel.org, cgroup v2: cpu.max is "$MAX $PERIOD" in us, or "max"; v1: cpu.cfs_quota_us, -1 for none.
@@ -115,7 +115,7 @@ def _quota(reader: Reader, folder: str) -> float | None:
 
 
 def quota_stalled_ns(reader: Reader, groups: Iterable[Path] = ()) -> int | None:
-    """Return how long the CPU quotas of our control group and the groups above it have throttled our threads.
+    """Return how long CPU quotas have throttled threads in this process's control group and its parent groups, in ns.
 
     groups: control groups below ours, which count too
     Source: docs.kernel.org; cpu.stat has throttled_usec in cgroup v2, throttled_time in ns in v1.
@@ -128,7 +128,7 @@ def quota_stalled_ns(reader: Reader, groups: Iterable[Path] = ()) -> int | None:
 
 
 def control_groups(reader: Reader, controller: str, *files: str) -> list[str]:
-    """Return the folders of our control group and its parents for a *controller*, innermost first.
+    """Return the folders of this process's control group and its parent groups for *controller*, innermost first.
 
     files: a folder counts if it has one of these files
     In a container, the path of our group may exist only on the host. Then the root of the mount stands for our group.
@@ -144,7 +144,7 @@ def control_groups(reader: Reader, controller: str, *files: str) -> list[str]:
 
 
 def _mounts(controller: str, controllers: str) -> tuple[str, ...]:
-    """Return where a cgroup hierarchy may be mounted; empty if the hierarchy does not have the controller."""
+    """Return possible mount points of a cgroup hierarchy; empty if the hierarchy lacks *controller*."""
     if not controllers:
         return (_CGROUPS,)
     named = controller in controllers.split(",")
@@ -152,7 +152,7 @@ def _mounts(controller: str, controllers: str) -> tuple[str, ...]:
 
 
 def memory_available_bytes(reader: Reader = HERE) -> int | None:
-    """Return how much memory is available to new processes, within the limits of our control groups.
+    """Return the bytes of memory available to new processes, within the limits of this process's control groups.
 
     Source: proc_meminfo(5), MemAvailable; docs.kernel.org, cgroup v2: memory.max and memory.current; v1:
     memory.limit_in_bytes and memory.usage_in_bytes.

@@ -1,4 +1,4 @@
-"""Read settings and counters of Linux from files in /proc and /sys. A missing or malformed file reads as None."""
+"""Read Linux settings and counters from files in /proc and /sys. For a missing or malformed file, return None."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, kw_only=True)
 class Reader:
-    """A reader of the files of /proc and /sys under *root*. A file that cannot be read reads as None."""
+    """A reader of the files in /proc and /sys below *root*. It returns None for an unreadable file."""
 
     root: Path = Path("/")
 
@@ -22,16 +22,16 @@ class Reader:
         return number(self.text(path))
 
     def table(self, path: str) -> dict[str, str]:
-        """Parse a file of lines such as `name value ...` or `name: value ...` into a dict."""
+        """Parse a file with lines `name value ...` or `name: value ...` into a dict."""
         lines = (line.partition(" ") for line in (self.text(path) or "").splitlines())
         return {name.rstrip(":"): value.strip() for name, _, value in lines}
 
     def numbers(self, pattern: str) -> list[int]:
-        """Return the integers in all files that match a pattern."""
+        """Return the integers in all files that match a glob pattern."""
         return [value for one in self.matching(pattern) if (value := number(one)) is not None]
 
     def matching(self, pattern: str) -> list[str]:
-        """Return the contents of all files that match a pattern, sorted by file name."""
+        """Return the contents of all files that match a glob pattern, sorted by file name."""
         paths = sorted(self.root.glob(pattern))
         return [text for path in paths if (text := self.text(str(path.relative_to(self.root))))]
 
@@ -52,7 +52,7 @@ def decimal(text: str | None) -> float | None:
 
 
 def number(text: str | None) -> int | None:
-    """Parse *text* as an integer; return None if it is not one."""
+    """Parse *text* as an integer; return None if it is not an integer."""
     try:
         return int(text or "")
     except ValueError:

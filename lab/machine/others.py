@@ -1,4 +1,4 @@
-"""Compute the CPU time that other processes used between two snapshots of Linux's /proc, by process.
+"""Compute the CPU time that processes outside of the run used between two snapshots of Linux's /proc.
 
 Only the names of processes are read. Command lines are not read because they may contain secrets.
 Source: proc_pid_stat(5), pid_namespaces(7); the first PID namespace has the inode 0xEFFFFFFC (proc_ns.h).
@@ -17,7 +17,7 @@ _FIRST_NAMESPACE = "pid:[4026531836]"
 
 
 class ProcessTimes(NamedTuple):
-    """The CPU times of one process, in clock ticks.
+    """The CPU times of one process and of its ended children, in clock ticks.
 
     ticks: its own CPU time; waited_ticks: the CPU time of its children that have ended; cpu: the CPU that it last used
     """
@@ -33,7 +33,7 @@ Processes = Mapping[tuple[int, int], ProcessTimes]  # by pid and start time, bec
 
 
 def processes(reader: Reader) -> Processes:
-    """Return all processes that /proc shows now."""
+    """Return the CPU times of all processes that /proc shows now."""
     found = {}
     for entry in os.scandir(reader.root / "proc") if reader.exists("proc") else ():
         if entry.name.isdecimal() and (text := reader.text(f"proc/{entry.name}/stat")):
@@ -47,7 +47,7 @@ def processes(reader: Reader) -> Processes:
 
 
 def sees_all(reader: Reader, cpus: Collection[int], cores: int) -> bool:
-    """Return whether processes() shows every process that may run on *cpus*, because no PID namespace hides any."""
+    """Return whether processes() can see every process that may run on *cpus*. A PID namespace may hide processes."""
     try:
         namespace = os.readlink(reader.root / "proc/self/ns/pid")
     except OSError:
@@ -56,7 +56,7 @@ def sees_all(reader: Reader, cpus: Collection[int], cores: int) -> bool:
 
 
 def own_ticks(before: Processes, after: Processes, roots: Iterable[int]) -> tuple[int, set[tuple[int, int]]]:
-    """Return the CPU time that the process trees of *roots* used between two snapshots, and all their processes."""
+    """Return the CPU time that the process trees of *roots* used between two snapshots, and the trees' processes."""
     own = {process for moment in (before, after) for process in _trees(moment, roots)}
     return _sum(after, own) - _sum(before, own), own
 
@@ -68,7 +68,7 @@ def usage(
     cpus: Collection[int],
     neighbours: Iterable[str],
 ) -> tuple[int, dict[str, int], dict[str, int]]:
-    """Return the CPU time of all processes except *own*, of the busiest by name, and of the *neighbours* by name.
+    """Return three CPU times: of all processes except *own*, of the busiest by name, and of *neighbours* by name.
 
     All times are in clock ticks. The first time does not include neighbours. It includes processes that have ended, if
     their parents waited for them.
@@ -98,5 +98,5 @@ def _sum(moment: Processes, keys: Iterable[tuple[int, int]]) -> int:
 
 
 def _printable(name: str) -> str:
-    """Return a process's name with unprintable characters replaced, so that a terminal can show it."""
+    """Return a process's name for display in a terminal, with unprintable characters replaced."""
     return "".join(letter if letter.isprintable() else "?" for letter in name) or "?"

@@ -1,4 +1,4 @@
-"""Read how quiet this machine is: its settings, and what else runs during a measurement.
+"""Read how quiet this machine is: its settings, and the load of other processes during a measurement.
 
 lab/machine/doctor.py judges these facts. They come from Linux's /proc and /sys. A fact is None if its file is missing,
 as on macOS or in many containers. Shares are 0..1.
@@ -24,7 +24,7 @@ _CPU = "sys/devices/system/cpu"
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """Counters of the machine at one time. A counter is None if this machine does not have it.
+    """The counters of the machine at one moment. A counter is None if the machine lacks it.
 
     cpus: the CPUs that this process may use; busy_ticks: CPU time of all processes on these CPUs
     processes: all visible processes; sees_all: whether no other process can use these CPUs
@@ -49,7 +49,7 @@ class Snapshot:
 
 
 def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
-    """Return the machine's settings, and what happened in a window of *window_s* seconds, as plain JSON.
+    """Return the machine's settings and its activity during the next *window_s* seconds, as plain JSON.
 
     load_1m: processes that ran or waited, mean over a minute; throttles: how often heat throttled a core since boot
     governors: frequency governors in use; turbo: whether clocks may rise above the nominal frequency
@@ -77,7 +77,7 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
 
 
 def snapshot(reader: Reader = HERE, groups: Iterable[Path] = ()) -> Snapshot:
-    """Read the machine's counters. This takes 4 ms for 100 processes, so callers do it outside of the timed region.
+    """Read the machine's counters. With 100 processes this takes 4 ms, so do not call it in a timed region.
 
     groups: control groups of services, whose CPU quotas count too
     """
@@ -103,7 +103,7 @@ def snapshot(reader: Reader = HERE, groups: Iterable[Path] = ()) -> Snapshot:
 def between(
     before: Snapshot, after: Snapshot, neighbours: Iterable[str] = (), also_ours: Iterable[int] = ()
 ) -> dict[str, Any]:
-    """Return what happened between two snapshots, as plain JSON.
+    """Return the machine's activity between two snapshots, as plain JSON.
 
     neighbours: names of processes that the service needs; also_ours: pids of processes that belong to the run
     steal, iowait, idle: shares of all cores' time; *_pressure: shares of the window, including our own processes
@@ -125,7 +125,7 @@ def between(
 def _others(
     before: Snapshot, after: Snapshot, neighbours: Iterable[str], roots: Iterable[int]
 ) -> dict[str, Any] | None:
-    """Return the share of CPU time that other processes used on our CPUs: all, the busiest by name, and neighbours.
+    """Return the share of our CPUs' time that other processes used: in total, the busiest by name, and neighbours.
 
     The CPU times of visible processes are exact to a clock tick. Processes that are not visible are only in the CPUs'
     own counters. The kernel samples these counters at its ticks, so they are inaccurate in a short window.
@@ -147,7 +147,7 @@ def _others(
 
 
 def _ticks_between(before: Snapshot, after: Snapshot) -> dict[str, int]:
-    """Return the CPU time by kind between two snapshots; {} if unknown. idle and iowait may decrease (proc(5))."""
+    """Return the CPU time by kind, such as idle or steal, between two snapshots; {} if unknown."""
     if before.ticks is None or after.ticks is None:
         return {}
     return {kind: max(0, after.ticks[kind] - before.ticks[kind]) for kind in TICKS}
@@ -162,7 +162,7 @@ def _share(stalled_us: int | None, spent_ns: int) -> float | None:
 
 
 def _ticks(line: str) -> dict[str, int] | None:
-    """Parse a cpu line of /proc/stat. Columns after steal are ignored because user and nice already include them.
+    """Parse a cpu line of /proc/stat. Ignore the columns after steal, because user and nice already include them.
 
     Source: proc(5).
     """
@@ -172,7 +172,7 @@ def _ticks(line: str) -> dict[str, int] | None:
 
 
 def _turbo(reader: Reader) -> bool | None:
-    """Return whether turbo is on; None if unknown.
+    """Return whether the CPU's turbo is on; None if unknown.
 
     Source: docs.kernel.org, intel_pstate (no_turbo) and cpufreq (boost, one file or one for each policy).
     """
@@ -192,7 +192,7 @@ def _smt(reader: Reader) -> bool | None:
 
 
 def _virtual(reader: Reader) -> bool | None:
-    """Return whether this is a virtual machine, according to the CPU flags of x86; None on other architectures."""
+    """Return whether this machine is virtual, according to the x86 CPU flags; None on other architectures."""
     flags = [line for line in (reader.text("proc/cpuinfo") or "").splitlines() if line.startswith("flags")]
     return "hypervisor" in flags[0].split() if flags else None
 
@@ -203,7 +203,7 @@ def _swap_used_bytes(reader: Reader) -> int | None:
 
 
 def _pressure(reader: Reader, kind: str) -> float | None:
-    """Return the share of the last 10 s in which some process waited for a resource of this *kind*.
+    """Return the share of the last 10 s in which a process waited for the resource *kind*, such as cpu or memory.
 
     Source: docs.kernel.org, PSI: `some avg10=1.53 avg60=... avg300=... total=<us>`, in percent.
     """

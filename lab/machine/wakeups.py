@@ -1,4 +1,4 @@
-"""Measure the wake-up latency of a core, and keep cores awake during a run (KEEP_AWAKE)."""
+"""Measure the wake-up latency of a CPU core, and keep cores awake during a run (KEEP_AWAKE)."""
 
 import os
 import subprocess
@@ -17,18 +17,17 @@ _SCRIPT = Path(__file__).with_name("awake.py")
 
 
 def require_idle_class() -> None:
-    """Raise BadInput if this platform cannot keep cores awake."""
+    """Raise BadInput if this platform cannot keep CPU cores awake."""
     if not hasattr(os, "SCHED_IDLE"):
         raise BadInput(
-            "KEEP_AWAKE is true, but {platform} lacks SCHED_IDLE, a scheduling policy of Linux. Use --keep-awake "
-            "false.",
+            "KEEP_AWAKE is true, but {platform} lacks the Linux scheduling policy SCHED_IDLE. Use --keep-awake false.",
             platform=sys.platform,
         )
 
 
 @contextmanager
 def kept_awake(wanted: bool = True, process_group: int | None = None) -> Iterator[list[int]]:
-    """Keep all usable cores awake during the `with` block, if *wanted*. Yields the pids of the spinning processes.
+    """If *wanted*, keep all usable cores awake during the `with` block. Yield the pids of the processes that do so.
 
     These processes end with the `with` block, or when this process ends.
     process_group: the process group that they join
@@ -56,7 +55,7 @@ def kept_awake(wanted: bool = True, process_group: int | None = None) -> Iterato
 
 
 def wakeups() -> dict[str, int | None]:
-    """Measure the wake-up latency of another core, with idle cores and with cores kept awake; None if unknown."""
+    """Measure the wake-up latency of idle cores and of cores kept awake; None if it cannot be measured."""
     if not hasattr(os, "SCHED_IDLE") or len(cpus := sorted(os.sched_getaffinity(0))) < 2:
         return {"wakeup_idle_ns": None, "wakeup_awake_ns": None}
     idle_ns = _measure_wakeup_ns(cpus)
@@ -65,7 +64,7 @@ def wakeups() -> dict[str, int | None]:
 
 
 def _measure_wakeup_ns(cpus: Sequence[int]) -> int:
-    """Return half of the median round-trip time of a byte between two processes on different cores."""
+    """Return half of the median time that a byte needs to another process on another core and back."""
     asked, ask = os.pipe()
     answered, answer = os.pipe()
     pid = os.fork()
@@ -96,7 +95,7 @@ def _rounds_ns(ask: int, answered: int) -> list[int]:
 
 
 def _echo(asked: int, answer: int, others: Sequence[int], cpu: int) -> None:
-    """Send each byte back until the pipe is closed, then exit. Runs in the forked process."""
+    """Send each received byte back until the pipe is closed, then exit. Call this in the forked process."""
     try:
         for end in others:
             os.close(end)

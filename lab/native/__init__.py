@@ -1,1 +1,1 @@
-"""Build and find our native programs and extensions."""
+"""Build and find gilscope's native programs and extension modules."""

@@ -1,4 +1,4 @@
-"""Build native programs, find their start commands, and report why a program is missing."""
+"""Build native programs, return the commands that start them, and report why a program is missing."""
 
 import json
 import os
@@ -45,7 +45,7 @@ class ProgramMissing(GilscopeError):
 
 @dataclass(frozen=True, kw_only=True)
 class Build:
-    """The description of how one program is built.
+    """A description of how one native program is built.
 
     tools: programs that must be on PATH
     commands: run in *folder* one after the other
@@ -60,22 +60,22 @@ class Build:
 
     @property
     def installed_file(self) -> Path:
-        """The path of the program after it was built."""
+        """The path at which the program is installed after its build."""
         return BIN / self.built_file.name
 
     @property
     def program(self) -> Path:
-        """The path of the program that was built here, or else of the program in the installed package."""
+        """The path of the program built on this machine, or else of the program in the gilscope package."""
         return self.installed_file if self.installed_file.exists() else SHIPPED_PROGRAMS / self.built_file.name
 
     @property
     def reason_file(self) -> Path:
-        """The path of the file with the reason why the last build failed."""
+        """The path of the file that says why the last build failed."""
         return BIN / f"{self.name}.not-built"
 
 
 def _build_of(program: Program) -> Build:
-    """Return how a program is built."""
+    """Return the description of how *program* is built."""
     name, home = program.name, NATIVE_BUILDS / program.folder
     if program.builder == "cargo":
         # A CARGO_TARGET_DIR in the environment would put the program elsewhere.
@@ -118,7 +118,9 @@ def missing(name: str) -> Message:
     """
     build = BUILDS.get(name)
     if build is None:
-        needed = message("not installed: needs {program} on PATH (try: make native-peers)", program=name)
+        needed = message(
+            "not installed: {program} is not on PATH (to install it, run: make native-peers)", program=name
+        )
         return NOTHING if shutil.which(name) else needed
     if build.reason_file.exists():
         return find_missing_tools(build.tools) or load_reason(build.reason_file)
@@ -128,7 +130,7 @@ def missing(name: str) -> Message:
 
 
 def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
-    """Build programs, and yield the name of each and why it could not be built, or NOTHING if it could.
+    """Build programs. Yield the name of each program, and why its build failed or NOTHING.
 
     names: keys of BUILDS. A program that is newer than all its sources is not rebuilt.
     """
@@ -139,20 +141,20 @@ def make(names: Iterable[str]) -> Iterator[tuple[str, Message]]:
 
 
 def copy_sources() -> None:
-    """Copy the native sources of an installed package to a writable folder, where they are built."""
+    """Copy the native sources of an installed gilscope to a writable folder, to build them there."""
     if INSTALLED:
         built = shutil.ignore_patterns("bin")
         shutil.copytree(NATIVE_SOURCES, NATIVE_BUILDS, ignore=built, dirs_exist_ok=True)
 
 
 def find_missing_tools(tools: Iterable[str]) -> Message:
-    """Return a message that names the tools that are not on PATH; NOTHING if all are."""
+    """Return a message with the names of build tools that are not on PATH; NOTHING if all are on PATH."""
     absent = [tool for tool in tools if shutil.which(tool) is None]
     return message("not built: needs {tools}", tools=listed(absent, last=AND)) if absent else NOTHING
 
 
 def store_reason(path: Path, reason: Message) -> None:
-    """Write the reason why a build failed to a file."""
+    """Write to the file *path* why a build failed."""
     path.write_text(json.dumps(reason.to_json()), encoding="utf-8")
 
 
@@ -177,7 +179,7 @@ def _build_if_outdated(build: Build, lock: int) -> Message:
 
 
 def _install_file(made: Path, place: Path) -> None:
-    """Install a program by copying it to the same folder and renaming it, because the old program may be running."""
+    """Install a program: copy it beside the old file and rename it, because the old program may be running."""
     beside = place.with_name(f".{place.name}.{os.getpid()}")
     try:
         shutil.copy2(made, beside)
@@ -187,7 +189,7 @@ def _install_file(made: Path, place: Path) -> None:
 
 
 def _is_current(build: Build) -> bool:
-    """Return whether the last build succeeded and the program is newer than every source file in its build folder."""
+    """Return whether the last build succeeded and the program is newer than all source files in its build folder."""
     if build.reason_file.exists():
         return False
     try:
@@ -217,12 +219,12 @@ def _run_build(build: Build, lock: int) -> Message:
 
 
 def build_failure(reason: Message) -> Message:
-    """Return a message that a build failed although its tools are installed, because of its sources or the network."""
-    return message("not built, although its tools are installed: {reason}", code=BROKEN, reason=reason)
+    """Return a message that a build failed for another *reason* than missing tools, such as a compile error."""
+    return message("not built, although all build tools are installed: {reason}", code=BROKEN, reason=reason)
 
 
 def _explain_failure(name: str, output: str, command: tuple[str, ...]) -> Message:
-    """Return why a build failed: a missing library or tool if its output names one, or else its last lines."""
+    """Return why a build failed: a missing library or tool that its output names, or else the output's last lines."""
     last_lines = " / ".join(output.strip().splitlines()[-LAST_LINES:])
     failed = message("{command} failed: {output}", command=" ".join(command), output=last_lines)
     return (
@@ -233,13 +235,13 @@ def _explain_failure(name: str, output: str, command: tuple[str, ...]) -> Messag
 
 
 def find_missing_library(name: str, output: str) -> Message:
-    """Return which library is missing, according to the build output of program *name*; NOTHING if it names none."""
+    """Return a message with the missing library that a build's output names; NOTHING if it names no library."""
     needs = [match["needs"].strip() for match in _LIBRARY.finditer(output) if match["name"] == name]
     return message("not built: needs {tools}", tools=needs[0]) if needs else NOTHING
 
 
 def explain_cargo_failure(output: str) -> Message:
-    """Return why cargo cannot build any of our programs, from its *output*; NOTHING if the sources are at fault."""
+    """Return why cargo cannot build any program, such as an old Rust; NOTHING if *output* shows another error."""
     if _OLD_RUST.search(output):
         return message("not built: needs {tools}", tools=_required_rust())
     return (
@@ -252,4 +254,4 @@ def explain_cargo_failure(output: str) -> Message:
 def _required_rust() -> Message:
     manifest = tomllib.loads((NATIVE_SOURCES / "Cargo.toml").read_text(encoding="utf-8"))
     version = manifest["workspace"].get("package", {}).get("rust-version")
-    return message("Rust {version} or newer", version=version) if version else message("a newer Rust")
+    return message("Rust {version} or newer", version=version) if version else message("a newer Rust version")

@@ -1,4 +1,4 @@
-"""Build wheels of our own extensions in native/ for each interpreter, and report why a wheel is missing."""
+"""Build wheels of the extension modules in native/ for each interpreter, and report why a wheel is missing."""
 
 import hashlib
 import json
@@ -36,14 +36,14 @@ MADE_FOLDERS = {"target", "build", "__pycache__"}
 
 
 class WheelMissing(EnvironmentFailed):
-    """The error that an interpreter has no wheel of an extension. Its message says why."""
+    """The error that no wheel of an extension module was built for an interpreter. Its message says why."""
 
 
 EXTENSIONS = {extension.name: extension for system in built_in() for extension in system.extensions}
 
 
 def wheel(name: str, interpreter: Interpreter) -> Path:
-    """Return the wheel of extension *name* for an interpreter, if it was built from the present sources.
+    """Return the path of the wheel of extension *name* for an interpreter, built from the present sources.
 
     Starts no process. Raises WheelMissing with the reason, and BadInput if *name* is not an extension.
     """
@@ -62,7 +62,7 @@ def wheel(name: str, interpreter: Interpreter) -> Path:
 
 
 def make(names: Iterable[str], interpreters: Iterable[Interpreter]) -> Iterator[tuple[Message, Message]]:
-    """Build the named extensions for each interpreter.
+    """Build wheels of the extensions *names* for each interpreter.
 
     names: keys of EXTENSIONS
 
@@ -80,13 +80,13 @@ def _label(extension: Extension, interpreter: Interpreter) -> Message:
 
 
 def _place(extension: Extension, interpreter: Interpreter) -> Path:
-    """Return the folder of a wheel. Its name contains a hash of the interpreter's path, because names may repeat."""
+    """Return a wheel's folder. Its name has a hash of the interpreter's path, because interpreter names may repeat."""
     digest = hashlib.sha256(str(interpreter.executable).encode()).hexdigest()[:8]
     return WHEELS / f"{extension.name}-{interpreter.name}-{digest}"
 
 
 def _stamp(extension: Extension, interpreter: Interpreter) -> str:
-    """Return the stamp of a wheel: a digest of its sources, and the interpreter's path, version and build."""
+    """Return what identifies a wheel: a digest of its sources, and the interpreter's path, version and build."""
     return json.dumps({"sources": _digest(extension), **interpreter.identity}, indent=1)
 
 
@@ -123,7 +123,7 @@ def _find_missing_tools(extension: Extension) -> Message:
 
 
 def _build_if_outdated(extension: Extension, interpreter: Interpreter) -> Message:
-    """Build a wheel unless it is ready. Return why it could not be built, or NOTHING.
+    """Build a wheel unless an up-to-date wheel exists. Return why the build failed, or NOTHING.
 
     Another run may have built the wheel while this one waited for the lock.
     """
@@ -138,7 +138,7 @@ def _build_if_outdated(extension: Extension, interpreter: Interpreter) -> Messag
 
 
 def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: str, lock: int) -> Message:
-    """Build a wheel and return why this failed, or NOTHING. The stamp is written last: it marks a complete wheel."""
+    """Build a wheel. Return why the build failed, or NOTHING. The stamp is written last: it marks a complete wheel."""
     remove_contents(place)
     copy_sources()
     try:
@@ -157,7 +157,7 @@ def _build(extension: Extension, interpreter: Interpreter, place: Path, stamp: s
 
 
 def _explain_failure(name: str, output: str) -> Message:
-    """Return why a build failed: a missing library, or the first lines with an error.
+    """Return why a build failed: a missing library, or the first error lines of *output*.
 
     Later lines are mostly stack frames of the build tools.
     """

@@ -1,4 +1,4 @@
-"""Read Python stacks and owners of mutexes from the memory of a running CPython 3.14 or 3.15.
+"""Read Python stacks and the owners of mutexes from the memory of a running CPython 3.14 or 3.15 process.
 
 The process runs no code for this and is not stopped. lab.gil.memory finds the offsets of CPython's structures. The
 process may change its memory during the reading, so a caller must know from another source that a thread did not run
@@ -31,7 +31,7 @@ _NAME = re.compile(rb"[A-Za-z_][\w.]*\0", re.ASCII)
 
 
 class RawFrame(NamedTuple):
-    """The addresses of a frame's code object and instruction. StackReader.place() finds the source line."""
+    """The addresses of a Python frame's code object and instruction, from which the source line is found later."""
 
     code: int
     instruction: int
@@ -39,7 +39,7 @@ class RawFrame(NamedTuple):
 
 
 class ThreadStack(NamedTuple):
-    """A thread's frames, innermost first, read between start_ns and end_ns on the monotonic clock."""
+    """The frames of a thread, innermost first, read between start_ns and end_ns on the monotonic clock."""
 
     tid: int
     start_ns: int
@@ -117,7 +117,7 @@ class StackReader(PythonMemory):
         return self.read(frame, size), frame
 
     def _find_line(self, frame: RawFrame) -> SourceLine | None:
-        """Return the source line that *frame* executes; None if the frame is not one of Python code."""
+        """Return the source line that *frame* executes; None if the frame does not run Python code."""
         offsets, code = self.offsets, frame.code
         with suppress(*READ_ERRORS):
             if not code or self.field(code, "object.ob_type") != self._code_type:
@@ -132,7 +132,7 @@ class StackReader(PythonMemory):
         return None
 
     def owner(self, mutex: int) -> str:
-        """Return the owner of the mutex at an address: a type's name, [FILE], or NO_OWNER.
+        """Return the owner of the mutex at an address: the name of an object's type, a file as [FILE], or NO_OWNER.
 
         It is the name of an object's type if the mutex is the one in every object's header on a free-threaded build, or
         the field right after an object's header, as in a threading lock. It is [FILE] if the mutex is a global variable
@@ -167,7 +167,7 @@ class StackReader(PythonMemory):
         return self.read(address + self.offsets["bytes.ob_sval"], min(length, _LONGEST_LINES))
 
     def _text(self, address: int) -> str:
-        """Return the Python str at an address in the process's memory.
+        """Return the Python string at *address* in the process's memory.
 
         ASCII text follows a short header. Other text has one, two or four bytes per character after a longer header.
         """
@@ -180,7 +180,7 @@ class StackReader(PythonMemory):
 
 
 def _variable_of(pid: int, address: int) -> str:
-    """Return the file whose global variables contain *address*, as [FILE]; NO_OWNER if there is none.
+    """Return as [FILE] the file with a global variable at *address*; NO_OWNER if no file has a variable there.
 
     Variables without an initial value lie in a mapping without a name, right after the file's own mappings.
     """
@@ -195,7 +195,7 @@ def _variable_of(pid: int, address: int) -> str:
 
 
 def _line(table: bytes, first: int, offset: int) -> int:
-    """Return the line number of the instruction at *offset*; 0 if it has none.
+    """Return the source line number of the instruction at *offset* in a code object; 0 if it has no line number.
 
     table, first: co_linetable and co_firstlineno of the code object
     """

@@ -1,4 +1,4 @@
-"""Parse the output of `perf script`, and count CPU time and context switches by function and lock. Does no I/O."""
+"""Parse the output of `perf script`, and sum up CPU time and context switches by function and lock. Does no I/O."""
 
 import re
 from collections import Counter
@@ -37,7 +37,7 @@ LOCKS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Sample:
-    """One sample of perf.
+    """One sample that perf took, with its call stack.
 
     event: what perf counted; weight: how many events the sample represents
     stack: (symbol, file) of each frame, innermost first
@@ -49,7 +49,7 @@ class Sample:
 
 
 class Attribution(NamedTuple):
-    """The function that a sample is attributed to.
+    """The function to which a sample's CPU time or context switch is attributed.
 
     lock: as in HotFunction
     """
@@ -78,7 +78,7 @@ class HotFunction:
 
 @dataclass(frozen=True, kw_only=True)
 class HotSpots:
-    """The hot spots of a service, hottest first. Each sample counts for one of them, so the shares add up to 1.
+    """The hot spots of a service, hottest first. Each sample counts for one hot spot, so the shares add up to 1.
 
     samples: the number of CPU time samples
     kernel_counted: whether perf may inspect the kernel; if not, the shares do not include time in the kernel
@@ -91,7 +91,7 @@ class HotSpots:
     lost_share: float = 0.0
 
     def to_json(self, limit: int = 20) -> dict[str, Any]:
-        """Return what result.json keeps: the summary sentence and the hottest functions and locks, at most *limit*."""
+        """Return the content for result.json: a summary sentence, and up to *limit* hottest functions and locks."""
         hot = [asdict(function) for function in self.hot[:limit]]
         return {**asdict(self), "hot": hot, "sentence": self.sentence().to_json()}
 
@@ -102,7 +102,9 @@ class HotSpots:
     def _basis(self) -> Message:
         samples = plural("based on {count} sample", "based on {count:,} samples", count=self.samples)
         if self.lost_share:
-            samples = message("{samples} ({lost} were lost)", samples=samples, lost=percent(self.lost_share))
+            samples = message(
+                "{samples} ({lost} of all samples were lost)", samples=samples, lost=percent(self.lost_share)
+            )
         if self.kernel_counted:
             return samples
         return message(
@@ -126,7 +128,7 @@ def parse_samples(lines: Iterable[str]) -> Iterator[Sample]:
 
 
 def count_hot_spots(samples: Iterable[Sample]) -> HotSpots:
-    """Sum the weights of samples by the lock or function that each sample is attributed to."""
+    """Sum the weights of perf samples by the function or lock to which each sample is attributed."""
     cpu, switches, events = Counter[Attribution](), Counter[Attribution](), Counter[str]()
     for sample in samples:
         (switches if _is_switch(sample.event) else cpu)[attribute(sample.stack)] += sample.weight
@@ -152,7 +154,7 @@ def _is_switch(event: str) -> bool:
 
 
 def attribute(stack: Sequence[tuple[str, str]]) -> Attribution:
-    """Return the function that a sample is attributed to.
+    """Return the function to which a sample with this *stack* is attributed.
 
     It is the outermost function that takes or releases a lock, because this is the lock that the program asked for;
     the locks that implement it are further in. Without a lock it is the innermost function outside the kernel, or else
@@ -167,7 +169,7 @@ def attribute(stack: Sequence[tuple[str, str]]) -> Attribution:
 
 
 def lock_kind(symbol: str) -> str:
-    """Return the kind of lock that a function of this name takes or releases: a key of LOCKS, or ""."""
+    """Return the kind of lock (a key of LOCKS) that the function *symbol* takes or releases; "" if none."""
     return next((lock for lock, (_, names) in LOCKS.items() if names.search(symbol)), "")
 
 
@@ -195,7 +197,9 @@ def _hottest_lock(hot: Sequence[HotFunction]) -> Message:
             groups.setdefault("" if function.lock == "gil" else function.symbol, []).append(function)
     group = max(groups.values(), key=_heat, default=[])
     if _heat(group) < SMALL_SHARE:
-        return message("no lock takes {share} of CPU time or context switches", share=percent(SMALL_SHARE))
+        return message(
+            "no lock accounts for {share} or more of CPU time or context switches", share=percent(SMALL_SHARE)
+        )
     symbols, kind = listed(function.symbol for function in group[:2]), LOCKS[group[0].lock][0]
     lock, detail = (kind, symbols) if group[0].lock == "gil" else (symbols, kind)
     cpu_share = percent(sum(function.share for function in group))
@@ -217,5 +221,5 @@ def _heat(group: Sequence[HotFunction]) -> float:
 
 
 def percent(share: float) -> str:
-    """Format a share of 0..1 in percent: '12 %'."""
+    """Format a share between 0 and 1 as a percentage, such as '12 %'."""
     return f"{share * 100:.0f} %"

@@ -1,4 +1,4 @@
-"""Build the part of result.json that describes a profile of locks, and its summary sentence. Does no I/O."""
+"""Build the part of result.json with a profile of locks and its summary sentence. Does no I/O."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ MOST_LINES = 20
 
 @dataclass(frozen=True, kw_only=True)
 class LockReport:
-    """The facts of a profile of locks, with the load during it.
+    """The facts of a profile of locks, and the load on the service while it was taken.
 
     requests: the number of requests served; in_flight_ns: the sum of their latencies
     """
@@ -43,19 +43,23 @@ class LockReport:
         }
 
     def sentence(self) -> Message:
-        """Return a summary of pauses, contended locks and shared reference counts that take LEAST_SHARE or more."""
+        """Return a summary of pauses, contended locks and shared reference counts that cost LEAST_SHARE or more."""
         findings = [self._stops(), self._waits(), self._counts()]
         if not any(findings):
             findings = [
                 message(
-                    "contended locks, stop-the-world pauses and reference counts of shared objects each take less than "
-                    "{share}",
+                    "contended locks, stop-the-world pauses and reference counts of shared objects each cost less "
+                    "than {share} of the time",
                     share=percent(LEAST_SHARE),
                 )
             ]
         if self.facts.lost:
             findings.append(
-                plural("{count} call was not recorded", "{count:,} calls were not recorded", count=self.facts.lost)
+                plural(
+                    "{count} probed call was not recorded",
+                    "{count:,} probed calls were not recorded",
+                    count=self.facts.lost,
+                )
             )
         return chained(findings)
 
@@ -65,8 +69,8 @@ class LockReport:
         if share < LEAST_SHARE or sum(line.samples for line in facts.stopping) < LEAST_SAMPLES:
             return NOTHING
         return message(
-            "each request causes {stops} stop-the-world pauses of {length_ms} ms, so threads are paused {share} of the "
-            "time; {of_these} of the time spent on pauses comes from code {place}",
+            "each request causes {stops} stop-the-world pauses of {length_ms} ms, so threads are paused {share} of "
+            "the time; {of_these} of the pause time is caused by code {place}",
             stops=_figure(facts.stops / max(1.0, self.requests)),
             length_ms=_figure(facts.stood_ns / facts.stops / 1e6),
             share=percent(min(1.0, share)),
@@ -82,8 +86,8 @@ class LockReport:
         if share - margin < LEAST_SHARE:
             return NOTHING
         return message(
-            "requests wait for contended locks {share} [{low}, {high}] of their time; {of_these} of the waiting is for "
-            "{owner}, {place}",
+            "requests spend {share} [{low}, {high}] of their time waiting for contended locks; {of_these} of the "
+            "waiting time is for {owner}, {place}",
             share=percent(min(1.0, share)),
             low=percent(min(1.0, share - margin)),
             high=percent(min(1.0, share + margin)),
@@ -102,7 +106,7 @@ class LockReport:
 
 
 def describe_owner(name: str) -> Message:
-    """Return the owner of a mutex in words.
+    """Describe the owner of a mutex in words.
 
     name: as in lab.profile.waits.WaitSample
     """
@@ -116,13 +120,13 @@ def describe_owner(name: str) -> Message:
 
 
 def short_name(file: str) -> str:
-    """Return the short name of a file: 'django/utils/decorators.py' for a file of a library, 'app.py' for others."""
+    """Return a file's short name, such as 'django/utils/decorators.py' in a library or 'app.py' elsewhere."""
     from_package, is_library = LIBRARY.subn("", file)
     return from_package if is_library else file.rpartition("/")[2]
 
 
 def _relative_margin(lines: Sequence[Waiting]) -> float:
-    """Return half of the width of the 95 % interval of the number of waits, as a share of their mean.
+    """Return half the width of the 95 % confidence interval of the mean number of waits, as a share of the mean.
 
     The interval comes from the spread between the successive intervals of Waiting.by_time.
     """
@@ -160,7 +164,7 @@ def _shown(line: SourceLine) -> dict[str, Any]:
 
 
 def _lines(lines: Sequence[Waiting], share: float) -> list[dict[str, Any]]:
-    """Return the first MOST_LINES of *lines* as JSON, each with its part of *share*.
+    """Return the first MOST_LINES source lines as JSON, each with its part of the requests' time *share*.
 
     share: the share of the requests' time that all lines take together, 0..1
     """

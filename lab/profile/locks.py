@@ -1,4 +1,4 @@
-"""`--profile locks`: find which lines wait for contended locks and which lines cause stop-the-world pauses.
+"""`--profile locks`: find the Python lines that wait for contended locks or cause stop-the-world pauses.
 
 Probes report each call of the interpreter's functions that wait for a PyMutex or stop all threads, with the thread and
 the mutex's address (lab.profile.uprobes). SAMPLES_HZ times per second, the Python stacks of all threads and the owners
@@ -61,7 +61,7 @@ class LocksFailed(GilscopeError):
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
-    """The samples of threads that wait at one line for the mutexes of one owner.
+    """The samples of threads that wait at one source line for the mutexes of one owner.
 
     owner: the owner of the mutex, as in lab.profile.waits.WaitSample
     stack: the line, followed by its callers
@@ -76,7 +76,7 @@ class Waiting:
 
 @dataclass(frozen=True, kw_only=True)
 class LockFacts:
-    """Contended locks and stop-the-world pauses of a service, observed for *watched_ns*.
+    """The contended locks and stop-the-world pauses of a service, observed for *watched_ns* nanoseconds.
 
     waiting_ns: time that all threads together waited for contended mutexes
     stops: number of stop-the-world pauses, which only a free-threaded build has
@@ -102,7 +102,7 @@ class LockFacts:
 
 
 class LockRecording:
-    """A recording of the locks of all Python processes among *pid* and its descendants during the `with` block."""
+    """A recorder of lock waits in Python process *pid* and its descendants during the `with` block."""
 
     def __init__(self, pid: int) -> None:
         self._pid = pid
@@ -119,11 +119,11 @@ class LockRecording:
         self.facts: LockFacts | None = None
 
     def __enter__(self) -> "LockRecording":
-        """Start recording. Raises LocksFailed."""
+        """Start recording lock waits. Raises LocksFailed."""
         self._find_processes()
         if not self._processes:
             raise LocksFailed(
-                "the service has no CPython {known} process whose memory gilscope may read", known=listed(KNOWN)
+                "no process of the service runs CPython {known} with memory that gilscope may read", known=listed(KNOWN)
             )
         with ExitStack() as stack:
             stack.callback(self._close)
@@ -145,7 +145,7 @@ class LockRecording:
             self._open.close()
 
     def wait_for(self, rounds: int, timeout_s: float) -> None:
-        """Wait until *rounds* rounds of samples were taken."""
+        """Wait until *rounds* rounds of samples have been taken."""
         with self._round:
             self._round.wait_for(lambda: self._rounds >= rounds, timeout_s)
 
@@ -166,7 +166,7 @@ class LockRecording:
         self._ended_ns = monotonic_ns()
 
     def _sample(self) -> None:
-        """Take one round of samples: all stacks, the new probe hits, and the owners of the mutexes waited for."""
+        """Take one round of samples: all stacks, new probe hits, and the owners of mutexes for which threads wait."""
         for process in self._processes.values():
             self._stacks[process.pid] += process.stacks()
         self._add_hits(self._probes.hits())
@@ -224,7 +224,7 @@ class LockRecording:
         return min(PARTS - 1, max(0, at_ns - self._started_ns) * PARTS // length_ns)
 
     def _group_by_line(self, samples: Counter[WaitSample]) -> list[Waiting]:
-        """Group samples by owner and innermost line, most samples first. Each group keeps its most frequent stack."""
+        """Group samples by mutex owner and innermost line, largest group first, each with its most frequent stack."""
         lines: dict[tuple[str, SourceLine | None], Counter[tuple[SourceLine, ...]]] = defaultdict(Counter)
         parts: dict[tuple[str, SourceLine | None], Counter[int]] = defaultdict(Counter)
         for sample, count in samples.items():
@@ -246,7 +246,7 @@ class LockRecording:
 
 
 def _probes_of(process: StackReader) -> Iterator[Probe]:
-    """Yield the probes for a process's interpreter. Functions that the compiler inlined away are left out."""
+    """Yield the probes to set in a process's interpreter, except for functions that the compiler has inlined."""
     file = process.file
     known = process.symbols((*TAKE_MUTEX, *chain(*STOP_ALL)))
     for name in TAKE_MUTEX:
@@ -265,8 +265,8 @@ def _probes_of(process: StackReader) -> Iterator[Probe]:
 def _set_probes(probes: list[Probe]) -> Iterator[Probes]:
     if not probes:
         raise LocksFailed(
-            "the service's interpreter was stripped, so the functions that take a lock cannot be found; use one with "
-            "symbols"
+            "the service's interpreter has no symbols, so its functions that take a lock cannot be found; use an "
+            "interpreter that was not stripped"
         )
     try:
         with Probes(probes) as set_probes:
@@ -276,14 +276,16 @@ def _set_probes(probes: list[Probe]) -> Iterator[Probes]:
 
 
 def run_self_test(executable: Path) -> None:
-    """Run the self-test: record a known program whose threads contend for the locks of a list and a dict.
+    """Run the self-test: record a test program in which threads contend for the locks of a list and a dict.
 
     Raises LocksFailed if the recording shows anything else.
     """
     seen: set[tuple[str, str]] = set()
     with guarded([executable, "-I", SELF_TEST], streams=(subprocess.PIPE, subprocess.DEVNULL)) as guard:
         if not guard.process.stdout or not guard.process.stdout.readline():
-            raise LocksFailed("{executable} could not run {script}", executable=str(executable), script=SELF_TEST.name)
+            raise LocksFailed(
+                "{executable} could not run the self-test {script}", executable=str(executable), script=SELF_TEST.name
+            )
         for _ in range(MOST_SELF_TESTS):
             with LockRecording(guard.process.pid) as recording:
                 recording.wait_for(SELF_TEST_ROUNDS, SELF_TEST_S)
@@ -294,8 +296,8 @@ def run_self_test(executable: Path) -> None:
     if seen != EXPECTED:
         pairs = ", ".join(f"{function}: {owner}" for function, owner in sorted(seen)) or "-"
         raise LocksFailed(
-            "the self-test of --profile locks failed with {executable}: expected copy_dict: dict, copy_list: list, but "
-            "saw {seen}",
+            "the self-test of --profile locks failed with {executable}: expected lock waits in copy_dict: dict, "
+            "copy_list: list, but saw {seen}",
             executable=str(executable),
             seen=pairs,
         )

@@ -1,4 +1,4 @@
-"""`--profile memory`: split the memory of a service into files, stacks, C heap and Python objects.
+"""`--profile memory`: divide the memory of a service into files, stacks, C heap and Python objects.
 
 The kind of a memory mapping follows from its neighbours and its name, in the same way for every build of CPython. Sizes
 are proportional set sizes: a page that n processes share counts 1/n for each. Allocators' own statistics are added.
@@ -52,7 +52,7 @@ class Region(NamedTuple):
 
 
 def sizes_by_kind(smaps: str) -> Counter[str]:
-    """Return the bytes of a process's memory by kind.
+    """Return the bytes of a process's memory by kind, such as stacks or Python objects.
 
     files: programs and libraries; stacks: of threads; c_heap: malloc's arenas
     objects: all other memory without a file, which is mostly Python's: arenas of pymalloc or pages of mimalloc.
@@ -69,13 +69,13 @@ def sizes_by_kind(smaps: str) -> Counter[str]:
 
 
 def total_sizes_by_kind(smaps: Iterable[str]) -> dict[str, int]:
-    """Return the bytes of the memory of several processes together, by kind."""
+    """Return the bytes of several processes' memory, summed by kind."""
     sizes = [sizes_by_kind(text) for text in smaps]
     return {kind: sum(size[kind] for size in sizes) for kind in KINDS}
 
 
 def parse_heap(statistics: str) -> dict[str, int]:
-    """Parse pymalloc's statistics into the bytes in use and the free bytes in its arenas; {} if they are missing."""
+    """Parse pymalloc's statistics: the bytes in use and the free bytes in its arenas; {} if there are no statistics."""
     in_use, arenas = _IN_USE.search(statistics), _ARENAS.search(statistics)
     if not in_use or not arenas:
         return {}
@@ -84,7 +84,7 @@ def parse_heap(statistics: str) -> dict[str, int]:
 
 
 def sum_heaps(contents: Iterable[str]) -> list[dict[str, int]]:
-    """Return pymalloc's bytes in use and free, summed over all processes, for each of MOMENTS.
+    """Return the used and free bytes of pymalloc at each of MOMENTS, summed over all processes.
 
     contents: what each process wrote
     The list is empty if a process did not answer each time, or if its allocator has no statistics.
@@ -107,12 +107,12 @@ class MemoryWatcher:
         self.facts: dict[str, dict[str, int]] = {}
 
     def listening(self, pid: int) -> None:
-        """Measure the memory before any client connects."""
+        """Measure the service's memory before any client connects."""
         self._measure("listening", pid)
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
-        """Measure the memory before the `with` block, after it, and IDLE_S later."""
+        """Measure the service's memory before the `with` block, after the block, and IDLE_S later."""
         self._measure("before", pid)
         yield
         self._measure("after", pid)
@@ -133,7 +133,7 @@ class MemoryWatcher:
 def merge_moments(
     moments: Mapping[str, Mapping[str, int]], started: Sequence[str], answers: Sequence[dict[str, int]]
 ) -> dict[str, dict[str, int]]:
-    """Merge sizes and allocator statistics by moment, as result.json keeps them.
+    """Merge memory sizes and allocator statistics by moment, for result.json.
 
     started: the mappings of each interpreter before it ran the service's code, which become the moment `start`
     answers: the result of sum_heaps()
@@ -164,7 +164,7 @@ def _is_guard(mapping: Region, most_bytes: int) -> bool:
 
 
 def _handles_signal(pid: int) -> bool:
-    """Return whether process *pid* has a handler for the signal ASK. The signal would kill any other process."""
+    """Return whether process *pid* handles the signal ASK, which would kill a process without a handler."""
     caught = re.search(r"^SigCgt:\s+([0-9a-f]{1,32})$", HERE.text(f"proc/{pid}/status") or "", re.MULTILINE)
     return bool(caught and int(caught[1], 16) >> (ASK - 1) & 1)
 

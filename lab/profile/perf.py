@@ -70,11 +70,11 @@ def _explain_refusal(program: str, output: str) -> Message:
         )
     if "ermission" in output or "not permitted" in output:
         return message(
-            "perf is not permitted to record here. In a container, start the container with --cap-add PERFMON (or "
+            "perf is not permitted to record here. If this is a container, start it with --cap-add PERFMON (or "
             "SYS_ADMIN)."
         )
     return message(
-        "{program} cannot record here: {output} Install a working perf with: {command}",
+        "{program} cannot record on this machine: {output} Install a working perf with: {command}",
         program=program,
         output=_last_line(output),
         command=INSTALL,
@@ -82,7 +82,7 @@ def _explain_refusal(program: str, output: str) -> Message:
 
 
 def _record(file: str) -> list[str]:
-    """Return the command that records into *file*. --no-buildid-cache keeps perf from copying programs to ~/.debug."""
+    """Return the perf command that records into *file*, without copying programs to ~/.debug (--no-buildid-cache)."""
     events = f"cycles,context-switches/period={SWITCH_PERIOD},name={SWITCHES}/"
     return [
         *("perf", "record", "-F", str(FREQUENCY_HZ), "-e", events),
@@ -100,7 +100,7 @@ def _last_line(text: str) -> str:
 
 @contextmanager
 def recording(pid: int, file: Path, process_group: int | None = None) -> Iterator[int]:
-    """Record *pid* and its descendants into *file* during the `with` block. Yields perf's pid as soon as perf counts.
+    """Record process *pid* and its descendants into *file* during the `with` block. Yield perf's pid once perf records.
 
     process_group: the process group that perf joins, such as the sandbox's; perf is killed with this group
     Raises ProfileFailed if perf does not start counting, or does not end after the `with` block.
@@ -149,7 +149,7 @@ def _start_perf(
 
 
 def _start_counting(controller: int, acknowledged: int) -> bool:
-    """Tell perf to start counting, and return whether perf confirms that it counts."""
+    """Tell perf to start counting, and return whether perf confirms the start."""
     try:
         os.write(controller, b"enable\n")
     except BrokenPipeError:
@@ -160,7 +160,7 @@ def _start_counting(controller: int, acknowledged: int) -> bool:
 
 def _recording_error(pid: int, failure: Message, output: IO[bytes]) -> ProfileFailed:
     output.seek(0)
-    last = message("Last line of its output: {output}", output=_last_line(last_text(output.read(), 1000)))
+    last = message("The last line of perf's output: {output}", output=_last_line(last_text(output.read(), 1000)))
     return ProfileFailed("perf failed to record process {pid}: {failure}. {last}", pid=pid, failure=failure, last=last)
 
 
@@ -171,7 +171,7 @@ def _start_error(error: OSError) -> ProfileFailed:
 
 
 def read_hot_spots(perf_data: Path) -> HotSpots:
-    """Return the hot spots in a recording. Raises ProfileFailed if perf reads no CPU time sample from it."""
+    """Return the hot spots in a perf recording. Raises ProfileFailed if the recording has no CPU time sample."""
     command = ["perf", "script", "--no-inline", "-F", "event,period,ip,sym,dso", "-i", str(perf_data)]
     with tempfile.TemporaryFile("w+", errors="replace") as stderr:
         try:
@@ -186,7 +186,7 @@ def read_hot_spots(perf_data: Path) -> HotSpots:
         stderr.seek(0)
         output = stderr.read()
     if status != 0 or not profile.samples:
-        last = message("Last line of its output: {output}", output=_last_line(output))
+        last = message("The last line of perf's output: {output}", output=_last_line(output))
         raise ProfileFailed(
             "perf could not read any sample of CPU time from {file}. {last}", file=str(perf_data), last=last
         )

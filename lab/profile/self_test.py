@@ -1,4 +1,4 @@
-"""A program with known contended locks: the self-test of `--profile locks` runs it under the measured interpreter.
+"""A test program with known contended locks. `--profile locks` profiles it first, to check that profiling works.
 
 Some threads copy one list, others copy one dict, until the process is killed. Each copy holds the object's own mutex,
 so the threads wait for these two mutexes.
@@ -11,19 +11,19 @@ SIZE = 20_000
 
 
 def copy_list(shared: "list[int]") -> None:
-    """Copy the list forever. Each copy takes the list's mutex."""
+    """Copy the list *shared* forever. Each copy takes the list's mutex."""
     while True:
         shared.copy()
 
 
 def copy_dict(shared: "dict[int, int]") -> None:
-    """Copy the dict forever. Each copy takes the dict's mutex."""
+    """Copy the dict *shared* forever. Each copy takes the dict's mutex."""
     while True:
         shared.copy()
 
 
 def main() -> None:
-    """Start the threads, print "ready", and wait until the process is killed."""
+    """Start the threads that contend for locks, print "ready", and wait until the process is killed."""
     numbers = list(range(SIZE))
     by_number = dict(enumerate(numbers))
     for _ in range(THREADS):

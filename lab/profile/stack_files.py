@@ -1,4 +1,4 @@
-"""Convert sampled stacks to other tools' formats: flame graph trees, collapsed stacks, speedscope. Does no I/O.
+"""Convert sampled stacks to the formats of flame graphs, collapsed stacks and speedscope. Does no I/O.
 
 Formats: https://github.com/brendangregg/FlameGraph, https://www.speedscope.app/file-format-schema.json
 """
@@ -29,7 +29,7 @@ def tree(samples: Samples) -> dict[str, Any]:
 
 
 def _names(stack: Stack) -> list[str]:
-    """Return the names of a stack's frames, outermost first.
+    """Return the names of a stack's frames for display, outermost first.
 
     Only the innermost name has a line number, so calls from several lines of one function share a node.
     """
@@ -43,7 +43,7 @@ def _pruned(node: Mapping[str, Any], fewest: float) -> dict[str, Any]:
 
 
 def folded(samples: Samples) -> str:
-    """Return collapsed stacks: one line per stack with its frames, outermost first, its state and its count."""
+    """Return collapsed stacks: a line per stack with its frames, outermost first, thread state, and sample count."""
     lines = Counter[str]()
     for (state, stack), count in samples.total.items():
         lines[";".join([*(str(frame).replace(";", ":") for frame in reversed(stack)), f"[{state}]"])] += count
@@ -51,7 +51,7 @@ def folded(samples: Samples) -> str:
 
 
 def speedscope(samples: Samples, name: str) -> str:
-    """Return a file for speedscope, with one profile of all samples and one profile per thread state."""
+    """Return the content of a speedscope file, with a profile of all samples and a profile per thread state."""
     numbers: dict[StackFrame, int] = {}
     profiles = [_profile(samples, name, state, numbers) for state in ("", *WORK, "idle")]
     frames = [{"name": frame.function, "file": frame.file, "line": frame.line} for frame in numbers]
@@ -60,7 +60,7 @@ def speedscope(samples: Samples, name: str) -> str:
 
 
 def _profile(samples: Samples, name: str, state: str, numbers: dict[StackFrame, int]) -> dict[str, Any]:
-    """Return one speedscope profile of the samples with *state*, or of all samples if *state* is "".
+    """Return a speedscope profile of the samples with thread state *state*, or of all samples if *state* is "".
 
     The innermost frame of each stack is the state.
     """

@@ -1,4 +1,4 @@
-"""Read and sum the samples of Python stacks that the samplers inside a service wrote (core/inside/stacks_sampler.py).
+"""Read and sum up the samples of Python stacks that were taken inside a service by core/inside/stacks_sampler.py.
 
 A sample holds one thread's stack and state. The states are: running, ready but without a CPU core, waiting for the GIL,
 for a lock or for I/O, and idle, which means parked until there is work. Shares are shares of the threads' time at work,
@@ -50,7 +50,7 @@ Counts = Counter[tuple[str, Stack]]
 
 @dataclass(kw_only=True)
 class Samples:
-    """The samples of all processes of a cell within its timed window.
+    """The stack samples of all processes of a cell in its timed window.
 
     slices: for each tenth of a second, the number of samples by (state, stack)
     missed: samples that could not be taken, over all processes
@@ -66,7 +66,7 @@ class Samples:
 
     @property
     def total(self) -> Counts:
-        """The number of samples by (state, stack), in all slices together."""
+        """The number of samples by thread state and stack, in all time slices together."""
         return sum(self.slices, Counter())
 
     @property
@@ -76,7 +76,7 @@ class Samples:
 
 
 class _FileLine(msgspec.Struct):
-    """One line of a sampler's file. Each line has only some of these fields."""
+    """A line of the file that a stack sampler writes. Each line has only some of the fields."""
 
     reader: str = ""
     rate_hz: int = 0
@@ -93,7 +93,7 @@ _DECODER = msgspec.json.Decoder(_FileLine)
 
 
 def read(files: Iterable[bytes], start_ns: int, end_ns: int, directory: str) -> Samples:
-    """Return the samples that were taken between the two times. A file is read up to its first malformed line.
+    """Return the samples taken between *start_ns* and *end_ns*. Each file is read up to its first malformed line.
 
     directory: the folder where the service was started; names of files below it are relative to it
     """
@@ -146,7 +146,7 @@ def _counted(line: _FileLine, stacks: Sequence[Stack]) -> Counts:
 
 
 def _make_frame(file: str, line: int, function: str, directory: str) -> StackFrame:
-    """Return a frame with the short file name that reports use.
+    """Return a stack frame with a short file name for reports.
 
     The name of a library's file starts with its package. Other names are relative to *directory*.
     """
@@ -160,7 +160,7 @@ def _make_frame(file: str, line: int, function: str, directory: str) -> StackFra
 
 
 def to_json(samples: Samples) -> dict[str, Any]:
-    """Return what result.json keeps of a profile of Python stacks.
+    """Return the content for result.json of a profile of Python stacks.
 
     These are the share of each state, and the lines that wait or run most, with their waits in successive intervals.
     """
@@ -184,13 +184,13 @@ def to_json(samples: Samples) -> dict[str, Any]:
 
 
 def sentence(samples: Samples) -> Message:
-    """Return a sentence with the share of each state and the number of samples."""
+    """Return a sentence with the share of time in each thread state and the number of samples."""
     at_work = samples.at_work
     states, total = _by_state(at_work), at_work.total()
     shares = {state: f"{states[state] / total * 100:.0f} %" for state in WORK}
     return message(
-        "threads at work spend {run} of their time running, {gil} waiting for the GIL, {lock} waiting for a lock, {io} "
-        "waiting for I/O and {ready} waiting for a CPU core; based on {count:,} samples by {reader}",
+        "threads that are not idle spend {run} of their time running, {gil} waiting for the GIL, {lock} waiting for a "
+        "lock, {io} waiting for I/O and {ready} waiting for a CPU core; based on {count:,} samples by {reader}",
         **shares, count=total, reader=samples.reader,
     )  # fmt: skip
 
@@ -207,7 +207,7 @@ def _by_state(counts: Counts) -> Counter[str]:
 
 
 def _batches(slices: Sequence[Counts]) -> list[Counter[tuple[str, StackFrame]]]:
-    """Count the samples by (state, innermost line) in each of BATCHES successive intervals of equal length."""
+    """Count samples by thread state and innermost line, in each of BATCHES successive intervals of equal length."""
     batches: list[Counter[tuple[str, StackFrame]]] = [Counter() for _ in range(min(BATCHES, len(slices)))]
     for number, part in enumerate(slices):
         batch = batches[number * len(batches) // len(slices)]
@@ -217,7 +217,7 @@ def _batches(slices: Sequence[Counts]) -> list[Counter[tuple[str, StackFrame]]]:
 
 
 def _hottest(at_work: Counts) -> list[StackFrame]:
-    """Return the lines where threads wait longest for locks, then for the GIL, then the lines with most samples."""
+    """Return the lines with most waiting for locks, then for the GIL, then the lines with most samples."""
     lines: list[StackFrame] = []
     for states in (("lock",), ("gil",), WORK):
         spent = Counter[StackFrame]()
@@ -248,7 +248,7 @@ def _line(
 
 
 def _own_caller(stack: Stack) -> StackFrame:
-    """Return the frame that led to a library's line: the nearest in the user's code, or else in another library."""
+    """Return the frame that called a library: the nearest in the user's code, or else in another library."""
     if not stack[0].is_library:
         return UNKNOWN
     package = stack[0].file.partition("/")[0]

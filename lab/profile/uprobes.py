@@ -1,4 +1,4 @@
-"""Probe functions of running programs and sample CPU time, with BPF on Linux 6.6 or later.
+"""Probe functions of running programs and sample their CPU time, with BPF on Linux 6.6 or later.
 
 The kernel runs a small BPF program at each hit of a probe. The program writes process, thread, time and one register
 to a ring buffer, and this module reads the ring buffer. File descriptors of this process own the probes, so the kernel
@@ -56,7 +56,7 @@ _UNFINISHED = 1 << 31
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """A probe on one function.
+    """A probe (uprobe) on one function of a program or library.
 
     name: the name of its hits; file, offset: where the function's first byte is
     returns: whether the probe is hit when the function returns, rather than when it is entered
@@ -82,7 +82,7 @@ class Hit(NamedTuple):
 
 
 class Probes(ExitStack):
-    """Probes and samples of all CPU time, which are active during the `with` block."""
+    """A set of probes and a sampler of CPU time, active during the `with` block."""
 
     def __init__(self, probes: Sequence[Probe]) -> None:
         super().__init__()
@@ -101,11 +101,11 @@ class Probes(ExitStack):
         return self
 
     def hits(self) -> list[Hit]:
-        """Return the hits since the previous call, oldest first."""
+        """Return the probe hits since the previous call, oldest first."""
         return sorted(self._read(), key=lambda hit: hit.time_ns)
 
     def lost(self) -> int:
-        """Return how many hits did not fit into the ring buffer."""
+        """Return how many probe hits were lost because the ring buffer was full."""
         key, value = ctypes.create_string_buffer(4), ctypes.create_string_buffer(8)
         _bpf(_MAP_LOOKUP, struct.pack("<IIQQ", self._lost, 0, ctypes.addressof(key), ctypes.addressof(value)))
         return int.from_bytes(value.raw, "little")
@@ -122,7 +122,7 @@ class Probes(ExitStack):
         self._produced = self.enter_context(produced)
 
     def _set_probes(self) -> None:
-        """Set all probes of a file together, because the kernel takes long to remove probes that were set singly."""
+        """Set all probes of a file in one call, because the kernel removes separately set probes slowly."""
         program = self._program(_KPROBE, _UPROBE_MULTI, MACHINES[platform.machine()].first_argument)
         groups: dict[tuple[Path, bool], list[int]] = defaultdict(list)
         for number, probe in enumerate(self._probes, 1):
@@ -169,7 +169,7 @@ class Probes(ExitStack):
 
 
 def _program(ring: int, lost: int, register: int) -> bytes:
-    """Return the BPF program that the kernel runs at each hit.
+    """Return the BPF program that the kernel runs at each hit of a probe.
 
     The program reserves room for _HIT in the ring buffer, fills _HIT in and submits it. If there is no room, it counts
     the hit as lost. A pid is valid in this process's PID namespace; it is 0 for a process outside this namespace.

@@ -1,4 +1,4 @@
-"""Join probe hits with sampled stacks: which line waits for which lock, and which line stops all threads. No I/O.
+"""Combine probe hits with sampled stacks, to find the lines that wait for locks or stop all threads. No I/O.
 
 A sampled stack counts for a wait only if the whole stack was read while the thread waited. A waiting thread does not
 change its stack, so such a sample is consistent.
@@ -20,7 +20,7 @@ MOST_SPANS = 400_000
 
 
 class WaitSpan(NamedTuple):
-    """The time in which a thread waited for the mutex at address *mutex*, or caused a pause if *mutex* is 0."""
+    """A time span in which a thread waited for the mutex at address *mutex*, or paused all threads if *mutex* is 0."""
 
     pid: int
     tid: int
@@ -30,7 +30,7 @@ class WaitSpan(NamedTuple):
 
 
 class OwnerReading(NamedTuple):
-    """The owner of a mutex that thread *tid* waited for, read between start_ns and end_ns.
+    """The owner of a mutex for which thread *tid* waited. The owner was read between start_ns and end_ns.
 
     name: as WaitSample.owner
     """
@@ -44,7 +44,7 @@ class OwnerReading(NamedTuple):
 
 @dataclass
 class _Thread:
-    """The present state of a thread.
+    """The present state of a thread: which mutex it waits for, or which pause it causes.
 
     depth: how many nested calls take *mutex*, because one such function may call another
     asked_ns: when the thread asked all others to stop; stopped_ns: when they had stopped; 0 if it did not
@@ -73,11 +73,11 @@ class WaitTimeline:
 
     @property
     def is_full(self) -> bool:
-        """Whether the timeline has MOST_SPANS spans, so that recording can stop."""
+        """Whether the timeline has MOST_SPANS waits and pauses, so that recording can stop."""
         return len(self.waits) + len(self.stops) >= MOST_SPANS
 
     def add(self, hits: Iterable[Hit]) -> None:
-        """Add probe hits, oldest first. A hit that was lost spoils only one wait."""
+        """Add probe hits to the timeline, oldest first. A lost hit makes only one wait wrong."""
         for hit in hits:
             thread = self._threads[hit.pid, hit.tid]
             if hit.name == CLOCK:
@@ -96,13 +96,13 @@ class WaitTimeline:
                 thread.asked_ns = thread.stopped_ns = 0
 
     def end(self, now_ns: int) -> None:
-        """End the timeline: the waits that have not ended are cut off at *now_ns*."""
+        """End the timeline at *now_ns*, which also ends all waits that still last."""
         for (pid, tid), thread in self._threads.items():
             if thread.depth and now_ns - thread.start_ns >= SHORTEST_WAIT_NS:
                 self.waits.append(WaitSpan(pid, tid, thread.mutex, thread.start_ns, now_ns))
 
     def waiting(self) -> list[tuple[int, int, int]]:
-        """Return the threads that wait at the time of the newest hit, as (process, thread, mutex)."""
+        """Return the threads that wait at the time of the newest probe hit, each as (process, thread, mutex)."""
         return [(*who, thread.mutex) for who, thread in self._threads.items() if thread.depth]
 
     def _enter(self, thread: _Thread, hit: Hit) -> None:
@@ -125,7 +125,7 @@ Reading = TypeVar("Reading", ThreadStack, OwnerReading)
 
 
 class WaitSample(NamedTuple):
-    """A sampled stack of a thread that waits for a mutex or causes a pause.
+    """A sampled stack of a thread that waits for a mutex or causes a stop-the-world pause.
 
     owner: the mutex's owner (see StackReader.owner), UNREAD if it could not be read, "" for a pause
     part: the number of the interval of the recording that the sample belongs to
@@ -180,7 +180,7 @@ def count_wait_samples(
 def _match_readings(
     spans: Iterable[WaitSpan], reads: Mapping[int, Sequence[Reading]]
 ) -> Iterator[tuple[WaitSpan, Reading]]:
-    """Yield each stack reading that lies completely within one wait or pause of its thread, with that wait or pause."""
+    """Yield each stack that was read while its thread waited or caused a pause, with that wait or pause."""
     by_thread: dict[tuple[int, int], list[WaitSpan]] = defaultdict(list)
     for span in spans:
         by_thread[span.pid, span.tid].append(span)

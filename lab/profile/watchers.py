@@ -1,4 +1,4 @@
-"""Watchers: profilers that run outside a service, on the service's host, while clients send requests."""
+"""Watchers: profilers that run on a service's host, outside of the service's process, while clients send requests."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -21,10 +21,10 @@ class Watcher(Protocol):
     facts: Any
 
     def listening(self, pid: int) -> None:
-        """Record the state before any client connects. It is called once the service listens."""
+        """Record the service's state when the service listens and no client has connected."""
 
     def watch(self, pid: int) -> AbstractContextManager[object]:
-        """Watch the service during the `with` block. Raises GilscopeError if the service cannot be watched."""
+        """Profile process *pid* during the `with` block. Raises GilscopeError if that is not possible."""
 
 
 class PerfWatcher(Watcher):
@@ -37,7 +37,7 @@ class PerfWatcher(Watcher):
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
-        """Record with perf during the `with` block, then read the recording."""
+        """Record process *pid* with perf during the `with` block, then read the recording."""
         file = self._sandbox.folder / "perf.data"
         try:
             with perf.recording(pid, file, self._sandbox.process_group):
@@ -61,7 +61,7 @@ class LockWatcher(Watcher):
 
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
-        """Set probes and sample stacks during the `with` block."""
+        """Probe lock functions and sample stacks of process *pid* during the `with` block."""
         with locks.LockRecording(pid) as recording:
             yield
         self.facts = recording.facts

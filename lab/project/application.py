@@ -1,4 +1,4 @@
-"""Find out whether an application is WSGI or ASGI. The interpreter that will serve it imports it in a process."""
+"""Find out whether an application is WSGI or ASGI, by importing it with the interpreter that will serve it."""
 
 import subprocess
 from collections.abc import Mapping
@@ -58,7 +58,7 @@ print("\\n{_MARK}" + json.dumps(seen), flush=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Application:
-    """The description of an application.
+    """A description of a WSGI or ASGI application.
 
     interface: wsgi, asgi, or "" if it is neither; factory: whether the name is a function that returns the application
     kind: its class, such as flask.app.Flask; error: why it could not be imported, "" if it could
@@ -84,14 +84,16 @@ def inspect_application(name: str, python: Path, folder: Path, variables: Mappin
     if seen is None:
         tail = last_text((done.stderr or done.stdout).encode(), TAIL_BYTES)
         how = describe_exit(done.returncode)
-        raise _unusable(name, message("the process {ending}; the end of its output: {output}", ending=how, output=tail))
+        raise _unusable(
+            name, message("the importing process {ending}; the end of its output: {output}", ending=how, output=tail)
+        )
     if seen.error:
         raise _unusable(name, verbatim(seen.error[:TAIL_BYTES]))
     return seen
 
 
 def _report(output: str) -> Application | None:
-    """Parse the process's report from its output, which may also contain the application's output; None if missing."""
+    """Parse the report in the importing process's output, which may also contain other text; None if missing."""
     try:
         return msgspec.json.decode(output.rpartition("\n" + _MARK)[2].splitlines()[0], type=Application)
     except (msgspec.DecodeError, IndexError):
@@ -100,8 +102,8 @@ def _report(output: str) -> Application | None:
 
 def _unusable(name: str, reason: Message) -> BadInput:
     return BadInput(
-        "{app} cannot be imported: {reason}. Give it as MODULE:NAME, as Python imports it in the project's folder. "
-        "--directory chooses another folder.",
+        "{app} cannot be imported: {reason}. Give the application as MODULE:NAME, as Python imports it in the "
+        "project's folder. Use --directory to choose another folder.",
         app=name,
         reason=reason,
     )

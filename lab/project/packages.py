@@ -1,4 +1,4 @@
-"""Read a project's dependencies from pyproject.toml, with the versions of its lock file, or from requirements.txt.
+"""Read a project's dependencies from pyproject.toml and its lock file, or from requirements.txt.
 
 Source: packaging.python.org - pyproject.toml, dependency groups, pylock.toml; docs.astral.sh/uv - uv export.
 """
@@ -38,7 +38,7 @@ class Dependencies:
 
 
 def read_dependencies(folder: Path, extras: Sequence[str] = (), groups: Sequence[str] = ()) -> Dependencies | None:
-    """Return the dependencies of the project in *folder*, with these extras and dependency groups; None if unknown.
+    """Return the dependencies of the project in *folder*, including *extras* and dependency *groups*; None if unknown.
 
     The project itself is installed if its pyproject.toml has a [build-system], as uv does. Otherwise its modules are
     imported from its folder. Raises BadInput if a file cannot be read, or if an extra or group does not exist.
@@ -49,7 +49,7 @@ def read_dependencies(folder: Path, extras: Sequence[str] = (), groups: Sequence
     if not project and not installs:
         return _without_manifest(folder, (*extras, *groups))
     _expect(message("extra"), extras, project.get("optional-dependencies", {}))
-    _expect(message("group"), groups, manifest.get("dependency-groups", {}))
+    _expect(message("dependency group"), groups, manifest.get("dependency-groups", {}))
     brackets = f"[{','.join(extras)}]" if extras else ""
     itself = [f"{folder}{brackets}"] if installs else []
     lock, locked = _locked(folder, extras, groups)
@@ -67,7 +67,7 @@ def read_dependencies(folder: Path, extras: Sequence[str] = (), groups: Sequence
 def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | None:
     if unknown:
         raise BadInput(
-            "{folder} has no pyproject.toml with a [project] table, so there is no extra or group {names}.",
+            "{folder} has no pyproject.toml with a [project] table, so it has no extra or dependency group {names}.",
             folder=str(folder),
             names=listed(unknown),
         )
@@ -81,12 +81,12 @@ def _without_manifest(folder: Path, unknown: Sequence[str]) -> Dependencies | No
         return Dependencies(entries=(f"-r {folder / REQUIREMENTS}",), source=verbatim(REQUIREMENTS))
     pins = (entry.partition(" --hash")[0] for entry in wanted.entries)
     options = (option for option in wanted.options if option != "--require-hashes")
-    source = message("{file}, without its hashes because a server may be added to the packages", file=REQUIREMENTS)
+    source = message("{file}, without package hashes because a server package may be added", file=REQUIREMENTS)
     return Dependencies(entries=(*options, *pins), source=source)
 
 
 def _locked(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return the name of the project's lock file and its entries; "" and no entries if there is no lock file."""
+    """Return the name and the entries of the project's lock file; "" and no entries if there is no lock file."""
     if (folder / UV_LOCK).is_file():
         return UV_LOCK, _exported(folder, extras, groups)
     if (folder / PYLOCK).is_file():
@@ -95,7 +95,7 @@ def _locked(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tuple
 
 
 def _exported(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tuple[str, ...]:
-    """Export uv.lock to lines of a requirements file with uv, without changing uv.lock. Raises BadInput."""
+    """Export uv.lock as lines of a requirements file, by running uv. Does not change uv.lock. Raises BadInput."""
     program = uv.find()
     if program is None:
         raise BadInput(
@@ -113,13 +113,13 @@ def _exported(folder: Path, extras: Sequence[str], groups: Sequence[str]) -> tup
 
 
 def _absolute(line: str, folder: Path) -> str:
-    """Return a line of a requirements file with its path, relative to the project's folder, made absolute."""
+    """Return *line* of a requirements file; a path relative to the project's *folder* becomes absolute."""
     option, path = re.match(r"(-e )?(.*)", line).groups("")  # type: ignore[union-attr]
     return f"{option}{folder / path}" if path.startswith((".", "/")) and local_path(str(folder / path)) else line
 
 
 def _pinned(lock: Mapping[str, Any], folder: Path, chosen: set[str]) -> Iterator[str]:
-    """Yield a line for each package of a pylock.toml, with its version or location and its marker."""
+    """Yield a requirements line for each package in a pylock.toml, with its version or location and its marker."""
     for package in _tables(lock.get("packages")):
         marker = _CHOSEN.sub(
             lambda match: f"python_version {'>' if match[1] in chosen else '<'} '3'", str(package.get("marker", ""))
@@ -139,7 +139,7 @@ def _expect(kind: Message, names: Sequence[str], table: Mapping[str, Any]) -> No
     for name in names:
         if normalised(name) not in known:
             raise BadInput(
-                "pyproject.toml has no {kind} {name}; it has {known}.",
+                "pyproject.toml has no {kind} {name}. Available: {known}.",
                 kind=kind,
                 name=name,
                 known=listed(table) if table else message("none"),

@@ -1,1 +1,1 @@
-"""The interpreters of this machine, and uv, which installs them."""
+"""Find the Python interpreters on this machine, and use uv to install interpreters and packages."""

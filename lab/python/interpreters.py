@@ -1,4 +1,4 @@
-"""Find the interpreters on this machine, run each to learn its version and build, and choose one for each runtime."""
+"""Find the Python interpreters on this machine, run each to learn its version and build, and choose one per runtime."""
 
 import json
 import os
@@ -54,26 +54,26 @@ class Interpreter:
 
     @property
     def label(self) -> str:
-        """The version with the suffix t for the free-threaded build: 3.14.7 or 3.14.7t."""
+        """The CPython version, with the suffix t for a free-threaded build: 3.14.7 or 3.14.7t."""
         return str(self.facts["version"]) + "t" * bool(self.facts["gil_disabled_build"])
 
     def is_named(self, name: RuntimeName) -> bool:
-        """Return whether the interpreter has the version and build of *name*, and the patch release if it has one."""
+        """Return whether the interpreter has the version and build of *name*, and any patch release in *name*."""
         return name.interpreter == (self.label if name.patch else self.name)
 
     @property
     def has_jit(self) -> bool:
-        """Whether the interpreter was built with a JIT, on or off."""
+        """Whether the interpreter was built with a JIT, which may be on or off."""
         return bool(self.facts["flags"].get("jit"))
 
     @property
     def identity(self) -> dict[str, str]:
-        """The path, version and build. If one of them changes, environments and wheels have to be made again."""
+        """The interpreter's path, version and build. If one of them changes, environments and wheels are rebuilt."""
         return {"executable": str(self.executable), "version": self.facts["version"], "build": self.facts["build"]}
 
 
 def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict[str, Interpreter]:
-    """Return the best interpreter for each runtime in *names* and *chosen*. Runtimes that were not found are left out.
+    """Return the best interpreter for each runtime in *names* and *chosen*, without runtimes that were not found.
 
     names:  runtimes; the keys of the result are their binaries: '3.14t+gil' becomes '3.14t'
     chosen: paths that the caller requires, by binary
@@ -91,7 +91,7 @@ def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict
 
 
 def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[Interpreter]) -> list[Interpreter]:
-    """Return the interpreters that can serve as runtime *name*.
+    """Return the interpreters that are suitable for runtime *name*.
 
     wanted: the binaries of all runtimes of the plan
     """
@@ -103,19 +103,19 @@ def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[I
 
 
 def all_found() -> list[Interpreter]:
-    """Return every CPython 3.11 or later on this machine, sorted by name, the best of each name first."""
+    """Return all CPython interpreters from 3.11 on this machine, sorted by name and, for each name, best first."""
     by_name = _find_all(range(OLDEST_MINOR, 100))
     ranked = sorted(by_name.values(), key=lambda same: (name_of(same[0].facts).minor, same[0].name))
     return [interpreter for same in ranked for interpreter in (_choose_best(same), *same[1:])]
 
 
 def missing(runtime: str) -> Message:
-    """Return an error that a runtime was not found, with the command to install it or the flag to give its path."""
+    """Return a message that a runtime was not found, with the command to install it or the option to give its path."""
     name = RuntimeName(runtime)
     if name.jit_enabled:
         return message(
             "Runtime {name} was not found: no CPython {version} on this machine was built with a JIT "
-            "(--enable-experimental-jit=yes-off). Give one with: --interpreter {name}=PATH",
+            "(--enable-experimental-jit=yes-off). Give the path of a build with a JIT: --interpreter {name}=PATH",
             name=name,
             version=name.version,
         )
@@ -133,7 +133,7 @@ def missing(runtime: str) -> Message:
 
 
 def refused(names: Iterable[str]) -> list[Message]:
-    """Return a message for each file that looks like one of these interpreters but is not executed, with the reason."""
+    """Return a message for each file named like an interpreter of *names* that is not executed, with the reason."""
     return [
         message("{path} is not executed: {reason}.", path=str(path), reason=reason)
         for _, path in _candidates({name.minor for name in map(RuntimeName, names)})
@@ -142,7 +142,7 @@ def refused(names: Iterable[str]) -> list[Message]:
 
 
 def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[Message]:
-    """Install the interpreters of these runtimes with uv. Return a message for each one that failed."""
+    """Install the interpreters for the runtimes *names* with uv. Return a message for each failed installation."""
     wanted = dict.fromkeys(name.interpreter for name in map(RuntimeName, names))
     return [
         message(
@@ -156,7 +156,7 @@ def install(names: Iterable[str], timeout_s: float = INSTALL_TIMEOUT_S) -> list[
 
 
 def scrubbed_environment() -> dict[str, str]:
-    """Return this process's environment variables without those that change how another interpreter starts or runs."""
+    """Return this process's environment variables, except variables that change how a Python interpreter behaves."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -165,7 +165,7 @@ def scrubbed_environment() -> dict[str, str]:
 
 
 def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> Interpreter | None:
-    """Run an interpreter to learn its facts; None if it is not a CPython, fails, or does not answer in time."""
+    """Run an interpreter to learn its version and build; None if it is not CPython, fails, or exceeds *timeout_s*."""
     command = [str(executable), "-I", "-S", "-c", _QUESTION, str(REPOSITORY)]
     try:
         answer = json.loads(_output(command, timeout_s))
@@ -181,7 +181,7 @@ def ask(source: str, executable: Path, timeout_s: float = QUERY_TIMEOUT_S) -> In
 
 
 def name_of(facts: Mapping[str, Any]) -> RuntimeName:
-    """Return the runtime name of an interpreter with these facts: 3.14, or 3.14t for the free-threaded build."""
+    """Return the runtime name of an interpreter with these *facts*: 3.14, or 3.14t for a free-threaded build."""
     version = ".".join(str(facts["version"]).split(".")[:2])
     return RuntimeName.of(version, free_threaded=bool(facts["gil_disabled_build"]))
 
@@ -191,7 +191,7 @@ def _choose_best(ranked: Sequence[Interpreter]) -> Interpreter:
 
 
 def _check(name: RuntimeName, path: Path) -> Interpreter:
-    """Return the interpreter at a path that the caller gave. Raises BadInput if it is not the runtime *name*."""
+    """Return the interpreter at the given *path*. Raises BadInput if it is not suitable for runtime *name*."""
     program = path.expanduser()
     if not program.is_file():
         reason = message("the file does not exist")
@@ -226,7 +226,7 @@ def _build(name: RuntimeName) -> Message:
 
 
 def _find_all(minors: Container[int]) -> dict[str, list[Interpreter]]:
-    """Return the interpreters of these minor versions by name, best first. Each executable occurs once."""
+    """Return the interpreters of the minor versions *minors* by name, best first, without duplicates."""
     with ThreadPoolExecutor(max_workers=16) as pool:
         answers = list(pool.map(lambda candidate: ask(*candidate), _candidates(minors)))
     distinct: dict[Path, Interpreter] = {}
@@ -240,7 +240,7 @@ def _find_all(minors: Container[int]) -> dict[str, list[Interpreter]]:
 
 
 def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
-    """Return the key that sorts interpreters, best first: static, not debug, newest patch, source.
+    """Return a key to sort interpreters, best first: static, not debug, newest patch release, where it was found.
 
     Static comes first because an interpreter with a shared libpython is about a fifth slower.
     """
@@ -251,7 +251,7 @@ def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
 
 
 def _candidates(minors: Container[int]) -> list[tuple[str, Path]]:
-    """Return files named like an interpreter of these versions, with the place of discovery, in the order of places."""
+    """Return files named like an interpreter of the versions *minors*, each with its source, in order of sources."""
     distinct: dict[Path, str] = {}
     for source, folder in _folders():
         for path in _matching(folder, "python3.*"):
@@ -262,13 +262,13 @@ def _candidates(minors: Container[int]) -> list[tuple[str, Path]]:
 
 
 def _resolve_link(path: Path) -> Path:
-    """Return the file that a link leads to, unless it is a shim, which chooses the interpreter by the link's name."""
+    """Return the target of a link. Keep a link to a shim, because a shim chooses the interpreter by the link's name."""
     real = Path(os.path.realpath(path))
     return real if real.name.startswith("python") else path.absolute()
 
 
 def _folders() -> Iterator[tuple[str, Path]]:
-    """Yield the folders where interpreters may be, each with its source."""
+    """Yield the folders in which interpreters may be installed, each with its source, such as uv or pyenv."""
     program = uv.find()
     if program is not None:
         command = [str(program), "python", "dir", "--color", "never"]
@@ -287,7 +287,7 @@ def _matching(root: str | Path, pattern: str) -> list[Path]:
 
 
 def _output(command: Sequence[str], timeout_s: float) -> str:
-    """Return the output of a command; "" if it failed or exceeded its time limit."""
+    """Return the output of a command; "" if the command failed or exceeded its time limit."""
     try:
         done = run_trusted(command, timeout_s, scrubbed_environment())
     except (OSError, TimeoutExpired):
@@ -296,7 +296,7 @@ def _output(command: Sequence[str], timeout_s: float) -> str:
 
 
 def _install(name: str, timeout_s: float) -> Message:
-    """Install an interpreter with uv. Return why this failed, or NOTHING if it succeeded."""
+    """Install an interpreter with uv. Return why the installation failed, or NOTHING if it succeeded."""
     program = uv.find()
     if program is None:
         return message("uv was not found; install it with: pip install uv")

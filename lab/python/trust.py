@@ -1,4 +1,4 @@
-"""Decide whether a program that was found may be executed: only root and this user can create or change it.
+"""Decide whether a program may be executed: nobody except root and this user may be able to change it.
 
 The owner of gilscope's own files, such as an administrator who installed it, is trusted like root.
 """
@@ -36,7 +36,7 @@ def may_execute(path: Path) -> Message:
 def run_trusted(
     command: Sequence[str], timeout_s: float, environment: Mapping[str, str]
 ) -> "subprocess.CompletedProcess[str]":
-    """Run the program at command[0] if it may be executed.
+    """Run the program at command[0] if may_execute() accepts it.
 
     The program is opened before it is checked, and the opened file is executed, so nobody can replace it in between. A
     script is run by its path, because it may depend on its own name, as pyenv's scripts do.
@@ -56,7 +56,7 @@ def run_trusted(
 
 
 def _path_steps(path: Path) -> Iterator[str]:
-    """Yield every folder and link on the way from the root to *path*, and the file itself."""
+    """Yield every folder and link from the root folder to *path*, and then the file."""
     parts = [part for part in reversed(os.path.abspath(path).split("/")) if part]
     here, links = "/", 0
     yield here
@@ -79,9 +79,11 @@ def _path_steps(path: Path) -> Iterator[str]:
 
 
 def _find_fault(place: str, status: os.stat_result) -> Message:
-    """Return why one file or folder is not trusted; NOTHING if it is trusted."""
+    """Return why a file or folder is not trusted; NOTHING if it is trusted."""
     if status.st_uid not in (_ROOT, os.geteuid(), os.stat(__file__).st_uid):
-        return message("{path} belongs to {owner}, neither to root nor to you", path=place, owner=_owner(status.st_uid))
+        return message(
+            "{path} belongs to {owner}, but it must belong to root or to you", path=place, owner=_owner(status.st_uid)
+        )
     if stat.S_ISLNK(status.st_mode) or (stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX):
         return NOTHING
     gid = status.st_gid  # a user's private group has the user's number

@@ -1,4 +1,4 @@
-"""Find and run uv, which installs interpreters and packages, and report in one line why a command failed."""
+"""Find and run uv, which installs interpreters and packages, and report in one line why a uv command failed."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ _NETWORK_SYMPTOMS = ("dns error", "connection refused", "unreachable", "timed ou
 
 
 def find() -> Path | None:
-    """Return the first uv on PATH, or else in the orchestrator's own environment, that may be executed; or None."""
+    """Return the first uv that may be executed, on PATH or in the orchestrator's environment; None if missing."""
     folders = [*os.environ.get("PATH", "").split(os.pathsep), str(Path(sys.executable).parent)]
     paths = (shutil.which("uv", path=folder) for folder in folders if os.path.isabs(folder))
     return next((Path(path) for path in paths if path and not may_execute(Path(path))), None)
@@ -29,7 +29,7 @@ def run(
     environment: Mapping[str, str],
     watch: Callable[[str], None] | None = None,
 ) -> Message:
-    """Run a command of uv, and return why it failed, or NOTHING if it succeeded.
+    """Run a uv command. Return why the command failed, or NOTHING if it succeeded.
 
     watch: as processes.run()
     """
@@ -38,7 +38,7 @@ def run(
 
 
 def output_of(completed: "Callable[[], subprocess.CompletedProcess[str]]") -> tuple[str, Message]:
-    """Return the output of the command that *completed* runs, and why it failed, or NOTHING if it succeeded."""
+    """Run a command by calling *completed*. Return the command's output, and why it failed or NOTHING."""
     try:
         done = completed()
     except subprocess.TimeoutExpired as late:
@@ -52,7 +52,7 @@ def output_of(completed: "Callable[[], subprocess.CompletedProcess[str]]") -> tu
 
 
 def reason(output: str, status: int = 1) -> Message:
-    """Return the cause of a failure in one line: no network, the cause that uv names, or what failed to build."""
+    """Return in one line why uv failed: no network, the cause that uv names, or the package that failed to build."""
     lines = [" ".join(line.split()) for line in output.strip().splitlines() if not line.startswith("hint:")]
     for symptom in _NETWORK_SYMPTOMS:
         if symptom in output.lower():
@@ -63,4 +63,6 @@ def reason(output: str, status: int = 1) -> Message:
     if errors and "Failed to build" in errors[0]:
         return verbatim(f"{errors[0]}: {last_line[0]}".rstrip("."))
     line = next(iter(causes or errors or last_line), "")
-    return verbatim(line.rstrip(".")) or message("exit status {status} without any output", status=status)
+    return verbatim(line.rstrip(".")) or message(
+        "the command exited with status {status} and wrote no output", status=status
+    )

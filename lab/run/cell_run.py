@@ -1,4 +1,4 @@
-"""Measures one cell in one block: starts its services and clients, releases the clients, and collects the results."""
+"""Measures one cell in one block: starts its services and clients, lets the clients send, and collects the results."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -58,7 +58,7 @@ CALLING = message("while the clients were sending requests")
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """The set-up with which every cell of a run is measured.
+    """The settings and tools with which every cell of a run is measured.
 
     inside: parts that run inside the services' own processes (core/inside), with their options
     after: after(instruments, timed window) is called when a cell has ended, even if it failed
@@ -81,17 +81,17 @@ class Bench:
     slices: dict[str, tuple[int, Slice]] = field(default_factory=dict)
 
     def runtime(self, cell: Cell, system: System, role: str) -> AnyRuntime:
-        """Return the runtime of *role* (service or client) in a cell of *system*."""
+        """Return the runtime that runs *role* (service or client) in a cell of *system*."""
         return runtime_of(role, system, self.runtimes, cell.runtime, self.method)
 
     def cell_places(self) -> CellPlaces:
-        """Return the machines on which a cell's children run."""
+        """Return the machines on which a cell's services and clients run."""
         return self.places or CellPlaces(self.sandbox, self.method)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """One turn of an arm: a time in which its clients send, and the result line of each client.
+    """One turn of an arm: the time during which its clients send requests, and the result line of each client.
 
     released_ns, heard_ns: start, and time of the last result line, on the orchestrator's clock
     part: the slice; None if arms do not take turns
@@ -104,7 +104,7 @@ class Turn:
 
 
 class CellRun(ExitStack):
-    """One cell in one block: its processes, the steps of its measurement, and the reason if it failed.
+    """The measurement of one cell in one block: its processes, its steps, and the reason if a step failed.
 
     The processes end with the `with` block, or when a step fails.
     """
@@ -138,7 +138,7 @@ class CellRun(ExitStack):
         return self
 
     def do(self, step: Callable[..., object], *arguments: Any) -> None:
-        """Run a step of the measurement, unless an earlier step failed.
+        """Run *step* of the measurement, unless an earlier step failed.
 
         If the step fails, keep the reason, and end all processes of the cell.
         """
@@ -152,7 +152,7 @@ class CellRun(ExitStack):
             self.close()
 
     def result(self, spent_ns: int) -> CellResult:
-        """Return the cell's result.
+        """Return the result of the cell in this block.
 
         spent_ns: total time spent on the cell, including the timed window
         """
@@ -167,7 +167,7 @@ class CellRun(ExitStack):
         return CellResult(**identity, **figures, overhead_ns=max(0, spent_ns - figures["wall_ns"]))
 
     def serve(self) -> list[list[str]]:
-        """Start the services without clients, and return the addresses of each. Raises ChildFailed."""
+        """Start the services without clients, and return each service's addresses. Raises ChildFailed."""
         self._open_children()
         try:
             self._start_services()
@@ -178,7 +178,7 @@ class CellRun(ExitStack):
     # ---- steps ---------------------------------------------------------------------------------------------------
 
     def launch(self) -> None:
-        """Start services and clients. Raises GilscopeError, as all steps do."""
+        """Start the cell's services and clients. Raises GilscopeError, as all steps do."""
         self._open_children()
         self._launched_ns = perf_counter_ns()
         self.places.begin()
@@ -201,13 +201,13 @@ class CellRun(ExitStack):
         self._deadline_s = calling_s(self._cell, self._system, self._bench.method)
 
     def warm_up(self) -> None:
-        """Let the clients warm up, if the method has a warm-up."""
+        """Let the clients send warm-up requests, if the plan has a warm-up."""
         if self._bench.method.warmup:
             self._confirm(self._clients, WARM, message("during the warm-up"), self._deadline_s)
             self._is_warm = True
 
     def try_slice(self) -> None:
-        """Run a short turn whose answers do not count. The length of slices is computed from its mean latency."""
+        """Let the clients send for a short trial. Its mean latency determines the length of time slices."""
         self.take_turn(PILOT)
         self._is_warm = True
         for client, line in zip(self._clients, self._turns.pop().lines, strict=True):
@@ -215,12 +215,12 @@ class CellRun(ExitStack):
         self.latency_ns = merge(Histogram, (client.result["latency"] for client in self._clients)).get("mean_ns", 0)
 
     def memory_bytes(self) -> int:
-        """Return the memory that all processes of the cell use now."""
+        """Return the bytes of memory that all processes of the cell use now."""
         pids = {pid for child in (*self._services, *self._clients) for pid in tree(child.process.pid)}
         return usage_of(pids).pss_bytes
 
     def begin(self) -> None:
-        """Begin the counted part: reset the services' counters, and start to watch the cell's processes."""
+        """Begin the measured part: reset the services' counters, and start to watch the cell's processes."""
         if self._is_warm:
             self._confirm(self._services, RESET, message("after the warm-up"), END_DEADLINE_S)
         self._marks = pauses.read_counters(self._instruments)
@@ -232,7 +232,7 @@ class CellRun(ExitStack):
 
     @property
     def waiting_pids(self) -> dict[tuple[str, str], list[int]]:
-        """Return {(arm, child): pids} of the processes whose waits for a core are sampled.
+        """Return {(arm, child): pids} of the processes whose waiting time for a CPU core is sampled.
 
         Services that already ran, and processes on other hosts, are left out.
         """
@@ -248,7 +248,7 @@ class CellRun(ExitStack):
         }
 
     def take_turn(self, part: Slice | None = None) -> None:
-        """Let the clients send, and wait for their results.
+        """Let the clients send requests, and wait for the clients' results.
 
         part: the slice to send in; None for the method's load
         """
@@ -314,7 +314,7 @@ class CellRun(ExitStack):
         self.places.groups = self._group.folders
 
     def _take_results(self) -> None:
-        """End the services, then check and keep the result line of each child."""
+        """End the services, then check and keep the result lines of all services and clients."""
         in_slices = bool(self._turns[0].part)
         for service, line in zip(self._services, self._end_children(in_slices=in_slices), strict=True):
             take_service_result(service, line)
@@ -336,7 +336,7 @@ class CellRun(ExitStack):
                 service.result.update(counted_usage(service.result, share, idle_ns))
 
     def _end_children(self, *, in_slices: bool) -> list[dict[str, Any]]:
-        """End the services, and before them clients that send in slices. Return the services' last lines."""
+        """End the services; clients that send in time slices end before. Return each service's last line."""
         if in_slices:  # because an ending server waits for open connections, gunicorn for two seconds
             for client in self._clients:
                 client.end_of_file()
@@ -351,7 +351,7 @@ class CellRun(ExitStack):
         return lines
 
     def _windows(self) -> list[TimeWindow]:
-        """Return the time windows in which answers counted, on the orchestrator's clock."""
+        """Return the time windows in which answers are counted, on the orchestrator's clock."""
         parts = [turn.part for turn in self._turns if turn.part]
         if parts:
             return [TimeWindow(start_ns=part.counts_from_ns, end_ns=part.until_ns) for part in parts]
@@ -363,7 +363,7 @@ class CellRun(ExitStack):
         return [TimeWindow(start_ns=released_ns, end_ns=released_ns + max(ends_ns, default=0))]
 
     def _turns_summary(self, whole: TimeWindow) -> dict[str, int]:
-        """Return the summary of the arm's turns for result.json; empty if arms do not take turns."""
+        """Return a summary of the arm's turns for result.json; {} if arms do not take turns."""
         part = self._turns[0].part
         if not part:
             return {}
@@ -378,7 +378,7 @@ class CellRun(ExitStack):
         }
 
     def _start_services(self) -> None:
-        """Start the services, and send each its cell and a folder for its sockets. Raises ChildFailed.
+        """Start the services. Send each service its settings and a folder for its sockets. Raises ChildFailed.
 
         Environment variables start the parts that run inside a service. The child of a user's command is sent these
         variables instead, and passes them on to the command.
@@ -393,7 +393,7 @@ class CellRun(ExitStack):
             service.tell({**self._cell.to_json(), **config, "service_id": service_id, "inside": variables, **join})
 
     def _ready_services(self) -> list[list[str]]:
-        """Wait until all services listen, and return the addresses of each. Raises ChildFailed."""
+        """Wait until all services listen, and return each service's addresses. Raises ChildFailed."""
         lines = self.children.await_lines(self._services, READY, BEFORE_READY, self._start_deadline_s)
         check_runtime(self._runtimes[SERVICE], self._services, lines)
         sockets = [addresses(line, service) for line, service in zip(lines, self._services, strict=True)]
@@ -401,7 +401,7 @@ class CellRun(ExitStack):
         return sockets
 
     def _start(self, role: str, variables: Sequence[Mapping[str, str]]) -> list[Child]:
-        """Start one child for each item of *variables*, which are added to the child's environment."""
+        """Start one child of *role* for each item of *variables*, with these additional environment variables."""
         runtime, started = self._runtimes[role], []
         shared = {**runtime.variables, **(self._bench.beside.variables if role == SERVICE else {})}
         for number, more in enumerate(variables):
@@ -426,7 +426,7 @@ def _name(role: str, number: int, total: int) -> Message:
 
 
 def redactor_of(system: System) -> Redactor:
-    """Return a redactor that removes *system*'s secrets from what its children write."""
+    """Return a redactor that removes the secrets of *system* from its children's output."""
     own = system.child_config.get("own")
     files = (request.body_file for request in RequestPlan.from_json(own["requests"]).requests) if own else ()
     bodies = (Path(file).read_bytes().decode(errors="replace") for file in files if Path(file).is_file())

@@ -28,7 +28,7 @@ from lab.run.sandbox import Sandbox
 
 STDERR_TAIL_BYTES = 2000
 END_DEADLINE_S = 10.0
-WHILE_SERVING = message("while it was serving")
+WHILE_SERVING = message("while it was serving requests")
 READY, WARM, RESET, RESULT, FAILED = "ready", "warm", "reset", "result", "failed"
 _READ_BYTES = 1 << 20
 LONGEST_FAILURE_BYTES = 64 << 10
@@ -36,7 +36,7 @@ METHOD = Method()
 
 
 class Child:
-    """A started service or client.
+    """A service or client that was started as a child process.
 
     name: such as 'Service 2 of 4'
     program: name, version, compiler and packages of a native program, from its ready line
@@ -66,7 +66,7 @@ class Child:
 
     @property
     def label(self) -> Message:
-        """Return the child's name for messages: 'Service 2 of 4 (3.14t, pid 812)', or '(3.14t, pid 812 on host b)'."""
+        """Return the child's name for messages, such as 'Service 2 of 4 (3.14t, pid 812)'."""
         if self.place.name:
             return message(
                 "{child} ({runtime}, pid {pid} on host {host})",
@@ -78,7 +78,7 @@ class Child:
         return message("{child} ({runtime}, pid {pid})", child=self._name, runtime=self._runtime, pid=self.process.pid)
 
     def fileno(self) -> int:
-        """Return the descriptor of the child's stdout, so that a selector can wait for the child."""
+        """Return the file descriptor of the child's stdout, so that a selector can wait for output."""
         return self.process.fileno()
 
     def tell(self, line: Mapping[str, Any] | str) -> None:
@@ -94,7 +94,7 @@ class Child:
         self.process.close_stdin()
 
     def read(self) -> None:
-        """Read what the child has written. Call this when a selector reports the child as readable."""
+        """Read the child's new output. Call this when a selector reports the child as readable."""
         data = self.process.read()
         self._unread += data
         self.at_end = not data
@@ -104,7 +104,7 @@ class Child:
             raise failed(
                 self,
                 message(
-                    "wrote more than {size_mib} MiB in one line, or without being asked. It begins: {start}",
+                    "wrote more than {size_mib} MiB in one line or in unrequested lines. The output begins: {start}",
                     size_mib=size_mib,
                     start=start,
                 ),
@@ -131,11 +131,11 @@ class Child:
         return last_text(self.process.stderr.content(), STDERR_TAIL_BYTES)
 
     def notices(self) -> list[str]:
-        """Return the lines of the child's stderr that report on its threads or its GIL (lab.gil.notice)."""
+        """Return CPython's warnings about threads or the GIL in the child's stderr (see lab.gil.notice)."""
         return notices(self.process.stderr.content().decode(errors="replace"))
 
     def exit_report(self, when: Message) -> Message:
-        """Describe how the child ended too early, and the reason if it wrote one, with the code of *when*."""
+        """Describe how the child ended too early, and why if it wrote a reason. The message has the code of *when*."""
         if self.process.lost:
             return replace(self.process.lost, code=when.code)
         status = self.process.wait()
@@ -144,13 +144,13 @@ class Child:
         with suppress(ChildFailed):
             while self.line():
                 pass
-        why = self._failure or self.last_lines() or message("It wrote nothing to stderr.")
+        why = self._failure or self.last_lines() or message("The child wrote nothing to stderr.")
         return replace(chained([how, why], SENTENCES), code=when.code)
 
     def last_lines(self) -> Message:
         """Return the end of the child's stderr as a sentence, or NOTHING if it wrote nothing."""
         lines = self.stderr_tail()
-        return message("Its last lines: {output}", output=lines) if lines else NOTHING
+        return message("The last lines of its stderr: {output}", output=lines) if lines else NOTHING
 
     def kill(self) -> None:
         """Kill the child, and close its streams."""
@@ -159,7 +159,7 @@ class Child:
 
 
 def _failure(reason: Any, size_bytes: int) -> Message:
-    """Parse the reason that a child gave for its failure. Raises Misfit if the reason is no message, or too long."""
+    """Parse the reason that a child gave for its failure. Raises Misfit if the reason is too long or not a message."""
     if size_bytes > LONGEST_FAILURE_BYTES:
         raise Misfit("failed", size_bytes, f"at most {LONGEST_FAILURE_BYTES} bytes")
     return verbatim(reason) if isinstance(reason, str) else decode_message(reason)
@@ -171,7 +171,7 @@ def failed(child: Child, fault: Message) -> ChildFailed:
 
 
 class Children:
-    """The children of one cell, and a folder for their sockets. The end of the `with` block kills all children."""
+    """The child processes of one cell, with a folder for their sockets. All are killed when the `with` block ends."""
 
     def __init__(self, sandbox: Sandbox, cwd: str, method: Method = METHOD) -> None:
         """Raise BadInput if the limits of *method* cannot be enforced on this host."""
@@ -202,7 +202,7 @@ class Children:
         variables: Mapping[str, str] = MappingProxyType({}),
         place: Place | None = None,
     ) -> Child:
-        """Start a child, and return it. Raises ChildFailed if its program cannot be started.
+        """Start a child process, and return the child. Raises ChildFailed if its program cannot be started.
 
         variables: added to its environment
         place: where it runs; None for this machine
@@ -216,7 +216,7 @@ class Children:
     def await_lines(
         self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float
     ) -> list[dict[str, Any]]:
-        """Wait for one line from each of the children *speakers*, and return the lines. Each line must have *key*.
+        """Wait for one line from each child in *speakers*, and return the lines. Each line must have the key *key*.
 
         Raises ChildFailed, with the code of *when*, if any child of the cell ends, a line lacks *key*, or the deadline
         passes.
@@ -238,7 +238,7 @@ class Children:
         for child in speakers:
             if key not in lines[child]:
                 fault = message(
-                    "wrote {line} {when}, but the child contract requires {key} there.",
+                    "wrote {line} {when}, but the child contract requires the key {key} in this line.",
                     line=shown(lines[child]),
                     when=when,
                     key=repr(key),
@@ -257,7 +257,7 @@ class Children:
                 self._expect_alive({}, WHILE_SERVING)
 
     def _hear_ready(self, selector: selectors.BaseSelector, patience_s: float | None = None) -> bool:
-        """Read new output of the children. Return whether the other file that the selector watches has ended."""
+        """Read new output of the children. Return whether the input file that the selector also watches has ended."""
         has_ended = False
         for key, _ in selector.select(patience_s):
             child = key.fileobj

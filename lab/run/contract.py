@@ -1,4 +1,4 @@
-"""Checks the lines of children before they are used: each key by itself (core.record), and keys against each other.
+"""Checks the JSON lines that children send: the value of each key, and whether values of several keys agree.
 
 A child may be anybody's program. A line that breaks docs/child-contract.md fails the cell, and does not reach
 result.json. The error names the child.
@@ -30,33 +30,35 @@ HISTOGRAM_KEYS = ("count", "min_ns", "max_ns", "histogram")
 
 
 def addresses(line: Mapping[str, Any], child: Child) -> list[str]:
-    """Return the addresses in a service's ready line. Raises ChildFailed."""
+    """Return the addresses in a service's `ready` line. Raises ChildFailed if they are missing or malformed."""
     _expect(child, line, ("addresses",))
     return _decoded(child, "addresses", line["addresses"], Addresses)
 
 
 def expect_distinct(services: Sequence[Child], sockets: Sequence[Sequence[str]]) -> None:
-    """Raise ChildFailed if two services listen at one address, because chance decides which of them gets a request."""
+    """Raise ChildFailed if two services listen at one address, because either service might get a request."""
     owners: dict[str, Child] = {}
     for child, listening in zip(services, sockets, strict=True):
         for address in listening:
             if address in owners:
                 fault = message(
-                    "listens at {address}, where {other} listens, too.", address=address, other=owners[address].label
+                    "listens at {address}, but {other} also listens at this address.",
+                    address=address,
+                    other=owners[address].label,
                 )
                 raise failed(child, fault)
         owners |= dict.fromkeys(listening, child)
 
 
 def check_done(lines: Sequence[Mapping[str, Any]], children: Sequence[Child], word: str) -> None:
-    """Raise ChildFailed if a child answers `warm` or `reset` with anything but true."""
+    """Raise ChildFailed if a child does not answer the command `warm` or `reset` with true."""
     for line, child in zip(lines, children, strict=True):
         if line[word] is not True:
             raise _unlike(child, word, line[word], message("true"))
 
 
 def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequence[Mapping[str, Any]]) -> None:
-    """Raise ChildFailed if a Python child does not run the expected version. Keep the facts of native programs."""
+    """Raise ChildFailed if a Python child does not run the expected version. Store the facts of native programs."""
     for child, line in zip(children, lines, strict=True):
         expected = child.place.version(runtime)
         _expect(child, line, ("runtime",))
@@ -69,7 +71,7 @@ def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequenc
             raise failed(
                 child,
                 message(
-                    "runs under version {version}, but {expected} was expected.", version=version, expected=expected
+                    "runs Python {version}, but Python {expected} was expected.", version=version, expected=expected
                 ),
             )
         if "program" in facts:
@@ -77,7 +79,7 @@ def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequenc
 
 
 def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
-    """Check a client's result line, and keep it as the child's result. Raises ChildFailed."""
+    """Check a client's result line, and store it as the client's result. Raises ChildFailed."""
     child.result = result = _result(line, child, ClientLine, CLIENT_MUST)
     for name in HISTOGRAMS:
         if name in result:
@@ -85,28 +87,37 @@ def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
     answered, requests, timed = result["answered"], result["requests"], result["latency"]["count"]
     if answered > requests:
         raise _unlike(
-            child, "answered", answered, message("at most {requests}, the number of its requests", requests=requests)
+            child,
+            "answered",
+            answered,
+            message("at most {requests}, the number of the client's requests", requests=requests),
         )
     if result["wrong"] > answered:
         raise _unlike(
-            child, "wrong", result["wrong"], message("at most {answered}, the number of its answers", answered=answered)
+            child,
+            "wrong",
+            result["wrong"],
+            message("at most {answered}, the number of the client's answers", answered=answered),
         )
     # After errors a latency may be missing, or may have come too late.
     if not result["errors"] and timed != answered and not (timed == 0 and "said" in result):
         raise _unlike(
-            child, "latency.count", timed, message("one latency for each of its {answered} answers", answered=answered)
+            child,
+            "latency.count",
+            timed,
+            message("one latency for each of the client's {answered} answers", answered=answered),
         )
 
 
 def take_service_result(child: Child, line: Mapping[str, Any]) -> None:
-    """Check a service's last line, and keep it with the notices of its stderr as its result. Raises ChildFailed."""
+    """Check a service's last line, and store it, with CPython's warnings, as the result. Raises ChildFailed."""
     child.result = _result(line, child, ServiceLine, SERVICE_MUST)
     if notices := child.notices():
         child.result["notices"] = notices
 
 
 def check_times(client: Child, window: TimeWindow, services: int) -> None:
-    """Raise ChildFailed if a client's times lie outside of its window.
+    """Raise ChildFailed if the times that a client reports are outside of its time window.
 
     This includes its slow requests, which must also name an existing service, and its answers by time.
     window: from the client's release to its result line, on the monotonic clock of its host
@@ -123,7 +134,7 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
         start_ns, latency_ns, service_id = request
         if service_id >= services or start_ns + latency_ns > latest_ns:
             accepted = message(
-                "requests to services 0 to {last}, each of which ended at {end} ns or earlier",
+                "requests to services 0 to {last} that ended at {end} ns or earlier",
                 last=services - 1,
                 end=latest_ns,
             )
@@ -134,13 +145,16 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
         least_ns, last_ns = window.start_ns - width_ns, said["start_ns"] + (len(counts) - 1) * width_ns
         if not least_ns <= said["start_ns"] <= last_ns <= latest_ns or sum(counts) > count:
             accepted = message(
-                "at most {count} answers in slices from {low} to {high}", count=count, low=least_ns, high=latest_ns
+                "at most {count} answers, in time slices between {low} and {high} ns",
+                count=count,
+                low=least_ns,
+                high=latest_ns,
             )
             raise _unlike(client, SLICES, said, accepted)
 
 
 def check_load(cell: Cell, system: System, clients: Sequence[Child], services: Sequence[Child]) -> None:
-    """Raise ChildFailed if latencies add up to too much time, a service got no request, or the counts differ."""
+    """Raise ChildFailed if latencies add up to too much time, a service got no request, or request counts differ."""
     shares = "NUM_CONNECTIONS_PER_CLIENT" in cell.reads
     workers = cell.num_connections_per_client if shares else len(services)
     is_known = shares or not system.client  # a system's own client may distribute requests in its own way
@@ -161,7 +175,7 @@ def _check_latencies(clients: Sequence[Child], workers: int) -> None:
         spent_ns = Histogram.from_json(client.result["latency"]).total_ns
         had_ns = workers * (client.result["completion_ns"] + CLOCK_SLACK_NS)
         if spent_ns > had_ns and "said" not in client.result:
-            accepted = message("at most {high} ns, which is the time that its workers had", high=had_ns)
+            accepted = message("at most {high} ns, the total time of the client's workers", high=had_ns)
             raise _unlike(client, "latency.histogram.total_ns", spent_ns, accepted)
 
 
@@ -177,7 +191,8 @@ def _expect_all_asked(clients: Sequence[Child], services: Sequence[Child], worke
     for service in services:
         if service.result.get("counted", True) and not service.result["requests"]:
             fault = message(
-                "got none of the {requests} answered requests, because another process answers at its address.",
+                "got none of the {requests} answered requests, because another process answers at the service's "
+                "address.",
                 requests=answered,
             )
             raise failed(service, fault)
@@ -198,8 +213,8 @@ def _check_sums(clients: Sequence[Child], services: Sequence[Child]) -> None:
     requests = sum(service.result["requests"] for service in services)
     if requests < answered or (requests > answered and not any("said" in client for client in said)):
         raise ChildFailed(
-            "The services counted {requests} answered requests, but the clients counted {answered} answers. "
-            "One of them counts wrongly.",
+            "The services counted {requests} answered requests, but the clients counted {answered} answers. The "
+            "services or the clients count wrongly.",
             requests=requests,
             answered=answered,
         )
@@ -208,7 +223,7 @@ def _check_sums(clients: Sequence[Child], services: Sequence[Child]) -> None:
 def _result(line: Mapping[str, Any], child: Child, kind: type[Any], must: Sequence[str]) -> dict[str, Any]:
     said = line[RESULT]
     if not isinstance(said, dict):
-        raise _unlike(child, RESULT, said, message("an object"))
+        raise _unlike(child, RESULT, said, message("a JSON object"))
     _expect(child, said, must)
     result: dict[str, Any] = _decoded(child, "", {key: said[key] for key in said if key not in OURS}, kind)
     for key in GIL:
@@ -247,7 +262,7 @@ def _refused(child: Child, place: str, value: str, wanted: Arg) -> ChildFailed:
 
 
 def _check_histogram(name: str, summary: Mapping[str, Any], child: Child) -> None:
-    """Raise ChildFailed unless *summary* is a histogram. Percentiles and mean are not read, but computed again."""
+    """Raise ChildFailed unless *summary* is a valid histogram. Its percentiles and mean are ignored and recomputed."""
     try:
         Histogram.check({key: summary[key] for key in HISTOGRAM_KEYS if key in summary})
     except ValueError as error:

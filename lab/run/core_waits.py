@@ -1,4 +1,4 @@
-"""Samples how long threads of a cell wait for a CPU core, and how much CPU time the hypervisor steals.
+"""Samples how long the threads of a cell wait for a CPU core, and how much CPU time the hypervisor steals.
 
 A thread of the orchestrator reads the kernel's counters while the clients send. It uses at most the share COST of one
 core, and adds no work to a request.
@@ -23,7 +23,7 @@ _BUSY, _STOLEN = (0, 1, 2, 5, 6), 7  # columns of /proc/stat: user, nice, system
 
 
 class CumulativeTime:
-    """A total time as a function of the clock, known at sorted moments and interpolated linearly between them.
+    """A cumulative time that is known at sorted moments, and interpolated linearly between the moments.
 
     until_ns: the total up to each of *moments_ns*
     """
@@ -33,7 +33,7 @@ class CumulativeTime:
 
     @classmethod
     def of_spans(cls, spans: Iterable[tuple[int, int]]) -> "CumulativeTime":
-        """Return the time that is covered by at least one of *spans*, which are pairs of start and end in ns."""
+        """Return the cumulative time covered by at least one of *spans*, which are pairs of start and end in ns."""
         moments_ns, until_ns = [0], [0]
         for start_ns, end_ns in sorted(spans):
             if end_ns > (start_ns := max(start_ns, moments_ns[-1])):
@@ -42,7 +42,7 @@ class CumulativeTime:
         return cls(moments_ns, until_ns)
 
     def within_ns(self, start_ns: int, end_ns: int) -> float:
-        """Return how much the total grew from *start_ns* to *end_ns*, in ns."""
+        """Return how much the cumulative time grew from *start_ns* to *end_ns*, in ns."""
         return self._at(end_ns) - self._at(start_ns)
 
     def _at(self, moment_ns: int) -> float:
@@ -54,7 +54,7 @@ class CumulativeTime:
 
 
 class _Threads:
-    """Reads how long the threads of some processes ran on a core, and how long they waited for one."""
+    """A reader of how long the threads of some processes ran on a CPU core, and how long they waited for a core."""
 
     def __init__(self, pids: Sequence[int]) -> None:
         self._pids = pids
@@ -63,7 +63,7 @@ class _Threads:
         self._is_new = True
 
     def look(self) -> tuple[int, int]:
-        """Return how long the threads ran and waited since the previous call, in ns. Raises OSError if too many."""
+        """Return how long the threads ran and waited since the last call, in ns. Raises OSError if too many exist."""
         self._follow()
         ran_ns = waited_ns = 0
         for tid, file in list(self._files.items()):
@@ -107,13 +107,13 @@ class _Threads:
 
 
 class _Machine:
-    """All cores of this machine, with the time that they were busy, and that the hypervisor stole."""
+    """A reader of the time that all cores of this machine were busy, and of the CPU time stolen by the hypervisor."""
 
     def __init__(self) -> None:
         self._last = (0, 0)
 
     def look(self) -> tuple[int, int]:
-        """Return how long the cores were busy and stolen since the previous call, in ns."""
+        """Return the busy time and the stolen time of all cores since the previous call, in ns."""
         with open("/proc/stat", "rb") as file:
             ticks = [int(word) for word in file.readline().split()[1:]]
         now = sum(ticks[column] for column in _BUSY) * _TICK_NS, ticks[_STOLEN] * _TICK_NS
@@ -123,7 +123,7 @@ class _Machine:
 
 
 class CoreWaitSampler:
-    """Samples how long processes wait for a CPU core, by name, during the `with` block. STEAL means stolen time.
+    """A sampler of how long processes wait for a CPU core during the `with` block. The name STEAL means stolen time.
 
     timelines: after the block, by name, the time in which a ready thread had no core; empty if that is unknown
     This time is the smaller of two: the sum of all waits; and the elapsed time multiplied by waited / (ran + waited).
@@ -165,7 +165,7 @@ class CoreWaitSampler:
             self._is_whole = True
 
     def _pause_s(self, spent_ns: int) -> float:
-        """Return the pause before the next sample, in s. It keeps the sampling cost below COST of one core."""
+        """Return the pause before the next sample in s. The pause keeps the sampling cost below COST of one core."""
         elapsed_ns = perf_counter_ns() - self._moments_ns[0]
         return max(SHORTEST_S, (spent_ns / COST - elapsed_ns) / 1e9, elapsed_ns / LOOKS / 1e9)
 

@@ -164,7 +164,7 @@ class StartedService(RunningService):
         if self._is_stopping:
             return
         try:
-            self.command.expect_alive(message("while it was serving"))
+            self.command.expect_alive(message("while it was serving requests"))
         except CommandFailed as failed:
             if self.command.process.returncode < 0 and (self._has_loops or self._workers.has_several_loops):
                 failed = CommandFailed("{failure} {cause}", failure=failed.message, cause=FOREIGN_LOOP)

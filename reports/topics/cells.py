@@ -1,4 +1,4 @@
-"""Show every cell of every block as a line of one table, which can be sorted and filtered."""
+"""Show all cells of a run in one table, which can be sorted and filtered."""
 
 from dataclasses import replace
 from itertools import starmap
@@ -16,11 +16,11 @@ from reports.view import View
 
 PLACE = 200
 OF_SEARCHES = True
-TITLE = message("Every cell")
+TITLE = message("All cells of the run")
 
 
 def section(view: View) -> Section:
-    """Return a table of all cells, in the order in which they ran."""
+    """Return the report's section with a table of all cells, in the order in which the cells ran."""
     names = varying(view.rows)
     cols = [
         col(message("Runtime"), lambda cell: replace(arm(cell.arm, view.looks[cell.arm]), anchor=line_id(cell))),
@@ -34,22 +34,22 @@ def section(view: View) -> Section:
     ]
     filters = (("system", 1), ("arm", 0), ("status", 3 + len(names)))
     how = message(
-        "Each line is one cell in one block, with the figures of result.json. Figures elsewhere on this page link to "
-        "these lines."
+        "Each line of this table shows one cell of one block, with its figures from result.json. Figures elsewhere on "
+        "this page link to these lines."
     )
     cells = table(TITLE, cols, [(NOTHING, view.run.cells)], filters=filters)
     return Section(key="cells", title=TITLE, sentences=(how,), tables=(cells,), folded=True)
 
 
 def _parameter(name: str, view: View) -> Col[CellResult]:
-    """Return the column of a parameter's values."""
+    """Return the table column that shows the values of one parameter."""
     is_numeric = all(type(row.params.get(name, 0)) is int for row in view.rows)
     form = whole if is_numeric else None
     return col(verbatim(name), lambda cell: value_text(cell.params[name]) if name in cell.params else "", form)
 
 
 def _figure(one: Figure, shown: Shown) -> Col[CellResult]:
-    """Return the column of a figure and the raw values to sort it by. Cells without the figure are empty."""
+    """Return the table column of one figure, with raw values for sorting. A cell without the figure has no text."""
 
     def read(cell: CellResult) -> Datum:
         value = one.read(cell)

@@ -1,4 +1,4 @@
-"""Show all comparisons as one forest plot, with a table of the reason for each verdict."""
+"""Show all comparisons of runtimes in one forest plot, with a table of the reasons for their verdicts."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ from reports.statistics.verdict import WORDS
 from reports.view import View
 
 PLACE = 41
-WANTED = message("The effects of version, build and GIL")
+WANTED = message("The effects of the Python version, the build and the GIL")
 COMMAND = all_runtimes_command
 Item = TypeVar("Item")
 
@@ -43,12 +43,12 @@ SIGNS = {
 }
 DECIDED = ("faster", "slower", "equivalent")
 TITLE, STEP, RATIO, VERDICT = message("All comparisons"), message("Step"), message("Ratio [95 %]"), message("Verdict")
-P, FLOOR, DEVIATION = message("p"), message("Noise floor"), message("Standard deviation of a block's ratio")
-DEVIATION_BETWEEN = message("Standard deviation between processes")
+P, FLOOR, DEVIATION = message("p"), message("Noise floor"), message("SD of the ratio between blocks")
+DEVIATION_BETWEEN = message("SD of the ratio between processes")
 
 
 def section(view: View) -> Section:
-    """Return the forest plot, and a collapsed table with the reason for each verdict."""
+    """Return the report's section on comparisons: a forest plot, and a collapsed table of the reasons for verdicts."""
     settings = of_settings(view.compared, view)
     shown = forest(TITLE, settings, lambda one: one, view.traces.of, [step_col(view)])
     return Section(  # the first screen has the only setting already
@@ -57,14 +57,15 @@ def section(view: View) -> Section:
 
 
 def _caption() -> Message:
-    """Return a text that explains a forest plot and the signs of the verdicts."""
+    """Return the caption of a forest plot. It explains the marks of the plot and the signs of the verdicts."""
     reading = message(
-        "Ratio of throughputs with its 95 % interval. To the right of 1, the newer side is faster. The grey band is "
-        "A/A: the same runtime measured twice. Filled marks have a verdict, hollow marks have none. All rows share one "
-        "logarithmic scale."
+        "Throughput of the newer side divided by that of the older side, with a 95 % interval. To the right of 1, the "
+        "newer side is faster. The grey band shows the noise (A/A): the same runtime measured twice. Filled marks have "
+        "a verdict, hollow marks have none. All rows share one logarithmic scale."
     )
     few = message(
-        "Parentheses show the range of the blocks, because fewer than {count} blocks allow no interval.",
+        "With fewer than {count} blocks, parentheses show the lowest and the highest ratio of the blocks, because an "
+        "interval needs more blocks.",
         count=FEWEST_FOR_INTERVAL,
     )
     signs = listed(_sign_and_word(verdict) for verdict in SIGNS)
@@ -79,7 +80,7 @@ def forest(
     first: Sequence[Col[Item]],
     last: Sequence[Col[Item]] = (),
 ) -> Table:
-    """Return a forest plot with a line for each item: its interval as a drawing and in figures, and its verdict.
+    """Return a forest plot as a table. Each line draws a comparison's interval and shows its ratio and verdict.
 
     comparison, cells: return the comparison of an item, and the cells that it comes from
     first, last: the columns before and after these
@@ -106,7 +107,7 @@ def forest(
 
 
 def ratio_scale(compared: Sequence[Comparison]) -> Strip:
-    """Return a scale that shows all ratios and, up to a limit, their intervals. The limit keeps the scale readable."""
+    """Return a scale that fits all ratios and their intervals. Very wide intervals do not fit completely."""
     ratios = [1.0, *(one.ratio for one in compared if one.ratio)]
     ends = [end for one in compared for end in (one.low, one.high) if end is not None and isfinite(end)]
     scale = Strip(
@@ -118,7 +119,7 @@ def ratio_scale(compared: Sequence[Comparison]) -> Strip:
 
 
 def _ticks(scale: Strip) -> list[float]:
-    """Return round ratios for the ticks of a scale, at most MOST_TICKS if possible."""
+    """Return round numbers for the ticks of a scale of ratios: at most MOST_TICKS, if possible."""
     shown = [[value for value in values if scale.low <= value <= scale.high] for values in TICKS]
     return next((values for values in shown if len(values) <= MOST_TICKS), shown[-1])
 
@@ -129,7 +130,7 @@ def _sign_and_word(verdict: str) -> Message:
 
 
 def ratio_datum(comparison: Comparison, cells: str = "", figure: str = "ratio") -> Datum:
-    """Return the ratio of a comparison with its interval. If there are few blocks, the range replaces the interval."""
+    """Return the ratio of a comparison with its interval, or with the range over the blocks if there are few blocks."""
     return detail_datum(vars(comparison), comparison, cells, figure)
 
 
@@ -141,13 +142,13 @@ def detail_datum(
     name: str = "ratio",
     form: Form = ratio,
 ) -> Datum:
-    """Return the figure *name* of *known*, a detail of a comparison, with its interval or range."""
+    """Return one figure of a comparison with its interval or range. *known* maps names such as *name* to numbers."""
     ends = {end: known.get(end) for end in ("low", "high")}
     return number(known.get(name), form, cells, figure, is_range=comparison.is_range, **ends)
 
 
 def _strip(comparison: Comparison, scale: Strip) -> Strip:
-    """Return the drawing of a ratio and its interval on a scale, with the band of A/A."""
+    """Return a drawing of a comparison on *scale*: the ratio, its interval and the noise band of A/A."""
     value, low, high, floor = comparison.ratio, comparison.low, comparison.high, comparison.noise_floor
     state = comparison.verdict if comparison.verdict in DECIDED else "open"
     return replace(
@@ -160,23 +161,23 @@ def _strip(comparison: Comparison, scale: Strip) -> Strip:
 
 
 def more_blocks(compared: Iterable[Comparison]) -> list[int]:
-    """Return how many more blocks each comparison without a verdict needs."""
+    """Return the numbers of additional blocks that comparisons without a verdict need."""
     return [one.blocks_needed - one.blocks for one in compared if one.blocks_needed]
 
 
 def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:
-    """Return the name of each setting and its comparisons. Those for all settings together are first."""
+    """Return the comparisons by the name of their setting. Comparisons for all settings together come first."""
     means_first = sorted(compared, key=lambda one: one.system != OVER_ALL)
     return [*grouped(means_first, lambda one: view.settings.name(one.system, one.params)).items()]
 
 
 def step_col(view: View) -> Col[Comparison]:
-    """Return the column of steps. Each step links to its cells."""
+    """Return the table column that names the step of each comparison and links to the compared cells."""
     return col(STEP, lambda one: words(one.label, cells=view.traces.of(one), leads=True))
 
 
 def why_col() -> Col[Comparison]:
-    """Return the column with the reason for a verdict, and with what limits its figures."""
+    """Return the table column with the reason for each verdict and the limitations of its figures."""
     return col(message("Why"), lambda one: listed([one.why, *one.limits], SEMICOLON))
 
 
@@ -198,5 +199,5 @@ def _reasons(view: View) -> Table:
         col(DEVIATION_BETWEEN, lambda one: one.noise.get("between"), percent, of, "noise"),
         why_col(),
     ]
-    name = message("Reason, p value and noise floor of each comparison")
+    name = message("Reason for the verdict, p value and noise floor of each comparison")
     return table(name, cols, [(NOTHING, view.compared)], kind="reasons", folded=True)

@@ -1,4 +1,4 @@
-"""Show completion time or throughput of every setting and arm as bars, with a mark for each block.
+"""Show completion time or throughput as bars: one bar per setting and arm, with a mark for each block.
 
 The results of the seed project stand beside them.
 """
@@ -19,7 +19,7 @@ ROOM = 1.04
 
 
 def section(view: View) -> Section:
-    """Return the bars. An experiment with its own view draws its contestants itself, so it has no bars here."""
+    """Return the report's section with the bars. An experiment with its own view has no bars in this section."""
     seed = () if view.is_timed else (seed_comparison(view),)
     drawn = () if view.plan.view or not any(row.figures for row in view.rows) else (figure(view),)
     return Section(key="completion", title=_title(view), figures=drawn, parts=seed, folded=True)
@@ -30,15 +30,16 @@ def _title(view: View) -> Message:
 
 
 def figure(view: View) -> Figure:
-    """Return a panel for each setting, with a bar for each arm. Settings of the same work share one scale."""
+    """Return a figure with a panel per setting and a bar per arm. Settings with the same work share one scale."""
     how = view.measure
     caption = message(
-        "Time that a client process needs for all its requests: median over the clients, then over the blocks. Marks "
-        "show single blocks. Less is better."
+        "Bars show the time that a client process needs for all its requests: median over the clients, then over the "
+        "blocks. Marks show single blocks. Less is better."
     )
     if view.is_timed:
         caption = message(
-            "Requests answered per second: median over the blocks. Marks show single blocks. More is better."
+            "Bars show requests answered per second, as the median over the blocks. Marks show single blocks. More is "
+            "better."
         )
     panels = tuple(
         Panel(
@@ -54,7 +55,7 @@ def figure(view: View) -> Figure:
 
 
 def _bars(rows: Sequence[Row], view: View) -> tuple[Curve, ...]:
-    """Return a bar for the median of each row. A row without figures shows its state instead."""
+    """Return a bar for the median of each result row. A row without figures shows a state such as failed."""
     how, bars = view.measure, []
     for place, row in enumerate(rows):
         look, state = view.looks[row.runtime], Span(y=place, start=0.0, end=0.0, text=STATES[row.state])

@@ -1,4 +1,4 @@
-"""Build the sections of experiments that rank systems, the contestants, by requests per second."""
+"""Build the report sections of experiments that rank systems (the contestants) by requests per second."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -30,7 +30,7 @@ KEY = "record"
 RATE = "requests_per_s"  # the figure's name on the page
 REQUESTS_S = message("requests/s")
 ANSWERED = message("answered requests/s")
-NOTHING_MEASURED = message("Nothing was measured.")
+NOTHING_MEASURED = message("No system was measured.")
 CPU = message("CPU [us]")
 MEDIANS: dict[str, tuple[Message, dict[str, Any]]] = {  # by figure of a row: head and other fields of its column
     "p50_ns": (message("p50 [us]"), {}),
@@ -38,12 +38,12 @@ MEDIANS: dict[str, tuple[Message, dict[str, Any]]] = {  # by figure of a row: he
     "service_cpu_ns_per_request": (message("service CPU [us/request]"), {"over": message("service"), "brief": CPU}),
     "client_cpu_ns_per_request": (message("client CPU [us/request]"), {"over": message("client"), "brief": CPU}),
 }
-PLACES = (message("First"), message("Second"), message("Last"))
+PLACES = (message("Fastest"), message("Second fastest"), message("Slowest"))
 ANSWERS = {  # by the number of contestants that are named
     1: message("{first} serves {rate} requests/s."),
     2: message("{first} is fastest with {rate} requests/s. {second} follows with {second_rate}."),
     3: message(
-        "{first} is fastest with {rate} requests/s. {second} follows with {second_rate}, and {last} is last with "
+        "{first} is fastest with {rate} requests/s. {second} follows with {second_rate}, and {last} is slowest with "
         "{last_rate}."
     ),
 }
@@ -60,7 +60,7 @@ def contest_section(
     sentences: Iterable[Message],
     view: View,
 ) -> Section:
-    """Return a section that ranks contestants: the fastest of them, sentences, figures, and a table of all."""
+    """Return a report section that ranks contestants, with sentences, figures and a table of all contestants."""
     every = (*sentences, *absent_sentences(view))
     name, groups = message("All contestants"), [(contest.label, contest.standings) for contest in contests]
     bars = bar_col(attrgetter("rate"), [standing for contest in contests for standing in contest.standings])
@@ -82,14 +82,14 @@ def contest_section(
 
 
 def name_col(head: Message, name: Callable[[Standing], Message] = attrgetter("name")) -> Col[Standing]:
-    """Return the column of the contestants' names, which link to their cells."""
+    """Return the table column of the contestants' names. Each name links to the contestant's cells."""
     return col(head, lambda standing: words(name(standing), cells=standing.cells, leads=True))
 
 
 def number_col(
     head: Message, read: Callable[[Standing], CellValue], form: Form, figure: str = "", **more: Any
 ) -> Col[Standing]:
-    """Return a column of numbers of contestants, with '-' for None and 0.
+    """Return a table column with a number for each contestant. None and 0 are shown as '-'.
 
     more: other fields of Column
     """
@@ -100,7 +100,7 @@ RATES = number_col(REQUESTS_S, attrgetter("rate"), whole, RATE)
 
 
 def median_cols(**ranks: int) -> Iterator[Col[Standing]]:
-    """Yield table columns with medians over the blocks, for the given keys of MEDIANS.
+    """Yield a table column with the median over the blocks for each given key of MEDIANS.
 
     ranks: which columns a narrow terminal leaves out first, by key
     """
@@ -114,7 +114,7 @@ def _median(key: str, standing: Standing) -> float | None:
 
 
 def mean_ns(histograms: Iterable[Mapping[str, Any]]) -> float | None:
-    """Return the median over the blocks of the mean latency.
+    """Compute the mean latency of each block, and return the median of these means in ns.
 
     histograms: one for each block, as result.json has them
     """
@@ -123,7 +123,7 @@ def mean_ns(histograms: Iterable[Mapping[str, Any]]) -> float | None:
 
 
 def bar_col(read: Callable[[Item], float], items: Iterable[Item]) -> Col[Item]:
-    """Return a column of bars for a table on a terminal, with one scale for all *items*."""
+    """Return a column of bars for a table on a terminal. The bars of all *items* share one scale."""
     most = max(map(read, items), default=1.0)
     return col(
         NOTHING,
@@ -133,27 +133,27 @@ def bar_col(read: Callable[[Item], float], items: Iterable[Item]) -> Col[Item]:
 
 
 def rate_words(row: Row) -> Message:
-    """Return the requests/s of a row, as an argument for a sentence."""
+    """Return the requests/s of a result row as text for a sentence."""
     return traced(whole(rate(row)), of_row(row), RATE)
 
 
 def share_words(share: Estimate | None, row: Row) -> Message:
-    """Return a share with its interval, as an argument for a sentence."""
+    """Return a share and its interval as text for a sentence."""
     return traced(estimate(share, hundredths) if share else ABSENT, of_row(row))
 
 
 def named_rate(standing: Standing) -> dict[str, Any]:
-    """Return a contestant's name and requests/s, as arguments for a sentence."""
+    """Return a contestant's name and requests/s as the arguments of a message."""
     return {"name": standing.name, "rate": rate_words(standing.row)}
 
 
 def label_sentences(contests: Iterable[Contest], sentence: Callable[[Contest], Message]) -> list[Message]:
-    """Return, for each contest, its label and the text that the function *sentence* returns for it."""
+    """Call *sentence* for each contest, and return the sentences with the labels of their contests."""
     return [about(text, contest.label) for contest in contests if (text := sentence(contest))]
 
 
 def answer(contest: Contest) -> Message:
-    """Return a sentence that names the fastest, the second and the last contestant with their requests/s."""
+    """Return a sentence with the names and requests/s of the fastest, second-fastest and slowest contestants."""
     named = _podium(contest)
     args: dict[str, Any] = {}
     for (who, how_fast), standing in zip(NAMED, named, strict=False):
@@ -162,7 +162,7 @@ def answer(contest: Contest) -> Message:
 
 
 def podiums(contests: Sequence[Contest]) -> Table:
-    """Return a table of the fastest, the second and the last contestant of each contest."""
+    """Return a table of the fastest, second-fastest and slowest contestants of each contest."""
 
     def place(standing: Standing) -> Message:
         return PLACES[min(standing.ranked.index(standing.row), 2)]
@@ -177,7 +177,7 @@ def _podium(contest: Contest) -> Sequence[Standing]:
 
 
 def throughput(contests: Iterable[Contest], view: View) -> Figure:
-    """Return bars of requests/s, with a panel for each contest."""
+    """Return a bar chart of requests/s with a panel for each contest."""
     panels = []
     for contest in contests:
         most = 1.04 * _highest_rate([contest])
@@ -192,13 +192,13 @@ def throughput(contests: Iterable[Contest], view: View) -> Figure:
     return Figure(
         key="throughput",
         title=message("Requests per second"),
-        caption=message("Bars show the median over the blocks, marks show single blocks. More is better."),
+        caption=message("Bars show requests/s: the median over the blocks. Marks show single blocks. More is better."),
         panels=tuple(panels),
     )
 
 
 def _highest_rate(contests: Iterable[Contest]) -> float:
-    """Return the highest requests/s of any block."""
+    """Return the highest requests/s that any contestant reached in any block."""
     return max(
         requests_per_s(cell) for contest in contests for standing in contest.standings for cell in standing.row.good
     )
@@ -209,7 +209,7 @@ def _spot(place: float, standing: Standing) -> Spot:
 
 
 def sweeps(contests: Sequence[Contest], view: View) -> Iterator[Figure]:
-    """Yield a figure for each numeric parameter that varies while the other parameters stay the same."""
+    """Yield a chart of requests/s for each integer parameter that varies while other parameters stay the same."""
     for name in dict.fromkeys(name for contest in contests for name in contest.setting):
         groups = grouped((one for one in contests if name in one.setting), methodcaller("label_without", name))
         panels = {label: along for label, along in groups.items() if len(along) > 1}
@@ -218,7 +218,7 @@ def sweeps(contests: Sequence[Contest], view: View) -> Iterator[Figure]:
 
 
 def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: View) -> Figure:
-    """Return the figure of a parameter: a panel for each combination of the others, and a line for each contestant."""
+    """Return a chart of requests/s by *parameter*, with a line per contestant and a panel per other setting."""
     shown = [contest for along in panels.values() for contest in along]
     places = places_of(contest.setting[parameter] for contest in shown)
     names = {id(standing.row): standing.name for contest in shown for standing in contest.standings}
@@ -239,13 +239,13 @@ def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: Vi
     return Figure(
         key=f"throughput-{parameter.lower()}",
         title=message("Requests per second by {parameter}", parameter=parameter),
-        caption=message("Lines show the median over the blocks, marks show single blocks. More is better."),
+        caption=message("Lines show requests/s: the median over the blocks. Marks show single blocks. More is better."),
         panels=tuple(made),
     )
 
 
 def published(name: Message, text: str, **more: Any) -> Table:
-    """Return a table from published figures. The head of the first column is translated, other heads are not.
+    """Return a table of figures that others have published. Only the head of the first column is translated.
 
     text: a line of heads, then the lines of the table, with two or more spaces between columns
     more: other fields of Table
@@ -267,7 +267,7 @@ def absent_sentences(view: View) -> list[Message]:
 
 
 def by_reason(absences: Iterable[Absent], view: View) -> dict[Message, Message]:
-    """Return the systems that were not measured, by reason: 'Netty (Java); uvloop under 3.11, 3.14t'."""
+    """Return the systems that were not measured as text by reason: 'Netty (Java); uvloop under 3.11, 3.14t'."""
     reasons = grouped(absences, attrgetter("reason")).items()
     return {
         reason: listed(
@@ -280,7 +280,7 @@ def by_reason(absences: Iterable[Absent], view: View) -> dict[Message, Message]:
 
 
 def _under(system: str, runtimes: Sequence[str], view: View) -> Message:
-    """Return a system with its runtimes. A native program has no runtime."""
+    """Return the title of a system and its runtimes as text. A native program has no runtime."""
     title = message("system {system}", system=system) if system.isdigit() else titled(system, view.titles)
     under = message("{system} under {runtimes}", system=title, runtimes=listed(runtimes))
     return title if runtimes == [NATIVE] else under

@@ -19,7 +19,7 @@ LEAST_US = 0.5  # smaller changes are not reported
 
 
 def section(view: View) -> Section:
-    """Return the costs of every row, the largest changes at each step, and the profiles by perf."""
+    """Return the report's section on the time per request: all rows, the largest changes by step, and perf profiles."""
     arm: Col[Row] = arm_col(attrgetter("runtime"), view.looks, of_row)
     more = table(
         message("Waiting for a core, context switches and memory"),
@@ -28,18 +28,18 @@ def section(view: View) -> Section:
         folded=True,
         caption=message(
             "Core wait is the time in which threads were ready to run but had no core, in us per request. Switches are "
-            "voluntary and involuntary context switches of the service, per request. Memory is the sum of all "
-            "processes of a side. All figures are medians over the blocks."
+            "voluntary and involuntary context switches of the service, per request. Memory is the sum over all "
+            "service processes, or over all client processes. All figures are medians over the blocks."
         ),
     )
     profiles = tuple(  # perf ran in extra cells, which the other figures do not include
-        message("perf: {profile}", profile=view.settings.profiled(profile))
+        message("perf profile: {profile}", profile=view.settings.profiled(profile))
         for profile in view.run.profiles
         if profile.get("kind", "perf") == "perf"
     )
     return Section(
         key="costs",
-        title=message("Where the time goes"),
+        title=message("Where the time of a request goes"),
         sentences=profiles,
         tables=(_times(arm, view), more, _largest_changes(view)),
         terminal=profiles,
@@ -52,7 +52,7 @@ def _col(cost: Cost) -> Col[Row]:
 
 
 def _times(arm: Col[Row], view: View) -> Table:
-    """Return a table with a stacked bar for each arm. Each setting has its own scale."""
+    """Return a table with a stacked bar of the time per request for each arm. Each setting has its own scale."""
     timed = [(head, [row for row in rows if row.figures]) for head, rows in view.named_groups]
     longest = {id(row): max(sum(_parts(each).values()) for each in rows) or 1.0 for _, rows in timed for row in rows}
 
@@ -65,34 +65,34 @@ def _times(arm: Col[Row], view: View) -> Table:
         return Datum(strip=strip, cells=of_row(row))
 
     return table(
-        message("Where the time goes"),
+        message("Where the time of a request goes"),
         [arm, col(NOTHING, bar, is_strip=True), *map(_col, TIMES)],
         timed,
         kind="stacks",
         key="stacks",
         keys=(
             ("s0", message("calc")),
-            ("s1", message("other user time")),
+            ("s1", message("user time without calc")),
             ("s2", message("kernel")),
             ("s3", message("waiting")),
         ),
         caption=message(
-            "Time per request in us, as medians over the blocks. Calc is the calculation loop. User and kernel are "
-            "the service's user and kernel time; in the bars, user time is without calc. Waiting is the time from "
-            "sending a request until its handler starts, sampled from one request in 64. Calc and waiting are wall "
-            "time, user and kernel are CPU time, so the sum is not a latency."
+            "Time per request in us, as medians over the blocks. Calc is the time in the calculation loop. User and "
+            "kernel are the service's CPU time in user and kernel mode. In the bars, user time excludes calc. Waiting "
+            "is the time from sending a request until its handler starts, sampled from one request in 64. Calc and "
+            "waiting are wall time, user and kernel are CPU time, so their sum is not the latency."
         ),
     )
 
 
 def _parts(row: Row) -> dict[str, float]:
-    """Return the time per request in us, by part. User time includes the calc loop, so only the rest is `user`."""
+    """Return the parts of the time per request in us. The part `user` is user time without the calc loop."""
     calc, user, kernel, waiting = (cost.of(row.good) or 0.0 for cost in (CALC, USER, KERNEL, WAITING))
     return {"calc": calc, "user": max(0.0, user - calc), "kernel": kernel, "waiting": waiting}
 
 
 def _largest_changes(view: View) -> Table:
-    """Return a table with the two times that changed most at each step of a setting."""
+    """Return a table with the two parts of the time per request that changed most at each step of each setting."""
     rows = {(*row.key, row.runtime): row for row in view.rows}
     lines = []
     for comparison in view.compared:
@@ -102,14 +102,14 @@ def _largest_changes(view: View) -> Table:
             name = view.settings.name(comparison.system, comparison.params)
             step = f"{comparison.denominator} → {comparison.numerator}"
             lines.append((name, step, words(moved, cells=view.traces.of(comparison))))
-    heads = (message("Setting"), message("Step"), message("What changed most"))
+    heads = (message("Setting"), message("Step"), message("Largest time changes"))
     return plain_table(
-        message("What changed most at each step, per request"), heads, lines, kind="reasons", folded=True
+        message("Largest changes in the time per request, by step"), heads, lines, kind="reasons", folded=True
     )
 
 
 def _changes_of_row(before: Row, after: Row) -> Message:
-    """Return the two times of a request that changed most from *before* to *after*, or nothing if none changed."""
+    """Return text on the two times per request that changed most from *before* to *after*; empty if none changed."""
     both = [(cost.time, cost.of(before.good), cost.of(after.good)) for cost in (*TIMES, *MORE) if cost.time]
     changes = [
         (abs(new - old), message("{time} {before:.1f} → {after:.1f} us", time=time, before=old, after=new))

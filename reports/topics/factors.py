@@ -1,4 +1,4 @@
-"""Show the two factors of a step's ratio, and the throughput that the services could reach without clients."""
+"""Show the two factors of each throughput ratio, and the possible throughput without clients on the same cores."""
 
 from collections.abc import Iterable
 
@@ -15,20 +15,20 @@ PLACE = 20
 # The sentence of a setting is about the first of these steps that the setting has.
 STEPS = ("lock", "jit", "other", "whole", "build", "version", "patch")
 FACTORS = {"cores_used": message("Cores used"), "cpu_per_request": message("Requests per CPU second")}
-SIDES = {"": message("both sides"), "service": message("service"), "client": message("client")}
-ARMS = {"denominator": message("before [requests/s]"), "numerator": message("after [requests/s]")}
+SIDES = {"": message("services and clients"), "service": message("service"), "client": message("client")}
+ARMS = {"denominator": message("before step [requests/s]"), "numerator": message("after step [requests/s]")}
 HOW = {  # whether the capacity of the services was measured
-    True: message("Measured: the native clients had cores of their own and did not use them fully."),
+    True: message("This throughput was measured: the native clients had separate cores and did not use them fully."),
     False: message(
-        "Estimated for all cores that the services can use, with the measured CPU time per request. With a GIL, each "
-        "process can use one core. Without a GIL, each worker thread can use one core. Use --pin and --client-runtime "
-        "native to measure it."
+        "This throughput is an estimate: the number of cores that the services can use, divided by the measured CPU "
+        "time per request. With a GIL, each process can use one core. Without a GIL, each worker thread can use one "
+        "core. Use --pin and --client-runtime native to measure the throughput."
     ),
 }
 
 
 def section(view: View) -> Section:
-    """Return the factors of each step, and the throughput that the services of each setting could reach alone."""
+    """Return the report's section on the factors of throughput ratios, and on the throughput without clients."""
     steps = [one for one in view.compared if one.step != "aa"]
     factored = of_settings((one for one in steps if one.factors), view)
     alone = of_settings((one for one in steps if one.capacity), view)
@@ -43,29 +43,34 @@ def section(view: View) -> Section:
     caption = listed(_how(one for _, some in alone for one in some), SENTENCES)
     return Section(
         key="factors",
-        title=message("The factors of each ratio"),
+        title=message("The factors of each throughput ratio"),
         sentences=(*(_sentence(one, view) for one in shown), *_how(shown)),
         tables=(
-            table(message("Factors of each step"), parts, factored),
-            table(message("Throughput that the services could reach alone"), rates, alone, caption=caption),
+            table(message("Factors of the throughput ratio of each step"), parts, factored),
+            table(
+                message("Throughput that the services could reach without clients on their cores"),
+                rates,
+                alone,
+                caption=caption,
+            ),
         ),
         notes=(
             message(
-                "Throughput = cores used x requests per CPU second, so the ratio of a step is the product of these "
-                "two ratios. Above 1, more cores were in use, or a request took less CPU time. The ratios are paired "
-                "by block and have 95 % intervals."
+                "Throughput = cores used x requests per CPU second, so the throughput ratio of a step is the product "
+                "of the ratios of these two factors. A ratio above 1 means that more cores were in use, or that a "
+                "request took less CPU time. The ratios are paired by block and have 95 % intervals."
             ),
         ),
     )
 
 
 def _how(known: Iterable[Comparison]) -> list[Message]:
-    """Return whether the capacities were measured or estimated, and how."""
+    """Return notes that say whether the throughput without clients was measured or estimated, and how."""
     return [HOW[measured] for measured in dict.fromkeys(one.capacity["measured"] for one in known)]
 
 
 def _sentence(one: Comparison, view: View) -> Message:
-    """Return the throughput that the services could reach alone on both sides of a step."""
+    """Return a sentence on the throughput that the services could reach without clients, before and after a step."""
     before, after = (whole(one.capacity[arm]["requests_per_s"]) for arm in ARMS)
     sentence = message(
         "{setting}: without clients on the same cores, the services could serve {after} requests/s on {numerator} and "
@@ -81,7 +86,7 @@ def _sentence(one: Comparison, view: View) -> Message:
 
 
 def _factor_col(side: str, name: str, view: View) -> Col[Comparison]:
-    """Return the column of one factor of the throughput (cores, CPU time), for services, clients or both."""
+    """Return the table column of one factor of throughput (cores or CPU time), for services, clients or both."""
 
     def read(one: Comparison) -> Datum:
         factors = one.factors[side] if side else one.factors
@@ -91,7 +96,7 @@ def _factor_col(side: str, name: str, view: View) -> Col[Comparison]:
 
 
 def _arm_cols(arm: str, view: View) -> list[Col[Comparison]]:
-    """Return the columns of the throughput that the services of an arm could reach alone, and of their cores."""
+    """Return two table columns for an arm: the possible throughput without clients, and the cores of the services."""
     of = view.traces.of
 
     def rate(one: Comparison) -> Datum:

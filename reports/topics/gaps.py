@@ -1,4 +1,4 @@
-"""List what was not measured: runtimes, cells, noise and blocks of the plan, and other topics. Each has a command."""
+"""List what a run did not measure, such as missing runtimes and cells, with the command that measures each item."""
 
 from collections.abc import Iterator
 
@@ -19,27 +19,27 @@ BUILD = f"{PROGRAM} native"
 
 
 def missing(view: View) -> Section:
-    """Return a section of what the plan asks for but the run did not measure."""
+    """Return a section that lists the parts of the plan that the run did not measure."""
     gaps = [*_gaps(view)]
     none = message("Everything in the plan was measured.")
     return Section(key="gaps", title=TITLE, sentences=() if gaps else (none,), tables=(_table(gaps),))
 
 
 def elsewhere(view: View) -> Section:
-    """Return a folded section of topics that this run did not measure although reports can show them."""
+    """Return a collapsed section that lists the topics of a report that this run did not measure."""
     gaps = lacking(view)
-    title = message("What other runs can measure, with the commands ({count})", count=len(gaps))
+    title = message("Topics that other runs can measure, with their commands ({count})", count=len(gaps))
     return Section(key="elsewhere", title=title, tables=(_table(gaps),), folded=True)
 
 
 def _table(gaps: list[Gap]) -> Table:
-    """Return a table of what was not measured, with the command that measures each item."""
-    heads = (message("What"), message("Command that measures it"))
+    """Return a table of items that were not measured, with the command that measures each item."""
+    heads = (message("Not measured"), message("Command for the measurement"))
     return plain_table(TITLE, heads, [(what, words(command, code=True)) for what, command in gaps], kind="gaps")
 
 
 def _gaps(view: View) -> Iterator[Gap]:
-    """Yield what the plan asks for but the run did not measure, with the command that measures it."""
+    """Yield each part of the plan that the run did not measure, with the command that measures this part."""
     run, again = view.run, command_line(view.run)
     for name in run.missing:
         yield message("Runtime {runtime}: not found", runtime=name), _installation(name, again)
@@ -49,12 +49,15 @@ def _gaps(view: View) -> Iterator[Gap]:
             yield message("{systems}: {reason}", systems=systems, reason=reason), command
     unfinished = sum(max(0, row.planned - len(row.cells)) for row in view.rows)
     if unfinished:
-        yield plural("{count} cell of the plan", "{count} cells of the plan", count=unfinished), resume_command(run)
+        yield (
+            plural("{count} unmeasured cell of the plan", "{count} unmeasured cells of the plan", count=unfinished),
+            resume_command(run),
+        )
     compared = [comparison for comparison in view.comparisons if comparison.step != "aa"]
     if compared and len(compared) == len(view.comparisons):
         yield message("The noise floor: the same runtime measured twice (A/A)"), f"{again} --aa"
     if more := more_blocks(answering(compared)):
-        blocks = message("More blocks for the missing verdicts; their number is an estimate")
+        blocks = message("More blocks for comparisons without a verdict (estimated number)")
         yield blocks, more_blocks_command(run, max(more))
 
 

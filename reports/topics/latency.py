@@ -1,4 +1,4 @@
-"""Show latency by percentile as HDR histograms do: a panel for each setting, a curve for each arm."""
+"""Show latency by percentile, like plots of HDR histograms, with a panel per setting and a curve per arm."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil, log10
@@ -28,7 +28,7 @@ Points = Sequence[tuple[float, float]]
 
 
 def section(view: View) -> Section:
-    """Return curves, percentiles and their comparisons. The section is empty if too few requests were timed."""
+    """Return the report's section on latency percentiles. It is empty if too few requests were timed."""
     curves = {id(row): [point for point in curve(row.latency) if point[0] >= LEFT_EDGE] for row in view.rows}
     if not any(curves.values()):
         return Section(key="latency", title=TITLE)
@@ -42,24 +42,24 @@ def section(view: View) -> Section:
 
 
 def _tails(view: View) -> Table:
-    """Return a table of each step's ratios of percentiles. Steps for all settings together are first."""
+    """Return a table of the ratios of latency percentiles at each step. Steps for all settings together come first."""
     known = of_settings((one for one in view.compared if one.tails), view)
     cols = [step_col(view)]
     for name, shown in TAILS.items():
         cols += _tail_cols(name, shown, view)
     return table(
-        message("Comparison of percentiles"),
+        message("Comparison of latency percentiles"),
         cols,
         known,
         caption=message(
-            "Ratio of latencies, older side / newer side, paired by block. Above 1, the newer side has lower latency. "
-            "The verdicts are adjusted for the number of comparisons in this table."
+            "Latency of the older side divided by that of the newer side, paired by block. Above 1, the newer side has "
+            "lower latency. The verdicts are adjusted for the number of comparisons in this table."
         ),
     )
 
 
 def _tail_cols(name: str, shown: str, view: View) -> list[Col[Comparison]]:
-    """Return the columns of a percentile's ratio and verdict.
+    """Return two table columns for a latency percentile: the ratio, and the verdict on this ratio.
 
     shown: the name of the percentile
     """
@@ -75,7 +75,7 @@ def _tail_cols(name: str, shown: str, view: View) -> list[Col[Comparison]]:
 
 
 def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
-    """Return the figure of all curves. All panels have the same scales."""
+    """Return the figure with the latency curves of all rows. All panels have the same scales."""
     points = [point for points in curves.values() for point in points]
     furthest, values = max(x for x, _ in points) * GAP, [y for _, y in points]
     nines = [10.0**place for place in range(1, ceil(log10(furthest)) + 1)]
@@ -86,8 +86,9 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
         key="latency",
         title=TITLE,
         caption=message(
-            "Both axes are logarithmic: 90 %, 99 % and 99.9 % are equally far apart. A curve ends where only 10 "
-            "requests were slower. Marks show 50, 90, 99, ... %. Less is better."
+            "Both axes are logarithmic, so 90 %, 99 % and 99.9 % are equally far apart. Each curve ends at the "
+            "percentile that only 10 requests exceeded. Marks show the percentiles 50, 90, 99 and so on. Lower latency "
+            "is better."
         ),
         panels=tuple(
             Panel(
@@ -103,7 +104,7 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
 
 
 def _curve(row: Row, points: Points, view: View) -> Curve:
-    """Return the line of a row's latency, with marks at 50, 90, 99, ... %."""
+    """Return the curve of a row's latency by percentile, with marks at the percentiles 50, 90, 99 and so on."""
     marks = (
         Mark(x=x, y=y, tip=tip(f"{row.runtime} p{100 - 100 / x:g}", f"{y:,.4g} us"), cells=of_row(row))
         for x, y in percentiles(row.latency)
@@ -112,7 +113,7 @@ def _curve(row: Row, points: Points, view: View) -> Curve:
 
 
 def _table(view: View) -> Table:
-    """Return a table of the percentiles of each row."""
+    """Return a table of the latency percentiles of each result row."""
     cols = [
         arm_col(attrgetter("runtime"), view.looks, of_row),
         *(_percentile_col(name, place) for name, place in PERCENTILES.items()),

@@ -1,4 +1,4 @@
-"""Show the machine's limit: the share of a native service's requests/s that each Python service reaches."""
+"""Compare each Python service with the machine's limit, which is the requests/s of a native service."""
 
 from collections.abc import Iterator
 from operator import attrgetter
@@ -18,7 +18,7 @@ from reports.statistics.stats import Estimate
 from reports.view import View
 
 PLACE = 70
-TITLE = message("The machine's limit")
+TITLE = message("The machine's throughput limit")
 ALWAYS_NAMED = "CALC_TARGET"
 CLIENTS = {  # in a table and in a sentence, by whether they are native
     True: (message("native"), message("the native client")),
@@ -26,13 +26,13 @@ CLIENTS = {  # in a table and in a sentence, by whether they are native
 }
 HOW = message(
     "The machine's limit is the throughput of a Rust service with the same protocol and the same calculation, called "
-    "by the native load generator. Python clients take CPU time from the service. With --client-runtime native, the "
-    "native load generator calls every service, so the share depends on the service alone."
+    "by the native load generator. If Python clients call a service, they take CPU time from it. With --client-runtime "
+    "native, the native load generator calls every service, so the share depends on the service alone."
 )
 
 
 class Share(NamedTuple):
-    """The throughput of a row as a share of that of the native service with the same parameters.
+    """The throughput of a Python service as a share of a native service's throughput with the same parameters.
 
     limit: the row of the native service
     setting: CALC_TARGET and the parameters that vary
@@ -47,12 +47,12 @@ class Share(NamedTuple):
 
     @property
     def cells(self) -> str:
-        """The ids of the measured cells of both rows, for links on the page."""
+        """The ids of the measured cells of the Python and the native service, for links on the page."""
         return of_rows([self.limit, self.row])
 
 
 def section(view: View) -> Section:
-    """Return the shares of all rows, and a sentence on each setting's last runtime in the order of the plan."""
+    """Return the report's section on the machine's limit: all shares, and a sentence on each setting's last runtime."""
     shares = [*_shares(view)]
     last = {share.row.key: share for share in shares if share.row.runtime in view.run.runtimes}
     cols: list[Col[Share]] = [
@@ -62,20 +62,22 @@ def section(view: View) -> Section:
         col(message("Clients"), lambda one: CLIENTS[one.has_native_client][0]),
         col(message("requests/s"), lambda one: _rate(one.row), whole),
         col(message("machine's limit [requests/s]"), lambda one: _rate(one.limit), whole),
-        col(message("share [95 %]"), attrgetter("value"), hundredths, attrgetter("cells"), "limit share"),
+        col(message("share of limit [95 %]"), attrgetter("value"), hundredths, attrgetter("cells"), "limit share"),
     ]
     return Section(
         key="limit",
         folded=True,
         title=TITLE,
         sentences=tuple(_sentence(share, view) for share in last.values()),
-        tables=(table(message("Shares of the machine's limit"), cols, [(NOTHING, shares)], folded=True),),
+        tables=(
+            table(message("Throughput as a share of the machine's limit"), cols, [(NOTHING, shares)], folded=True),
+        ),
         notes=(HOW,) if shares else (),
     )
 
 
 def _shares(view: View) -> Iterator[Share]:
-    """Yield the share of each Python row whose setting was measured with the native service, too."""
+    """Yield the share of each Python service whose setting was also measured with the native service."""
     limits = {row.key: row for row in view.rows if row.runtime == NATIVE and row.figures}
     names = dict.fromkeys([ALWAYS_NAMED, *varying(view.rows)])
     for row in view.rows:
@@ -86,12 +88,12 @@ def _shares(view: View) -> Iterator[Share]:
 
 
 def _rate(row: Row) -> Datum:
-    """Return the requests/s of a row."""
+    """Return the requests/s of a result row, with links to the row's cells."""
     return number(THROUGHPUT.median(row), whole, of_row(row), THROUGHPUT.figure)
 
 
 def _sentence(share: Share, view: View) -> Message:
-    """Return the sentence that says which share of the machine's limit a service reaches."""
+    """Return a sentence on the share of the machine's limit that a Python service reaches."""
     sentence = message(
         "{system} on {runtime}, called by {clients}, reaches {share} of the machine's limit at {setting}.",
         system=view.settings.number(share.row.system),

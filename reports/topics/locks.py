@@ -1,4 +1,4 @@
-"""Show what `--profile locks` found: contended mutexes by type of object and line, and stop-the-world pauses."""
+"""Show the results of `--profile locks`: contended mutexes by object type and line, and stop-the-world pauses."""
 
 from collections.abc import Mapping, Sequence
 from operator import itemgetter
@@ -15,15 +15,16 @@ from reports.view import View
 PLACE = 23
 MOST_LINES = 8
 HOW = message(
-    "These figures come from extra measurements that no other figure includes. Shares refer to the time that requests "
-    "took. Samples of the Python stacks of waiting threads divide this time among lines. The share of CPU time for "
-    "reference counting is a lower bound, because most of the counting is inlined and cannot be seen."
+    "These figures come from extra measurements, which no other figure includes. Shares are parts of the total time "
+    "that requests took. Samples of the Python stacks of waiting threads divide this time among lines of code. The "
+    "share of CPU time for reference counting is a lower bound, because most of the counting is inlined and cannot be "
+    "measured."
 )
 Profile = Mapping[str, Any]
 
 
 def section(view: View) -> Section:
-    """Return a sentence and the sums of each profile, and the lines that wait for a lock or pause all threads."""
+    """Return the report's section on contended locks: totals per lock profile, and the lines of code that wait."""
     sentences = tuple(_sentence(profile, view) for profile in view.run.profiles if profile.get("kind") == "locks")
     profiles = profiles_of(view.run)
     runtime: Col[Profile] = arm_col(itemgetter("runtime"), view.looks)
@@ -33,20 +34,32 @@ def section(view: View) -> Section:
             runtime,
             col(message("System"), itemgetter("system")),
             col(message("stop-the-world pauses per request"), stops_per_request, hundredths),
-            col(message("time spent on stop-the-world pauses"), lambda one: share_of_time(one, "stopping_ns"), percent),
-            col(message("time waiting for contended locks"), lambda one: share_of_time(one, "waiting_ns"), percent),
-            col(message("CPU time spent on counting references to shared objects"), itemgetter("count_share"), percent),
+            col(
+                message("share of time in stop-the-world pauses"),
+                lambda one: share_of_time(one, "stopping_ns"),
+                percent,
+            ),
+            col(
+                message("share of time waiting for contended locks"),
+                lambda one: share_of_time(one, "waiting_ns"),
+                percent,
+            ),
+            col(
+                message("share of CPU time for counting references to shared objects"),
+                itemgetter("count_share"),
+                percent,
+            ),
         ],
         [(NOTHING, profiles)],
     )
     lines = table(
-        message("Lines that wait, and the locks that they wait for"),
+        message("Lines of code that wait, and the locks that they wait for"),
         [
             runtime,
             col(message("Lock"), itemgetter("lock")),
             col(message("Line"), lambda line: frame_text(line["stack"], message("outside of Python"))),
-            col(message("Called at"), lambda line: frame_text(_callers(line["stack"]), verbatim(ABSENT))),
-            col(message("share of time"), itemgetter("share"), percent),
+            col(message("Called from"), lambda line: frame_text(_callers(line["stack"]), verbatim(ABSENT))),
+            col(message("share of request time"), itemgetter("share"), percent),
         ],
         [(NOTHING, _lines(profile)) for profile in profiles],
     )
@@ -61,7 +74,7 @@ def section(view: View) -> Section:
 
 
 def profiles_of(run: Run) -> list[Profile]:
-    """Return the profiles of locks that have figures."""
+    """Return the lock profiles of a run that have figures."""
     return [one for one in run.profiles if one.get("kind") == "locks" and "contended" in one]
 
 
@@ -71,12 +84,12 @@ def stops_per_request(profile: Profile) -> float:
 
 
 def share_of_time(profile: Profile, name: str) -> float:
-    """Return the time called *name*, such as waiting_ns, as a share of the time that requests took."""
+    """Return the profile's time *name*, such as waiting_ns, as a share of the time that requests took."""
     return float(min(1.0, profile[name] / max(1, profile["in_flight_ns"])))
 
 
 def _sentence(profile: Profile, view: View) -> Message:
-    """Return the result of a profile. If less waiting can hardly raise throughput, add this bound."""
+    """Return the sentence of a profile. If less waiting can hardly raise throughput, the sentence gives the bound."""
     said = view.settings.profiled(profile)
     if "contended" not in profile:
         return said
@@ -87,7 +100,7 @@ def _sentence(profile: Profile, view: View) -> Message:
 
 
 def _lines(profile: Profile) -> list[Profile]:
-    """Return the lines that wait for a lock or pause all threads, the longest times first."""
+    """Return the lines of code that wait for a lock or pause all threads, the longest times first."""
     waits = [{**line, "lock": Message.from_json(line["lock"])} for line in profile["contended"]]
     stops = [{**line, "lock": message("a stop-the-world pause")} for line in profile["stopping"]]
     lines = sorted([*stops, *waits], key=itemgetter("share"), reverse=True)[:MOST_LINES]
@@ -95,10 +108,10 @@ def _lines(profile: Profile) -> list[Profile]:
 
 
 def _callers(stack: Sequence[Profile]) -> list[Profile]:
-    """Return the frames of a stack that are not in the file of its innermost frame."""
+    """Return the frames of a stack that are in other files than its innermost frame."""
     return [frame for frame in stack if frame["file"] != stack[0]["file"]]
 
 
 def frame_text(frames: Sequence[Profile], otherwise: Message) -> Message:
-    """Return the innermost frame as text, or *otherwise* if there is none."""
+    """Return the innermost of *frames* as text, or *otherwise* if there are no frames."""
     return message("{file}:{line} in {function}", **frames[0]) if frames else otherwise

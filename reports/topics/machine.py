@@ -28,7 +28,9 @@ SIZES = {  # parameters that the page shows above the verdict
     "CALC_TARGET": message("CALC_TARGET {values}"),
     "DISPATCH": message("DISPATCH {values}"),
     "MESSAGE_BYTES": message("message size: {values} bytes"),
-    "KEEP_AWAKE": message("idle cores kept awake: {values} (not part of the CPU time of services and clients)"),
+    "KEEP_AWAKE": message(
+        "idle cores kept awake: {values} (the CPU time for this is not part of the CPU time of services and clients)"
+    ),
 }
 MOST_VALUES = 4
 DOT = message("{start} · {end}")
@@ -56,7 +58,7 @@ def section(view: View) -> Section:
 
 
 def size_line(view: View) -> Message:
-    """Return the sizes of a run in one line: 'services: 4 · clients: 4 / 8 · CALC_TARGET 1,000'."""
+    """Return the main parameters of a run in one line: 'services: 4 · clients: 4 / 8 · CALC_TARGET 1,000'."""
     duration_s, parts = view.plan.method.duration_s, []
     for name, template in SIZES.items():
         texts = [_value_text(value) for value in _values(view.rows, name)]
@@ -72,25 +74,25 @@ def size_line(view: View) -> Message:
 
 
 def _values(rows: Sequence[Row], name: str) -> list[Value]:
-    """Return the distinct values of the parameter *name* in all rows that have it, sorted."""
+    """Return the different values of the parameter *name* in all rows that have this parameter, sorted."""
     values = dict.fromkeys(row.params[name] for row in rows if name in row.params)
     return sorted(values, key=lambda value: (value is None, value if isinstance(value, int) else 0))
 
 
 def _value_text(value: Value, name: str = "") -> str:
-    """Return a parameter value as text, followed by the unit of the parameter *name*."""
+    """Return a parameter's value as text, followed by the unit if the parameter *name* has one."""
     text = f"{value:,}" if type(value) is int else value_text(value)
     unit = PARAMETERS[name].unit if name in PARAMETERS and value is not None else ""
     return f"{text} {unit}".rstrip()
 
 
 def _facts_table(name: Message, facts: Mapping[Message, Fact]) -> Table:
-    """Return a table with one line per fact, by label. A dash stands for a fact that is not known."""
+    """Return a table with the label and the text of each fact. A dash marks an unknown fact."""
     return plain_table(name, (NOTHING, NOTHING), [(label, fact or ABSENT) for label, fact in facts.items()])
 
 
 def machine_facts(machine: Machine) -> dict[Message, Fact]:
-    """Return the facts about the machine, by label. A fact is None or empty if it is not known.
+    """Return facts about the machine, such as its CPU and kernel, by label. Unknown facts are None or empty.
 
     Cores are shown as '2 / 8' if the run could use only 2 of 8.
     """
@@ -141,7 +143,7 @@ def _hosts_tables(view: View) -> tuple[Table, ...]:
 
 
 def _contribution_tables(view: View) -> tuple[Table, ...]:
-    """Return a table of what each host did in all cells; no table if the run used one machine."""
+    """Return a table of each host's part in the run, such as answered requests; no table if it used one machine."""
     lines = [
         (
             name,
@@ -161,12 +163,12 @@ def _contribution_tables(view: View) -> tuple[Table, ...]:
         message("Services"),
         message("Clients"),
         message("Requests answered"),
-        message("Share"),
+        message("Request share"),
         message("CPU time"),
-        message("Longest delay after the common start"),
-        message("Clock error at most"),
+        message("Longest delay after the planned start"),
+        message("Largest clock error"),
     )
-    return (plain_table(message("What each host contributed"), heads, lines, kind="facts"),) if lines else ()
+    return (plain_table(message("Contribution of each host"), heads, lines, kind="facts"),) if lines else ()
 
 
 def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
@@ -176,10 +178,10 @@ def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:
         message("Version"),
         message("Build"),
         message("Compiler"),
-        message("Flags"),
+        message("Build flags"),
         message("Packages"),
     )
-    builds = {True: message("free-threaded"), False: message("default")}
+    builds = {True: message("free-threaded"), False: message("default (with GIL)")}
     lines = [
         (
             name,
@@ -204,7 +206,7 @@ def _plan_table(view: View) -> Table:
         message("Plan"): message("{name}: {value}", name=plan.name, value=what) if what else plan.name,
         message("Blocks"): str(plan.blocks),
         message("Random seed"): str(run.seed),
-        message("Scale of the number of requests"): f"{plan.scale:g}",
+        message("Scale factor of the number of requests"): f"{plan.scale:g}",
         message("Method"): method_words(plan.method, is_known=bool(run.plan.get("method"))),
         **({message("Order of measurement"): order} if (order := order_words(view)) else {}),
         message("Command to repeat the run"): repeat_command(run),
@@ -213,7 +215,7 @@ def _plan_table(view: View) -> Table:
 
 
 def method_words(method: Method, *, is_known: bool = True) -> Message:
-    """Return the chosen method in words: warm-up, duration, the clients' runtime and pinned CPUs.
+    """Return the measurement method as text: warm-up, duration, the clients' runtime and pinned CPUs.
 
     is_known: whether the run has recorded its method
     """
@@ -236,16 +238,16 @@ def method_words(method: Method, *, is_known: bool = True) -> Message:
 
 
 def order_words(view: View) -> Message:
-    """Return the order of measurement in words: in turns, or one arm after the other and why.
+    """Return the order of measurement as text: arms took turns, or were measured one after the other with a reason.
 
     NOTHING if the run has not recorded the order.
     """
     plan, lengths = view.plan, sorted({cell.turns["length_ns"] for cell in view.run.cells if cell.turns})
     if plan.method.slices and lengths:
         ends = [f"{length_ns / 1e9:.2f}" for length_ns in dict.fromkeys((lengths[0], lengths[-1]))]
-        return message("all arms of a setting take turns in slices of {seconds} s", seconds=" - ".join(ends))
+        return message("all arms of a setting take turns in time slices of {seconds} s", seconds=" - ".join(ends))
     reason = plan.arm_order_reason
-    return message("one arm after the other: {reason}", reason=reason) if reason else NOTHING
+    return message("arms measured one after the other: {reason}", reason=reason) if reason else NOTHING
 
 
 def _parameter_tables(view: View) -> tuple[Table, Table]:

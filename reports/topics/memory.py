@@ -1,4 +1,4 @@
-"""The section "Memory" of a report: memory by setting and arm, its growth with the number of clients, its parts."""
+"""The section "Memory" of a report: memory by setting and arm, growth with the number of clients, and parts."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,8 +30,8 @@ COMMAND = f"{PROGRAM} --experiment memory"
 NOTE = message(
     "Memory is the proportional set size (PSS) at the end of a cell, while all connections are open. If the system "
     "does not report the PSS, memory is the peak resident set size. The slope is fitted to all cells, with one point "
-    "per cell, and has a 95 % interval. A separate term of the fit covers effects that fade after the first clients: "
-    "shared pages and first buffers."
+    "per cell, and has a 95 % interval. A separate term of the fit covers the shared pages and first buffers of the "
+    "first few clients."
 )
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS, FEWEST_POINTS = 3, 5
@@ -59,12 +59,12 @@ Profiled = dict[Message, list[tuple[str, Mapping[str, Sizes]]]]
 
 
 def is_measured(view: View) -> bool:
-    """Return whether the run measured several numbers of clients."""
+    """Return whether the run measured enough numbers of clients to show how memory grows."""
     return bool(growths(view.run))
 
 
 def section(view: View) -> Section:
-    """Return the report's section on memory: totals per row, growth per client, and parts from profiles."""
+    """Return the report's section on memory: totals per result row, growth per client, and memory profiles."""
     swept, profiled = growths(view.run), _profiles(view)
     sentences = (
         *(_growth_sentence(*subject, [*sides]) for subject, sides in groupby(swept, attrgetter("label", "arm"))),
@@ -87,7 +87,7 @@ def section(view: View) -> Section:
 
 
 def _side_bytes(row: Row, side: str) -> float:
-    """Return the memory of all services or all clients in bytes: median over the blocks that recorded it, else 0."""
+    """Return the median memory of all services or all clients of a row in bytes; 0 if no block recorded memory."""
     sizes = (memory_bytes(getattr(cell, side)) for cell in row.good)
     return median([*filter(None, sizes)] or [0])
 
@@ -139,7 +139,7 @@ class MemoryGrowth:
 
     @cached_property
     def points(self) -> list[tuple[int, int]]:
-        """Return (clients, bytes) of each cell that recorded its memory, sorted."""
+        """Return the number of clients and the memory in bytes of each cell that recorded its memory, sorted."""
         known = [(count, memory_bytes(getattr(cell, self.side))) for count, mine in self.cells.items() for cell in mine]
         return sorted((count, size_bytes) for count, size_bytes in known if size_bytes is not None)
 
@@ -150,7 +150,7 @@ class MemoryGrowth:
 
     @cached_property
     def fit(self) -> list[Estimate]:
-        """Return a least-squares fit of memory: constant, slope per client, coefficient of 1 / (clients + services).
+        """Return the least-squares fit of memory: constant, slope per client, factor of 1 / (clients + services).
 
         A proportional set size counts 1/n of a page that n processes share, so a service seems to shrink as clients
         are added. The third term keeps this effect out of the slope. Resident set sizes are fitted without it.
@@ -162,25 +162,25 @@ class MemoryGrowth:
 
     @property
     def slope(self) -> Estimate:
-        """Return the bytes per additional client. Shared pages count once."""
+        """Return the memory in bytes that each additional client needs. Shared pages count once."""
         return self.fit[1]
 
     def at(self, clients: float) -> float:
-        """Return the fitted memory for a number of clients, in bytes."""
+        """Return the memory in bytes that the fitted line gives for a number of clients."""
         terms = (1.0, clients, 1 / (clients + self.services))
         return sum(one.value * term for one, term in zip(self.fit, terms, strict=False))
 
     @property
     def ends(self) -> tuple[int, int]:
-        """Return the lowest and the highest number of clients."""
+        """Return the lowest and the highest measured number of clients."""
         return self.points[0][0], self.points[-1][0]
 
     def measured(self, end: int) -> float:
-        """Return the median memory in bytes at the fewest (end 0) or the most clients (end 1)."""
+        """Return the median memory in bytes with the fewest clients (*end* is 0) or the most clients (*end* is 1)."""
         return median(size_bytes for count, size_bytes in self.points if count == self.ends[end])
 
     def traces(self, end: int) -> str:
-        """Return the names of the cells with the fewest (end 0) or the most clients (end 1)."""
+        """Return the names of the cells with the fewest clients (*end* is 0) or the most clients (*end* is 1)."""
         return of_cells(self.cells[self.ends[end]])
 
 
@@ -198,7 +198,7 @@ def growths(run: Run) -> list[MemoryGrowth]:
 
 
 def _growth_sentence(label: Message, arm: str, sides: Sequence[MemoryGrowth]) -> Message:
-    """Return a sentence on one arm: how the services' memory grows per client, and the memory of a client."""
+    """Return a sentence on how the services' memory grows per client under one arm, and how much each client uses."""
     sentence = message("{sizes}.", sizes=listed(map(_side_clause, sides), SEMICOLON))
     return traced(about(sentence, label, arm), together(map(_cells, sides)))
 
@@ -228,12 +228,12 @@ def _side_clause(growth: MemoryGrowth) -> Message:
 
 
 def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
-    """Return the figure of memory by number of clients for one side, with a panel per setting."""
+    """Return a chart of the memory of services or clients by number of clients, with a panel per setting."""
     mine = [growth for growth in swept if growth.side == side]
     most = max((size_bytes for growth in mine for _, size_bytes in growth.points), default=1) / MIB
     counts = [count for growth in mine for count in growth.ends] or [0, 1]
     room = 0.04 * (max(counts) - min(counts))
-    heads = (message("with the fewest clients [MiB]"), message("with the most clients [MiB]"))
+    heads = (message("memory with fewest clients [MiB]"), message("memory with most clients [MiB]"))
     cols: list[Col[MemoryGrowth]] = [
         arm_col(attrgetter("arm"), view.looks, _cells),
         col(message("Setting"), attrgetter("label")),
@@ -241,12 +241,12 @@ def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
             col(head, methodcaller("measured", end), mib, methodcaller("traces", end), f"memory {side} at one count")
             for end, head in enumerate(heads)
         ),
-        col(message("KiB / client [95 %]"), attrgetter("slope"), kib, _cells, "memory slope"),
+        col(message("KiB per client [95 %]"), attrgetter("slope"), kib, _cells, "memory slope"),
     ]
     return Figure(
         key=f"memory-{side}",
         title=message("Memory of all {side} by number of clients", side=SIDES[side]),
-        caption=message("Marks: single cells. Line: the fitted line whose slope the table shows."),
+        caption=message("Marks show single cells. The line is fitted to these cells, and the table shows its slope."),
         panels=tuple(
             Panel(
                 title=label,
@@ -261,7 +261,7 @@ def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
 
 
 def _curve(growth: MemoryGrowth, view: View) -> Curve:
-    """Return the curve of memory by number of clients: the fitted line, and a mark for each cell."""
+    """Return the curve of an arm's memory by number of clients: the fitted line, and a mark for each cell."""
     marks = (
         Mark(x=count, y=taken / MIB, tip=tip(growth.arm, f"{mib(taken)} MiB"), cells=of_cells(growth.cells[count]))
         for count, taken in growth.points
@@ -274,7 +274,7 @@ def _curve(growth: MemoryGrowth, view: View) -> Curve:
 
 
 def _profiles(view: View) -> Profiled:
-    """Return the memory profiles by setting: for each runtime, in the plan's order, the sizes at each moment."""
+    """Return the memory profiles of each setting: the runtimes in the plan's order, with sizes at each moment."""
     found: Profiled = {}
     for profile in view.run.profiles:
         if profile.get("kind") == "memory" and "after" in profile.get("moments", {}):
@@ -289,7 +289,7 @@ def _total(sizes: Sizes) -> int:
 
 
 def _difference_sentences(profiled: Profiled) -> Iterator[Message]:
-    """Yield a sentence for each pair of successive runtimes whose memory after the load differs, with the parts."""
+    """Yield a sentence, with the parts, for each two successive runtimes whose memory after the load differs."""
     for setting, profiles in profiled.items():
         for (one, few), (other, many) in pairwise(profiles):
             before, after = few["after"], many["after"]
@@ -323,9 +323,9 @@ def _connection_sentences(profiled: Profiled) -> Iterator[Message]:
                 continue
             beyond = {moment: size((_total(sizes) - _total(listening)) / count) for moment, sizes in moments.items()}
             yield message(
-                "{setting}, {runtime}: each of the {count:,} connections adds {open} to the memory of the first "
-                "service while the connection is open and idle. It adds {after} after the load, and {idle} 2 s later. "
-                "The baseline is the memory before any client connected.",
+                "{setting}, {runtime}: each of the {count:,} open, idle connections adds {open} to the memory of the "
+                "first service. After the load, each connection adds {after}, and 2 s later {idle}. These additions "
+                "are relative to the memory before any client connected.",
                 setting=setting,
                 runtime=runtime,
                 count=count,
@@ -337,7 +337,12 @@ def _connection_sentences(profiled: Profiled) -> Iterator[Message]:
 
 def _parts_table(profiled: Profiled, view: View) -> Table:
     """Return a table of the first service's memory by part, at each moment of each memory profile."""
-    sizes = {"together": message("total [MiB]"), **PARTS, "in_use": message("in use"), "free": message("free")}
+    sizes = {
+        "together": message("total [MiB]"),
+        **PARTS,
+        "in_use": message("Python: in use"),
+        "free": message("Python: free"),
+    }
     counts = {"threads": message("threads"), "sockets": message("sockets")}
     cols: list[Col[dict[str, Any]]] = [
         arm_col(itemgetter("runtime"), view.looks),
@@ -361,8 +366,8 @@ def _parts_table(profiled: Profiled, view: View) -> Table:
         groups.items(),
         caption=message(
             "Measured in one extra cell per runtime, which no other figure includes. Sizes are proportional set sizes "
-            "(PSS) in MiB. Python objects: memory of Python's own allocator, which is all memory that belongs to no "
-            "file, thread stack or malloc. In use and free: statistics of Python's allocator, which a free-threaded "
-            "build does not report."
+            "(PSS) in MiB. Python objects: memory of Python's own allocator, which is all memory except files, thread "
+            "stacks and malloc. In use and free: statistics of Python's allocator, which a free-threaded build does "
+            "not report."
         ),
     )

@@ -31,12 +31,12 @@ WITHOUT_A_CORE = {  # shares of the slow requests' time, by name in result.json
 }
 CAUSES = ("collection", *WITHOUT_A_CORE)
 points = scaled("{:+.0%}")  # a difference of shares, in percentage points
-FINDINGS = {DELAYED: message("slow requests that garbage collections delayed"), **WITHOUT_A_CORE}
+FINDINGS = {DELAYED: message("slow requests delayed by garbage collections"), **WITHOUT_A_CORE}
 
 
 @dataclass(frozen=True)
 class SlowShare:
-    """A share of the slow requests in each block, or of their time.
+    """The share of slow requests, or of their time, that one cause explains in each block.
 
     usual: the share that is expected for requests at random times
     """
@@ -57,7 +57,7 @@ class SlowShare:
 
     @property
     def is_finding(self) -> bool:
-        """Return whether the share of slow requests is much, and significantly, larger than expected by chance.
+        """Return whether the share of slow requests is clearly and significantly larger than expected by chance.
 
         Fewer than 6 blocks give a range and no finding.
         """
@@ -66,7 +66,7 @@ class SlowShare:
 
 @dataclass(frozen=True, kw_only=True)
 class ArmPauses:
-    """Garbage collections of one row's services in the timed window, and what slow requests waited for.
+    """The garbage collections of a row's services in the timed window, and the causes of slow requests.
 
     per_s: collections of all services per second, median over the blocks
     share: share of a process's time in collections, median over the blocks
@@ -178,9 +178,9 @@ def section(view: View) -> Section:
 def _delayed_sentence(each: ArmPauses, view: View) -> Message:
     return traced(
         message(
-            "{runtime}, {setting}: {held_up} of the requests slower than {percentile} spent at least half of their "
-            "time during garbage collections. Collections take {share} of a process's time. The longest collection "
-            "took {longest} ms.",
+            "{runtime}, {setting}: of the requests slower than {percentile}, {held_up} overlapped garbage collections "
+            "for at least half of their time. Garbage collections take {share} of a process's time. The longest "
+            "collection took {longest} ms.",
             runtime=each.row.runtime,
             setting=view.settings.name(each.row.system, each.row.params),
             held_up=estimate(each.shares[DELAYED].estimate, whole_percent),
@@ -199,10 +199,10 @@ def _causes_sentence(each: ArmPauses, view: View) -> Message:
     }
     return traced(
         message(
-            "{runtime}, {setting}: causes of requests slower than {percentile}, as shares of their time: garbage "
-            "collections {collection}, no core for runnable threads of the service {service}, no core for runnable "
-            "threads of the client {client}, cores taken by the host (steal) {steal}. In the whole timed window, "
-            "the four shares are {usual}.",
+            "{runtime}, {setting}: causes of delay for requests slower than {percentile}, as shares of their time. "
+            "Garbage collections: {collection}. No core for runnable threads of the service: {service}. No core for "
+            "runnable threads of the client: {client}. Cores taken by the host (steal): {steal}. In the whole timed "
+            "window, these four shares are {usual}.",
             runtime=each.row.runtime,
             setting=view.settings.name(each.row.system, each.row.params),
             percentile=each.percentile,
@@ -238,7 +238,7 @@ def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Messag
 
 
 def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | None:
-    """Return the change of one share of slow requests between two arms; None if the blocks are too few."""
+    """Return how much one share of slow requests changes between two arms; None if there are too few blocks."""
     earlier, later = (
         dict(zip(each.blocks, each.shares[name].slow, strict=True)) if name in each.shares else {}
         for each in (before, after)
@@ -250,17 +250,19 @@ def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | No
 def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> Table:
     cols: list[Col[ArmPauses]] = [
         arm_col(lambda each: each.row.runtime, view.looks, _cells),
-        col(message("Slower than"), attrgetter("percentile")),
-        col(message("collections/s"), attrgetter("per_s"), tenths, _cells, "collections per s"),
-        col(message("time in collections"), attrgetter("share"), percent, _cells, "share of time in collections"),
-        col(message("longest [ms]"), attrgetter("longest_ns"), milliseconds, _cells, "longest collection"),
-        _col(message("overlap a collection"), OVERLAPPING, "slow", "slow requests"),
-        _col(message("overlap by chance"), OVERLAPPING, "usual", "slow requests"),
-        _col(message("delayed by collections"), DELAYED, "estimate", "slow requests held up"),
+        col(message("requests slower than"), attrgetter("percentile")),
+        col(message("garbage collections/s"), attrgetter("per_s"), tenths, _cells, "collections per s"),
+        col(
+            message("time in garbage collections"), attrgetter("share"), percent, _cells, "share of time in collections"
+        ),
+        col(message("longest collection [ms]"), attrgetter("longest_ns"), milliseconds, _cells, "longest collection"),
+        _col(message("requests that overlap a collection"), OVERLAPPING, "slow", "slow requests"),
+        _col(message("overlap expected by chance"), OVERLAPPING, "usual", "slow requests"),
+        _col(message("requests delayed by collections"), DELAYED, "estimate", "slow requests held up"),
         _col(message("service waits for a core"), "service", "estimate", "time without a core, service"),
-        _col(message("service waits for a core, all time"), "service", "usual", "time without a core, any"),
+        _col(message("service waits for a core, timed window"), "service", "usual", "time without a core, any"),
         _col(message("client waits for a core"), "client", "estimate", "time without a core, client"),
-        _col(message("steal"), "steal", "estimate", "time stolen"),
+        _col(message("CPU steal"), "steal", "estimate", "time stolen"),
     ]
     return table(
         message("Garbage collections, and causes of slow requests"),
@@ -268,17 +270,18 @@ def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> 
         [(head, of_setting) for head, of_setting in named if of_setting],
         folded=True,
         caption=message(
-            "All services in the timed window: medians over the blocks, except for the longest collection. Time in "
-            "collections: share of a process's time. The next columns describe requests slower than the percentile. "
-            "Overlap a collection: the service collected garbage during the request. Overlap by chance: the share "
-            "to expect at random times. Delayed by collections: at least half of the request's time overlaps "
-            "collections. Waits for a core: share of the time in which a runnable thread had no core."
+            "Figures cover all services in the timed window, as medians over the blocks, except for the longest "
+            "collection. Time in garbage collections: share of a process's time. The next columns describe the "
+            "requests slower than the percentile. Requests that overlap a collection: the service collected garbage "
+            "during the request. Overlap expected by chance: the share at random times. Requests delayed by "
+            "collections: at least half of the request's time overlaps collections. Waits for a core: share of the "
+            "time in which a runnable thread had no core."
         ),
     )
 
 
 def _col(head: Message, name: str, what: str, figure: str) -> Col[ArmPauses]:
-    """Return the table column of one share of slow requests.
+    """Return the table column with one share of slow requests, such as those delayed by collections.
 
     what: "estimate", or the field of SlowShare whose median over the blocks is shown
     """
@@ -297,18 +300,18 @@ def _cells(each: ArmPauses) -> str:
 
 
 def _notes(every: Sequence[ArmPauses]) -> Iterator[Message]:
-    """Yield the notes that explain the table, if any row has pauses."""
+    """Yield the notes that explain the table of garbage collections; no notes if no row has such figures."""
     if every:
         yield message(
-            "A garbage collection is timed between its two calls of gc.callbacks. Without a GIL, this time includes "
-            "the wait until every thread has stopped. Waits for a core are read from the scheduler while the clients "
-            "send requests (docs/why.md). These figures are missing for services without Python, and for clients that "
-            "do not record the time of each request."
+            "The time of a garbage collection is measured between its two calls of gc.callbacks. Without a GIL, this "
+            "time includes the wait until every thread has stopped. Waits for a core are read from the kernel's "
+            "scheduler while clients send requests (docs/why.md). Figures are missing for services without Python, and "
+            "for clients that do not record the time of each request."
         )
     unkept = max((each.unkept for each in every), default=0.0)
     if unkept > MOST_OVERWRITTEN:
         yield message(
-            "For up to {share} of an arm's garbage collections, newer collections have overwritten the recorded "
-            "times. The true overlap with requests may be larger.",
+            "For up to {share} of an arm's garbage collections, the recorded times were overwritten by those of newer "
+            "collections. Requests may therefore overlap collections more often than shown.",
             share=whole_percent(unkept),
         )

@@ -18,15 +18,15 @@ PLACE = 40
 TITLE = message("Results")
 ROOM = 1.02
 BARS = message(
-    "Bars: {label}, median over the blocks. Marks: each block. {better}",
+    "Bars show {label}: the median over the blocks. Marks show single blocks. {better}",
     label=THROUGHPUT.label, better=THROUGHPUT.better,
 )  # fmt: skip
-BARS_BRIEF = message("Bars: {label}. {better}", label=THROUGHPUT.label, better=THROUGHPUT.better)
+BARS_BRIEF = message("Bars show {label}. {better}", label=THROUGHPUT.label, better=THROUGHPUT.better)
 MOST_TROUBLES = 4
 
 
 def section(view: View) -> Section:
-    """Return the report's section with the table of results. Experiments with their own view hide it on a terminal."""
+    """Return the report's section with the table of results. On a terminal, an experiment's own view replaces it."""
     absent, lacking = absent_sentences(view), _unmeasured(view)
     brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *_failure_sentences(view), *lacking, *absent)
     return Section(
@@ -83,7 +83,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
 
 
 def _has_several_arms(view: View) -> bool:
-    """Return whether the run has several runtimes, so that its rows have a ratio to the first one."""
+    """Return whether the run has several runtimes. The rows then show a ratio to the first runtime."""
     return len({row.runtime for row in view.rows}) > 1
 
 
@@ -129,30 +129,30 @@ def missing_runtimes(view: View) -> tuple[Message, ...]:
 
 
 def table_notes(view: View) -> tuple[Message, ...]:
-    """Return the notes under the table of results: columns, ratios, method, and confounds."""
+    """Return the notes under the table of results: on columns, ratios, the method, and confounding differences."""
     counts = {len(row.good) for row in view.rows if row.good}
     blocks = plural("{count} block", "{count} blocks", count=max(counts, default=0))
     if len(counts) > 1:
         blocks = message("{least} to {most} blocks", least=min(counts), most=max(counts))
     figures = message(
-        "Completion: the time in which a client process finishes all of its requests, for the median client and for "
-        "the slowest client; medians of {blocks}. Latency (p50, p99): percentiles over all requests of all blocks. "
-        "CPU: user and system time per request. Figures leave out cells that failed or are invalid.",
+        "Completion: the time that a client process needs for all its requests, for the median client and the slowest "
+        "client, as the median of {blocks}. Latency (p50, p99): percentiles over all requests of all blocks. CPU: user "
+        "and system time per request. The figures exclude cells that failed or are invalid.",
         blocks=blocks,
     )
     unlike = message("Cells have different numbers of requests, so compare systems and settings by requests/s.")
     ratios = (
         message(
-            "Ratio: requests/s of the row divided by requests/s under {runtime}, paired by block. Above 1, the row is "
-            "faster.",
+            "Ratio: requests/s of a row divided by requests/s under {runtime}, paired by block. Above 1, the runtime "
+            "of the row is faster.",
             runtime=first,
         )
         for first in reference(view.run)
     )
     confounds = confounds_of(view.comparisons)
     apart = message(
-        "The two sides of a comparison also differ in other ways, and the ratio cannot separate these causes: "
-        "{confounds}.",
+        "The two sides of a comparison also differ in other ways, and the ratio includes the effects of these "
+        "differences: {confounds}.",
         confounds=listed(confounds, SEMICOLON),
     )
     return (

@@ -20,14 +20,14 @@ from reports.topics.comparisons import STEP
 from reports.view import View
 
 PLACE = 50
-WANTED = message("The throughput ratio of each step: version, build, GIL")
+WANTED = message("The throughput ratio of each step: Python version, build, GIL")
 COMMAND = all_runtimes_command
 TITLE, SPEED = message("Throughput step by step"), message("Relative throughput")
 MOST_TICKS = 6
 
 
 class WaterfallStep(NamedTuple):
-    """One step of a system, such as removing the GIL.
+    """One step from a runtime to another for a system, such as removing the GIL.
 
     one: the comparison in the first setting
     factor: geometric mean of the throughput ratios over the settings
@@ -39,7 +39,7 @@ class WaterfallStep(NamedTuple):
 
 
 class WaterfallBar(NamedTuple):
-    """One bar of the waterfall chart.
+    """One bar of a waterfall chart of throughput.
 
     start, end: throughput relative to the first runtime
     cells, end_cells: names of the cells that the factor and the end are computed from
@@ -79,10 +79,10 @@ def section(view: View) -> Section:
         col(SPEED, lambda bar: number(bar.end, ratio, bar.end_cells, "speed" if bar.cells else ""), ratio),
     ]
     caption = message(
-        "How throughput changes from the first runtime to the last. 1 is the throughput under the first runtime. Each "
-        "bar starts at the throughput of the runtime that the step starts from. The last bar is the measured "
-        "comparison of the first runtime with the last. For a system with several settings, bars show the geometric "
-        "mean."
+        "The bars show how throughput changes from the first runtime to the last. 1 is the throughput under the first "
+        "runtime. Each bar leads from the throughput before a step to the throughput after this step. The last bar is "
+        "the measured comparison of the first runtime with the last. For a system with several settings, bars show the "
+        "geometric mean."
     )
     shown = table(TITLE, cols, groups, kind="waterfall", key="waterfalls", caption=caption)
     return Section(key="waterfall", title=TITLE, tables=(shown,), folded=True)
@@ -112,7 +112,7 @@ def _is_overall(step: WaterfallStep) -> bool:
 
 
 def _bars(steps: Sequence[WaterfallStep]) -> list[WaterfallBar]:
-    """Return the bars of a system: one for the first runtime, and one for each step."""
+    """Return the waterfall bars of a system: one for the first runtime, and one for each step."""
     single = [step for step in steps if not _is_overall(step)]
     first = max(steps, key=_is_overall).one.denominator
     levels = {first: (1.0, "")}  # relative throughput under each arm, and the names of its cells
@@ -134,6 +134,6 @@ def _bars(steps: Sequence[WaterfallStep]) -> list[WaterfallBar]:
 
 
 def _next_level(level: tuple[float, str], factor: float, cells: str) -> tuple[float, str]:
-    """Return the relative throughput after a step, with the cells that it is computed from."""
+    """Return the relative throughput after a step, with the names of the cells that the figure comes from."""
     speed, before = level
     return speed * factor, together([before, cells])

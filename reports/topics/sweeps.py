@@ -1,4 +1,4 @@
-"""The section "Sweeps" of a report: charts of throughput or completion time by parameter, and falls at the end."""
+"""The section "Parameter sweeps" of a report: charts by parameter, and whether throughput falls at the end."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -21,7 +21,7 @@ from reports.statistics.verdict import Verdict, falls
 from reports.view import View
 
 PLACE = 45
-WANTED = message("How throughput grows with workers and clients")
+WANTED = message("How throughput grows with the number of workers and clients")
 COMMAND = f"{PROGRAM} --experiment scaling"
 GROWING = ("NUM_WORKERS_PER_API_SERVICE", "NUM_CLIENTS", "NUM_MULTI_SOCKET")
 FEWEST_VALUES = 6
@@ -31,12 +31,12 @@ MOST_TICKS = 9
 
 
 def section(view: View) -> Section:
-    """Return the report's section on sweeps: a chart per parameter and system, and whether throughput falls."""
+    """Return the report's section on sweeps: charts by parameter, and whether throughput falls at the end."""
     sentences = tuple(_end_sentences(view.run))
     measured = by_system(row for row in view.rows if row.figures)
     return Section(
         key="sweeps",
-        title=message("Sweeps"),
+        title=message("Parameter sweeps"),
         sentences=sentences,
         figures=tuple(figure for system, rows in measured for figure in _figures(system, rows, view)),
         terminal=sentences,
@@ -44,12 +44,12 @@ def section(view: View) -> Section:
 
 
 def is_measured(view: View) -> bool:
-    """Return whether a sweep has enough values to show how throughput grows."""
+    """Return whether any sweep of the run has enough values to show how throughput grows."""
     return bool(_end_sentences(view.run))
 
 
 def _end_sentences(run: Run) -> list[Message]:
-    """Return a sentence for each arm and sweep of at least 6 values: whether throughput falls at the end.
+    """Return a sentence per arm and sweep of at least 6 values that says whether throughput falls at the end.
 
     The p values of all comparisons with the largest value of a sweep are adjusted together.
     """
@@ -79,7 +79,9 @@ def _end_sentence(last: int, fall: tuple[int, Verdict] | None) -> Message:
     """
     if fall is None:
         return message(
-            "throughput at the largest value, {last}, is not significantly lower than at any smaller value.", last=last
+            "throughput at the largest value of the sweep, {last}, is not significantly lower than at any smaller "
+            "value.",
+            last=last,
         )
     most, verdict = fall
     return message(
@@ -92,7 +94,7 @@ def _end_sentence(last: int, fall: tuple[int, Verdict] | None) -> Message:
 
 
 def _figures(system: str, rows: Sequence[Row], view: View) -> Iterator[Figure]:
-    """Yield a figure for each integer parameter that varies while the other parameters stay the same."""
+    """Yield a chart for each integer parameter that varies while the other parameters stay the same."""
     names = varying(rows)
     for place, name in enumerate(names):
         follows = [other for other in names if other != name and _determines(name, other, rows)]
@@ -110,7 +112,7 @@ def _figures(system: str, rows: Sequence[Row], view: View) -> Iterator[Figure]:
 
 
 def _determines(name: str, other: str, rows: Sequence[Row]) -> bool:
-    """Return whether each value of *name* has one value of *other*: NUM_CLIENTS may follow NUM_API_SERVICES."""
+    """Return whether each value of the parameter *name* occurs with only one value of the parameter *other*."""
     pairs = {tuple(shown(row, (name, other)).items()) for row in rows}
     return len(pairs) == len({pair[0] for pair in pairs if pair})
 
@@ -131,7 +133,7 @@ def _figure(
     def label(parameter: str) -> Message:
         if not follows:
             return verbatim(parameter)
-        return message("{parameter} (together with {others})", parameter=parameter, others=listed(follows))
+        return message("{parameter} (changed together with {others})", parameter=parameter, others=listed(follows))
 
     def spot(row: Row) -> tuple[str, Spot]:
         return row.runtime, Spot(places[row.params[name]], how.blocks(row), of_row(row), row.runtime)
@@ -147,7 +149,7 @@ def _figure(
     return Figure(
         key=f"sweep-{name.lower()}-{system}",
         title=title,
-        caption=message("Line: median over the blocks. Marks: each block. {better}", better=how.better),
+        caption=message("Lines show medians over the blocks. Marks show single blocks. {better}", better=how.better),
         panels=tuple(
             Panel(title=head, across=across, up=up, curves=arm_lines(map(spot, panel), view.looks, how.form))
             for head, panel in named
@@ -157,7 +159,7 @@ def _figure(
 
 
 def places_of(values: Iterable[Value]) -> dict[Value, float]:
-    """Return the x position of each value: the value itself, or the index if `none` is one of the values."""
+    """Return each parameter value's x position: the value itself, or its index if one of the values is `none`."""
     different = set(values)
     numbers = sorted(value for value in different if isinstance(value, int))
     if None in different:
@@ -166,7 +168,7 @@ def places_of(values: Iterable[Value]) -> dict[Value, float]:
 
 
 def swept_axis(places: Mapping[Value, float], label: Message) -> Axis:
-    """Return the x axis of a parameter: logarithmic for a wide range, with a tick per value if there are few."""
+    """Return the x axis of a swept parameter: logarithmic for a wide range, with a tick per value for few values."""
     low, high = min(places.values()), max(places.values())
     ticks = tuple((place, value_text(value)) for value, place in places.items()) if len(places) <= MOST_TICKS else ()
     if None not in places and low > 0 and high >= LOG_FROM_RATIO * low:

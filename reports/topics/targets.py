@@ -1,4 +1,4 @@
-"""The section "Running services" of the experiment targets: each service that already runs, against the first."""
+"""The section "Running services" of the experiment targets: it compares each running service with the first."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,9 +23,10 @@ from reports.view import View
 PLACE = 12
 VIEW = "targets"
 NOTE = message(
-    "Requests/s are medians over the blocks. Throughput is compared with the first arm, paired by block, and has a 95 "
-    "% interval. Verdicts are adjusted for the number of comparisons (docs/evidence.md). The processes of a running "
-    "service are measured if they run on this machine and may be read. A dash means that the figure is not known."
+    "Requests/s are medians over the blocks. The throughput ratio to the first arm is paired by block and has a 95 % "
+    "interval. Verdicts are adjusted for the number of comparisons (docs/evidence.md). CPU time and memory of a "
+    "service are measured if its processes run on this machine and gilscope may read them. A dash marks an unknown "
+    "figure."
 )
 
 
@@ -55,7 +56,7 @@ def _columns(first: str) -> list[Col[Standing]]:
     return [
         shared.name_col(message("arm")),
         shared.RATES,
-        shared.number_col(message("throughput / first arm"), share, hundredths),
+        shared.number_col(message("throughput vs. first arm"), share, hundredths),
         *shared.median_cols(p50_ns=4, p99_ns=3, client_cpu_ns_per_request=5, service_cpu_ns_per_request=6),
         shared.number_col(message("memory [MiB]"), lambda standing: SERVICE_PSS.of(standing.row.good), mib, rank=7),
         col(message("GIL"), _gil, rank=8),
@@ -70,12 +71,12 @@ def _gil(standing: Standing) -> Message | str:
         return ABSENT
     states = {service[key] for service in services for key in ("gil_enabled_ready", "gil_enabled_end")}
     if len(states) > 1:
-        return message("changed")
+        return message("changed in the run")
     return message("on") if True in states else message("off")
 
 
 def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
-    """Return sentences on running services: missing figures, then ratio and verdict against the first service."""
+    """Return sentences on services without figures, then on the ratio of each service to the first and its verdict."""
     dead = [
         message("{arm} has no figures: {reason}.", arm=row.system, reason=row.trouble or STATES[row.state])
         for row in view.rows

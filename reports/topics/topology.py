@@ -1,4 +1,4 @@
-"""The section "Processes compared with threads": throughput by processes x threads, and where threads overtake."""
+"""The section "Processes compared with threads" of a report: throughput by number of processes and threads."""
 
 from collections.abc import Sequence
 from itertools import groupby
@@ -84,9 +84,9 @@ def _notes(view: View) -> tuple[Message, ...]:
             "peak resident set size if the system does not report the PSS."
         ),
         *([shared] if view.run.plan.get("own") else []),
-        message("Clients ran under the service's runtime.")
+        message("Clients ran under the same runtime as the services.")
         if client == SAME
-        else message("Clients ran under {runtime}.", runtime=client),
+        else message("All clients ran under {runtime}.", runtime=client),
     )
 
 
@@ -98,12 +98,12 @@ def _cells_of(claimed: Sequence[Claim]) -> str:
 
 
 def _load_text(load: int) -> str:
-    """Return the load as 'CALC_TARGET 1000'; empty for NO_LOAD."""
+    """Return the load as text, such as 'CALC_TARGET 1000'; empty for NO_LOAD."""
     return "" if load == NO_LOAD else f"{LOAD} {load}"
 
 
 def _place_words(place: MeasuredShape) -> Message:
-    """Return processes and threads in words: '2 processes of 4 threads on 3.14t', '2 processes on 3.14'."""
+    """Return numbers of processes and threads as text, such as '2 processes of 4 threads on 3.14t'."""
     if place.threads == 1:
         return plural("{count} process on {arm}", "{count} processes on {arm}", count=place.processes, arm=place.arm)
     return plural(
@@ -127,14 +127,14 @@ def _not_compared_sentence(every: Sequence[Topology]) -> Message:
 
 
 def _claim_sentence(claim: Claim) -> Message:
-    """Return a sentence that compares one process of many threads with other processes: throughput and memory."""
+    """Return a sentence that compares throughput and memory of one process of many threads with other processes."""
     return about(message("{clause}.", clause=_claim_clause(claim)), claim.label, _load_text(claim.load))
 
 
 def _claim_clause(claim: Claim) -> Message:
     threaded, many = _place_words(claim.threaded), _place_words(claim.many)
     if not claim.threaded.cells:
-        return message("{place} was not measured, so there is nothing to compare", place=threaded)
+        return message("{place} was not measured, so no comparison is possible", place=threaded)
     sides = [(many, many, claim.over_many)]
     if claim.load != NO_LOAD:  # the notes say that both single processes have the same number of threads
         sides = [(_place_words(MeasuredShape(claim.one.arm, 1, 1)), _place_words(claim.one), claim.over_one), *sides]
@@ -157,7 +157,11 @@ def _claim_clause(claim: Claim) -> Message:
     if not claim.is_same_version:
         clause = message("{clause} (the ratio includes the effect of different Python versions)", clause=clause)
     if absent:
-        clause = message("{clause}; not measured in the same blocks: {places}", clause=clause, places=listed(absent))
+        clause = message(
+            "{clause}; not compared, because not measured in the same blocks: {places}",
+            clause=clause,
+            places=listed(absent),
+        )
     return clause
 
 
@@ -166,7 +170,7 @@ def _sides(claim: Claim) -> dict[str, Any]:
 
 
 def _crossing_sentence(swept: Sequence[Claim]) -> Message:
-    """Return the sentence on the loads at which one process serves more than many processes."""
+    """Return a sentence on the loads at which one process of many threads serves more than many processes."""
     sides = _sides(swept[0])
     loads = [claim.load for claim in swept]
     ahead = [claim.load for claim in swept if claim.leader is claim.threaded]
@@ -198,17 +202,17 @@ def _crossing_sentence(swept: Sequence[Claim]) -> Message:
         )  # fmt: skip
     if ahead == loads[-len(ahead) :]:
         return message(
-            "{threaded} overtakes {many} between CALC_TARGET {low} and {high}.",
+            "{threaded} begins to serve more than {many} between CALC_TARGET {low} and {high}.",
             **sides, low=loads[-len(ahead) - 1], high=ahead[0],
         )  # fmt: skip
     return message(
-        "{threaded} serves more than {many} at CALC_TARGET {ahead}. The sweep has CALC_TARGET {swept}.",
+        "{threaded} serves more than {many} at CALC_TARGET {ahead}. The sweep measured CALC_TARGET {swept}.",
         **sides, ahead=listed(ahead), swept=listed(loads),
     )  # fmt: skip
 
 
 def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message]:
-    """Return a warning if there are too few clients to keep one process busy.
+    """Return a warning if there were too few clients to keep one process busy; otherwise no sentence.
 
     A process has at most as many requests in flight as there are clients.
     """
@@ -230,7 +234,7 @@ def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message
 
 
 def _shape_sentences(every: Sequence[Topology]) -> list[Message]:
-    """Return sentences on unequally used event loops, and on services that ran with unexpected processes or threads."""
+    """Return sentences on unequally used event loops, and on unexpected numbers of processes or threads."""
     places = [place for topology in every for place in topology.all_places]
     uneven = [
         traced(
@@ -278,7 +282,7 @@ def _cells(place: MeasuredShape) -> str:
 
 
 def _figure(key: str, topology: Topology, view: View) -> Figure:
-    """Return the figure of throughput by processes x threads, with a panel per load."""
+    """Return a chart of throughput by processes x threads, with a panel per load."""
     ordered = sorted(topology.all_places, key=lambda place: (-place.processes, place.threads))
     shapes = list(dict.fromkeys(place.shape for place in ordered))
 
@@ -289,7 +293,7 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
     return Figure(
         key=key,
         title=topology.label or message("Throughput by processes x threads"),
-        caption=message("Requests answered per second, by processes x threads. More is better."),
+        caption=message("Requests answered per second, by number of processes x threads per process. More is better."),
         panels=tuple(
             Panel(
                 title=verbatim(_load_text(load)),
@@ -334,7 +338,7 @@ def _ran_as(place: MeasuredShape) -> str:
 
 
 def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
-    """Return the figure of throughput ratios by load, with a curve per free-threaded arm."""
+    """Return a chart of the throughput of threads relative to processes by load, with a curve per free-threaded arm."""
     title = message("Threads compared with processes, by CALC_TARGET")
     every = [claim for swept in crossed for claim in swept]
     loads = sorted({claim.load for claim in every})
@@ -344,20 +348,20 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
     cols: list[Col[Claim]] = [
         arm_col(attrgetter("threaded.arm"), view.looks, _both),
         col(verbatim(LOAD), attrgetter("load"), whole),
-        col(message("threads [requests/s]"), attrgetter("threaded.requests_per_s"), whole,
+        col(message("many threads [requests/s]"), attrgetter("threaded.requests_per_s"), whole,
             lambda claim: _cells(claim.threaded), "requests_per_s"),
-        col(message("processes [requests/s]"), attrgetter("many.requests_per_s"), whole,
+        col(message("many processes [requests/s]"), attrgetter("many.requests_per_s"), whole,
             lambda claim: _cells(claim.many), "requests_per_s"),
         col(message("Ratio [95 %]"), attrgetter("over_many"), hundredths, _both, "throughput_ratio"),
-        col(message("serves more"), lambda claim: claim.leader.shape if claim.leader else message("neither")),
+        col(message("higher throughput"), lambda claim: claim.leader.shape if claim.leader else message("neither")),
     ]  # fmt: skip
     heads = [about(message("{threaded} / {many}", **_sides(swept[0])), swept[0].label) for swept in crossed]
     return Figure(
         key="crossover",
         title=title,
         caption=message(
-            "Throughput of one process with many threads, divided by the throughput of many processes with one thread "
-            "each, by load."
+            "Curves show the throughput of one process with many threads, divided by the throughput of many processes "
+            "with one thread each, for each load."
         ),
         panels=tuple(
             Panel(
@@ -378,7 +382,7 @@ def _both(claim: Claim) -> str:
 
 
 def _ratio_curve(swept: Sequence[Claim], loads: Sequence[int], view: View) -> Curve:
-    """Return the curve of one arm's throughput ratios by load, with intervals that have ends."""
+    """Return the curve of one arm's throughput ratios by load. Intervals without an upper end are not drawn."""
     marks = tuple(
         Mark(
             x=float(loads.index(claim.load)),

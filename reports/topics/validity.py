@@ -1,4 +1,4 @@
-"""The section "Validity" of a report: the checks of a run, and what its verdicts rest on."""
+"""The section "Validity" of a report: the checks of a run, and the basis of its verdicts."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -81,7 +81,7 @@ def checked(view: View) -> list[tuple[Message, Datum, Datum]]:
 
 
 def checks_line(view: View) -> Datum:
-    """Return all checks in one line: that all passed, or the names of those that did not."""
+    """Return a summary of all checks in one line, with the names of the checks that did not pass."""
     by_state = grouped(checked(view), lambda check: check[1].state)
     passed, unknown, *bad = (by_state.get(f"state {state}", []) for state in (PASSED, UNKNOWN, FAILED, WARNING))
     every, worst = sum(map(len, by_state.values())), next(filter(None, bad), [])
@@ -112,7 +112,7 @@ def _result(state: str, seen: Message, cells: str = "") -> Check:
 
 
 def _cells_result(bad: str, known: str, seen: Message, worst: str = WARNING) -> Check:
-    """Return a check: failed (state *worst*) if there are *bad* cells, unknown if there are no cells, else passed.
+    """Return a check's result: *worst* if there are *bad* cells, unknown if no cells were checked, else passed.
 
     known: names of all cells that the check looked at
     """
@@ -123,7 +123,7 @@ def _check_cells(view: View) -> Check:
     cells, bad = view.run.cells, view.run.failed_cells
     seen = message("{ok} of {all} cells are ok", ok=len(cells) - len(bad), all=len(cells))
     if not_tried := sum(cell.reason.code == NOT_TRIED for cell in bad):
-        seen = listed([seen, plural("{count} was not tried", "{count} were not tried", count=not_tried)])
+        seen = listed([seen, plural("{count} cell was not tried", "{count} cells were not tried", count=not_tried)])
     return _cells_result(of_cells(bad), of_cells(cells), seen, FAILED)
 
 
@@ -193,7 +193,7 @@ def _check_time(view: View) -> Check:
 
 
 def _compared_rows(view: View) -> list[Row]:
-    """Return the rows of arms that take part in a comparison; all rows if nothing is compared."""
+    """Return the result rows of the compared arms, or all rows if no arms are compared."""
     arms = {arm for comparison in view.comparisons for arm in (comparison.denominator, comparison.numerator)}
     return [row for row in view.rows if not arms or row.runtime in arms]
 
@@ -204,10 +204,10 @@ def _check_builds(view: View) -> Check:
         return _result(WARNING, listed(confounds, SEMICOLON))
     facts = [view.run.runtimes.get(arm, {}) for one in compared for arm in (one.denominator, one.numerator)]
     if not facts:
-        return _result(UNKNOWN, message("nothing is compared"))
+        return _result(UNKNOWN, message("no builds are compared"))
     if not all(known.get("compiler") and known.get("flags") for known in facts):
-        return _result(UNKNOWN, message("the run does not record how every runtime was built"))
-    return _result(PASSED, message("compilers, flags and versions are the same"))
+        return _result(UNKNOWN, message("the run does not record the compiler and flags of every runtime"))
+    return _result(PASSED, message("the compared builds have the same compilers, flags and versions"))
 
 
 def _core_use(view: View, share_of: Callable[[Sequence[CellResult], Run], float | None]) -> CoreUse:
@@ -215,7 +215,7 @@ def _core_use(view: View, share_of: Callable[[Sequence[CellResult], Run], float 
 
 
 def _use_result(used: CoreUse, above: Sequence[Row], most: float, seen: Message) -> Check:
-    """Return a check of core use: a warning with the rows *above* the limit, or passed with those that used most."""
+    """Return the result of a check of core use: a warning if rows are *above* the limit, otherwise passed."""
     return _cells_result(of_rows(above), of_rows(row for share, row in used if share == most), seen)
 
 
@@ -251,7 +251,7 @@ def _check_idle(view: View) -> Check:
         return _result(UNKNOWN, NOT_RECORDED)
     if busy := background(cells):
         return _result(WARNING, listed(busy, SEMICOLON), of_cells(cells))
-    seen = message("when idle, every arm used at most {share:.1%} of a core", share=max(used.values()))
+    seen = message("between its turns, each arm used at most {share:.1%} of a core", share=max(used.values()))
     return _result(PASSED, seen, of_cells(cells))
 
 
@@ -261,7 +261,7 @@ def _check_quiet(view: View) -> Check:
     if not (disturbed or seen):
         if view.machine.quiet is None or not cells:
             return _result(UNKNOWN, NOT_RECORDED)
-        return _result(PASSED, message("no cell was disturbed"), of_cells(cells))
+        return _result(PASSED, message("no disturbance was seen in any cell"), of_cells(cells))
     shares = [len(disturbed) / len(cells), *(comparison.disturbed or 0.0 for comparison in view.comparisons)]
     is_bad = (disturbed and max(shares) > MOST_DISTURBED) or (seen and seen.is_busy)
     found = [*([seen.blocks] if seen else []), *([not_quiet(cells, disturbed)] if disturbed else [])]
@@ -269,22 +269,22 @@ def _check_quiet(view: View) -> Check:
 
 
 def _check_independence(view: View) -> Check:
-    """Check that blocks are independent. A few of many comparisons look dependent by chance."""
+    """Check that the results of blocks are independent. A few of many comparisons look dependent by chance."""
     known = [one for one in view.compared if one.step != "aa" and one.dependence is not None]
     if not known:
-        return _result(UNKNOWN, message("too few blocks"))
+        return _result(UNKNOWN, message("there are too few blocks for this check"))
     dependent = [one for one in known if depends(one.dependence)]
     cells = together(map(view.traces.of, dependent or known))
     if not dependent and not all(independence_is_known(one.dependence, one.blocks) for one in known):
         seen = message(
-            "no comparison looks dependent, but with fewer than {blocks} blocks a ratio that drifts from block to "
-            "block often goes unnoticed. Intervals are too narrow if a ratio drifts. The machine's effects on both "
-            "arms are balanced.",
+            "no comparison shows dependent blocks, but with fewer than {blocks} blocks, a drift of the ratio from "
+            "block to block often goes unnoticed. Intervals are too narrow if a ratio drifts. Effects of the machine "
+            "on both compared arms are balanced.",
             blocks=ENOUGH,
         )
         return _result(UNKNOWN, seen, cells)
     seen = message(
-        "in {count} of {all} comparisons, the results of blocks seem to depend on the blocks before them",
+        "in {count} of {all} comparisons, the results of blocks seem to depend on earlier blocks",
         count=len(dependent),
         all=len(known),
     )
@@ -294,7 +294,7 @@ def _check_independence(view: View) -> Check:
 
 def _check_warmup(view: View) -> Check:
     known, uneven = known_starts(view.rows), uneven_starts(view.rows)
-    seen = message("too few blocks, or cells that are too short")
+    seen = message("there are too few blocks for this check, or cells are too short")
     if uneven:
         most = max(uneven, key=lambda start: abs(start.loss))
         seen = message(
@@ -308,7 +308,7 @@ def _check_warmup(view: View) -> Check:
 
 
 def _check_awake(view: View) -> Check:
-    """Check that cores do not sleep during requests, in rows with few requests in flight and without KEEP_AWAKE."""
+    """Check that cores do not sleep during requests. Rows with many requests in flight or KEEP_AWAKE are ignored."""
     cores = cores_of(view.run, SERVICE, CLIENT)
     asleep = [row for row in view.rows if not row.params.get("KEEP_AWAKE")]
     if view.rows and not asleep:
@@ -318,7 +318,7 @@ def _check_awake(view: View) -> Check:
         return _result(UNKNOWN, message("no result row has so few requests in flight that cores could sleep"))
     slept = [row for share, row in known if share > MOST_IDLE]
     most = max(0.0, *(share for share, _ in known))
-    seen = message("of the cores that the requests in flight could keep busy, at most {most:.0%} were idle", most=most)
+    seen = message("at most {most:.0%} of the cores that requests in flight could keep busy were idle", most=most)
     if slept:
         names = [about(verbatim(row.runtime), view.settings.name(row.system, row.params)) for row in slept[:MOST_NAMED]]
         seen = message(
@@ -341,7 +341,7 @@ def _check_noise(view: View) -> Check:
 
 
 def _noise_floors(view: View) -> tuple[list[Comparison], list[float]]:
-    """Return those A/A comparisons whose noise floor is known, each with its noise floor."""
+    """Return the A/A comparisons that have a known noise floor, and a list of these noise floors."""
     known = [one for one in view.comparisons if one.step == "aa" and one.noise_floor is not None]
     return known, [one.noise_floor or 0.0 for one in known]
 
@@ -364,8 +364,8 @@ CHECKS = {
     message("The machine was quiet"): _check_quiet,
     message("Services and clients use no CPU between their turns"): _check_idle,
     message("The warm-up was long enough"): _check_warmup,
-    message("Blocks are independent"): _check_independence,
-    message("Noise floor (A/A: the same runtime twice)"): _check_noise,
+    message("Blocks are statistically independent"): _check_independence,
+    message("The noise floor is low (A/A: the same runtime twice)"): _check_noise,
 }
 
 
@@ -373,7 +373,7 @@ CHECKS = {
 
 
 def verdict_basis(view: View) -> Iterator[Message]:
-    """Yield sentences that say what the verdicts rest on: blocks, order, noise floor, clients, pinning, causes."""
+    """Yield sentences on the basis of the verdicts, such as blocks, order, noise floor, clients and pinning."""
     run, plan, cores = view.run, view.plan, view.machine.available_cores
     blocks = plural("{count} block", "{count} blocks", count=len({cell.block for cell in run.cells}))
     yield message(
@@ -382,12 +382,12 @@ def verdict_basis(view: View) -> Iterator[Message]:
     if is_anytime(run):
         yield message(
             "The number of blocks depends on the results of the first blocks. Verdicts are corrected for this, as if "
-            "someone checked after every block. Intervals are not corrected, so they are slightly too narrow."
+            "the results were checked after every block. Intervals are not corrected, so they are slightly too narrow."
         )
     if floors := _noise_floors(view)[1]:
-        yield message("Noise floor (the same runtime twice): {floor}.", floor=_noise_range(floors))
+        yield message("Noise floor (the same runtime measured twice): {floor}.", floor=_noise_range(floors))
     elif not any(one.step == "aa" for one in view.comparisons):
-        yield message("The noise floor is not known, because no runtime was measured twice. Add --aa.")
+        yield message("The noise floor is not known, because no runtime was measured twice. Use --aa to measure it.")
     yield from noise_sentences(view)
     if (client := plan.method.client_runtime) == SAME:
         yield message(
@@ -399,7 +399,7 @@ def verdict_basis(view: View) -> Iterator[Message]:
     is_pinned = plan.method.is_pinned or plan.layout or plan.user_service or plan.view
     if cores >= FEWEST_TO_PIN and not is_pinned:
         yield message(
-            "Services and clients were not pinned, although the machine has {cores} cores: {advice}.",
+            "Services and clients were not pinned to cores, although the machine has {cores} cores: {advice}.",
             cores=cores,
             advice=placement(cores),
         )
@@ -407,14 +407,14 @@ def verdict_basis(view: View) -> Iterator[Message]:
 
 
 def noise_sentences(view: View) -> Iterator[Message]:
-    """Yield sentences on the noise of a ratio, and on the blocks and duration that would find a 5 % difference."""
+    """Yield sentences on the noise of ratios, and on the number and length of blocks that detect a 5 % difference."""
     noise, design = typical_noise(view.comparisons), design_of(view.run, view.comparisons, WORTH_FINDING)
     if noise is None:
         return
     yield message(
-        "The standard deviation of a ratio from block to block is {sd}. Differences between processes contribute "
-        "{between}, which only more blocks reduce. Variation within cells of {seconds:.1f} s contributes {within}, "
-        "which longer cells reduce, too.",
+        "The standard deviation of a ratio between blocks is {sd}. Differences between processes contribute {between}. "
+        "Only more blocks reduce this part. Variation within cells of {seconds:.1f} s contributes {within}. Longer "
+        "cells also reduce this part.",
         sd=percent(noise.sd()), between=percent(noise.between), within=percent(noise.within), seconds=noise.seconds,
     )  # fmt: skip
     if design and not view.plan.view:

@@ -1,4 +1,4 @@
-"""The section "Verdict" of a report: the answer, how settings differ, and reasons for open verdicts."""
+"""The section "Verdict" of a report: the answer, differences between settings, and reasons for missing verdicts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ OPEN = ("inconclusive", "invalid")
 
 
 def section(view: View) -> Section:
-    """Return the first screen: headline, steps with intervals, checks, bars, and the notes of the terminal's answer."""
+    """Return the report's first section: headline, steps with intervals, checks, bars and notes."""
     brief = tuple(answer(view)) if view.compared or not view.plan.view else ()
     if not brief:
         return Section(key="verdict", title=TITLE)
@@ -48,7 +48,7 @@ def section(view: View) -> Section:
 
 
 def _headlines(view: View) -> list[Message]:
-    """Return the headline of the run, as the terminal has it. Several settings may take a second sentence."""
+    """Return the headline of the run, as the terminal shows it. With several settings, it may have two sentences."""
     settings = _settings(view)
     cells = together(view.traces.of(one) for setting in settings for one in setting if one.step != "aa")
     sentences = [traced(sentence, cells) for sentence in gains(view) if len(settings) > 1]
@@ -57,13 +57,13 @@ def _headlines(view: View) -> list[Message]:
 
 
 def _settings(view: View) -> list[list[Comparison]]:
-    """Return the comparisons of each setting."""
+    """Return the comparisons as one list for each setting."""
     of_settings = (one for one in view.compared if one.system != OVER_ALL)
     return [*grouped(of_settings, lambda one: setting_key(one.system, one.params)).values()]
 
 
 def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
-    """Return the comparison of the headline: first against last runtime, or else the first step of STEPS.
+    """Return the comparison for the headline: of first and last runtime, or else the step that comes first in STEPS.
 
     With several settings, it is the comparison over all settings. None if there are several settings and none over all.
     A step without measurements counts only if no step was measured.
@@ -80,7 +80,7 @@ def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
 
 
 def _steps(view: View) -> Table:
-    """Return a forest plot of the steps: of the only setting with its noise, or of all settings together."""
+    """Return a forest plot of the steps: for the only setting, or for all settings together if there are several."""
     settings = _settings(view)
     named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.system == OVER_ALL]
     shown = sorted(named, key=lambda one: one.step == "aa")
@@ -93,7 +93,7 @@ def _steps(view: View) -> Table:
 
 
 def _bars(view: View) -> Table:
-    """Return bars, of which longer is better: the throughput of each arm, or the ratio of each of several settings."""
+    """Return a bar for each arm's throughput or, with several settings, for each setting's throughput ratio."""
     settings = _settings(view)
     if len(settings) > 1:
         return _ratio_bars([min(setting, key=rank) for setting in settings], view)
@@ -112,7 +112,7 @@ def _bars(view: View) -> Table:
 
 
 def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
-    """Return a bar for the ratio of each comparison. Only the first MOST_BARS comparisons are shown."""
+    """Return a table with a bar for the ratio of each comparison. It shows only the first MOST_BARS comparisons."""
     shown = compared[:MOST_BARS]
     most = ROOM * max([1.0, *(one.ratio for one in shown if one.ratio)])
 
@@ -129,15 +129,17 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
         Col(Column(head=NOTHING, is_strip=True), bar),
         col(RATIO, lambda one: ratio_datum(one, view.traces.of(one)), ratio),
     ]
-    caption = message("Bars: throughput of the newer runtime divided by that of the older. The dashed line is 1.")
+    caption = message(
+        "Bars show the throughput of the newer runtime divided by that of the older runtime. The dashed line marks 1."
+    )
     left = plural(
-        "{count} more setting is under All comparisons.",
-        "{count} more settings are under All comparisons.",
+        "{count} more setting is in the section All comparisons.",
+        "{count} more settings are in the section All comparisons.",
         count=len(compared) - len(shown),
     )
     caption = listed([caption, MORE, *[left] * (len(compared) > len(shown))], SENTENCES)
     arms = grouped(shown, lambda one: verbatim(f"{one.denominator} → {one.numerator}"))
-    return table(message("Throughput of each setting"), cols, arms.items(), kind="bars settings", caption=caption)
+    return table(message("Throughput ratio of each setting"), cols, arms.items(), kind="bars settings", caption=caption)
 
 
 # ---- notes -----------------------------------------------------------------------------------------------------------
@@ -162,7 +164,7 @@ def _spread_sentence(view: View) -> Message:
 
 
 def _open_sentences(view: View) -> Iterator[Message]:
-    """Yield sentences on open verdicts: their reasons, and the number of blocks that they need."""
+    """Yield sentences on missing verdicts: the reasons, and the number of blocks that the verdicts need."""
     undecided = [one for one in answering(view.compared) if one.step != "aa" and one.verdict in OPEN]
     whys: dict[Message, list[Comparison]] = {}
     for one in undecided:
@@ -171,17 +173,20 @@ def _open_sentences(view: View) -> Iterator[Message]:
             whys.setdefault(one.why if is_hopeless else one.obstacle, []).append(one)
     if whys:
         reasons = (traced(why, together(map(view.traces.of, about))) for why, about in whys.items())
-        yield message("Why no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))
+        yield message("Reasons why there is no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))
     needed = [one for one in undecided if one.blocks_needed]
     if more := more_blocks(needed):
         first, last = amount(min(more)), amount(max(more))
         most = traced(last, together(map(view.traces.of, needed)))
         command = more_blocks_command(view.run, max(more))
         if first == last:
-            yield message("A verdict needs {amount} more blocks: {command}", amount=most, command=command)
+            yield message(
+                "A verdict needs {amount} more blocks. Measure them with: {command}", amount=most, command=command
+            )
         else:
             yield message(
-                "The first verdict needs {first} more blocks, and all verdicts together need {last}: {command}",
+                "The first verdict needs {first} more blocks, and all verdicts together need {last}. Measure them "
+                "with: {command}",
                 last=most,
                 first=first,
                 command=command,

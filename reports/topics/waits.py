@@ -1,4 +1,4 @@
-"""The section "Lines of code that wait": where a service's threads wait for locks, by `--profile python`."""
+"""The section "Lines of code that wait": where a service's threads wait for locks, from `--profile python`."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -24,8 +24,8 @@ STATES = {
     "run": message("running"),
     "ready": message("runnable, no core"),
     "gil": message("GIL"),
-    LOCK: message("lock"),
-    "io": message("I/O"),
+    LOCK: message("lock wait"),
+    "io": message("I/O wait"),
 }
 
 Profile = Mapping[str, Any]
@@ -33,7 +33,7 @@ Named = Sequence[tuple[Message, Sequence[Profile]]]  # the profiles of each sett
 
 
 class WaitingLine(NamedTuple):
-    """A line of code that waits for a lock, with the share of the threads' time at work.
+    """A line of code that waits for a lock, with the share of the threads' time at work that this wait takes.
 
     caller: the line of the user's own code that called the function
     """
@@ -94,7 +94,7 @@ def _lines_table(named: Named, view: View) -> Table:
         [
             arm_col(itemgetter("runtime"), view.looks),
             col(message("Function"), itemgetter("function")),
-            col(message("Line"), lambda line: _place(line) or message("ended before the line was read")),
+            col(message("Line"), lambda line: _place(line) or message("wait ended before its line was read")),
             col(message("Called from"), lambda line: str(line.get("caller", ""))),
             *map(_share_col, STATES),
         ],
@@ -134,12 +134,12 @@ def _waiting_line(profile: Profile, line: Profile, tests: int = 1) -> WaitingLin
 
 
 def _place(line: Profile) -> str:
-    """Return 'file:line', or the file alone if the line number is not known."""
+    """Return a line of code as 'file:line', or the file alone if the line number is not known."""
     return f"{line['file']}:{line['line']}" if line["line"] else str(line["file"])
 
 
 def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
-    """Yield sentences on lines that wait: changes between runtimes, longest waits, then waits with little to gain."""
+    """Yield sentences on lines of code that wait for locks: changes between runtimes, then the longest waits."""
     found = _changes(profiles, view.run)[:MOST_SENTENCES]
     named = {wait[:3] for wait, _ in found}
     most = (wait for profile in profiles for wait in waits(profile, profiles)[:1])
@@ -161,7 +161,7 @@ def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
 
 
 def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[WaitingLine, Message]]:
-    """Return the lines that wait significantly more under one of two successive runtimes, largest difference first."""
+    """Return the lines of code that wait significantly more under one of two runtimes, largest difference first."""
     pairs = [pair for one, other in pairwise(profiles) for pair in ((one, other), (other, one))]
     tests = sum(len(_waiting(profile)) for profile, _ in pairs)
     found = []
@@ -188,7 +188,7 @@ def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[WaitingLine, M
 
 
 def _same_line_waits(profile: Profile, line: Profile, *, is_alike: bool) -> list[int]:
-    """Return the lock waits of the same line in *profile*, by batch.
+    """Return how often the code line *line* waits for a lock in *profile*, by batch of samples.
 
     is_alike: False if library versions may differ; lines of libraries are then matched by function
     """
@@ -198,13 +198,13 @@ def _same_line_waits(profile: Profile, line: Profile, *, is_alike: bool) -> list
 
 
 def _line_sentence(same: Sequence[WaitingLine]) -> Message:
-    """Return the sentence on one line's waits, under one or several runtimes."""
+    """Return a sentence on one line of code, with the share of time that it waits for a lock under each runtime."""
     shares = [
         message("{share} under {runtime}", share=estimate(wait.share, whole_percent), runtime=wait.runtime)
         for wait in same
     ]
     return message(
-        "Threads wait most for a lock at {line}. The share of their time at work: {shares}.",
+        "Threads wait longest for a lock at {line}. Share of the threads' time at work: {shares}.",
         line=_line_text(same[0]),
         shares=listed(shares),
     )
@@ -224,10 +224,10 @@ def _notes(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
         yield message(
             "Measured in one extra cell per runtime and setting, which no other figure includes. A profiler "
             "({readers}) read the call stack and state of every thread of the services' Python processes, {rate_hz} "
-            "times a second. The profiler used up to {cores} cores. Shares are of the time at work, which leaves out "
-            "threads that are parked until work arrives. A sentence names a line if the 95 % interval of its share, "
-            "adjusted for all lines, is above 2 %. The folder profiles/ has the call stacks, collapsed and for "
-            "speedscope.",
+            "times a second. The profiler used up to {cores} cores. Shares are parts of the threads' time at work, "
+            "which excludes threads that are parked until work arrives. The report names a line of code if the 95 % "
+            "interval of the line's share, adjusted for all lines, is above 2 %. The folder profiles/ has the call "
+            "stacks in the collapsed format and for speedscope.",
             rate_hz=profiles[0]["rate_hz"],
             readers=verbatim(", ".join(dict.fromkeys(profile["reader"] for profile in profiles))),
             cores=hundredths(max(profile["sampler_cores"] for profile in profiles)),
@@ -235,7 +235,7 @@ def _notes(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
 
 
 def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Iterator[Flame]:
-    """Yield a flame graph of the last runtime, and its difference from the runtime before."""
+    """Yield a flame graph of the last runtime, and one of the differences from the previous runtime."""
     before, last = ([None, None, *(profile for profile in profiles if "tree" in profile)])[-2:]
     if last:
         yield Flame(
@@ -244,7 +244,8 @@ def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Itera
                 "Call stacks of threads at work under {runtime}, {setting}", runtime=last["runtime"], setting=setting
             ),
             caption=message(
-                "The width shows the share of time. The innermost box shows the state of the thread. Click to zoom."
+                "The width of a box shows its share of time. The innermost box of a stack shows the state of the "
+                "thread. Click a box to zoom."
             ),
             tree=last["tree"],
         )
@@ -254,8 +255,8 @@ def _flames(profiles: Sequence[Profile], number: int, setting: Message) -> Itera
             key=f"flame-difference-{number}",
             title=message("Call stacks under {runtime} compared with {other}, {setting}", **names, setting=setting),
             caption=message(
-                "Call stacks under {runtime}. Red: the share of the time at work is greater than under {other}. Blue: "
-                "the share is smaller.",
+                "Call stacks under {runtime}. Red boxes take a greater share of the time at work than under {other}. "
+                "Blue boxes take a smaller share.",
                 **names,
             ),
             tree=_with_delta(last["tree"], before["tree"], last["tree"]["value"], before["tree"]["value"]),

@@ -18,7 +18,7 @@ from tests.campaign.hostile import sample
 
 MORE_BYTES = 256 * 2**20
 DEADLINE_S = 20.0
-WHILE = message("while it was serving")
+WHILE = message("while it was serving requests")
 READY_LINE = "import sys; print('{\"ready\": true}', flush=True)\n"
 STDOUT_WITHOUT_END = {
     "600 MB without a line end": "for _ in range(600): sys.stdout.write('x' * 10**6)",

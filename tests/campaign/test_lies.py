@@ -105,7 +105,7 @@ def test_times_that_a_clients_window_has_no_room_for_are_named(
     command_or_skip(runtime, system, "service")
     doubled = DOUBLED.format(factor=chance.randint(2, 4))
     edit, expected = chance.choice([
-        (doubled, r"as latency\.histogram\.total_ns, .*the time that its workers had"),
+        (doubled, r"as latency\.histogram\.total_ns, .*the total time of the client's workers"),
         *((f"result[{key!r}] *= 2", f"as {key}, but the child contract requires a whole number from") for key in TIMES),
     ])  # fmt: skip
     lines = "".join(f"        {line}\n" for line in edit.strip().splitlines())

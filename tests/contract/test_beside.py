@@ -156,15 +156,15 @@ def test_a_program_of_ones_own_is_counted_as_it_counts_itself(any_runtime: Runti
 
 
 NO_DATA = ("--prepare", "sh -c 'echo no data; exit 4'")
-NO_DATA_SAID = "sh -c 'echo no data; exit 4' exited with status 4. It wrote: no data"
+NO_DATA_SAID = "sh -c 'echo no data; exit 4' exited with status 4. Output: no data"
 BAD: list[tuple[dict[str, Any], tuple[str, ...], str, int]] = [
-    ({"command": "sleep {port}", "start_deadline": "0.2s"}, (), "was not ready within 0.2 s (port)", 1),
-    ({"command": "sh -c 'echo no {port}; exit 3'"}, (), "bad ended before it was ready. It wrote: no ", 1),
+    ({"command": "sleep {port}", "start_deadline": "0.2s"}, (), "was not ready within 0.2 s (ready check: port)", 1),
+    ({"command": "sh -c 'echo no {port}; exit 3'"}, (), "bad ended before it was ready. Output: no ", 1),
     ({"command": "/nowhere/server {port}"}, (), "/nowhere/server was not found", 2),
     (
         {"command": "sleep {port}", "ready": "false", "start_deadline": "0.2s"},
         (),
-        "was not ready within 0.2 s (false)",
+        "was not ready within 0.2 s (ready check: false)",
         1,
     ),
     ({"command": f"{sys.executable} burning.py {{port}}"}, NO_DATA, NO_DATA_SAID, 1),

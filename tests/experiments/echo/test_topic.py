@@ -35,7 +35,7 @@ def test_a_run_with_nagles_algorithm_says_so() -> None:
 
 
 def test_a_run_in_which_all_failed_says_that_nothing_was_measured() -> None:
-    assert sentences(contest_run([])) == ["Nothing was measured."]
+    assert sentences(contest_run([])) == ["No system was measured."]
 
 
 @pytest.mark.parametrize(("values", "expected"), [([100, 200], 50.0), ([7, 7, 7], 0.0), ([0, 0, 0, 200], 86.6025)])

@@ -91,7 +91,7 @@ def test_pins_are_counted_among_the_cpus_of_the_host(spread: HostCluster) -> Non
     assert spread.service_line()["cpus"] == usable[:1]
     assert spread.client_line(0)["cpus"] == []
     (place,) = spread.places_of(CLIENT)
-    with pytest.raises(BadInput, match=f"pin names CPU {len(usable)}, but host b has {len(usable)}"):
+    with pytest.raises(BadInput, match=f"pin names CPU {len(usable)}, but host b has only {len(usable)}"):
         place.cpus((len(usable),))
     place.host = replace(place.host, cpus=(7, 5))
     assert (place.cpus((1,)), place.cpus(())) == ([5], [7, 5])

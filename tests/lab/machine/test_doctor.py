@@ -51,22 +51,22 @@ def test_a_quiet_machine_has_findings_that_are_all_good_and_one_that_tells_nothi
 @pytest.mark.parametrize(
     ("name", "changes", "value"),
     [
-        ("load", {"load_1m": 1.7}, "1.70 on 8 cores"),
+        ("load", {"load_1m": 1.7}, "1.70 active processes on 8 cores"),
         ("CPU pressure", {"cpu_pressure": 0.2}, "20.0 %"),
         ("other processes", {"window": {"others": {**OTHERS, "share": 0.0625}}}, "0.50 of 8 cores: make"),
         ("CPU steal", {"window": {"steal": 0.034}}, "3.4 %"),
-        ("swapping", {"window": {"swapped_pages": 1}}, "1 page was"),
+        ("swapping", {"window": {"swapped_pages": 1}}, "1 memory page was"),
         ("throttling", {"window": {"throttles": 2}}, "2 times"),
         ("quota throttling", {"window": {"quota_stalled_ns": 50_000_000}}, "50 ms of 0.5 s"),
         ("memory pressure", {"memory_pressure": 0.02}, "2.0 %"),
         ("swap in use", {"swap_used_bytes": 3 << 20}, "3 MiB"),
         ("frequency governor", {"governors": ["performance", "powersave"]}, "performance, powersave"),
         ("turbo", {"turbo": True}, "on"),
-        ("throttled since boot", {"throttles": 1}, "1 time"),
+        ("cores throttled since boot", {"throttles": 1}, "1 time"),
         ("SMT", {"smt": True}, "on: "),
         ("CPU quota", {"cores_quota": 1.5}, "1.5 of 8 cores"),
         ("address space randomisation", {"aslr": 0}, "off"),
-        ("wake-up latency", {"wakeup_idle_ns": 52_000}, "52 us to wake up, a core that is kept awake 6 us"),
+        ("wake-up latency", {"wakeup_idle_ns": 52_000}, "52 us to wake up; a core that is kept awake needs 6 us"),
     ],
 )
 def test_what_disturbs_is_found_with_its_value_and_what_to_do(name: str, changes: dict[str, Any], value: str) -> None:
@@ -93,4 +93,4 @@ def test_a_run_is_disturbed_where_others_ran_and_not_blamed_for_its_own_load_or_
 
 def test_a_service_is_left_several_cores_to_itself_where_there_are_enough() -> None:
     for cores, advice in ((2, "kernel"), (4, "services=0-2 clients=3 "), (8, "services=0-5 clients=6-7 ")):
-        assert advice in str(found("placement", cores=cores).value)
+        assert advice in str(found("CPU placement", cores=cores).value)

@@ -105,7 +105,7 @@ def test_a_build_that_fails_says_its_last_words_then_and_later(workshop: Worksho
     ):
         workshop.has_compiler(compiler)
         ((_, said),) = made("one")
-        assert said.startswith(f"not built, although its tools are installed: {NEEDS} ")
+        assert said.startswith(f"not built, although all build tools are installed: {NEEDS} ")
         assert said.endswith(reason)
         assert str(missing("one")) == said
     workshop.has_compiler()

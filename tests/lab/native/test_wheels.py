@@ -126,9 +126,9 @@ def test_a_missing_tool_is_the_reason(
         ("CMake Error\n  some: not built: needs boost (Debian: libboost-dev)\nmore\n", "not built: needs boost"),
         (
             "Compiling\nerror[E0308]: mismatched types\nnote\n",
-            "its tools are installed: error[E0308]: mismatched types",
+            "build tools are installed: error[E0308]: mismatched types",
         ),
-        ("one\ntwo\n", "its tools are installed: one / two"),
+        ("one\ntwo\n", "build tools are installed: one / two"),
     ],
 )
 def test_a_failed_build_leaves_its_reason(

@@ -53,7 +53,7 @@ def test_a_captured_profile_names_the_hottest_function_and_the_lock_with_its_sha
         ),
         (
             count_hot_spots([sample("f", weight=999), sample("take_gil", weight=1)]),
-            "; no lock takes 1 % of CPU time or context switches;",
+            "; no lock accounts for 1 % or more of CPU time or context switches;",
         ),
         (count_hot_spots([sample("f", event="cpu-clock:uH")]), "without kernel samples"),
     ],

@@ -34,25 +34,25 @@ STOPPING = (Waiting(owner="", stack=PUT[:1], samples=30), Waiting(owner="", stac
         (QUIET, "contended locks, stop-the-world pauses"),
         (replace(QUIET, waiting_ns=5 * SECOND, waits=ONCE), "contended locks, stop-the-world pauses"),
         (replace(QUIET, waiting_ns=SECOND // 6, waits=LITTLE), "contended locks, stop-the-world pauses"),
-        (replace(QUIET, waiting_ns=SECOND, waits=LITTLE), "requests wait for contended locks 10 %"),
+        (replace(QUIET, waiting_ns=SECOND, waits=LITTLE), "requests spend 10 %"),
         (  # the type of the object, the line and its caller
             replace(QUIET, waiting_ns=5 * SECOND, waits=DICT),
             (
-                "requests wait for contended locks 50 % [45 %, 55 %] of their time; 62 % of the waiting is for the "
-                "mutex of a dict object, at app.py:31 in Cache.put, called from flask/app.py:9 in dispatch"
+                "requests spend 50 % [45 %, 55 %] of their time waiting for contended locks; 62 % of the waiting time "
+                "is for the mutex of a dict object, at app.py:31 in Cache.put, called from flask/app.py:9 in dispatch"
             ),
         ),
         (
             replace(QUIET, stops=900, stood_ns=9 * SECOND // 10, stopping=STOPPING),
             (
                 "each request causes 9.0 stop-the-world pauses of 1.0 ms, so threads are paused 45 % of the time; "
-                "75 % of the time spent on pauses comes from code at app.py:31 in Cache.put"
+                "75 % of the pause time is caused by code at app.py:31 in Cache.put"
             ),
         ),
         (replace(QUIET, stops=3, stood_ns=SECOND // 2, stopping=STOPPING), "each request causes 0.03 stop-the-world"),
         (  # a lower bound
             replace(QUIET, count_share=0.124, lost=1200),
-            "at least 12 % of CPU time is spent on counting references to objects that threads share; 1,200 calls ",
+            "at least 12 % of CPU time is spent on counting references to objects that threads share; 1,200 probed ",
         ),
     ],
 )

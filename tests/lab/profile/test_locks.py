@@ -118,12 +118,12 @@ def programs_in_kernel() -> set[int]:
 
 
 def test_what_is_no_python_is_not_believed_or_watched(python: Path) -> None:
-    with pytest.raises(LocksFailed, match="could not run self_test"):
+    with pytest.raises(LocksFailed, match="could not run the self-test self_test"):
         locks.run_self_test(Path(shutil.which("true") or "/bin/true"))
     with started("sh", "-c", "echo ready; read line") as service:
         with pytest.raises(NotReadable):
             StackReader(service.pid)
-        with pytest.raises(LocksFailed, match="the service has no CPython"), LockRecording(service.pid):
+        with pytest.raises(LocksFailed, match="no process of the service runs CPython"), LockRecording(service.pid):
             pass
 
 

@@ -45,7 +45,7 @@ def test_perf_that_is_missing_is_told_with_what_installs_it(monkeypatch: pytest.
         ("4", "Consider adjusting /proc/sys/kernel/perf_event_paranoid setting", "is 4. Permit it with: sudo sysctl"),
         ("2", "Error:\\nNo permission to enable cycles event. perf_event_paranoid", "--cap-add PERFMON"),
         ("2", "WARNING: perf not found for kernel 6.8\\n", "for kernel 6.8 Install a working perf with: apt-get"),
-        ("2", "", "cannot record here: - Install"),
+        ("2", "", "cannot record on this machine: - Install"),
     ],
 )
 def test_perf_that_cannot_record_is_told_in_one_line(
@@ -95,7 +95,7 @@ def test_a_recording_without_samples_is_refused_and_samples_that_perf_lost_are_t
     with pytest.raises(ProfileFailed, match="the file has no samples"):
         read_hot_spots(tmp_path / "x")
     make_perf(r"printf '  1 cycles: \n\t 1 f (/x)\n\n'; echo 'Processed 1036 samples and lost 5.12%!' >&2")
-    assert str(read_hot_spots(tmp_path / "x").sentence()).endswith("based on 1 sample (5 % were lost)")
+    assert str(read_hot_spots(tmp_path / "x").sentence()).endswith("based on 1 sample (5 % of all samples were lost)")
 
 
 BUSY = (

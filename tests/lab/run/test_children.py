@@ -90,8 +90,11 @@ def test_a_line_that_is_no_json_object_or_not_the_one_that_is_due_fails_the_chil
 @pytest.mark.parametrize(
     ("program", "end"),
     [
-        ("import sys; sys.exit('out of cheese')", "exited with status 1 before it was ready. Its last lines: out of c"),
-        ("import os; os.kill(os.getpid(), 9)", "was killed by SIGKILL before it was ready. It wrote nothing"),
+        (
+            "import sys; sys.exit('out of cheese')",
+            "exited with status 1 before it was ready. The last lines of its stderr: out of",
+        ),
+        ("import os; os.kill(os.getpid(), 9)", "was killed by SIGKILL before it was ready. The child wrote nothing"),
         *((f"import os; os.kill(os.getpid(), {one})", f"was killed by SIG{one} before") for one in NAMELESS),
         ("print('{\"ready\": 1}', end='')", "exited with status 0 before it was ready"),  # which is no line yet
     ],

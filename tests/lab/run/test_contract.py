@@ -76,8 +76,8 @@ def test_all_that_is_missing_is_named(names: list[str]) -> None:
         ({"mine": 3}, "3 as mine, but the child contract requires a known key"),
         ({"gil_enabled_end": None}, "None as gil_enabled_end"),
         ({"latency": Histogram().to_json()}, "0 as latency.count"),  # of 1 answer
-        ({"answered": 2}, "2 as answered, but the child contract requires at most 1, the number of its requests"),
-        ({"wrong": 2}, "2 as wrong, but the child contract requires at most 1, the number of its answers"),
+        ({"answered": 2}, "2 as answered, but the child contract requires at most 1, the number of the client's req"),
+        ({"wrong": 2}, "2 as wrong, but the child contract requires at most 1, the number of the client's answers"),
         *(
             ({"slices": {"width_ns": 50_000_000, "start_ns": 0, "counts": [1], key: value}}, "slices")
             for key, value in (("width_ns", 0), ("counts", ()), ("counts", [1] * 5000), ("start_ns", None))

@@ -111,8 +111,8 @@ def test_memory_beyond_that_before_any_client_is_divided_among_connections_that_
     run.profiles = [of_one]
     said = [str(sentence).partition(": ")[2] for sentence in made(run).sentences]
     divided = (
-        "each of the 16 connections adds 64.0 KiB to the memory of the first service while the connection is open and "
-        "idle. It adds 192.0 KiB after the load, and 192.0 KiB 2 s later. The baseline is the memory before any client "
-        "connected."
+        "each of the 16 open, idle connections adds 64.0 KiB to the memory of the first service. After the load, each "
+        "connection adds 192.0 KiB, and 2 s later 192.0 KiB. These additions are relative to the memory before any "
+        "client connected."
     )
     assert said == ([divided] if is_divided else [])

@@ -49,10 +49,10 @@ def test_slow_requests_that_waited_for_a_core_are_named_with_the_change_from_the
     arms = {"3.14": without_a_core([0.02] * 6), "3.14t": without_a_core([0.3, 0.31, 0.28, 0.35, 0.3, 0.3])}
     cells = [cell(name, block, 0, causes=of) for name, blocks in arms.items() for block, of in enumerate(blocks, 1)]
     finding, change = map(str, section(View(run(*cells))).sentences)
-    assert "no core for runnable threads of the service 30% [" in finding
+    assert "No core for runnable threads of the service: 30% [" in finding
     assert finding.endswith(
-        "threads of the client unknown, cores taken by the host (steal) 0% [0%, 0%]. In the whole timed window, the "
-        "four shares are 0%, 5%, -, 0%."
+        "threads of the client: unknown. Cores taken by the host (steal): 0% [0%, 0%]. In the whole timed window, "
+        "these four shares are 0%, 5%, -, 0%."
     )
     assert change.startswith(
         "3.14 → 3.14t, System 2: the share of slow requests' time in which runnable threads of the service had no core "

@@ -43,7 +43,10 @@ def swept(*, blocks: int = 12) -> Run:
     [
         # without noise 8 workers serve 8000 / 1.91 = 4,188/s, and 25 serve 25,000 / 8.2 = 3,049/s: 0.73 of it
         (swept(), "throughput at the largest value, 25, is 0.73 [0.73, 0.73] times the throughput at 8."),
-        (swept(blocks=6), "throughput at the largest value, 25, is not significantly lower than at any smaller value."),
+        (
+            swept(blocks=6),
+            "throughput at the largest value of the sweep, 25, is not significantly lower than at any smaller value.",
+        ),
     ],
 )
 def test_a_fall_is_told_from_the_value_with_the_most_if_blocks_are_enough_for_the_family(run: Run, says: str) -> None:

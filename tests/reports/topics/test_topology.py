@@ -84,9 +84,12 @@ def test_the_sentence_people_look_for_has_its_ratios_by_hand() -> None:
 @pytest.mark.parametrize(
     ("absent", "end"),
     [
-        (("3.14", 2, 1), "on 3.14; not measured in the same blocks: 2 processes on 3.14."),
-        (("3.14", 1, 2), "several processes; not measured in the same blocks: 1 process of 2 threads on 3.14."),
-        (("3.14t", 1, 2), "1 process of 2 threads on 3.14t was not measured, so there is nothing to compare."),
+        (("3.14", 2, 1), "on 3.14; not compared, because not measured in the same blocks: 2 processes on 3.14."),
+        (
+            ("3.14", 1, 2),
+            "several processes; not compared, because not measured in the same blocks: 1 process of 2 threads on 3.14.",
+        ),
+        (("3.14t", 1, 2), "1 process of 2 threads on 3.14t was not measured, so no comparison is possible."),
     ],
 )
 def test_a_missing_cell_is_named(absent: tuple[str, int, int], end: str) -> None:
@@ -115,7 +118,10 @@ def test_fewer_clients_than_threads_and_cores_make_a_lower_bound() -> None:
 @pytest.mark.parametrize(
     ("over_many", "says"),
     [
-        (([0.8] * 8, [0.9] * 8, [1.1] * 8), "overtakes 2 processes on 3.14 between CALC_TARGET 1 and 2."),
+        (
+            ([0.8] * 8, [0.9] * 8, [1.1] * 8),
+            "begins to serve more than 2 processes on 3.14 between CALC_TARGET 1 and 2.",
+        ),
         (
             ([0.8] * 8, [0.9] * 8),
             "serves less than 2 processes on 3.14 at every CALC_TARGET of the sweep. The highest ratio is 0.90",
@@ -127,7 +133,7 @@ def test_fewer_clients_than_threads_and_cores_make_a_lower_bound() -> None:
         (([1.2] * 8, [1.1] * 8), "serves more than 2 processes on 3.14 at every CALC_TARGET of the sweep, 0 to 1."),
         (
             ([1.2] * 8, [0.9] * 8),
-            "serves more than 2 processes on 3.14 at CALC_TARGET 0. The sweep has CALC_TARGET 0, 1.",
+            "serves more than 2 processes on 3.14 at CALC_TARGET 0. The sweep measured CALC_TARGET 0, 1.",
         ),
     ],
 )
