@@ -3,6 +3,7 @@
 import errno
 import os
 import secrets
+import select
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from core.errors import BadInput
 from core.messages import Arg
 from lab.processes import LAST_SECONDS_S, expect_process
 
+READY_S = 30.0  # for the reaper to make the folder, on a machine that may be busy
 _REAPER = Path(__file__).with_name("reaper.py")
 
 
@@ -88,7 +90,8 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
     assert reaper.stdout
     try:
         with reaper.stdout as answer:
-            number = int(answer.read() or errno.EAGAIN)  # an empty answer: the reaper was killed too early
+            has_answered, *_ = select.select([answer], [], [], READY_S)
+            number = int((has_answered and answer.readline()) or errno.EAGAIN)  # the reaper was killed or is stopped
     except BaseException:  # Ctrl-C
         _end(reaper, paths[0])
         raise

@@ -5,13 +5,14 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from time import monotonic
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
 from core.errors import BadInput
 from core.messages import Message, message
@@ -19,7 +20,11 @@ from lab.output import ProcessOutput
 
 GUARD = Path(__file__).with_name("guard.py")
 WATCH_S = 5.0
-_LIFELINES: set[IO[bytes]] = set()
+_LIFELINES: dict[IO[bytes], "subprocess.Popen[str] | None"] = {}  # of the running guards
+COMMANDS_AT_ONCE = 4
+END_EVERY_S = 0.1
+Value = TypeVar("Value")
+Result = TypeVar("Result")
 LAST_SECONDS_S = 5.0  # how long the guard may take to end the command's processes
 
 
@@ -81,8 +86,26 @@ def _newest_line(output: ProcessOutput) -> str:
 
 def end_all() -> None:
     """End all commands that this process runs. A thread that waits for a command then continues."""
-    for lifeline in tuple(_LIFELINES):
+    for lifeline, guard in tuple(_LIFELINES.items()):
         lifeline.close()
+        if guard:
+            guard.send_signal(signal.SIGCONT)  # the guard may be stopped
+
+
+def run_in_parallel(
+    call: Callable[[Value], Result], values: Iterable[Value], at_once: int = COMMANDS_AT_ONCE
+) -> list[Result]:
+    """Return the result of *call*, which runs a command, for each value. *at_once* calls run in parallel."""
+    with ThreadPoolExecutor(at_once) as pool:
+        futures = [pool.submit(call, value) for value in values]
+        try:
+            return [future.result() for future in futures]
+        except BaseException:  # including Ctrl-C: end the running processes rather than wait for them
+            pool.shutdown(wait=False, cancel_futures=True)
+            while not all(future.done() for future in futures):
+                end_all()
+                wait(futures, END_EVERY_S)
+            raise
 
 
 @dataclass
@@ -132,10 +155,10 @@ def guarded(  # noqa: PLR0913 - a process has them all
     before = [sys.executable, "-I", "-S", str(GUARD), str(report), str(int(stop))]
     words = [*before, program or str(command[0]), *map(str, command)]
     with os.fdopen(hold, "wb", 0) as lifeline, os.fdopen(heard, "rb") as report_file, ExitStack() as ended:
-        _LIFELINES.add(lifeline)
-        ended.callback(_LIFELINES.discard, lifeline)
+        _LIFELINES[lifeline] = None
+        ended.callback(_LIFELINES.pop, lifeline)
         try:
-            process = subprocess.Popen(
+            process = _LIFELINES[lifeline] = subprocess.Popen(
                 words,
                 cwd=folder,
                 stdin=wanted,
@@ -153,6 +176,8 @@ def guarded(  # noqa: PLR0913 - a process has them all
         finally:
             os.close(wanted)
             os.close(report)
+        if lifeline.closed:  # by end_all(), before it knew the guard
+            process.send_signal(signal.SIGCONT)
         with process:
             guard = Guard(process, str(command[0]))
             try:

@@ -8,12 +8,11 @@ Source: packaging.python.org - pylock.toml, binary distribution format; docs.ast
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, TypeVar
+from typing import Any
 
 from packaging.markers import Marker
 from packaging.tags import Tag, compatible_tags, cpython_tags
@@ -28,11 +27,7 @@ from lab.python.interpreters import Interpreter, scrubbed_environment
 
 RESOLVE_TIMEOUT_S = 60.0
 BUILD_TIMEOUT_S = 600.0
-COMMANDS_AT_ONCE = 4
-END_EVERY_S = 0.1
 MOST_PURE_RELEASES = 8  # releases without an extension to skip in search of the first release that has one
-Value = TypeVar("Value")
-Result = TypeVar("Result")
 FORBID_EXACT = ("--require-hashes", "--no-binary", "--only-binary", "-c", "--constraint")
 # uv's annotation of which packages and files require a package; a file appears as `-r FILE`
 _ANNOTATED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*).*?# via (.+)")
@@ -82,20 +77,6 @@ class Resolution:
         return dependants - {name}
 
 
-def run_in_parallel(call: Callable[[Value], Result], values: Sequence[Value]) -> list[Result]:
-    """Return the result of *call* for each value. COMMANDS_AT_ONCE calls run in parallel, because most of them wait."""
-    with ThreadPoolExecutor(COMMANDS_AT_ONCE) as pool:
-        futures = [pool.submit(call, value) for value in values]
-        try:
-            return [future.result() for future in futures]
-        except BaseException:  # including Ctrl-C: end the running processes rather than wait for them
-            pool.shutdown(wait=False, cancel_futures=True)
-            while not all(future.done() for future in futures):
-                processes.end_all()
-                wait(futures, END_EVERY_S)
-            raise
-
-
 class Resolver:
     """A resolver of requirements for one interpreter.
 
@@ -118,7 +99,7 @@ class Resolver:
         failure, packages = self._resolve_together(wanted)
         if not failure:
             return Resolution(packages=packages)
-        alone = run_in_parallel(
+        alone = processes.run_in_parallel(
             lambda entry: self._resolve_together(replace(wanted, entries=(entry,)))[0], wanted.entries
         )
         failures = {entry: why for entry, why in zip(wanted.entries, alone, strict=True) if why}

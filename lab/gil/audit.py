@@ -14,6 +14,7 @@ from typing import Any
 
 from core.errors import BadInput
 from core.messages import Message, listed, message, verbatim
+from lab import processes
 from lab.environments import requirements
 from lab.environments.environment import EnvironmentFailed
 from lab.environments.requirements import Requirements, name_of
@@ -23,7 +24,6 @@ from lab.environments.resolution import (
     ResolvedPackage,
     Resolver,
     TrialEnvironment,
-    run_in_parallel,
 )
 from lab.folders import PrivateFolder
 from lab.gil.switching import ImportOutcome, describe_switch, top_modules, try_import
@@ -161,7 +161,7 @@ class _Audit:
         ]
         failures = self._install(packages, build)
         absent = {*failures, *(self.without_wheel if build is None else ())}
-        findings = run_in_parallel(lambda package: self._audit_package(package, failures, absent), packages)
+        findings = processes.run_in_parallel(lambda package: self._audit_package(package, failures, absent), packages)
         unresolved = [
             PackageFinding(package=name_of(entry), problems=(Problem(kind=NOT_INSTALLABLE, detail=why),))
             for entry, why in self.resolution.failures.items()

@@ -4,7 +4,6 @@ import json
 import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from core.messages import AND, Message, listed, message
 from core.program import PROGRAM
 from core.runtime import JIT, RuntimeName
 from lab.places import REPOSITORY
+from lab.processes import run_in_parallel
 from lab.python import uv
 from lab.python.trust import may_execute, run_trusted
 
@@ -227,8 +227,7 @@ def _build(name: RuntimeName) -> Message:
 
 def _find_all(minors: Container[int]) -> dict[str, list[Interpreter]]:
     """Return the interpreters of the minor versions *minors* by name, best first, without duplicates."""
-    with ThreadPoolExecutor(max_workers=16) as pool:
-        answers = list(pool.map(lambda candidate: ask(*candidate), _candidates(minors)))
+    answers = run_in_parallel(lambda candidate: ask(*candidate), _candidates(minors), at_once=16)
     distinct: dict[Path, Interpreter] = {}
     for answer in filter(None, answers):
         distinct.setdefault(answer.executable, answer)

@@ -61,6 +61,10 @@ class Seen:
         """How many strikes hit *targets*."""
         return sum(strike.target in targets for strike in self.strikes)
 
+    def killed(self, target: str) -> bool:
+        """Whether a strike killed *target*."""
+        return any((strike.target, strike.signal) == (target, SIGKILL) for strike in self.strikes)
+
 
 def history(seed: int) -> list[Strike]:
     """Strikes at services and clients, mostly one at a process that is ours, and often one while the report is made."""
@@ -132,20 +136,21 @@ def play(strike: Strike, run: Run, out: Path, chance: random.Random, seen: Seen)
                 return
 
 
-def leftovers(run: Run, out: Path) -> list[object]:
+def leftovers(run: Run, out: Path, seen: Seen) -> list[object]:
     """Processes, temporary files and half-written files of a run that has ended."""
     halves = list(out.glob(".*")) if out.exists() else []
     nothing = [out] if out.exists() and not any(out.iterdir()) else []
-    return [*run.children().items(), *run.temporary.iterdir(), *halves, *nothing]
+    temporary = [] if seen.killed("reaper") and seen.killed(RUNNER) else run.temporary.iterdir()  # decision 010
+    return [*run.children().items(), *temporary, *halves, *nothing]
 
 
 def check_end(run: Run, out: Path, seen: Seen) -> None:
     """What holds however a run ended."""
     status = run.status(ENDS_WITHIN_S)
     until = monotonic() + GONE_WITHIN_S
-    while leftovers(run, out) and monotonic() < until:
+    while leftovers(run, out, seen) and monotonic() < until:
         signal.sigtimedwait([], 0.01)
-    assert leftovers(run, out) == []
+    assert leftovers(run, out, seen) == []
     assert status in ENDINGS
     assert "bug in gilscope" not in run.complained()
     cells = cells_in(out)

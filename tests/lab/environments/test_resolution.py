@@ -11,7 +11,7 @@ import pytest
 
 from lab import processes
 from lab.environments.environment import EnvironmentFailed
-from lab.environments.resolution import COMMANDS_AT_ONCE, ResolvedPackage, Resolver, run_in_parallel
+from lab.environments.resolution import ResolvedPackage, Resolver
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
@@ -65,6 +65,6 @@ def test_what_runs_beside_a_call_that_fails_is_ended() -> None:
         statuses.append(processes.run(["sleep", seconds], 30.0).returncode)
 
     with pytest.raises(KeyboardInterrupt):
-        run_in_parallel(call, ["", *["601"] * (2 * COMMANDS_AT_ONCE)])
-    assert 1 <= len(statuses) <= COMMANDS_AT_ONCE  # the others never began
+        processes.run_in_parallel(call, ["", *["601"] * (2 * processes.COMMANDS_AT_ONCE)])
+    assert 1 <= len(statuses) <= processes.COMMANDS_AT_ONCE  # the others never began
     assert {*statuses} <= {-signal.SIGTERM, -signal.SIGKILL}
