@@ -261,7 +261,7 @@ def _with_checksum(value: Mapping[str, Any]) -> bytes:
 def _split_checksum(text: bytes) -> tuple[bytes, bytes]:
     """Split a text of _with_checksum() into the JSON text without checksum, and the checksum that it contains."""
     content, _, checksum = text.rpartition(SEAL)
-    return content + b"}", checksum[:-2]
+    return content + b"}", checksum.removesuffix(b'"}')
 
 
 def _encode_cell(cell: CellResult) -> bytes:
