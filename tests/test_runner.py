@@ -159,7 +159,7 @@ REFUSED = {
     f"serve --system 1,2 {OWN_FLAGS}": "these flags describe 2",
     "audit --package x --runtime native": "a free-threaded build",
     "plan --system 3 --runtime native": "System 3 cannot be measured under native",
-    "plan --service-command {python}:{port} --runtime native": "System own has no cells",
+    "plan --service-command {python}:{port} --runtime native": "System own cannot be measured under native",
     f"list {'x' * 300}": "x" * 300,  # newer Pythons say that it is no folder, older ones that it is too long
     f"--system {'x' * 300}.py": "x" * 300,  # likewise
     "--target http://x/ --until 3%": "--until 10min",

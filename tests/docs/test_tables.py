@@ -47,7 +47,7 @@ MORE = {  # pages on commands and plans
     "record": "record/README.md",
     "evidence": "evidence.md",
     "topology": "evidence.md#processes-compared-with-threads",
-    "scaling": "evidence.md#sweeps",
+    "scaling": "evidence.md#parameter-sweeps",
     "memory": "evidence.md#memory",
     "best": "evidence.md#the-best-of-each-runtime",
     "patch-regression": "compare.md#patch-releases-and-builds-of-cpython",

@@ -50,7 +50,7 @@ def test_a_drift_between_two_estimates_is_part_of_the_error() -> None:
 def test_windows_that_hardly_overlap_make_a_cell_invalid() -> None:
     clients = [{"finished_ns": 1000, "completion_ns": 1000}, {"finished_ns": 1100, "completion_ns": 1000}]
     assert overlap_faults(clients, 0) == []  # 900 of 1100
-    assert "for only 73% of the time" in str(overlap_faults(clients, 50)[0])
+    assert "for only 73% of the measured time" in str(overlap_faults(clients, 50)[0])
     assert overlap_faults(clients[:1], 10**9) == []
 
 

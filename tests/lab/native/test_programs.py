@@ -183,7 +183,7 @@ def test_another_load_generator_is_what_path_has_and_is_run_by_a_client_of_ours(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setenv("PATH", str(workshop.tools))
-    assert f"needs {name} on PATH" in str(missing(name))
+    assert f"{name} is not on PATH" in str(missing(name))
     script(workshop.tools / name, "")
     assert str(missing(name)) == ""
     assert command(PROGRAMS[name]) == [sys.executable, "-s", "-m", "experiments.loadgen.peers", name]

@@ -81,7 +81,7 @@ def test_a_line_that_is_no_json_object_or_not_the_one_that_is_due_fails_the_chil
     child = start(children, program + "sys.stdout.flush(); sys.stdin.read()")
     said = failure(children, child)
     assert said.startswith(f"Service 1 of 1 (3.14, pid {child.process.pid}) wrote ")
-    assert ("requires 'ready'" in said) is (line == '{"result": {}}')
+    assert ("requires the key 'ready'" in said) is (line == '{"result": {}}')
 
 
 # ---- ends ----------------------------------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def with_cpu(ms_each: int, cores: int = 8) -> Comparison:
     [
         (850, 8, ["the clients used 85% of the cores available to them"]),
         (800, 8, []),
-        (475, 1, ["services and clients together used 90% of the cores or more"]),  # 0.95 s each, of 2 s on one core
+        (475, 1, ["services and clients together used at least 90% of the cores"]),  # 0.95 s each, of 2 s on one core
         (475, 2, []),
     ],
 )
