@@ -24,8 +24,11 @@ def start_of(rates: Floats) -> tuple[int, float]:
     if the sign-flip p of the cells' losses is at most 1 % and they lose 1 % or more; else the result is (0, 0.0).
     Source: White (1997), "An effective truncation heuristic for bias reduction in simulation output".
     """
+    count = rates.shape[1]
+    if not rates[:, count // 2 :].any(axis=1).all():  # a cell has no steady rate, because it got no answers later
+        return 0, 0.0
     shares = rates / rates.mean(axis=1, keepdims=True)
-    profile, count = shares.mean(axis=0), shares.shape[1]
+    profile = shares.mean(axis=0)
     cut = int(np.argmin([profile[cut:].var() / (count - cut) for cut in range(count // 2 + 1)]))
     losses = (1 - shares[:, :cut] / shares[:, cut:].mean(axis=1, keepdims=True)).sum(axis=1) / count
     loss = float(np.median(losses))

@@ -23,6 +23,10 @@ def test_of_cells_that_run_evenly_hardly_one_in_twenty_is_said_to_start_unevenly
     assert sum(start_of(chance.normal(1, 0.05, (12, 18)))[0] > 0 for _ in range(200)) <= 10
 
 
+def test_cells_that_got_no_answers_later_have_no_steady_rate_and_so_no_start() -> None:
+    assert start_of(np.array([[9.0, 1, 0, 0], [9.0, 1, 1, 1]])) == (0, 0.0)
+
+
 def test_noise_is_divided_between_and_within_processes() -> None:
     chance = np.random.default_rng(3)
     parts = [chance.normal(0, 0.03, (20, 1)) + chance.normal(0, 0.04, (20, 4)) for _ in range(200)]
