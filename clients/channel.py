@@ -78,7 +78,7 @@ class _Channel:
 
 
 class FramedChannel(_Channel):
-    """A channel for frames, which core.wire defines."""
+    """A channel that sends and receives frames in the format of core.wire."""
 
     __slots__ = ("_frames",)
 

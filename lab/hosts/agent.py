@@ -156,7 +156,7 @@ class Agent:
             self._stdin(child).write(data)
 
     def _release(self, at_ns: int, hold_ns: int, words: str, children: list[int]) -> None:
-        """Send children their start time on this host's clock, and hold frames back until the timed window is over."""
+        """Send children their start time on this host's clock. Forward no frames until the timed window is over."""
         self._lease.renew((at_ns + hold_ns - time.perf_counter_ns()) / 1e9)
         self._relay.hold(at_ns + hold_ns)
         for child in children:

@@ -145,7 +145,7 @@ class CellProfiler(NamedTuple):
 
 
 def _known_interpreter(runtime: AnyRuntime) -> str:
-    """Return the path of a free-threaded interpreter, or "" for one with a GIL.
+    """Return the path of a free-threaded interpreter. Return "" for an interpreter with a GIL.
 
     Raises NotProfiled if the interpreter's memory layout is unknown.
     """

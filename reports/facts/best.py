@@ -43,7 +43,7 @@ class Best:
 
     @property
     def judged(self) -> dict[int, CellResult]:
-        """The row's cells in the odd blocks, by block. Only even blocks took part in the choice of the row."""
+        """The row's cells in odd blocks, by block. The row was chosen by its cells in even blocks."""
         return {cell.block: cell for cell in self.row.cells if cell.block % 2}
 
 

@@ -129,12 +129,12 @@ class Series:
 
     @property
     def cells(self) -> tuple[CellResult, ...]:
-        """The cells of all rows that are ok."""
+        """The cells with the status ok, of all rows."""
         return tuple(cell for row in self.rows for cell in row.good)
 
     @property
     def arms(self) -> list[str]:
-        """The arms that have a cell that is ok."""
+        """The arms that have a cell with the status ok."""
         return list(dict.fromkeys(row.runtime for row in self.rows))
 
     def values(self, name: str) -> list[int]:

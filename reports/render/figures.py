@@ -162,7 +162,7 @@ def _made(draw: Callable[[Figure, Language], Any], figure: Figure, language: Lan
 
 
 def _drawn(figures: Sequence[Figure], language: Language) -> dict[str, Drawn]:
-    """Draw the files, while a fork of this process draws the panels of the page."""
+    """Draw the image files of all figures, while a forked process draws the panels of the HTML page."""
     reading, writing = os.pipe()
     if not os.fork():
         os.close(reading)  # or this process could wait for a reader after its parent has ended
