@@ -1,4 +1,4 @@
-"""Learns the right answers of a user's service: under each arm, one client sends the requests one after another."""
+"""Find the right answers of a user's service: one client sends the service's requests one by one, under each arm."""
 
 import hashlib
 import json
@@ -30,7 +30,7 @@ Answer = tuple[int, bytes]
 def learn_expected_answers(
     own: Mapping[str, Any], entries: Sequence[Entry], bench: Bench, deadline_s: float
 ) -> tuple[dict[str, Any], Mapping[str, Check]]:
-    """Return the service *own* with expected answers in its requests, and {request: how its answer is checked}.
+    """Return the user's service *own* with an expected answer in each request, and {request: kind of the check}.
 
     entries: one entry of each arm; parts of an answer that differ between arms or between two starts are not expected
     """
@@ -85,7 +85,7 @@ def _answer(
 
 
 def learn_check(request: Request, answers: Sequence[Answer], *, compares_bodies: bool = True) -> tuple[Request, Check]:
-    """Return *request* with what all *answers* have in common as its expected answer, and the kind of the check.
+    """Return *request* with the common part of all *answers* as its expected answer, and the kind of the check.
 
     compares_bodies: False if each virtual user has a session, and so answers of its own
     "declared": the user has declared the expected answer, which stays. "body": all answers are equal. "common": the
@@ -118,7 +118,7 @@ def _parsed(body: bytes, otherwise: Any) -> Any:
 
 
 def _common(one: Any, other: Any) -> Any:
-    """Return what two JSON values have in common: for objects the common items, for other values the whole value."""
+    """Return the common part of two JSON values: the equal items of objects, or the whole value if both are equal."""
     if isinstance(one, dict) and isinstance(other, dict):
         pairs = {key: _common(value, other[key]) for key, value in one.items() if key in other}
         return {key: value for key, value in pairs.items() if value is not _CHANGES}

@@ -1,4 +1,4 @@
-"""Carries out a run: measures every block of a plan, cell by cell, and saves the run after each cell."""
+"""Measure every block of a plan, cell by cell, and save the run after each cell."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -67,7 +67,7 @@ class RunInProgress:
         return perf_counter_ns() - self._started_ns
 
     def measure(self, entries: Sequence[Entry], measured: Callable[[Bench], list[CellResult]]) -> list[CellResult]:
-        """Call measured(bench), and return its results with fingerprints of code and environment.
+        """Call measured(bench). Return its results with the fingerprints of code and environment added.
 
         A result is invalid if its fingerprint changed during the measurement.
         """
@@ -104,13 +104,13 @@ class RunInProgress:
         self.progress.cell_ended(result, len(self.run.cells), total)
 
     def finish(self) -> None:
-        """Save the time of the end, and the time spent on cells."""
+        """Save the time at which the run ended, and the time that its cells took."""
         self.run.finished_at = datetime.now(UTC).isoformat(timespec="seconds")
         note_time(self.order.folder, self.run, "cells", self.spent_ns)
 
 
 def carry_out(under_way: RunInProgress, enough: Enough = lambda run, spent_ns: False) -> None:
-    """Measure every cell of the plan that the run does not hold yet.
+    """Measure every cell of the plan that is not yet in the run.
 
     enough: enough(run, spent_ns) is called after every block; the run ends if it returns True
     """

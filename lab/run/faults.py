@@ -1,4 +1,4 @@
-"""Finds the faults that make a cell invalid: a child's Python, GIL or JIT differs from what its runtime promises."""
+"""Find faults that make a cell invalid: a child process whose Python, GIL or JIT differs from its runtime's."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -51,7 +51,7 @@ def service_faults(runtime: AnyRuntime, system: System, services: Sequence[Child
 
 
 def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> list[Message]:
-    """Return a fault for each child with an unexpected GIL or JIT state, with the module that caused it if known."""
+    """Return a fault for each child process with an unexpected GIL or JIT state, and its cause if known."""
     faults = []
     for child in children:
         for state, promised in promises.items():

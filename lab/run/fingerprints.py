@@ -1,4 +1,4 @@
-"""Fingerprints of what cells are measured with: code, interpreters, their packages, and native programs."""
+"""Compute fingerprints of everything that a measurement uses: code, interpreters, packages and native programs."""
 
 import os
 import shlex
@@ -51,12 +51,12 @@ class Fingerprinter:
         self._native = any(self._is_built(plan.systems[key], runtime) for key, runtime in plan.pairs())
 
     def of(self, cell: Cell | CellResult, system: System) -> Fingerprint:
-        """Return the present fingerprint of *cell*."""
+        """Return the fingerprint that *cell* would get if it were measured now."""
         parts = {role: self._part(role, cell.runtime, system) for role in (SERVICE, CLIENT)}
         return Fingerprint(code=self._code_now(), environment=_kept(self._environments, parts))
 
     def changes(self, run: Run) -> list[Message]:
-        """Return what has changed since the last of *run*'s cells were measured."""
+        """Return which code and packages have changed since the last cells of *run* were measured."""
         unknown = sum(not cell.code for cell in run.cells if cell.wall_ns)
         if unknown:
             return [
@@ -121,7 +121,7 @@ def _kept(table: dict[str, Any], value: Any) -> str:
 
 
 def _code_files(plan: Plan, *, native: bool) -> Iterator[str]:
-    """Yield the files that the plan's children run, and those that native programs are built from."""
+    """Yield the source files that the plan's child processes run, and the source files of native programs."""
     for folder in CODE_FOLDERS:
         yield from (path for path in files_in(REPOSITORY / folder, (".py",)) if not is_topic(path))
     if native:

@@ -1,4 +1,4 @@
-"""The orchestrator's side of core/inside: it tells a service's processes which parts to start, and reads their files.
+"""Start instrumentation inside the processes of a service, and read the files that it writes (core/inside).
 
 Processes of a user write these files, so they are not trusted. Only regular files of the expected names are read, and
 their number and size are limited.
@@ -29,7 +29,7 @@ _NAME = re.compile(r"(?P<part>[a-z]+)-(?P<pid>[0-9]{1,10})(\.[0-9]{1,2})?")
 
 @dataclass(frozen=True, kw_only=True)
 class TimeWindow:
-    """The timed part of a cell, on the host's monotonic clock. It is empty if the cell failed before it was timed."""
+    """The timed part of a cell, in times of the host's monotonic clock. It is empty if the cell failed too early."""
 
     start_ns: int = 0
     end_ns: int = 0
@@ -90,7 +90,7 @@ class Instrumentation:
 
 @contextmanager
 def instrumented(made: Callable[[], Instrumentation], services: int) -> Iterator[list[Instrumentation]]:
-    """Make the instrumentation of each service with made(), and remove its folder at the end."""
+    """Create the instrumentation of each service by calling made(). Remove the instrumentation's folder at the end."""
     instruments = [made() for _ in range(services)]
     try:
         yield instruments

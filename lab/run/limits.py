@@ -142,7 +142,7 @@ def _is_v2(group: Path) -> bool:
 
 
 def _write(file: Path, value: int | str) -> None:
-    """Write *value* to *file* of a control group. Raises OSError, with the file's path, if the kernel refuses it."""
+    """Write *value* to the file *file* of a control group. Raises OSError with its path if the kernel refuses."""
     try:
         file.write_text(str(value))
     except OSError as error:

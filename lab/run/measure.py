@@ -1,4 +1,4 @@
-"""Measures the cells of a block: one cell alone, or the arms of a setting, which take turns in slices of time."""
+"""Measure the cells of a block: one cell alone, or all arms of a setting, which take turns in slices of time."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -30,7 +30,7 @@ def measure(
     arm: str = "",
     take_turns: Callable[[CellRun], None] = CellRun.take_turn,
 ) -> CellResult:
-    """Run *cell* once, alone, and return its result. Failures of children are in the result, and are not raised.
+    """Run *cell* once, alone, and return its result. If a child process fails, the result says so; nothing is raised.
 
     arm: the name of the arm, if it differs from that of the runtime
     take_turns: lets the clients send; by default once, as the method says

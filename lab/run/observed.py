@@ -1,4 +1,4 @@
-"""Combines what the children of a cell sent into the fields of the cell's result."""
+"""Combine the results of a cell's child processes into the fields of the cell's result."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -48,7 +48,7 @@ def client_fields(
 
 
 def machine_fields(ended: HostActivity) -> dict[str, Any]:
-    """Return the fields of CellResult on the machines' activity in the timed window, and on disturbances."""
+    """Return the fields of CellResult that describe the machines' activity in the timed window, and disturbances."""
     disturbed = {name: doctor.disturbances(window) for name, window in ended.machines.items()}
     here = ended.machines.get(HERE, {})
     return {

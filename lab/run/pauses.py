@@ -1,4 +1,4 @@
-"""Reads the garbage collections of services within the timed window, from files that core/inside/pauses.py writes.
+"""Read from files of core/inside/pauses.py which garbage collections services ran in the timed window.
 
 Processes of a user write these files. If their numbers are inconsistent, the collections count as unknown, and the
 cell does not fail.
@@ -90,7 +90,7 @@ def _pauses(
 
 
 def _counters(content: bytes) -> Counters | None:
-    """Parse the counters of a file of core/inside/pauses.py. Return None if the format is another one.
+    """Parse the counters in a file of core/inside/pauses.py. Return None if the file has an unknown format.
 
     A file that was just made has zeros.
     """

@@ -1,4 +1,4 @@
-"""The machines of a cell: where its children run, how clients are released, and how clocks are converted.
+"""Choose the machine of each child process of a cell, release the clients, and convert times between clocks.
 
 Times of different hosts are never subtracted from each other. Each client's window is on its own host's clock.
 """
@@ -96,7 +96,7 @@ class CellPlaces:
         return released_ns
 
     def to_service_clock(self, here_ns: int) -> int:
-        """Convert a time of the orchestrator's clock to the services' host's clock: the latest possible value."""
+        """Convert a time of the orchestrator's clock to the latest possible time of the services' host's clock."""
         return here_ns
 
     def end(self, served: Sequence[str] = ()) -> HostActivity:
@@ -113,7 +113,7 @@ class CellPlaces:
         )
 
     def window(self, host: str, start_ns: int, end_ns: int) -> TimeWindow:
-        """Convert a time window to a host's clock, and widen it by the clock error. Call after end()."""
+        """Convert a time window to a host's clock, and widen the window by the clock error. Call this after end()."""
         return TimeWindow(start_ns=start_ns, end_ns=end_ns)
 
     def convert_times(

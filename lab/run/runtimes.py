@@ -1,4 +1,4 @@
-"""Runtimes as the orchestrator starts them: an interpreter, its switches, and an environment with needed packages."""
+"""Start runtimes: an interpreter with its command-line options, and an environment with the needed packages."""
 
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,7 +70,7 @@ class Runtime:
         return python
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """Return the settings of *system* that a child gets at its start, besides the cell's parameters."""
+        """Return the settings that a child of *system* gets at its start, besides the cell's parameters."""
         return dict(system.child_config)
 
     def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class Native:
         return programs.command(program)
 
     def child_config(self, system: System) -> dict[str, Any]:
-        """Return the settings of *system* that a child gets at its start, besides the cell's parameters."""
+        """Return the settings that a child of *system* gets at its start, besides the cell's parameters."""
         return dict(system.child_config)
 
     def to_json(self) -> dict[str, Any]:
@@ -178,7 +178,7 @@ AnyRuntime = Runtime | Native | UserServiceRuntime
 
 @cache
 def orchestrator() -> Runtime:
-    """Return the runtime of this process's own Python, which calls a user's service under every runtime."""
+    """Return the runtime of this process's own Python. It is the client of a user's service under every runtime."""
     own_facts = facts()
     name = name_of(own_facts)
     interpreter = Interpreter(name=name, executable=Path(sys.executable), source="orchestrator", facts=own_facts)
@@ -186,7 +186,7 @@ def orchestrator() -> Runtime:
 
 
 def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], name: str, method: Method) -> AnyRuntime:
-    """Return the runtime of *role* in *system* if the cell's runtime is *name*.
+    """Return the runtime of the service or client (*role*) of *system* in a cell of the runtime *name*.
 
     A role without Python code is played by a native program. The orchestrator's Python calls a user's service unless
     another client runtime is set, so that every runtime is measured with the same client.

@@ -1,4 +1,4 @@
-"""Explains slow requests: their overlap with garbage collections, waits for a core, and stolen CPU time."""
+"""Explain slow requests by garbage collections, waits for a core, and stolen CPU time at the same moment."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ COLLECTION = "collection"
 
 
 def timeline_name(role: str, number: int) -> str:
-    """Return the name of a service's or client's timeline of waits for a core."""
+    """Return the name of a timeline: how long a service or client waited for a core, by time."""
     return f"{role} {number}"
 
 
@@ -33,7 +33,7 @@ def slow_requests(
     latency: Mapping[str, Any],
     windows: Sequence[TimeWindow],
 ) -> dict[str, dict[str, Any]]:
-    """Return for p99 and p99.9 the number of slower requests, and the shares of their time by cause.
+    """For p99 and p99.9, return how many requests were slower, and which share of their time each cause took.
 
     said: the `slow` key of each client. A percentile is left out if a client did not record all slower requests; the
         result is empty if a client recorded none.
@@ -80,7 +80,7 @@ def _laid(
 
 
 def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str, float]:
-    """Return the share of a cause in the slow requests' time (`share`) and in all time (`window`).
+    """Return which share of the slow requests' time a cause takes (`share`), and of the whole window (`window`).
 
     "All time" is the timed window at the services or clients of these requests.
     """
@@ -115,7 +115,7 @@ def _collected(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[s
 def _elsewhere(
     pairs: Sequence[tuple[Overlap, float]], windows: Sequence[TimeWindow]
 ) -> Iterator[tuple[int, int, CumulativeTime]]:
-    """Yield copies of each slow request, moved to SHIFTS other times, to measure overlap by chance."""
+    """Yield copies of each slow request at SHIFTS other times. They show how often requests overlap by chance."""
     ends_ns = [*accumulate(window.end_ns - window.start_ns for window in windows)]
     for number in range(1, SHIFTS + 1):
         shift_ns = int(number * _GOLDEN % 1 * ends_ns[-1])

@@ -1,4 +1,4 @@
-"""Runs stress rounds: starts a service anew under each arm in turn, and calls it in bursts until the time is over.
+"""Run stress rounds: start a new service under each arm in turn, and send bursts of requests until time is up.
 
 core/inside/stress.py runs inside the service. Clients, sandbox and child contract are those of every cell.
 """
@@ -52,7 +52,7 @@ def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Call
 
 
 def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s: float) -> dict[str, System]:
-    """Return the systems with the changes that stress rounds need.
+    """Return the plan's systems, changed as stress rounds need them.
 
     Clients call a user's service in bursts, and wait for each answer until *deadline_s*.
     """

@@ -1,4 +1,4 @@
-"""Arms that take turns in slices of time: sizes the slices, adds up a client's slices, and measures idle arms.
+"""Choose the length of time slices, add up a client's slices, and measure what an arm uses between its slices.
 
 The idea is from duet benchmarking (Bulej et al., ICPE 2020): interleaved arms meet the same disturbances.
 """
@@ -29,7 +29,7 @@ FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong") 
 
 
 def size_slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
-    """Return the number of slices of an arm in a block, which is even, and the length of a slice.
+    """Return how many slices an arm gets in a block (an even number), and the length of a slice.
 
     latency_ns: the mean latency of the slowest arm
     """
@@ -66,7 +66,7 @@ def add_slices(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def counted_share(clients: Sequence[Mapping[str, Any]]) -> float:
-    """Return the share of all answers that came in the counted part of a slice, 0..1."""
+    """Return the share (0..1) of a slice's answers that arrived in the counted part of the slice."""
     answered, uncounted = (sum(client.get(key, 0) for client in clients) for key in ("answered", "uncounted"))
     return answered / (answered + uncounted) if answered else 1.0
 
@@ -99,7 +99,7 @@ class IdleUsage:
         self.cpu_ns = [0] * len(roots)
 
     def rest(self) -> None:
-        """Begin the idle time of an arm whose slice has ended."""
+        """Begin to measure the idle time of an arm whose slice has ended."""
         self._ran = [place.ran_ns(pid) for place, pid in self._roots]
 
     def wake(self) -> None:

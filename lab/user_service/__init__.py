@@ -1,1 +1,1 @@
-"""Starts, watches and ends a user's own service."""
+"""Start, watch and end a user's own service."""

@@ -1,4 +1,4 @@
-"""The child for a user's own service: starts the service's command, speaks the child contract for it, and ends it.
+"""The child process for a user's own service. It starts the service's command, reports on it, and ends it.
 
 The orchestrator runs it as `python -m lab.user_service.child` under its own Python. Requests do not pass through it.
 CPU time, context switches and memory are those of the command and all its descendants. For a target, a service that
@@ -74,7 +74,7 @@ class RunningService:
         self.count()
 
     def count(self) -> None:
-        """Begin to count the service's CPU time, memory, workers and connections."""
+        """Start to measure the service's CPU time, memory, workers and connections."""
         self._pids = self.pids()
         self._workers = WorkerSampler(self._pids, self.address, is_asgi=self.is_asgi)
         self._since, self._waited_ns = usage_of(self._pids), sum(map(run_queue_ns, self._pids))
@@ -145,7 +145,7 @@ class StartedService(RunningService):
         self.command.stop()
 
     def pids(self) -> list[int]:
-        """Return the pids of the command and all its descendants. Orphans are included: this process adopts them."""
+        """Return the pids of the command and all its descendants, including orphans, which this process adopts."""
         if self.command.process.poll() is not None and self._watch.is_alive():
             self._watch.join()  # wait for the thread to report the command's end and to end this process
         return descendants(os.getpid())
@@ -159,7 +159,7 @@ class StartedService(RunningService):
             self.command.expect_one_address()
 
     def _await_end(self) -> None:
-        """Wait for the command's end. If nobody asked for it, report how the command ended, and end this process."""
+        """Wait until the command ends. If gilscope did not end it, report how it ended, and end this process."""
         self.command.process.wait()
         if self._is_stopping:
             return

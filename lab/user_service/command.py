@@ -37,7 +37,7 @@ _FOREIGN_LOOP = re.compile("attached to a different loop|is bound to a different
 
 
 class CommandFailed(GilscopeError):
-    """The service did not start, or ended too early. The message has the status and the end of the output."""
+    """The error that a service did not start or ended too early. Its message has the status and the last output."""
 
 
 class PortLost(CommandFailed):
@@ -46,7 +46,7 @@ class PortLost(CommandFailed):
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """The address at which a service shall listen: a port of *host*, or a Unix socket's path. Then port is 0.
+    """The address at which a service shall listen: a port of *host*, or the path of a Unix socket (port is then 0).
 
     lease: keeps other services off the port for as long as this process holds it
     """
@@ -196,7 +196,7 @@ class ServiceCommand:
         self._reader.close()
 
     def expect_own_port(self) -> None:
-        """Raise PortLost if another process listens at the same address, and so may have given some of the answers."""
+        """Raise PortLost if another process listens at the same address and may have answered some of the requests."""
         if self.has_lost_its_port():
             raise PortLost(
                 "Another process also listens at {address}, so it may have given some of the answers. "
@@ -224,7 +224,7 @@ class ServiceCommand:
         return bool({*holders.serving(self.address)} - {*ours})  # processes of other users cannot be seen
 
     def give_back(self) -> None:
-        """End the command and all its descendants before it has served, and free its port for another attempt."""
+        """End the command and all its descendants after a failed start, and free the port for another attempt."""
         self.stop(0.0)
         if self._endpoint.lease is not None:
             self._endpoint.lease.give_back()

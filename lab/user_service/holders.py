@@ -1,4 +1,4 @@
-"""Finds the processes of this machine that serve an address, from /proc. Linux only.
+"""Find the processes of this machine that serve an address, by reading /proc. Linux only.
 
 Source: proc_pid_net(5) (/proc/net/tcp, tcp6, unix), proc_pid_fd(5).
 """
@@ -68,7 +68,7 @@ def connections(address: str) -> set[str]:
 
 
 def loops(pid: int, files: AbstractSet[str]) -> tuple[list[int], int]:
-    """Return how many of *files* each epoll instance of a process watches, most first, and how many are open there."""
+    """Return how many of *files* each epoll instance of a process watches, largest first, and how many are open."""
     names = _links(pid) if files else {}
     watched = {
         frozenset(number for number in _TARGET.findall(_text(info)) if names.get(number) in files)

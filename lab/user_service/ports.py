@@ -1,4 +1,4 @@
-"""Leases TCP ports to services that get their port from gilscope, from before their start until they end. Linux only.
+"""Lease TCP ports to services that get their port from gilscope, from before they start until they end. Linux only.
 
 The common way is to bind to port 0, close the socket, and pass the number on. Until the service binds, any program can
 take such a port: of 50 services that started together, one in seven lost its port. Instead, a port
@@ -30,7 +30,7 @@ _RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
 class PortLease(NamedTuple):
-    """A port that this process has leased. Its service may bind to the port, and no other lease has the port."""
+    """A TCP port that this process has leased for a service. No other lease has the same port."""
 
     port: int
     lock: socket.socket
@@ -65,7 +65,7 @@ def check_free(host: str, port: int) -> None:
 
 
 def ports(ephemeral: tuple[int, int]) -> range:
-    """Return the range to choose ports from, outside of the *ephemeral* range from which the kernel chooses."""
+    """Return the range of ports for leases. It lies outside of the *ephemeral* range, from which the kernel chooses."""
     below, above = range(FIRST_PORT, ephemeral[0]), range(ephemeral[1] + 1, LAST_PORT + 1)
     return next((ports for ports in (below, above) if len(ports) >= FEW_PORTS), range(FIRST_PORT, LAST_PORT + 1))
 

@@ -1,4 +1,4 @@
-"""Finds the Python versions that a service's processes run, and whether the GIL of the measured Python is on."""
+"""Find the Python versions of a service's processes, and whether the GIL of the measured Python is on."""
 
 import sys
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Counts the processes and threads that serve a service's clients, from outside, while it is timed. Linux only.
+"""Count a service's processes and threads from outside during the timed window. Linux only.
 
 A process serves if it holds an established connection from a client in any sample. Its workers are:
 
@@ -39,7 +39,7 @@ class WorkerSampler:
         self._thread.start()
 
     def result(self) -> list[dict[str, Any]]:
-        """Return for each serving process its connections, in all and per loop, its workers, and CPU time by thread."""
+        """Return the connections (in total and by event loop), workers and thread CPU times of each process."""
         self.stop()
         self._sample()
         return [self._served(pid) for pid in sorted(self._connections)]
@@ -95,7 +95,7 @@ class WorkerSampler:
 
 
 def _cpu_ns_by_thread(pid: int) -> dict[int, int]:
-    """Return {thread id: CPU time in ns} of *pid*'s present threads. Source: sched-stats.rst of the kernel."""
+    """Return {thread id: CPU time in ns} of the running threads of *pid*. Source: sched-stats.rst of the kernel."""
     used = {}
     for task in Path(f"/proc/{pid}/task").glob("*"):
         with suppress(OSError, ValueError, IndexError):

@@ -57,7 +57,7 @@ def _escaped(text: str) -> str:
 
 
 def add_summary(page: str, environment: Mapping[str, str]) -> None:
-    """Add *page*, the comparison as Markdown, to the job's summary. Do nothing if *environment* does not name its file.
+    """Add *page*, the comparison as Markdown, to the GitHub job's summary. Do nothing if *environment* names no file.
 
     Raises BadInput if the file cannot be written.
     """

@@ -85,7 +85,7 @@ class Member:
 
     @cached_property
     def timed(self) -> list[Row]:
-        """The rows of the run that have times or have failed. Services without clients have no times."""
+        """The rows of the run that have times or that failed. Rows of services without clients are left out."""
         return [row for row in self.view.rows if row.bad or times_fs(row)]
 
     def is_like(self, other: "Member") -> bool:
@@ -105,7 +105,7 @@ def times_fs(row: Row) -> dict[int, int]:
 
 
 def members(views: Sequence[View], titles: Sequence[str] = ()) -> list[Member]:
-    """Return the runs to compare, with letters from A on.
+    """Return the runs to compare, each with a letter: A, B and so on.
 
     titles: their names on the page; by default their ids
     """
@@ -115,7 +115,7 @@ def members(views: Sequence[View], titles: Sequence[str] = ()) -> list[Member]:
 
 
 def obstacles(runs: Iterable[Member]) -> list[Message]:
-    """Return the differing conditions that forbid a comparison, such as 'the CPU: EPYC (A, B); Xeon (C)'."""
+    """Return the conditions that differ and so forbid a comparison, such as 'the CPU: EPYC (A, B); Xeon (C)'."""
     return _differing({one.letter: one.conditions for one in runs})
 
 
@@ -125,7 +125,7 @@ def differences(runs: Iterable[Member]) -> list[Message]:
 
 
 def _differing(facts: Mapping[str, Mapping[Message, Message]]) -> list[Message]:
-    """Return the facts that have different values in different runs.
+    """Return the facts whose values differ between the compared runs.
 
     facts: by the letter of the run
     """
@@ -135,7 +135,7 @@ def _differing(facts: Mapping[str, Mapping[Message, Message]]) -> list[Message]:
 
 
 def runs_section(runs: Sequence[Member]) -> Section:
-    """Return a section with a line for each run, and with their runtimes in a folded part."""
+    """Return a section with a line for each run, and a folded table of the runs' runtimes."""
     cols: list[Col[Member]] = [
         col(message("Run"), lambda one: arm(one.name, one.look)),
         col(message("Time (UTC)"), lambda one: one.view.run.started_at[:16].replace("T", " ")),

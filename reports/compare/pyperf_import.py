@@ -104,7 +104,7 @@ def _run(stored: Metadata, name: str) -> Run:
 
 
 def _cells(stored: Metadata) -> tuple[list[CellResult], list[Message]]:
-    """Return a cell for each process of benchmarks that have times, and why other benchmarks are left out."""
+    """Return a cell for each process of each benchmark that has times, and why each other benchmark is left out."""
     cells: dict[str, list[CellResult]] = {}
     left_out: list[Message] = []
     for benchmark in stored["benchmarks"]:
@@ -125,7 +125,7 @@ def _cells(stored: Metadata) -> tuple[list[CellResult], list[Message]]:
 
 
 def _metadata(benchmark: Metadata, file: Metadata) -> Metadata:
-    """Return the metadata of a benchmark: those of its first process, its own, and those of the file."""
+    """Return the metadata of a benchmark, combined from the file, the benchmark itself and its first process."""
     return ChainMap(*(one.get("metadata") or {} for one in (*benchmark["runs"][:1], benchmark, file)))
 
 

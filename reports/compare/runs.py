@@ -117,13 +117,13 @@ def _pairs(a: Sequence[Row], b: Sequence[Row], *, loose: bool) -> list[Pair]:
 
 
 def _unique_rows(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
-    """Return the rows whose system and arm no other row has, by system and arm."""
+    """Return {(system, arm): row} for each combination of system and arm that occurs in only one row."""
     kinds = grouped(rows, attrgetter("system", "runtime"))
     return {kind: alike[0] for kind, alike in kinds.items() if len(alike) == 1}
 
 
 def _differences(a: Row, b: Row) -> Message:
-    """Return the parameters that differ between two rows, or nothing."""
+    """Return the parameters that differ between two rows; NOTHING if none differ."""
     of_a, of_b = ({name: value_text(value) for name, value in row.params.items()} for row in (a, b))
     return listed(
         message("{name} is {a} in A and {b} in B", name=name, a=of_a.get(name, "unset"), b=of_b.get(name, "unset"))
@@ -133,7 +133,7 @@ def _differences(a: Row, b: Row) -> Message:
 
 
 def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) -> list[ComparedCell]:
-    """Return a comparison of each pair, with its verdict and its outcome by the threshold *share*."""
+    """Return a comparison for each pair of cells: its verdict, and whether it passes the threshold *share*."""
     times = {place: ([*times_fs(a).values()], [*times_fs(b).values()]) for place, (a, b) in enumerate(pairs)}
     gates = {place: gate for place, pair in enumerate(pairs) if (gate := _in_runs(map(_obstacle, pair)))}
     # The unit of the times does not matter, because only ratios count.
@@ -168,7 +168,7 @@ def _in_runs(said: Iterable[Message]) -> Message:
 
 
 def _obstacle(row: Row) -> Message:
-    """Return the reason why *row* allows no verdict, or nothing."""
+    """Return the reason why *row* allows no verdict; NOTHING if it allows a verdict."""
     if not row.good:
         return row.trouble
     if not (blocks := blocks_to_time(row.good)):

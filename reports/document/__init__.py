@@ -1,1 +1,1 @@
-"""The document model: sections of sentences, tables and figures, before they are rendered. It knows no topic."""
+"""The document model: a report as sections of sentences, tables and figures, before the report is rendered."""

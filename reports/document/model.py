@@ -68,7 +68,7 @@ class Flame:
 
 @dataclass(frozen=True, kw_only=True)
 class Strip:
-    """A drawing within a line of a table: bars, marks and an interval on the scale from *low* to *high*.
+    """A small drawing in a line of a table: bars, marks and an interval, on a scale from *low* to *high*.
 
     bars:    (start, end, CSS class) of each bar
     marks:   values that are drawn with the arm's marker
@@ -133,7 +133,7 @@ class Datum:
 
 
 def interval(value: float, low: float, high: float, form: Form, *, is_range: bool = False) -> str:
-    """Return a value with its interval as text: '1.31 [1.26, 1.37]'; only the value if the interval is infinite."""
+    """Return a value with its interval as text, such as '1.31 [1.26, 1.37]'. Leave out an infinite interval."""
     text = bounds(low, high, form, is_range=is_range)
     return f"{form(value)} {text}" if isfinite(low) and isfinite(high) else form(value)
 

@@ -1,4 +1,4 @@
-"""Builders that topics share: tables whose columns are declared with their readers, line and bar charts. Pure."""
+"""Build tables, line charts and bar charts for the topics of a report. These functions have no side effects."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -77,7 +77,7 @@ def table(
 
 @dataclass(frozen=True)
 class Spot:
-    """A place on a chart's axis with the values of its blocks.
+    """A position on a chart's axis, with the values that the blocks of an arm have there.
 
     cells: their groups
     name: the name in tooltips

@@ -1,4 +1,4 @@
-"""Formats of numbers: each kind of number has one format everywhere. Pure."""
+"""Format numbers: each kind of number has the same format everywhere in a report."""
 
 from collections.abc import Callable
 
