@@ -134,7 +134,7 @@ def _is_faster(row: Row, base: Row) -> bool:
 
 
 def _delayed(ranked: Sequence[Contest]) -> Message:
-    """Return a sentence about rows with latencies of 40 ms, or that there are none."""
+    """Return a sentence that names the rows with latencies of 40 ms, or says that no row has them."""
     every = [(contest, standing) for contest in ranked for standing in contest.standings]
     slow = [
         about(standing.name, contest.label)

@@ -71,7 +71,7 @@ def bests(run: Run, rows: Sequence[Row]) -> list[Best]:
 
 
 def _picking_ns(row: Row) -> float:
-    """Return the median time per request in the even blocks, in ns; infinite unless all of them are ok."""
+    """Return the median time per request in the even blocks, in ns; infinite if any even block failed."""
     cells = {cell.block: cell for cell in row.cells if not cell.block % 2}
     times = times_ns(cells)
     return median(times.values()) if times and len(times) == len(cells) else inf

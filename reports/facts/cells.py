@@ -91,7 +91,7 @@ class Row(SavedRow):
 
     @cached_property
     def latency(self) -> Histogram:
-        """The latencies of all requests of the cells that are ok."""
+        """The latencies of all requests in the cells with the status ok."""
         together = Histogram()
         for cell in self.good:
             if cell.latency:

@@ -89,7 +89,7 @@ class Pair:
         )
 
     def _mean(self, of: Callable[..., ByBlock], known: Callable[[Cells], ByBlock]) -> ByBlock:
-        """Return the results of *of* for the cells of both arms, by block; for several settings, their mean."""
+        """Call *of* with the cells of both arms in each block. Return the results by block, averaged over settings."""
         passed = [single for single in self.singles if not (self.over and single.gate)]
         return mean_over_cells(of(*map(known, single.arms.values())) for single in passed)
 

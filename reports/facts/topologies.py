@@ -200,7 +200,7 @@ def claims(run: Run, every: Sequence[Topology], cores: int) -> list[Claim]:
 
 
 def _claims(topology: Topology, free: str, default: str, cores: int) -> Iterator[Claim]:
-    """Yield a claim for each load: a free-threaded runtime compared with a default build.
+    """Yield a claim for each load level: how a free-threaded runtime compares with a default build.
 
     Prefers as many threads as cores, else MANY_THREADS, else the largest number of threads that was measured. Prefers
     one process with one thread for each core, else the most processes with the fewest threads.
