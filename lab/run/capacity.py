@@ -16,7 +16,7 @@ from lab.run.measure import measure
 LEAD_NS = 500_000_000  # a probe starts with this time, in which queues build up as under a steady load
 LONGEST_S = 15.0
 # By purpose: the misses that a probe at the limit should have, and its shortest time in s. Fewer misses say little.
-LENGTHS = {CLOSED: (0, 1.5), PICK: (8, 1.5), SCAN: (8, 1.5), SEARCH: (45, 12.0), CONFIRM: (45, 12.0)}
+LENGTHS = {CLOSED: (0, 1.5), PICK: (8, 1.5), SCAN: (8, 1.5), SEARCH: (25, 7.0), CONFIRM: (25, 7.0)}
 
 
 def search_capacity(under_way: RunInProgress, wanted_of: Callable[[Run], Sequence[Wanted]]) -> None:

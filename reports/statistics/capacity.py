@@ -17,7 +17,7 @@ WIDTH = 0.10  # the search ends when the interval is narrower than this share of
 CONFIRMED_AT = (0.95, 1.05)  # times the capacity: the rates of the two probes that confirm it
 KEPT = 0.05  # a confirmed capacity changes by less than this share when its two probes are added
 FEWEST_LONG = 3  # long probes before the first probe that confirms
-ALMOST = 0.14  # the first probe that confirms is made when the interval is narrower than this share of the capacity
+ALMOST = 0.17  # the first probe that confirms is made when the interval is narrower than this share of the capacity
 NEAR = 0.15  # the regression uses probes whose log(rate) is this near to that of the capacity
 FEWEST_NEAR = 3  # probes that a regression needs
 GRADED = 20.0  # an excess above 20 or below 1/20 only shows on which side of the limit the rate is
@@ -90,12 +90,13 @@ class Ask:
 def bracket(probes: Sequence[Probe]) -> tuple[float, float]:
     """Return the two rates around the capacity: the highest that passes (or 0) and the lowest that fails (or inf).
 
-    A short probe that fails does not count if a long one passes at a higher rate.
+    If a probe passes at a higher rate than another fails, the two rates are chosen that contradict the fewest misses.
     """
-    sure = max((probe.rate for probe in probes if probe.passes and probe.is_long), default=0.0)
-    failing = [probe.rate for probe in probes if not probe.passes and (probe.is_long or probe.rate > sure)]
-    high = min(failing, default=math.inf)
-    return max((probe.rate for probe in probes if probe.passes and probe.rate < high), default=0.0), high
+    ordered = sorted(probes, key=lambda probe: probe.rate)
+    signed = [-probe.allowed * math.log(min(max(probe.excess, 1 / GRADED), GRADED)) for probe in ordered]
+    splits = range(len(ordered) + 1) if len({probe.passes for probe in probes}) < 2 else range(1, len(ordered))
+    split = max(splits, key=lambda number: sum(signed[:number]) - sum(signed[number:]))
+    return ordered[split - 1].rate if split else 0.0, ordered[split].rate if split < len(ordered) else math.inf
 
 
 def crossing(probes: Sequence[Probe]) -> Crossing | None:
@@ -196,7 +197,7 @@ def _outside(probes: Sequence[Probe], closed_rate: float) -> Ask | None:
         return Ask(rate=FIRST * closed_rate)
     low, _ = bracket(probes)
     if low:
-        return Ask(rate=low * STEP)
+        return Ask(rate=closed_rate if low < closed_rate < low * STEP else low * STEP)
     lowest = min(probe.rate for probe in probes) / STEP**2
     return Ask(rate=lowest) if lowest >= LOWEST * closed_rate else None
 

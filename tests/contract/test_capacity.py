@@ -23,8 +23,8 @@ def test_a_probe_lasts_until_enough_misses_are_expected_at_the_limit() -> None:
     p99, p999 = Objective.parse("p99<50ms"), Objective.parse("p99.9<50ms")
     assert length(400, SCAN, [p99]).length_ns == 2_000_000_000  # 4 of 400 requests/s may miss: 8 need 2 s
     assert length(5000, SCAN, [p99]).length_ns == 1_500_000_000
-    assert length(5000, SEARCH, [p99]).length_ns == 12_000_000_000
-    assert length(5000, SEARCH, [p99, p999]).length_ns == 12_000_000_000  # 45 of 5 requests/s need 9 s
+    assert length(5000, SEARCH, [p99]).length_ns == 7_000_000_000
+    assert length(5000, SEARCH, [p99, p999]).length_ns == 7_000_000_000  # 25 of 5 requests/s need 5 s
     assert length(400, SEARCH, [p999]).length_ns == 15_000_000_000
 
 
