@@ -31,13 +31,13 @@ class Hook(BuildHookInterface):
 
 
 def platform() -> str:
-    """Return the platform tag of the wheel: this system, with this version of the C library or a newer one."""
+    """Return the wheel's platform tag, which allows this system with the same or a newer C library version."""
     tags = list(platform_tags())
     return next((tag for tag in tags if tag.startswith("manylinux")), tags[0])
 
 
 def built_programs(native: Path) -> list[Path]:
-    """Return the built programs. If cargo is missing or the build fails, print a message and return none."""
+    """Build the native programs and return their paths. Print a message and return no paths if this is impossible."""
     if shutil.which("cargo") is None:
         print("gilscope: no cargo, so the wheel has no native programs", file=sys.stderr)
         return []

@@ -111,7 +111,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _report_unexpected(error: Exception, arguments: Sequence[str], output: Output) -> int:
-    """Print whether the machine or a bug caused an unexpected error, unless a signal did. Return the exit status."""
+    """Print the cause of an unexpected error: the machine or a bug, but not a signal. Return the exit status."""
     stopped = _find_signal(error)
     if stopped:  # for example, the terminal was closed, and the output with it
         _discard_output()
@@ -129,7 +129,7 @@ def _report_unexpected(error: Exception, arguments: Sequence[str], output: Outpu
 
 
 def _find_signal(error: BaseException | None) -> Stopped | None:
-    """Return the signal that was being handled when the error occurred, or None."""
+    """Return the signal exception during which *error* occurred, or None if no signal caused the error."""
     while error is not None and not isinstance(error, Stopped):
         error = error.__context__
     return error

@@ -1,4 +1,4 @@
-"""Keep one connection per client thread. Open it before the timed region, and open it again only after an error."""
+"""Keep a client's connection to a service, which is opened before the timed region and reopened only after an error."""
 
 from collections.abc import Callable
 from time import perf_counter_ns
@@ -7,7 +7,7 @@ from core.system import Channel
 
 
 class CachedCaller:
-    """A caller that keeps one connection. connect_ns collects how long connects took in the timed region."""
+    """A caller that keeps a client's connection to one service. It passes the time of each reconnect to connect_ns."""
 
     def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
         self._connect = connect
@@ -16,7 +16,7 @@ class CachedCaller:
         self._channel: Channel | None = None
 
     def open(self) -> None:
-        """Open the connection. Raises CallFailed."""
+        """Connect to the service. Raises CallFailed if this fails."""
         self._channel = self._connect(self._address)
 
     def take(self) -> Channel:

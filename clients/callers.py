@@ -1,4 +1,4 @@
-"""Make callers. A caller sends a client's requests by one protocol. It then keeps or closes the connection."""
+"""Make callers. A caller gives a client a connection for each request, and then keeps or closes the connection."""
 
 from collections.abc import Callable
 
@@ -13,9 +13,9 @@ ConnectNs = Callable[[int], None]
 
 
 def cached_caller(channel: Callable[[str], Channel]) -> CallerFactory:
-    """Return a factory of callers that keep one connection to the service's first socket.
+    """Return a factory of callers, which keep one connection from a client to the service's first socket.
 
-    channel: opens it
+    channel: opens the connection
     """
 
     def caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
@@ -28,18 +28,18 @@ http_caller = cached_caller(HttpChannel)
 
 
 def fresh_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Return a caller that sends frames and opens a connection for each request."""
+    """Return a caller that opens a connection for each request. Requests and answers are frames (core.wire)."""
     return FreshCaller(FramedChannel, addresses[0], connect_ns)
 
 
 def framed_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Return a caller that sends frames. It keeps its connection if REUSE_CLIENT is true (the default)."""
+    """Return a caller for frames (core.wire). The caller keeps its connection if REUSE_CLIENT is true (the default)."""
     kind = CachedCaller if cell.reuse_client else FreshCaller
     return kind(FramedChannel, addresses[0], connect_ns)
 
 
 def pool_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Return a caller that sends frames and keeps a connection to each of the service's sockets.
+    """Return a caller for frames (core.wire) that keeps a connection to each of the service's sockets.
 
     If CLIENT_BINDING is `pinned`, the caller has one connection, to the same socket for all requests.
     """

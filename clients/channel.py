@@ -50,7 +50,7 @@ def _connect_tcp(address: str) -> socket.socket:
 
 
 class _Channel:
-    """The base class of both channels. It sends and reads bytes, and closes the connection."""
+    """The base class of FramedChannel and HttpChannel. It sends and reads bytes, and closes the connection."""
 
     __slots__ = ("sock",)
 
@@ -134,7 +134,7 @@ class HttpChannel(_Channel):
 
 
 def json_message(cell: Cell, begun: bool = False) -> bytes:
-    """Return the request that the cell's clients send, as JSON.
+    """Return the calculation request that the clients of *cell* send, as JSON.
 
     begun: whether the answer must say when its handler began
     """
@@ -142,12 +142,12 @@ def json_message(cell: Cell, begun: bool = False) -> bytes:
 
 
 def framed_message(cell: Cell, begun: bool = False) -> bytes:
-    """Return the request of json_message() as a frame."""
+    """Return the calculation request that the clients of *cell* send, as a frame (core.wire)."""
     return frame(json_message(cell, begun))
 
 
 def http_message(cell: Cell, begun: bool = False) -> bytes:
-    """Return the cell's request as an HTTP/1.1 POST. Its url is in the request line, and its params are the body."""
+    """Return the calculation request that the clients of *cell* send, as HTTP/1.1 POST with its params as the body."""
     request = calc_request(cell.calc_target, cell.payload_bytes, begun)
     body = json.dumps(request["params"]).encode()
     head = (

@@ -1,4 +1,4 @@
-"""The threads of a client process. Each thread sends and times the requests of one client to one service."""
+"""The threads of a client process. Each thread sends and times the client's requests, to one service at a time."""
 
 import threading
 from collections import Counter, deque
@@ -70,7 +70,7 @@ class CallTally(Tally):
         return False
 
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        """Return the client's result. The key `waiting` is missing if the wait before handlers was not measured."""
+        """Return the client's counts. The key `waiting` is missing if no answer says when its handler began."""
         waiting = {"waiting": self.waiting.to_json()} if self.waiting.count else {}
         return super().to_result(started_ns, finished_ns) | {"calc_ns": self.calc_ns} | waiting
 
@@ -136,7 +136,7 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
 
 
 class WorkerThreads:
-    """Threads that wait until they are released, and then do one task after the other until no task is left.
+    """Threads that wait for a common start and then take tasks, each the requests to one service, until none is left.
 
     requests: number of requests of each task; None for as many as fit into slice_ns
     lead_ns: how long each thread sends before counting starts; only errors of this time count
@@ -173,7 +173,7 @@ class WorkerThreads:
         return f"WorkerThreads({len(self._threads)} threads, {len(self._waiting)} of {len(self._tasks)} tasks waiting)"
 
     def run(self, deadline_s: float) -> int:
-        """Release the threads. Wait until they end, or until no answer has arrived for *deadline_s* seconds.
+        """Let the waiting threads start. Wait until they end, or until no answer has arrived for *deadline_s* seconds.
 
         Return the number of threads that have not ended.
         """
@@ -208,7 +208,7 @@ class WorkerThreads:
                 self._arrivals.append(arrivals)
 
     def _call(self, task: Task, place: int, requests: int | None, begun_ns: int, until_ns: int) -> Arrivals | None:
-        """Send *requests* requests, or send until *until_ns*. If the rate is fixed, return the due times."""
+        """Send *requests* requests of *task*, or send until *until_ns*. If the rate is fixed, return the due times."""
         if not self._pace.rate:
             call(task, requests, until_ns)
             return None
@@ -223,9 +223,9 @@ class WorkerThreads:
 
 
 class CallerClient:
-    """A client that runs in one process. It has a task for each service, and threads that send the requests.
+    """A client process, which has a task for the requests to each service, and threads that send the requests.
 
-    Making it opens all connections that are kept. They stay open until the process ends.
+    Creating the client opens all connections that are kept. They stay open until the process ends.
     addresses: for every service, the addresses of its sockets
     """
 
@@ -266,7 +266,7 @@ class CallerClient:
         return self._counted(self._running, perf_counter_ns(), deadline_s)
 
     def run_slice(self, part: Slice, deadline_s: float = ANSWER_DEADLINE_S) -> dict[str, Any]:
-        """Send requests for one slice of time. Return the result of the slice, and reset the counts to zero."""
+        """Send requests for a slice, a short time with a given start. Return its counts, and reset them to zero."""
         running = self._gather(None, part.length_ns / 1e9, part.lead_ns)
         wait_until(part.at_ns)
         result = self._counted(running, perf_counter_ns() + part.lead_ns, deadline_s)

@@ -1,4 +1,4 @@
-"""A caller that opens a connection for each request and closes it afterwards."""
+"""Open a new connection for each request of a client, and close the connection after the answer."""
 
 from collections.abc import Callable
 from time import perf_counter_ns
@@ -7,7 +7,7 @@ from core.system import Channel
 
 
 class FreshCaller:
-    """A caller that opens a connection for each request. It calls connect_ns with the time that each connect took."""
+    """A caller that gives a client a new connection for each request. It passes each connect time to connect_ns."""
 
     def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
         self._connect = connect

@@ -1,4 +1,4 @@
-"""The command-line arguments of the native load generator as a client, for each protocol."""
+"""Define the command-line arguments with which the native load generator runs as a client, for each protocol."""
 
 from core.system import Program
 

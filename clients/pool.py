@@ -1,4 +1,4 @@
-"""A caller that keeps a connection to each of a service's sockets and picks one at random for every request."""
+"""Keep a client's connections to all sockets of a service, and pick a random connection for each request."""
 
 from collections.abc import Callable
 from random import Random
@@ -8,7 +8,7 @@ from core.system import Channel
 
 
 class PoolCaller:
-    """A caller with a pool of connections to one service.
+    """A caller that keeps a client's connections to all sockets of one service, and lends a random one per request.
 
     addresses: one for each listening socket of the service
     seed: makes the random choice repeatable
@@ -30,11 +30,11 @@ class PoolCaller:
         self._picked = 0
 
     def open(self) -> None:
-        """Open a connection to every socket. Raises CallFailed."""
+        """Open a connection to every socket of the service. Raises CallFailed if one cannot be opened."""
         self._channels = [self._connect(address) for address in self._addresses]
 
     def take(self) -> Channel:
-        """Return one of the connections, chosen at random with equal probability. Raises CallFailed."""
+        """Return a connection, chosen at random with equal probability. Raises CallFailed if it cannot be reopened."""
         self._picked = picked = int(self._random() * self._count)
         return self._channels[picked] or self._reconnect()
 
@@ -42,7 +42,7 @@ class PoolCaller:
         """Keep the connection open for later requests."""
 
     def drop(self, channel: Channel) -> None:
-        """Close the connection. When it is next chosen, it is opened again."""
+        """Close the connection. It is opened again when take() next chooses the same socket."""
         channel.close()
         self._channels[self._picked] = None
 

@@ -65,7 +65,7 @@ class KnownHeads:
         self._heads: dict[bytes, Head] = {}
 
     def read(self, head: bytes) -> Head:
-        """Return the parsed *head*. Raises BadHead."""
+        """Return the response head *head* in parsed form, from the cache if it is known. Raises BadHead."""
         known = self._heads.get(head)
         if known is not None:
             return known

@@ -19,7 +19,7 @@ class Schedule(Protocol):
     waits: bool
 
     def wait(self, number: int) -> int:
-        """Wait until request *number* is due. Return its due time in ns, 0 if it has none, or OVER at the end."""
+        """Wait until request *number* is due. Return its due time in ns (0 if it has none), or OVER after the last."""
 
 
 class Pace(NamedTuple):
@@ -66,7 +66,7 @@ class Arrivals:
         self._lock = threading.Lock()
 
     def take(self) -> int:
-        """Return the due time of the next request, or OVER if no request is left. Several connections may call this."""
+        """Return the due time of the next request, or OVER if no request is left. Any thread may call this method."""
         with self._lock:
             due_ns = next(self._times, OVER)
             if due_ns == OVER or due_ns >= self._until_ns:

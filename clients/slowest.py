@@ -47,7 +47,7 @@ class Slowest:
 
     @property
     def above_ns(self) -> int:
-        """Return the latency above which every request is in the list."""
+        """Return the latency above which this list has every request. Faster requests may be missing."""
         return max(self._above_ns, self.floor_ns)
 
     def to_json(self) -> dict[str, Any]:
@@ -57,5 +57,5 @@ class Slowest:
 
 
 def shared(tallies: int) -> int:
-    """Return how many slow requests each tally keeps if a client has *tallies* tallies."""
+    """Return how many slow requests each tally (a set of counts) keeps if a client has *tallies* tallies."""
     return max(FEWEST, MOST // tallies)

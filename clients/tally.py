@@ -68,7 +68,7 @@ class Tally:
         self.slices.merge(other.slices)
 
     def to_result(self, started_ns: int, finished_ns: int) -> dict[str, Any]:
-        """Return the counts for a client's result line. Start and end are times of this host's monotonic clock.
+        """Return the counts for a client's result line, with the start and end time on this host's monotonic clock.
 
         connect, lag, slow and slices are missing if they are empty.
         """

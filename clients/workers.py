@@ -1,4 +1,4 @@
-"""Clients whose workers have one connection each. Divide the requests among workers, and run each in a thread."""
+"""Divide a client's requests among workers that have one connection each, and run each worker in a thread."""
 
 import threading
 from _thread import LockType, allocate_lock, start_new_thread
@@ -30,12 +30,12 @@ class Quota:
 
 
 def timed(cell: Cell, services: int, method: Method) -> Quota:
-    """Return the workers' quota in the timed window: NUM_REQUESTS_PER_CLIENT to each service, or the duration."""
+    """Return what a client's workers send in the timed window: NUM_REQUESTS_PER_CLIENT per service, or a duration."""
     return _quota(cell, cell.num_requests_per_client * services, method.duration_s)
 
 
 def warmup(cell: Cell, services: int, method: Method) -> Quota:
-    """Return the workers' quota in the warm-up: at least one request per worker."""
+    """Return how much a client's workers send in the warm-up: at least one request per worker, or for a duration."""
     requests, seconds = method.warmup_of(cell.num_requests_per_client * services)
     return _quota(cell, max(requests or 0, cell.num_connections_per_client), seconds)
 
@@ -48,13 +48,13 @@ def _quota(cell: Cell, requests: int, seconds: float) -> Quota:
 
 
 def shares(requests: int, workers: int) -> list[int]:
-    """Divide *requests* equally among *workers*. The first workers get one more if there is a remainder."""
+    """Return how many of *requests* each of *workers* workers sends. The first workers send the remainder."""
     whole, more = divmod(requests, workers)
     return [whole + (number < more) for number in range(workers)]
 
 
 def turns(cell: Cell, client_id: int, services: int) -> list[int]:
-    """Return the service that each worker calls. The workers of all clients are assigned to services in turn."""
+    """Return for each worker the index of the service that it calls. Clients' workers get the services in turn."""
     first = client_id * cell.num_connections_per_client
     return [(first + number) % services for number in range(cell.num_connections_per_client)]
 
@@ -95,7 +95,7 @@ class WorkerClient(Generic[WorkerT]):
         return self._result(*self._race(self._timed))
 
     def close(self) -> None:
-        """Close the connections. The end of the process would close them, too."""
+        """Close the workers' connections, which would also close at the end of the process."""
         for worker in self._workers:
             worker.drop()
 
@@ -104,7 +104,7 @@ class WorkerClient(Generic[WorkerT]):
         _make_room(len(self._workers) + SPARE_THREADS)
 
     def _race(self, quota: Quota) -> tuple[int, int]:
-        """Run all workers. Return the time at which they were released and the time at which the last worker ended."""
+        """Run all workers. Return the time at which the workers started and the time at which the last worker ended."""
         started_ns = perf_counter_ns()
         together(self._calls(quota, started_ns))
         return started_ns, perf_counter_ns()

@@ -26,7 +26,7 @@ PACKAGES = (
     Option("--package NAME", message("A package to check, such as numpy."), repeated=True),
 )
 RUNTIME = Option("--runtime NAME", message("The free-threaded build to check with (default: 3.14t)."))
-BUILD = Option("--build", message("If a package has no wheel, build it from source and import it, too."))
+BUILD = Option("--build", message("Also build packages without a wheel from source, and import them."))
 
 
 def main(arguments: Sequence[str]) -> int:

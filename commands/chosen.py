@@ -25,7 +25,7 @@ Missing = dict[str, Any]
 
 @contextmanager
 def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, HostCluster | None]]:
-    """Yield the plan that flags describe, and its connected hosts. `cores` is the core count of the services' host.
+    """Yield the flags' plan and its connected hosts. The topology `cores` uses the core count of the services' host.
 
     Raises BadInput.
     """
@@ -42,7 +42,7 @@ def opened(plan: Plan) -> AbstractContextManager[HostCluster | None]:
 def choose_runtimes(
     plan: Plan, flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
-    """Return the plan limited to installed runtimes, the runtimes themselves, and a message per missing runtime.
+    """Return *plan* with only its installed runtimes, these runtimes, and a message for each missing runtime.
 
     Raises BadInput.
     """
@@ -66,7 +66,7 @@ def choose_runtimes(
 
 
 def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
-    """Return the plan. Use Python clients in it if the native client is not built and no flag requests that client."""
+    """Return *plan*, changed to Python clients if the native client is not built and no flag requests this client."""
     if plan.method.client_runtime != NATIVE or flags.get(CLIENTS.name) or flags.get(RESUME.name):
         return plan
     wanted = [program.name for system in plan.systems.values() if (program := system.program(CLIENT))]
@@ -95,7 +95,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
             for (system, runtime), other in possible.absent.items()
             if other == reason
         ]
-        output.note(message("Skipped: system {pairs}: {reason}", pairs=listed(pairs), reason=reason))
+        output.note(message("Not measured: system {pairs}. Reason: {reason}", pairs=listed(pairs), reason=reason))
     if not possible.cells():
         raise BadInput("Nothing is left to measure. The lines above say what each system needs.")
     return possible
@@ -104,7 +104,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
 def find_runtimes(
     names: tuple[RuntimeName, ...], flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
-    """Return the installed runtimes and a message per missing runtime. Raises BadInput if a required one is missing."""
+    """Return the installed runtimes and a message per missing runtime. Raises BadInput if --require names it."""
     required = value_of(REQUIRE, flags, ())
     names = tuple(dict.fromkeys((*names, *required)))
     runtimes = _on_hosts(names, flags, spread) if spread else _here(names, flags, output)
@@ -124,7 +124,7 @@ def find_runtimes(
 
 
 def _here(names: tuple[RuntimeName, ...], flags: Mapping[str, Any], output: Output) -> dict[str, AnyRuntime]:
-    """Return the runtimes on this machine. If a patch release is missing, uv may install it. Raises BadInput."""
+    """Find the runtimes *names* on this machine. A missing patch release may be installed by uv. Raises BadInput."""
     binaries = [name for name in names if name != NATIVE]
     given = value_of(INTERPRETER, flags, {})
     found = interpreters.find(binaries, given)
@@ -152,7 +152,7 @@ def _here(names: tuple[RuntimeName, ...], flags: Mapping[str, Any], output: Outp
 
 
 def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
-    """Raise BadInput if two names mean the same release with the same GIL and JIT state."""
+    """Raise BadInput if two runtime names mean the same CPython release with the same GIL and JIT state."""
     seen: dict[Any, str] = {}
     for name, runtime in runtimes.items():
         if isinstance(runtime, Runtime):

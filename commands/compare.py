@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 SLOWER = Option(
     "--fail-if-slower SHARE",
     message(
-        "Fail if run B is slower than run A in a cell. SHARE is the additional time that is accepted, such "
-        "as 5%. The exit status is then 3, or 1 if the result is unclear."
+        "Exit with status 3 if run B is slower than run A in a cell (a measured setting), or with 1 if this is "
+        "unclear. SHARE is the additional time that is accepted, such as 5%."
     ),
     parse_slower,
 )
-ANYWAY = Option("--anyway", message("Compare even if machines, methods or parameters differ."))
-JUNIT = Option("--junit FILE", message("Write JUnit XML, with one test case per cell."))
+ANYWAY = Option("--anyway", message("Compare the runs even if their machines, methods or parameters differ."))
+JUNIT = Option("--junit FILE", message("Write JUnit XML, with one test case for each measured setting."))
 PAGE = Option("--out FILE", message("Also write the comparison as an HTML page."))
 GITHUB = Option("--github", message("In GitHub Actions, print annotations and add the table to the job summary."))
 
@@ -44,7 +44,7 @@ def main(arguments: Sequence[str]) -> int:
 
     output = output_for(arguments)
     parser = output.parser("compare")
-    parser.add_names("run", message("The folder of a run, a result.json or a pyperf file."), 2)
+    parser.add_names("run", message("The folder of a saved run, its result.json, or a pyperf file."), 2)
     parser.add(message("how to compare"), SLOWER, ANYWAY, JUNIT)
     parser.add(message("the page"), PAGE)
     parser.add(message("what to print"), JSON, GITHUB, exclusive=True)
@@ -82,12 +82,12 @@ def _show(compared: "Compared", flags: Mapping[str, Any], output: Output) -> Non
 
 
 def _exit_status(compared: "Compared", output: Output) -> int:
-    """Return the exit status for --fail-if-slower. Print a note for each cell without a verdict."""
+    """Return the exit status for --fail-if-slower. Print a note for each cell (measured setting) without a verdict."""
     from reports.compare.ci import sentence
 
     unclear = [one for one in compared.cells if one.outcome == "open"]
     for one in unclear:
-        output.note(message("No verdict on {name}: {reason}", name=one.name, reason=sentence(one)))
+        output.note(message("No verdict on run B in {name}: {reason}", name=one.name, reason=sentence(one)))
     if any(one.outcome == "slower" for one in compared.cells):
         return THRESHOLD_MISSED
     return NO_VERDICT if unclear else 0

@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def complete() -> None:
-    """Print completions for the command line of a shell, and exit. The flags come from the command's parser."""
+    """Print completions for a shell's command line, and exit. The parser of the named command provides the flags."""
     first = int(os.environ[ASKED])
     *_, words, _ = split_line(os.environ["COMP_LINE"], int(os.environ["COMP_POINT"]))
     named = words[first] if len(words) > first else ""
@@ -49,7 +49,7 @@ def complete() -> None:
 
 
 def _runtimes(prefix: str, **_: Any) -> list[str]:
-    """Return runtime names to complete *prefix*. If it has two dots, include the installed patch releases."""
+    """Return the runtime names for completing *prefix*: with installed patch releases if *prefix* has two dots."""
     releases = [one.label for one in interpreters.all_found()] if prefix.count(".") > 1 else []
     return [*RUNTIMES, *releases]
 

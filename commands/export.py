@@ -13,8 +13,8 @@ DEFAULT_FORMAT = "pyperf"
 FORMAT = Option(
     "--format NAME",
     message(
-        "The format. pyperf (default): one file per runtime for `pyperf compare_to`. parquet, csv: one "
-        "table of the cells. hgrm: latency percentiles, one file per row. markdown: tables and findings."
+        "The file format. pyperf (default): one file per runtime for `pyperf compare_to`. parquet, csv: one table of "
+        "all measurements. hgrm: latency percentiles, one file per setting and runtime. markdown: tables and findings."
     ),
 )
 
@@ -23,7 +23,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command export. Return its exit status: 0."""
     output = output_for(arguments)
     parser = output.parser("export")
-    parser.add_names("run", message("The folder of a run."))
+    parser.add_names("run", message("The folder of the saved run to export."))
     parser.add_names("to", message("Where to write the files: a folder, NAME.json for pyperf, or NAME.parquet."))
     parser.add(message("options"), FORMAT)
     flags = parser.parse(arguments)

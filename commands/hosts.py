@@ -69,7 +69,7 @@ def _lines(
     for name, host in spread.layout.hosts.items():
         yield message("{host}, {address}", host=name, address=host.address)
         if name in failures:
-            yield message("  cannot be used: {reason}", reason=failures[name])
+            yield message("  This host cannot be used: {reason}", reason=failures[name])
             continue
         known = facts[name]
         yield message(
@@ -77,13 +77,13 @@ def _lines(
         )
         runtimes = [f"{runtime} ({version})" for runtime, version in known["runtimes"].items()]
         yield message(
-            "  Python    {python}, which runs gilscope's agent; uv installed: {uv}",
+            "  Python    version {python} runs gilscope's agent on this host; uv is installed: {uv}",
             python=known["python"],
             uv=message("yes") if known["uv"] else message("no"),
         )
         yield message("  runtimes  {names}", names=listed(runtimes) if runtimes else "-")
         if missing := _missing(known, wanted):
-            yield message("  missing   the runtimes {names}. Add --install to install them.", names=listed(missing))
+            yield message("  missing   runtimes {names}. Install these runtimes with --install.", names=listed(missing))
         for finding in judge_machine(known["quiet"]):
             if finding.good is False:
                 yield message(
@@ -93,12 +93,12 @@ def _lines(
                     remedy=finding.remedy,
                 )
         yield message(
-            "  clock     difference from this machine's clock known within {error_us:.0f} us",
+            "  clock     The offset from this machine's clock is known to within {error_us:.0f} us.",
             error_us=known["clock_error_ns"] / 1e3,
         )
         if link := known.get("link"):
             yield message(
-                "  link      {trip_us:.0f} us round trip to {services}, {rate:.0f} MB/s",
+                "  link      The round trip to the host {services} takes {trip_us:.0f} us, at {rate:.0f} MB/s.",
                 trip_us=link["median_ns"] / 1e3,
                 services=spread.layout.services_on,
                 rate=link["bytes_per_s"] / 1e6,

@@ -90,8 +90,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _expect_writable(path: Path, *, force: bool) -> None:
-    """Raise BadInput if the plan cannot be written. This is checked before any question."""
-    reason = message("it is a folder") if os.path.isdir(path) else NOTHING
+    """Raise BadInput if the plan file cannot be written. The command checks this before it asks questions."""
+    reason = message("this path is a folder") if os.path.isdir(path) else NOTHING
     if not os.path.isdir(path.parent):
         reason = message("the folder {folder} does not exist", folder=str(path.parent))
     if reason:
@@ -101,7 +101,7 @@ def _expect_writable(path: Path, *, force: bool) -> None:
 
 
 def _check_flags(given: dict[str, Any]) -> None:
-    """Raise BadInput for wrong flags, before any question is asked. Missing values are assumed to be valid."""
+    """Raise BadInput for wrong flags before any question is asked. Settings without a flag are assumed to be valid."""
     missing = {"command": "{python} {port} {workers} {threads}"}
     if given.keys() & {"server", "interface"}:
         missing = {"app": "app:app", "server": "granian"}
@@ -109,7 +109,7 @@ def _check_flags(given: dict[str, Any]) -> None:
 
 
 def _complete(given: dict[str, Any], output: Output) -> dict[str, Any]:
-    """Ask for the missing values of a service, and return all values. Raises BadInput if the input is no terminal."""
+    """Ask for missing settings of a service, and return all settings. Raises BadInput if stdin is not a terminal."""
     started = bool(given.keys() & STARTS.keys())
     if not sys.stdin.isatty():
         if not started or "requests" not in given:
@@ -132,7 +132,7 @@ def _complete(given: dict[str, Any], output: Output) -> dict[str, Any]:
 def _ask(
     question: Arg, usual: str, read: Callable[[str], dict[str, Any]], known: dict[str, Any], output: Output
 ) -> dict[str, Any]:
-    """Ask a question until the answer is valid. Return the answer's values. Raises BadInput at the end of input."""
+    """Ask a question until the answer is valid. Return the settings in the answer. Raises BadInput at end of input."""
     while True:
         print(output.text(question), "> ", sep="\n", end="", file=sys.stderr, flush=True)
         line = sys.stdin.readline()
@@ -150,7 +150,7 @@ def _ask(
 
 
 def _relative_to(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
-    """Return a service's values with paths relative to *folder*, the plan's folder."""
+    """Return the settings of a service with their file paths made relative to *folder*, the folder of the plan."""
     files = {key: given[key] for key in ("requirements", "requests") if isinstance(given.get(key), str)}
     if "targets" not in given:
         files["directory"] = given.get("directory", ".")
@@ -208,7 +208,7 @@ def _comment(text: Message, language: Language) -> list[str]:
 
 
 def _method(service: UserService, runtimes: Sequence[str], language: Language) -> Iterator[str]:
-    """Yield the lines of a new plan that say how to measure. If services already run, leave out `runtimes`."""
+    """Yield the lines of a plan file that say how to measure: without `runtimes` if the services already run."""
     question = message("What does the free-threaded build do to {name}?", name=service.name)
     if service.targets:
         question = message("Which of {names} is faster?", names=listed(target.name for target in service.targets))
@@ -232,7 +232,7 @@ def _service(given: Mapping[str, Any], service: UserService, language: Language)
 
 
 def _applies(option: Option, service: UserService) -> bool:
-    """Return whether an option applies to the service. If it does, the plan shows an example of it."""
+    """Return whether *option* applies to *service*. A new plan file shows examples only for such options."""
     if option.key == "topology":
         return service.command is not None and service.command.threaded and service.command.forks
     subject = Subject.APP if isinstance(service.start, App) else Subject.COMMAND

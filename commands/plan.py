@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 POWER = Option(
     "--power D",
     message(
-        "Estimate from the noise of a saved run which duration and number of "
-        "blocks can show a difference of D, such as 5%."
+        "Estimate, from the noise of a saved run, how long each measurement must be and how many blocks (repetitions) "
+        "are needed to show a difference of D, such as 5%."
     ),
     parse_margin,
 )
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _power(given: Mapping[str, Any], output: Output) -> int:
-    """Print the duration and number of blocks that can show a given difference. Use the noise of a saved run."""
+    """Print the duration and number of blocks (repetitions) that can show a given difference at a saved run's noise."""
     from reports.facts.comparisons import compare
     from reports.facts.inside import design_of, design_words
 
@@ -69,9 +69,9 @@ def _power(given: Mapping[str, Any], output: Output) -> int:
     design = design_of(run, compare(run), size)
     if design is None:
         raise BadInput(
-            "The number of blocks cannot be estimated from {run}. Either no step has 6 blocks with cells of "
-            "0.5 s, or the noise would require hundreds of blocks. Measure the plan again with --blocks 6 "
-            "--duration 1, or on a quieter machine.",
+            "The number of blocks (repetitions) cannot be estimated from {run}. Either no comparison has 6 blocks with "
+            "measurements of 0.5 s, or the noise would require hundreds of blocks. Measure the plan again with "
+            "--blocks 6 --duration 1, or on a quieter machine.",
             run=given["from"],
         )
     output.line(design_words(design, size, design.flags))
@@ -85,7 +85,7 @@ def _print(plan: Plan, output: Output) -> None:
     console, cores = terminal(), host.facts()["cores_usable"] or 1
     print_table(cell_table(plan, cores), console, output.language)
     total = message(
-        "{cells} x {blocks}, {requests:,} requests, about {time} (a rough estimate; nothing was run).",
+        "A run would take about {time}: {cells} x {blocks}, {requests:,} requests. This is a rough estimate.",
         cells=plural("{count} cell", "{count} cells", count=len(plan.cells())),
         blocks=plural("{count} block", "{count} blocks", count=plan.blocks),
         requests=plan.blocks * sum(cell.requests for cell in plan.cells()),
@@ -93,12 +93,12 @@ def _print(plan: Plan, output: Output) -> None:
     )
     console.print(f"\n{output.text(total)}", highlight=False)
     if plan.aa and not (plan.method.is_pinned or plan.layout or plan.user_service or plan.view):
-        advice = message("Placement on {cores} cores: {advice}", cores=cores, advice=placement(cores))
+        advice = message("Process placement on {cores} cores: {advice}", cores=cores, advice=placement(cores))
         console.print(output.text(advice), highlight=False, soft_wrap=True)
 
 
 def cell_table(plan: Plan, cores: int) -> "Table":
-    """Return a table of the cells with their varying parameters, requests and estimated time."""
+    """Return a table of the cells (settings to measure) of *plan*: varying parameters, requests and estimated time."""
     from reports.document.shapes import Col, col, table
     from reports.facts.settings import parameter_values, varying_names
 
@@ -115,7 +115,7 @@ def cell_table(plan: Plan, cores: int) -> "Table":
 
 
 def cell_seconds(plan: Plan, cell: Cell, cores: int) -> float:
-    """Return the estimated time of a cell of *plan* on *cores* cores, in seconds.
+    """Return the estimated time in seconds to measure *cell*, one setting of *plan*, on *cores* cores.
 
     The time is the start and end of the processes, and the duration or else the CPU time of services and clients.
     """
@@ -127,6 +127,6 @@ def cell_seconds(plan: Plan, cell: Cell, cores: int) -> float:
 
 
 def plan_seconds(plan: Plan, cores: int) -> float:
-    """Return the estimated time of all blocks in seconds, without the time for the report."""
+    """Return the estimated time of all blocks (repetitions) of *plan* in seconds, without the time for the report."""
     block_s = sum(cell_seconds(plan, entry.cell, cores) for entry in plan.entries())
     return min(plan.blocks * block_s, plan.until.seconds or float("inf"))

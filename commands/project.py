@@ -52,14 +52,14 @@ def complete_from_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any
         filled[UNTIL.name] = UNTIL_DECIDED
         note(
             message(
-                "Blocks: measured until there is a verdict, at most 3 minutes (change this with --blocks or --until)"
+                "End: the run ends with a verdict, or after at most 3 minutes (change this with --blocks or --until)"
             )
         )
     return filled
 
 
 def _expect_complete(flags: Mapping[str, Any]) -> None:
-    """Raise BadInput for flags that are wrong for every project. This is checked before anything is installed."""
+    """Raise BadInput for flags that are wrong for every project, before any package or runtime is installed."""
     usual: dict[str, Any] = {"requirements": os.devnull}
     if flags["app"]:
         usual["server"] = USUAL.get(flags["interface"] or WSGI)
@@ -104,7 +104,7 @@ def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
 
 
 def _choose_server(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
-    """Return the application, its server and its interface. If it is a factory, its name ends in ()."""
+    """Return the application, its server and its interface. The name of an application factory gets a final ()."""
     python = _python(flags)
     environment = parsed((ENVIRONMENT,), service_from(flags), Path.cwd()).get(ENVIRONMENT.key, {})
     nowhere = dict.fromkeys(PLACES, "1")  # the application is only imported here, and connects later
@@ -138,7 +138,7 @@ def _server(given: str | None, interface: str, installed: Mapping[str, str]) -> 
 
 
 def _python(flags: Mapping[str, Any]) -> Path:
-    """Return the interpreter of the first runtime for which the packages can be installed.
+    """Return the interpreter of the first runtime for which the project's packages can be installed.
 
     Raises EnvironmentFailed, BadInput.
     """

@@ -25,12 +25,12 @@ OUT = Option(
     "--out FILE",
     message("The file for the page that shows several runs (default: side-by-side.html next to the newest run)."),
 )
-OPEN = Option("--open", message("Open the page in the browser."))
+OPEN = Option("--open", message("Open the HTML page of the report in the browser."))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """A report that was written: its facts, its files, and whether every file could be made."""
+    """A report that was written, with the run's facts, the files, and whether every file could be made."""
 
     folder: Path
     view: "View"
@@ -40,7 +40,7 @@ class Written:
 
 
 def write(folder: Path, run: Run, output: Output) -> Written:
-    """Write all files of a run's report, and store the comparisons in *run*.
+    """Write all files of a run's report, and store the comparisons of its runtimes or services in *run*.
 
     A file that cannot be made is named on standard error. The other files are written.
     """
@@ -123,7 +123,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _write_again(path: Path, run: Run, output: Output) -> Written:
-    """Write and return the report of the run at *path*. Save its comparisons next to the run."""
+    """Write and return the report of the run at *path*. Save the comparisons of runtimes or services with the run."""
     folder = path if path.is_dir() else path.parent
     for damage in run.damaged:
         output.note(damage)

@@ -97,7 +97,11 @@ def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any]
     missing = 0 if order.plan.objectives else count_unmeasured(run)
     if missing:
         output.note(
-            plural("{count} planned cell was not measured.", "{count} planned cells were not measured.", count=missing)
+            plural(
+                "{count} measurement of the plan is missing.",
+                "{count} measurements of the plan are missing.",
+                count=missing,
+            )
         )
     slower = _report_slower(written, order.plan.fail_if_slower, output) if order.plan.fail_if_slower else 0
     failed = _has_unanswered_search(written) if order.plan.objectives else bool(run.failed_cells)
@@ -110,7 +114,7 @@ def _has_unanswered_search(written: Written) -> bool:
 
 
 def _report_slower(written: Written, share: float, output: Output) -> int:
-    """Print where the last runtime is, or may be, slower by *share* than the first. Return the exit status."""
+    """Print the settings in which the last runtime is, or may be, slower than the first. Return the exit status."""
     from reports.document.values import ratio, whole_percent
     from reports.facts.comparisons import from_first_to_last, regressions
 
@@ -186,7 +190,7 @@ def _new_order(
 def _expect_search(plan: Plan, given: Mapping[str, Any]) -> None:
     """Raise BadInput for options that --slo would ignore, and for --price without --slo."""
     if plan.price and not plan.objectives:
-        raise BadInput("--price shows what a capacity costs, so it needs --slo. Add --slo, or remove --price.")
+        raise BadInput("--price shows the cost of the capacity that --slo measures. Add --slo, or remove --price.")
     ignored = {
         options.BLOCKS: given["blocks"] is not None,
         options.UNTIL: bool(plan.until),
@@ -259,7 +263,7 @@ def extended(plan: Plan, run: Run, added: str | None) -> Plan:
 
 
 def _secrets_of_command(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
-    """Return the secrets that a saved command reads from environment variables, and from *plan* or its own plan."""
+    """Return the secrets of a saved command: from its flags, and from the plan file *plan* or that of the command."""
     if not any(secrets_in(from_file(run.plan.get("own", {})))):
         return []
     said = service_flags.drop_hidden_values(parser.parse(run.command[1:]))
@@ -270,7 +274,7 @@ def _secrets_of_command(run: Run, plan: str | None, parser: flags.Parser) -> lis
 
 
 def _expect_end(plan: Plan) -> None:
-    """Raise BadInput if only a comparison can end the run, but the plan compares nothing."""
+    """Raise BadInput if only the result of a comparison can end the run, but the plan has nothing to compare."""
     until = plan.until
     if until.looks and not until.seconds and plan.blocks == options.MAX_BLOCKS and len(plan.compared) < 2:
         raise BadInput(
@@ -280,7 +284,7 @@ def _expect_end(plan: Plan) -> None:
 
 
 def _is_enough(until: Until, run: Run, spent_ns: int) -> bool:
-    """Return whether a run can end: its time is over, all steps have a verdict, or all intervals are narrow enough."""
+    """Return whether a run can end: by its time, by verdicts on all comparisons, or by narrow confidence intervals."""
     from reports.facts.comparisons import is_decided, widest
 
     if until.seconds and spent_ns >= until.seconds * 1e9:
@@ -309,8 +313,8 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quie
     except KeyboardInterrupt:
         output.note(
             plural(
-                "Stopped. {count} cell is saved; continue with: {program} --resume {folder}",
-                "Stopped. {count} cells are saved; continue with: {program} --resume {folder}",
+                "The run was stopped. {count} measurement is saved. Continue with: {program} --resume {folder}",
+                "The run was stopped. {count} measurements are saved. Continue with: {program} --resume {folder}",
                 count=len(run.cells),
                 program=PROGRAM,
                 folder=str(order.folder),

@@ -45,7 +45,7 @@ def _lines(name: str, facts: Mapping[str, Any]) -> Iterator[Arg]:
 
 
 def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Arg]:
-    """Yield lines about the installed interpreters that were not chosen."""
+    """Yield lines about the installed interpreters that none of the chosen *runtimes* uses."""
     used = [runtime.interpreter for runtime in runtimes.values() if isinstance(runtime, Runtime)]
     there = [*interpreters.all_found(), *(other for chosen in used for other in chosen.alternatives)]
     others = {other.executable: other for other in there if other.executable not in {one.executable for one in used}}

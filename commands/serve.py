@@ -1,4 +1,4 @@
-"""The command serve: start the services of one cell, for profilers and other clients."""
+"""The command serve: start the services of one measurement, so that profilers or other clients can use them."""
 
 import os
 import sys
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     entries = replace(plan, runtimes=tuple(name for name in names if name in runtimes), aa=False).entries()
     if len(entries) != 1:
         raise BadInput(
-            "serve starts the services of one cell, but these flags describe {count} cells. "
+            "serve starts the services of one setting under one runtime, but the flags describe {count} combinations. "
             "Give each flag one value, such as: --system 4 --runtime 3.14t --num-multi-socket 1",
             count=len(entries),
         )

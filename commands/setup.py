@@ -1,4 +1,4 @@
-"""The command setup: install runtimes and environments. `make setup` calls it."""
+"""The command setup: install Python runtimes and the packages of systems. `make setup` calls this command."""
 
 from collections.abc import Sequence
 

@@ -35,7 +35,7 @@ DEFAULTS = {"NUM_CLIENTS": (2,), "NUM_CONNECTIONS_PER_CLIENT": (16,), "NUM_WORKE
 
 LENGTH = Option(
     "--seconds T",
-    message("The total time of the check, for both runtimes together (default: 60 s)."),
+    message("The total time of the check with and without the GIL (default: 60 s)."),
     parse_length("60, 90s or 5min"),
 )
 
@@ -74,12 +74,12 @@ def main(arguments: Sequence[str]) -> int:
         print(short(folder))
     else:
         print(text)
-        output.line(message("The page: {path}", path=str(short(folder / STRESS_PAGE))))
+        output.line(message("Page of the stress report: {path}", path=str(short(folder / STRESS_PAGE))))
     return exit_status(stress)
 
 
 def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
-    """Return the default load of a stress test. Leave out parameters that a system does not use or a topology sets."""
+    """Return the default load of a stress test: the parameters that all systems use and no topology sets."""
     return {
         name: value
         for name, value in DEFAULTS.items()
@@ -88,7 +88,7 @@ def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
 
 
 def with_two_arms(plan: Plan, *, forced: bool = False) -> Plan:
-    """Return *plan* with two runtimes: one without and one with the GIL. Raises BadInput if this is not possible.
+    """Return *plan* with only two runtimes: one without the GIL and one with the GIL. Raises BadInput.
 
     forced: if the plan has no runtime with a GIL, use the same binary with its GIL on
     """
@@ -114,7 +114,7 @@ def arms(names: Sequence[str], *, forced: bool = False) -> tuple[RuntimeName, ..
     beside = [name for name in parsed if name.gil_enabled and name.version == without.version]
     if not beside and not forced:
         raise BadInput(
-            "There is no runtime with a GIL to compare with {name}. Add one of the same version.",
+            "There is no runtime with a GIL to compare with {name}. Add a runtime of the same version.",
             name=without,
         )
     same_binary = [name for name in beside if name.gil_forced]
@@ -141,7 +141,7 @@ def run_stress(plan: Plan, seconds: float, bench: Bench, folder: Path, output: O
             newest = stress.rounds[-1]
             output.note(
                 message(
-                    "{runtime}: {answered:,} answers, {wrong:,} wrong",
+                    "Stress round under {runtime}: {answered:,} answers, {wrong:,} of them wrong",
                     runtime=newest.runtime,
                     answered=newest.answered,
                     wrong=newest.wrong,

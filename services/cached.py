@@ -170,12 +170,12 @@ class CachedService:
 
 
 def single_socket_service(cell: Cell, service_id: int, folder: str) -> CachedService:
-    """Create the listening service of system 2 for *cell*."""
+    """Create the service of system 2 with the parameters of *cell*. It listens on one socket."""
     return _service(cell, listen(cell, service_id, folder))
 
 
 def multi_socket_service(cell: Cell, service_id: int, folder: str) -> CachedService:
-    """Create the listening service of system 4 for *cell*."""
+    """Create the service of system 4 with the parameters of *cell*. It listens on several sockets."""
     return _service(cell, listen(cell, service_id, folder, cell.num_multi_socket))
 
 

@@ -12,7 +12,7 @@ SHORT_READ_BYTES = 448  # small enough for pymalloc, which is faster than malloc
 
 
 def set_options(sock: socket.socket, nodelay: bool = True, buffer_bytes: int = 0) -> None:
-    """Set TCP_NODELAY (for TCP) and a socket's buffer sizes, which the kernel may double; 0 keeps its defaults."""
+    """Set TCP_NODELAY (for TCP) and the buffer sizes of a socket. The kernel may double them; 0 keeps its defaults."""
     if sock.family != socket.AF_UNIX:
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, nodelay)
     if buffer_bytes:
@@ -42,7 +42,7 @@ class Connection:
         self.until: float | None = None
 
     def receive(self) -> list[bytes] | None:
-        """Return the complete requests that have arrived, possibly none; None if the peer has closed the connection."""
+        """Return the complete requests that have arrived (maybe an empty list), or None if the peer has hung up."""
         try:
             data = self.sock.recv(self._read_bytes, MSG_DONTWAIT)
         except BlockingIOError:
@@ -67,11 +67,11 @@ class Connection:
             self.unsent = reply[sent:]
 
     def refuse(self, code: int, err: str) -> None:
-        """Send an error to the peer. The caller must close the connection."""
+        """Send an error answer with status *code* to the peer. The caller must then close the connection."""
         self.send(frame(error_answer(code, err)))
 
     def flush(self) -> bool:
-        """Send the bytes that are still unsent. Return whether all of them were sent."""
+        """Send as many of the unsent bytes as the peer accepts now. Return whether all unsent bytes were sent."""
         reply, self.unsent = self.unsent, b""
         self.send(reply)
         return not self.unsent

@@ -1,4 +1,4 @@
-"""Implement DISPATCH: how the workers of systems 2 and 4 share the waiting for readable sockets."""
+"""Implement the parameter DISPATCH, which says how the workers of systems 2 and 4 wait for readable sockets."""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -32,7 +32,7 @@ class Dispatch(Protocol):
 
 
 class Shared:
-    """The dispatch strategy `any`: all workers wait for readable sockets on one shared watch."""
+    """The dispatch strategy `any`: all workers wait for readable sockets on one shared watch, such as an epoll."""
 
     def __init__(self, watch: SocketWatch) -> None:
         self._watch = watch
@@ -47,11 +47,11 @@ class Shared:
                     arm(fd)
 
     def pause(self, fd: int) -> None:
-        """Do nothing, because the watch ignores a socket that a worker has received until it is armed again."""
+        """Do nothing, because the watch ignores the socket that a worker is serving until resume() is called."""
 
 
 def dispatch_of(cell: Cell) -> Dispatch:
-    """Create the dispatch strategy of *cell*: for `auto`, `leader` with the GIL and `any` without. Raises BadInput."""
+    """Create the dispatch strategy of *cell*. `auto` means `leader` with the GIL, or else `any`. Raises BadInput."""
     workers = cell.num_workers_per_api_service
     dispatch = ("leader" if gil_enabled() else "any") if cell.dispatch == "auto" else cell.dispatch
     if dispatch == "any":

@@ -29,7 +29,7 @@ class Reach:
 
     @classmethod
     def admits(cls, address: Any) -> bool:
-        """Return whether to serve a connection from *address*. If not, count the connection as a stranger.
+        """Return whether to serve a connection from *address*. If not, add the connection to the count `strangers`.
 
         address: as accept() returns it
         """
@@ -52,7 +52,7 @@ class PeerSocket(socket.socket):
 
 
 def for_peers(sock: socket.socket) -> socket.socket:
-    """Limit a listening socket to connections from Reach.peers, if any are set. The file descriptor stays the same."""
+    """Return a socket with the same descriptor that accepts connections only from Reach.peers, if these are set."""
     if not Reach.peers:
         return sock
     timeout_s = sock.gettimeout()
@@ -90,7 +90,7 @@ class Listener(BoundAddress):
 
 
 def listen(cell: Cell, service_id: int, folder: str, sockets: int = 1) -> list[Listener]:
-    """Create the listeners of one service with the transport of *cell*. Their number is *sockets*. Raises OSError."""
+    """Create *sockets* listening sockets for one service, with the transport of *cell*. Raises OSError."""
     if cell.transport == "tcp":
         return [listen_tcp() for _ in range(sockets)]
     return [_listen_unix(os.path.join(folder, f"{service_id}.{number}")) for number in range(sockets)]

@@ -1,4 +1,4 @@
-"""Implement DISPATCH leader and owned: each worker waits for its own connections and serves them in batches.
+"""Implement dispatch `leader` and `owned`: each worker waits for connections of its own and serves them in batches.
 
 Every worker has a loop: a watch, and the sockets for which it waits. A balancer moves idle sockets between loops. With
 `leader`, one loop has all sockets and the other workers wait; with `owned`, all loops share them. If one handler blocks
@@ -62,7 +62,7 @@ class Loop:
             self.watch.add(fd)
 
     def remove(self, fd: int) -> bool:
-        """Stop waiting for the socket *fd*. Return False if the socket is being served, or belongs to another loop."""
+        """Stop waiting for the socket *fd*. Return False if a worker is serving the socket or another loop has it."""
         with self.lock:
             if not claimed(self.fds, fd):
                 return False
@@ -70,7 +70,7 @@ class Loop:
         return True
 
     def served_lately(self) -> set[int]:
-        """Return the sockets that were served since the previous call and still belong to this loop."""
+        """Return the sockets that the worker has served since the previous call and that still belong to this loop."""
         served, self.served = self.served, set()
         here = served & self.fds
         if self.busy in served:
@@ -78,7 +78,7 @@ class Loop:
         return here
 
     def blocked_ns(self) -> int:
-        """Return the CPU time in ns of the current request since the previous call; NOTHING for a new request."""
+        """Return the CPU time in ns spent on the current request since the last call, or NOTHING for a new request."""
         request, looked = (self.turns, self.busy), self._look
         cpu_ns = 0 if self._cpu_clock is None else clock_gettime_ns(self._cpu_clock)
         self._look = request, cpu_ns
@@ -95,7 +95,7 @@ def claimed(fds: set[int], fd: int) -> bool:
 
 
 class Loops:
-    """The dispatch strategies `leader` and `owned`: a loop per worker, and a balancer that moves sockets among loops.
+    """The dispatch strategies `leader` and `owned`: each worker has a loop, and a balancer moves sockets among them.
 
     The balancer is a thread. It gives each active loop an equal share of the sockets that have requests, ignores silent
     sockets, and sleeps while there are no requests.
@@ -140,7 +140,7 @@ class Loops:
                 self._move_all(loop)
 
     def add(self, fd: int) -> None:
-        """Add the socket *fd* to the active loop that has the fewest sockets."""
+        """Give the socket *fd* to the worker whose active loop has the fewest sockets."""
         loop = min(self._active, key=_size)
         self._home[fd] = loop
         loop.put(fd)
@@ -155,7 +155,7 @@ class Loops:
     forget = pause
 
     def holds(self, fd: int) -> bool:
-        """Return whether the loops support file descriptors as high as *fd*."""
+        """Return whether the selector of the workers' loops supports file descriptors as high as *fd*."""
         return self._loops[0].watch.holds(fd)
 
     def _balance_for_ever(self) -> None:
@@ -183,7 +183,7 @@ class Loops:
         self._resting = False
 
     def _balance(self, held: Collection[Loop]) -> None:
-        """Give every active loop its share of the served sockets. The loops in *held* are blocked by a handler."""
+        """Give every active worker loop its share of the served sockets. Handlers block the loops in *held*."""
         served = {loop: loop.served_lately() for loop in self._loops if loop.fds or loop.busy != NOTHING}
         connections = sum(map(len, served.values()))
         free = [loop for loop in self._loops if loop not in held]
@@ -194,7 +194,7 @@ class Loops:
             self._share(served, -(-connections // len(self._active)))
 
     def _share(self, served: dict[Loop, set[int]], target: int) -> None:
-        """Move sockets so that each active loop has about *target* served sockets, and other loops have no sockets.
+        """Move sockets between workers' loops: about *target* served sockets to each active loop, none to other loops.
 
         The connections of one client stay together if possible, because a client has fewer requests in flight than
         connections.
@@ -232,12 +232,12 @@ class Loops:
         return clients.values()
 
     def _move_all(self, loop: Loop) -> None:
-        """Move all sockets of *loop* to active loops, except the socket that is being served."""
+        """Move the sockets of a worker's loop to active loops, except the socket that the worker is serving."""
         for fd in loop.fds.copy():
             self._move(fd, loop, min(self._active, key=_size))
 
     def _move(self, fd: int, here: Loop, there: Loop) -> bool:
-        """Move the socket *fd* from one loop to another. Return False if the socket is being served."""
+        """Move the socket *fd* from one worker's loop to another's. Return False if a worker is serving the socket."""
         if here is there or not here.remove(fd):
             return False
         self._home[fd] = there

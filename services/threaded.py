@@ -104,5 +104,5 @@ def _begins_soon(connection: Connection) -> bool:
 
 
 def threaded_service(cell: Cell, service_id: int, folder: str) -> ThreadedService:
-    """Create the listening service of system 1 for *cell*."""
+    """Create the service of system 1 with the parameters of *cell*. It listens on one socket."""
     return ThreadedService(listen(cell, service_id, folder)[0], cell.num_workers_per_api_service)

@@ -113,5 +113,5 @@ class TornadoService:
 
 
 def tornado_service(cell: Cell, service_id: int, folder: str) -> TornadoService:
-    """Create the service of system 3 for *cell*. It listens on a free port."""
+    """Create the service of system 3, Tornado. The service listens on a free TCP port."""
     return TornadoService(listen_tcp())

@@ -29,7 +29,7 @@ class SocketWatch(Protocol):
         """Watch the socket *fd* again after wait() has returned it."""
 
     def wait(self) -> list[int]:
-        """Wait for readable sockets and return some. No other thread gets the same socket until it is armed again."""
+        """Wait for readable sockets and return some. No other thread gets a returned socket until arm() is called."""
 
     def forget(self, fd: int) -> None:
         """Stop watching the socket *fd*, because the worker that serves the socket is about to close it."""
@@ -136,7 +136,7 @@ def _is_closed(fd: int) -> bool:
 
 
 class LeaderWatch:
-    """A watch with poll() or select(), which have no one-shot mode. One worker at a time, the leader, waits for all.
+    """A watch with poll() or select(), which have no one-shot mode. Only one worker, the leader, waits at a time.
 
     Arming a socket wakes the leader, so that it waits for this socket, too.
     Source: D. Schmidt et al., Leader/Followers, PLoP 2000.
@@ -192,7 +192,7 @@ class LeaderWatch:
 
 
 class ScanWatch:
-    """A watch that tests each socket in turn for readability, as an older version of the seed project did.
+    """A watch that tests each socket in turn for readability, as an old version of gilscope's predecessor did.
 
     One worker at a time asks all sockets. If none is readable, the worker sleeps until the waker, a watch for all of
     these sockets, finds a readable one. Then it asks each socket again.
@@ -265,7 +265,7 @@ def _available() -> dict[str, Callable[[], SocketWatch]]:
 
 
 def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) -> SocketWatch:
-    """Create the watch for SELECTOR and SELECT_MODE. Raises BadInput if the platform does not support the selector.
+    """Create the watch for the parameters SELECTOR and SELECT_MODE. Raises BadInput for an unsupported selector.
 
     shared: whether many workers wait on the watch at once
     """
@@ -287,7 +287,7 @@ def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) 
 
 
 def accept_or_none(listener: socket.socket) -> socket.socket | None:
-    """Accept a connection from a non-blocking *listener*. Return None if another worker took it or it was aborted."""
+    """Accept a connection from a non-blocking *listener*. Return None if the connection is gone or another worker's."""
     try:
         return listener.accept()[0]
     except (BlockingIOError, ConnectionAbortedError):

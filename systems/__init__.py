@@ -1,4 +1,4 @@
-"""Find systems. Each file in this folder declares a SYSTEM. PREFIX_systems.py of an experiment declares SYSTEMS.
+"""Find the systems (services with their clients) that this folder and the experiments' *_systems.py files declare.
 
 For example, s4_pool.py declares system 4, and experiments/league/alt_systems.py declares alt-rpyc-pool and the other
 alternatives.
@@ -39,7 +39,7 @@ def built_in() -> tuple[System, ...]:
 
 
 def readers(name: str) -> list[str]:
-    """Return which systems read the parameter *name*: systems 1 to 4 by number, and the others by their group."""
+    """Return which systems read the parameter *name*: the numbers of systems 1 to 4, and the groups of the others."""
     reading = [one for one in built_in() if one.takes(name)]
     return list(dict.fromkeys(one.key if one.group == "systems" else one.group for one in reading))
 
@@ -61,7 +61,7 @@ def _named_like(name: str) -> list[str]:
 
 
 def _declared(modules: Iterable[str]) -> Iterator[System]:
-    """Import the modules one after the other, and yield the systems that each of them declares."""
+    """Import each module when its turn comes, and yield the systems that the module declares."""
     for name in modules:
         module = importlib.import_module(name)
         yield from getattr(module, "SYSTEMS", None) or (module.SYSTEM,)

@@ -55,7 +55,7 @@ def serve() -> None:
 
 
 def call() -> None:
-    """Run a client. Commands on stdin start the warm-up (`warm`), all requests (`go`) or a time slice (`slice`)."""
+    """Run a client. Commands on stdin start the warm-up (`warm`), all requests (`go`) or a short time (`slice`)."""
     first_line = read_cell()
     cell = Cell.from_json(first_line)
     pin_to_cpus(first_line.get("cpus", ()))
@@ -96,7 +96,7 @@ def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
 
 
 def _system(first_line: Mapping[str, Any], cell: Cell) -> System:
-    """Return the system of a cell. If the first line of the input names a file, load the system from that file."""
+    """Return the system of *cell*. If the first line on stdin names a file, load the system from that file."""
     return load_system(Path(first_line[PATH_KEY])) if PATH_KEY in first_line else find(cell.system)
 
 

@@ -59,7 +59,7 @@ PROTOCOLS: Mapping[str, tuple[Connect, Callable[[Request, str, str], bytes]]] = 
 
 
 class PlanWorker:
-    """A worker of a client: one connection, and the counts of its requests. After an error, it connects again."""
+    """A worker of a client, with one connection and the counts of its requests. It connects again after an error."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class PlanWorker:
         self.run_queue_ns = thread_run_queue_ns()
 
     def call_slice(self, part: Slice, before: Schedule, schedule: Schedule) -> int:
-        """Send requests until the slice ends. Return how many answers arrived before counting started."""
+        """Send requests during the time slice *part*. Return how many answers arrived before counting started."""
         self.call(None, part.counts_from_ns, before)
         uncounted = self.tally.forget()
         self.call(None, part.until_ns, schedule)
@@ -213,7 +213,7 @@ class PlanWorker:
         return difference and replace(difference, got=session.redacted(difference.got))
 
     def _take(self) -> ServiceConnection:
-        """Return an open connection. Connect times are recorded in a separate histogram. Raises CallFailed."""
+        """Return the open connection, or a new one. Connect times go into a separate histogram. Raises CallFailed."""
         if self._connection is None:
             start = perf_counter_ns()
             self._connection = self._connect()
@@ -251,7 +251,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         super().__init__(workers, cell, cell.num_api_services, method)
 
     def run_slice(self, part: Slice) -> dict[str, Any]:
-        """Send requests for one slice of time. Return the result of the slice, and reset the counts to zero."""
+        """Send requests for a slice, a short time with a given start. Return its counts, and reset them to zero."""
         uncounted: list[int] = []
 
         before = self._schedules(part.at_ns, part.counts_from_ns)
@@ -279,7 +279,7 @@ class UserServiceClient(WorkerClient[PlanWorker]):
         ]
 
     def _schedules(self, started_ns: int, until_ns: int, most: int | None = None) -> Sequence[Schedule]:
-        """Return the schedule of each connection.
+        """Return a schedule for each connection, which says when the connection sends its next request.
 
         most: the number of requests at a rate, if there is no duration
         """
@@ -335,7 +335,7 @@ def _worker(
     user: int,
     tally: PlanTally,
 ) -> PlanWorker:
-    """Return the worker of virtual user *user*. It begins with the request at index *user* of *picks*."""
+    """Return the worker of virtual user *user*. It sends the requests in the order *picks*, from index *user* on."""
     requests = prepare(service, plan, address)
     begin = user % len(picks)
     return PlanWorker(

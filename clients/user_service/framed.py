@@ -12,7 +12,7 @@ from core.wire import Frames, frame
 
 
 def message(request: Request, address: str, prefix: str = "") -> bytes:
-    """Return a frame whose params are the request's body. Raises OSError, or BadInput if the body is no JSON object."""
+    """Return the request as a frame. Raises OSError, or BadInput if the request's body is not a JSON object."""
     params = _params(request)
     return frame(
         json.dumps({"method": request.method, "url": prefix + revealed(request.path), "params": params}).encode()
@@ -37,7 +37,7 @@ def _params(request: Request) -> dict[str, Any]:
 
 
 class FramedConnection:
-    """A connection for frames. Errors raise CallFailed: connect, closed, reset, extra, garbled or timeout."""
+    """A connection for frames. CallFailed says what failed: connect, closed, reset, extra, garbled or timeout."""
 
     __slots__ = ("_deadline", "_frames", "_sock", "usable")
     head = b""
@@ -49,7 +49,7 @@ class FramedConnection:
         self.usable = True
 
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
-        """Send one frame, and return the code in its answer and the whole answer."""
+        """Send one request frame. Return the answer's status (its `code`) and the whole answer. Raises CallFailed."""
         self._deadline.begin()
         try:
             self._sock.sendall(sent)

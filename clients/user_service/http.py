@@ -82,7 +82,7 @@ class Deadline:
         self._until = monotonic() + self._deadline_s
 
     def receive(self) -> bytes:
-        """Return the next bytes, or b"" at their end. Raises CallFailed, with `timeout` after the deadline."""
+        """Return the next received bytes, or b"" if the service has ended the stream. Raises CallFailed."""
         if self._waits:
             self._shorten()
         self._waits += 1
@@ -101,7 +101,7 @@ class Deadline:
 
 
 class HttpConnection:
-    """A connection for HTTP/1.1. Errors raise CallFailed: connect, closed, reset, extra, garbled or timeout.
+    """A connection for HTTP/1.1. CallFailed says what failed: connect, closed, reset, extra, garbled or timeout.
 
     usable: whether the connection can be used for another request; False if the service has announced its close
     head: the head of the last answer
@@ -208,7 +208,7 @@ class HttpConnection:
         return data[:end], data[end + 2 :]
 
     def _read_until(self, data: bytes, mark: bytes, most: int) -> tuple[bytes, int]:
-        """Read until the data contains *mark*. Return *data* with the new bytes, and the position of *mark*."""
+        """Add bytes from the service to *data* until it contains *mark*. Return all bytes, and the index of *mark*."""
         while (end := data.find(mark)) < 0:
             if len(data) > most:
                 raise CallFailed("garbled")
@@ -216,7 +216,7 @@ class HttpConnection:
         return data, end
 
     def _read_to(self, data: bytes, size: int) -> bytes:
-        """Read until there are at least *size* bytes. Return *data* with the new bytes."""
+        """Read from the service until *data* has at least *size* bytes. Return *data* with the new bytes."""
         parts, have = [data], len(data)
         while have < size:
             parts.append(self._read())

@@ -36,7 +36,7 @@ class Http2Connection(HttpConnection):
         self._status, self._content, self._is_whole = 0, bytearray(), True
 
     def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
-        """Send one request, given as the bytes of HTTP/1.1. Return the status and the body of its response."""
+        """Send one request, which is given as HTTP/1.1 bytes, with HTTP/2. Return the response's status and body."""
         self._deadline.begin()
         head, _, body = sent.partition(HEAD_END)
         rest, frames, window = memoryview(body), self._frames, self._frames.local_flow_control_window

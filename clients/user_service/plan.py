@@ -1,4 +1,4 @@
-"""Prepare requests, count their answers, and send bursts, on a client's connections to a user's service."""
+"""Prepare the requests of a plan for a user's service, count their answers, and schedule bursts of requests."""
 
 import threading
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ BURST = 16
 class PreparedRequest:
     """A request as bytes, with its last right answer. A later answer with the same bytes is not parsed again.
 
-    template: what a session makes the bytes of; None if they are the same for all
+    template: makes the bytes for a session; None if all sessions send the same bytes
     """
 
     __slots__ = ("_right", "request", "sent", "template")
@@ -49,7 +49,7 @@ class PreparedRequest:
 def with_templates(plan: RequestPlan, messages: Iterable[bytes]) -> list[PreparedRequest]:
     """Return the plan's requests, prepared for sending.
 
-    messages: the bytes of each, with its places
+    messages: the bytes of each request, with placeholders
     """
     saved = frozenset(name for request in plan.requests for name in request.save)
     keeps_cookies = any(request.first for request in plan.requests)
@@ -84,7 +84,7 @@ class PlanTally(Tally):
         return False
 
     def note(self, prepared: PreparedRequest, difference: Wrong) -> None:
-        """Keep a wrong answer if it is the first on this connection."""
+        """Save a wrong answer for the report if it is the first wrong answer on this connection."""
         self.first_wrong = self.first_wrong or {
             "request": str(prepared.request),
             "got": difference.got,

@@ -104,7 +104,7 @@ class Session:
         return self.saved.get(place.name, b"")
 
     def take(self, request: Request, head: bytes, status: int, body: bytes) -> str:
-        """Save an answer's cookies and, if its status is right, its values. Return what is missing, or ""."""
+        """Save the cookies of an answer and the values that *request* names. Return which value is missing, or ""."""
         missing, values = "", [value.decode(errors="replace") for value in self.cookies.take(head, self.path)]
         for name, source in request.save.items() if status == request.expect_status else ():
             value = found(source, head, body)
@@ -211,7 +211,7 @@ def _covers(cookie_path: bytes, path: bytes) -> bool:
 
 
 def _has_expired(attributes: Mapping[bytes, bytes]) -> bool:
-    """Return whether the attributes say that the cookie has expired. Max-Age has priority over Expires."""
+    """Return whether a cookie has expired by its attributes. Max-Age has priority over Expires."""
     if re.fullmatch(rb"-?[0-9]{1,18}", age := attributes.get(b"max-age", b"")):
         return int(age) <= 0
     try:

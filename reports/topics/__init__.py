@@ -1,4 +1,4 @@
-"""Find the topics of a report. Every module in this folder, and topic.py of every experiment, is a topic.
+"""Find the topics: modules, here and topic.py of every experiment, that each build one section of a report.
 
 A topic has
     PLACE: int                            its position in a report; smaller numbers come first
@@ -26,27 +26,27 @@ from reports.view import View
 
 @cache
 def topics() -> tuple[ModuleType, ...]:
-    """Return the modules of all topics, ordered by PLACE."""
+    """Return the modules of all topics (sections of a report), in the order in which a report shows them."""
     names = (f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__))
     modules = [import_module(name) for name in (*names, *experiments.modules(experiments.TOPIC))]
     return tuple(sorted((module for module in modules if hasattr(module, "PLACE")), key=lambda module: module.PLACE))
 
 
 def sections(view: View) -> list[Section]:
-    """Return the sections of all topics that have facts and do not belong to another experiment."""
+    """Return the sections of a run's report: all sections that apply to the run and are not empty."""
     shown = [topic for topic in topics() if _belongs(topic, view)]
     return [section for topic in shown if (section := _section(topic, view))]
 
 
 def _belongs(topic: ModuleType, view: View) -> bool:
-    """Return whether the topic applies to the run. Few topics apply to a search for the capacity."""
+    """Return whether a report on the run has a section for *topic*. Few sections apply to a search for the capacity."""
     if view.plan.objectives:
         return getattr(topic, "OF_SEARCHES", False)
     return getattr(topic, "VIEW", view.plan.view) == view.plan.view
 
 
 def lacking(view: View) -> list[tuple[Message, str]]:
-    """Return what reports can show but the run did not measure, each with the command that measures it."""
+    """Return the contents of reports that the run did not measure, each with the command that measures this content."""
     return [
         (topic.WANTED, topic.COMMAND if isinstance(topic.COMMAND, str) else topic.COMMAND(view.run))
         for topic in topics()
@@ -55,7 +55,7 @@ def lacking(view: View) -> list[tuple[Message, str]]:
 
 
 def _section(topic: ModuleType, view: View) -> Section:
-    """Return the section of a topic, which is made at the first call and then stored in *view*."""
+    """Return the report section of a topic. The first call builds the section and stores it in *view*."""
     if topic.__name__ not in view.sections:
         view.sections[topic.__name__] = topic.section(view)
     return view.sections[topic.__name__]

@@ -1,4 +1,4 @@
-"""Give advice on the causes of lost time that a run found. Each piece of advice names its source page."""
+"""Give advice on the causes of lost time that a run found. Each piece of advice names the web page that supports it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -41,10 +41,12 @@ HOW = message(
 
 
 def section(view: View) -> Section:
-    """Return the section of advice, with a table line for each piece of advice; empty if nothing was found."""
+    """Return the report's section of advice, one line per piece of advice; empty if no cause of lost time was found."""
     found = facts(view)
     useful, little = (advise(fact for fact in found if fact.is_little == is_little) for is_little in (False, True))
-    cannot = table(message("Findings whose removal would gain less than 3 %"), [FOUND, *BOUNDS], [(NOTHING, little)])
+    cannot = table(
+        message("Causes of lost time whose removal would gain less than 3 %"), [FOUND, *BOUNDS], [(NOTHING, little)]
+    )
     return Section(
         key="advice",
         title=message("What helps"),
@@ -65,7 +67,7 @@ def section(view: View) -> Section:
 
 
 def advice_table(advice: Iterable[Advice]) -> Table:
-    """Return a table of findings, each with what helps, how much that can gain at most, and the source page."""
+    """Return a table of advice, each piece with its findings, its largest possible gain, and its source page."""
     helps: Col[Advice] = col(message("What helps"), lambda piece: piece.rule.advice)
     return table(
         message("What helps"),
@@ -75,12 +77,12 @@ def advice_table(advice: Iterable[Advice]) -> Table:
 
 
 def _found(piece: Advice) -> Message:
-    """Return the first MOST_FACTS facts of a piece of advice as one text."""
+    """Return the findings that led to a piece of advice as one text, at most MOST_FACTS of them."""
     return listed([fact.found for fact in piece.facts[:MOST_FACTS]], last=AND)
 
 
 def _bound(piece: Advice, name: str) -> Message:
-    """Return the largest gain that following a piece of advice can have.
+    """Return the upper bound of the gain, in throughput or p99 latency, from following a piece of advice.
 
     name: throughput, or p99
     """
@@ -88,7 +90,7 @@ def _bound(piece: Advice, name: str) -> Message:
     return verbatim(estimate(max(known, key=most), percent) if known else ABSENT)
 
 
-FOUND: Col[Advice] = col(message("Found"), _found)
+FOUND: Col[Advice] = col(message("Finding"), _found)
 BOUNDS: tuple[Col[Advice], ...] = (
     col(message("throughput rises by at most"), lambda piece: _bound(piece, "throughput")),
     col(message("p99 falls by at most"), lambda piece: _bound(piece, "p99")),
@@ -110,13 +112,13 @@ def _sentence(piece: Advice) -> Message:
 
 
 def facts(view: View) -> list[Fact]:
-    """Return the causes of lost time in the cells and profiles of a run, each with an upper bound of the gain."""
+    """Return the causes of lost time in a run's measurements and profiles, each with an upper bound of the gain."""
     found = [*_collecting(view), *_waiting(view), *_of_locks(view)]
     return [*found, *_slow_releases(found, view)]
 
 
 def _collecting(view: View) -> Iterator[Fact]:
-    """Yield a fact for each arm whose garbage collections take time: their share of the time and longest pause."""
+    """Yield a fact per runtime and setting: the share of time in garbage collections, and the longest collection."""
     for each in chain.from_iterable(map(pauses, view.groups)):
         slow = each.shares.get("collection")
         yield Collecting(
@@ -134,7 +136,7 @@ def _collecting(view: View) -> Iterator[Fact]:
 
 
 def _waiting(view: View) -> Iterator[Fact]:
-    """Yield the source lines at which threads wait longest for a lock, from profiles of kind `python`."""
+    """Yield the source lines at which threads wait longest for a lock, as measured by `--profile python`."""
     for profiles in settings(view.run):
         for profile in profiles:
             for wait in waits(profile, profiles)[:MOST_LINES]:
@@ -162,7 +164,7 @@ def _wait(runtime: str, share: float, place: str, owner: str = "") -> Message:
 
 
 def _of_locks(view: View) -> Iterator[Fact]:
-    """Yield the contended locks, the stop-the-world pauses and the shared reference counts in profiles of locks."""
+    """Yield the contended locks, stop-the-world pauses and shared reference counts that `--profile locks` measured."""
     for profile in profiles_of(view.run):
         runtime = profile["runtime"]
         for line in _sampled(profile["contended"]):
@@ -199,12 +201,12 @@ def _of_locks(view: View) -> Iterator[Fact]:
 
 
 def _sampled(lines: Sequence[Profile]) -> list[Profile]:
-    """Return the profile lines that have enough samples to be reported."""
+    """Return the lines of a lock profile that have enough samples to be reported."""
     return [line for line in lines if line["samples"] >= LEAST_SAMPLES]
 
 
 def _place(line: Profile) -> str:
-    """Return the innermost Python frame of a profile line, or "" if the line has no Python code."""
+    """Return the innermost Python frame of a lock profile's line as text, or "" if the line has no Python code."""
     return str(frame_text(line.get("stack", ()), NOTHING))
 
 

@@ -1,4 +1,4 @@
-"""Build the last screen of a run: the result in a few sentences, the steps in a table, and what to do next."""
+"""Build the last screen of a run: the result in sentences, a table of the compared runtimes, and what to do next."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -57,7 +57,7 @@ SERVES = {
     "invalid": message("{setting}: {numerator} cannot be compared with {denominator}: {why}."),
     "unjudged": message(
         "{setting}: {numerator} serves {ratio} the requests of {denominator}{but}. The plan asks for no verdict on "
-        "this step."
+        "this comparison."
     ),
     "unmeasured": message("{setting}: {numerator} and {denominator} were not both measured: {why}."),
 }
@@ -94,7 +94,7 @@ Setting = Sequence[Comparison]  # the comparisons of one setting
 
 
 def answer(view: View) -> list[Message | Table]:
-    """Return the sentences and tables of the last screen. with_page() adds the path of the page."""
+    """Return the sentences and tables of a run's last screen. with_page() adds the path of the report's HTML page."""
     compared = _measured(view)
     if not compared:
         return [ONLY_ONE]
@@ -132,17 +132,17 @@ def answer(view: View) -> list[Message | Table]:
 
 
 def _measured(view: View) -> list[Comparison]:
-    """Return the comparisons of single settings that were measured."""
+    """Return the measured comparisons of two runtimes in one setting, without means over all settings."""
     return [one for one in view.comparisons if one.system != OVER_ALL and (one.ratio or one.verdict == "invalid")]
 
 
 def rank(one: Comparison) -> int:
-    """Return the position of a comparison's step in MAIN, the order in which the answer shows steps."""
+    """Return a comparison's rank in MAIN, the order in which comparisons are preferred for the headline."""
     return MAIN.index(one.step)
 
 
 def gains(view: View) -> list[Message]:
-    """Return the effect of removing the GIL, by verdict: with one process, and with one process for each core.
+    """Return sentences on the effect of removing the GIL: with one process, and with one process for each core.
 
     If no step removes the GIL alone, and there is no mean over the settings, return the effect of the first of MAIN.
     """
@@ -167,12 +167,12 @@ def gains(view: View) -> list[Message]:
 
 
 def _system_ratio(one: Comparison, view: View) -> Message:
-    """Return a system with its ratio in parentheses."""
+    """Return the name of a system (a service and its client), with its throughput ratio in parentheses."""
     return message("{system} ({ratio})", system=view.settings.number(one.system), ratio=ratio_text(one))
 
 
 def headline(one: Comparison) -> Message:
-    """Return a sentence that states the result of a comparison."""
+    """Return a sentence that states the result of comparing two runtimes, such as '3.14t serves 1.31x the requests'."""
     setting = _subject(one)
     if one.step in CAUSES and not one.between_services:
         setting = message("{setting}, {cause}", setting=setting, cause=CAUSES[one.step])
@@ -204,7 +204,7 @@ def _subject(one: Comparison) -> Message:
 
 
 def _opposed_p99(one: Comparison) -> Message:
-    """Return a clause if p99 is worse although throughput is better, or the reverse; else NOTHING."""
+    """Return a clause if only p99 latency is worse, or if p99 is better although throughput is worse; else NOTHING."""
     word = one.tails.get("p99", {}).get("verdict")
     if word not in P99 or (word == "slower") == (one.verdict == "slower"):
         return NOTHING
@@ -221,7 +221,7 @@ def ratio_text(one: Comparison) -> str:
 
 
 def _steps(compared: Sequence[Comparison]) -> Table:
-    """Return a table with a line for each step of one setting."""
+    """Return a table with a line for each comparison of two runtimes in one setting."""
     cols = [
         col(message("step"), lambda one: STEP_NAMES[one.step]),
         col(message("from → to"), lambda one: f"{one.denominator} → {one.numerator}"),
@@ -232,7 +232,7 @@ def _steps(compared: Sequence[Comparison]) -> Table:
 
 
 def _verdict(one: Comparison) -> Datum:
-    """Return the verdict, with the number of blocks that it still needs. Return nothing if the step is not judged."""
+    """Return a comparison's verdict and how many blocks the verdict still needs; nothing if no verdict is planned."""
     word = WORDS[one.verdict]
     if one.verdict == "inconclusive" and one.blocks_needed:
         word = message("{word}: {amount} more blocks", word=word, amount=amount(one.blocks_needed - one.blocks))
@@ -240,7 +240,7 @@ def _verdict(one: Comparison) -> Datum:
 
 
 def _systems(settings: Sequence[Setting], labels: Mapping[str, Message], view: View) -> list[Message | Table]:
-    """Return a table with a line for each setting.
+    """Return a table of throughput ratios with a line for each setting, and how many lines the table leaves out.
 
     labels: of the steps that the table shows
     """
@@ -254,12 +254,14 @@ def _systems(settings: Sequence[Setting], labels: Mapping[str, Message], view: V
     cols: list[Col[Setting]] = [col(message("system"), lambda setting: view.settings.number(setting[0].system))]
     for step, label in labels.items():
         cols += _step_cols(step, label)
-    more = plural("{count} more row is on the page.", "{count} more rows are on the page.", count=left)
+    more = plural(
+        "{count} more table row is on the report page.", "{count} more table rows are on the report page.", count=left
+    )
     return [table(message("Systems"), cols, grouped(settings[:count], values).items()), *[more] * bool(left)]
 
 
 def _step_cols(step: str, label: Message) -> list[Col[Setting]]:
-    """Return a step's columns: denominator, ratio and verdict. Settings that lack the step show dashes."""
+    """Return a step's columns (a step compares two runtimes): base runtime, throughput ratio and verdict."""
 
     def of(read: Callable[[Comparison], Datum | str], absent: str = ABSENT) -> Callable[[Setting], Datum | str]:
         return lambda setting: next((read(one) for one in setting[::-1] if one.step == step), absent)
@@ -275,12 +277,12 @@ def _step_cols(step: str, label: Message) -> list[Col[Setting]]:
 
 
 def labelled(lines: Iterable[Sequence[Message | Datum]]) -> Table:
-    """Return a table without column heads, which has a label and a text in each line."""
+    """Return a table of notes without column heads. Each line has a label and a text."""
     return plain_table(message("Notes"), (NOTHING, NOTHING), lines)
 
 
 def with_page(section: Section, path: str) -> Section:
-    """Return *section*, the last screen, with the path of the page as its last line."""
+    """Return *section*, the last screen of a run, with the path of the report's HTML page as its last line."""
     *before, last = section.terminal or (NOTHING,)
     notes, above = ([*last.lines], before) if isinstance(last, Table) else ([], [*before, last])
     return replace(section, terminal=(*above, labelled([*notes, (message("Page"), verbatim(path))])))
@@ -299,7 +301,7 @@ def made_of(one: Comparison) -> Message:
 
 
 def _latency(one: Comparison, view: View) -> Message:
-    """Return p50 and p99 of the latency of both arms of a comparison, leaving out what an arm lacks."""
+    """Return the p50 and p99 latency of two compared runtimes as text, without percentiles that one runtime lacks."""
     setting = setting_key(one.system, one.params)
     sides = {row.runtime: row.figures or {} for row in view.rows if one.between_services or row.key == setting}
     before, after = (sides.get(arm, {}) for arm in (one.denominator, one.numerator))
@@ -312,7 +314,7 @@ def _latency(one: Comparison, view: View) -> Message:
 
 
 def _opposed(compared: Iterable[Comparison], view: View) -> list[Message]:
-    """Return a sentence for each comparison in which throughput is better but p99 is worse, or the reverse."""
+    """Return a sentence per comparison in which only p99 is worse, or p99 is better although throughput is worse."""
     return [
         message(
             "{denominator} → {numerator}: {p99} in {setting}.", denominator=one.denominator, numerator=one.numerator,
@@ -353,7 +355,7 @@ def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view:
 
 
 def _missing(view: View) -> Iterator[Message]:
-    """Yield a sentence for each missing runtime: which steps it would add, and how to install it."""
+    """Yield a sentence for each missing runtime: which comparisons it would add, and how to install it."""
     present, facts = runtimes(view.run), view.run.runtimes
     shown = {step.name for step in steps(present, {}, facts)}
     for name, reason in view.run.missing.items():
@@ -369,7 +371,7 @@ def _missing(view: View) -> Iterator[Message]:
 
 
 def _next(compared: Sequence[Comparison], view: View) -> Message:
-    """Return the command for the missing verdicts. If none is missing, return one that profiles the largest change."""
+    """Return the next command: more blocks for missing verdicts, or else a lock profile of the largest change."""
     undecided = (one for one in compared if one.verdict == "inconclusive")
     needed = [more for more in more_blocks(undecided) if more <= MOST_DOZENS]
     if needed:
@@ -379,4 +381,4 @@ def _next(compared: Sequence[Comparison], view: View) -> Message:
     most = max(compared, key=lambda one: abs(log(one.ratio)) if one.ratio else 0.0)
     chosen = f" --system {most.system}" if len({one.system for one in compared}) > 1 else ""
     command = f"{command_line(view.run, '--profile')}{chosen} --profile locks"
-    return message("To find the cause: {command}", command=command)
+    return message("To find the cause of the change in throughput: {command}", command=command)

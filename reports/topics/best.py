@@ -1,4 +1,4 @@
-"""Compare the best service under the last runtime with the best service under each other runtime."""
+"""Compare the fastest service under the plan's last runtime with the fastest service under each other runtime."""
 
 from collections.abc import Callable, Mapping
 from statistics import median
@@ -25,15 +25,15 @@ COMMAND = "python runner.py --experiment best"
 TITLE = message("The best service of each runtime")
 JUDGED = "of judging blocks"
 HOW = message(
-    "The best service under a runtime took the least time per request in the blocks with even numbers. Candidates are "
-    "all services that do the same work and use the same frame format: systems and alternative servers, with any "
-    "DISPATCH and other settings. Figures and verdicts use only the blocks with odd numbers, so luck in the choice "
+    "The best service under a runtime took the least time per request in the blocks (rounds of measurement) with even "
+    "numbers. Candidates are all services with the same work and frame format: systems and alternative servers, with "
+    "any DISPATCH and other settings. Figures and verdicts use only the blocks with odd numbers, so luck in the choice "
     "cannot influence the result. p values are adjusted for the number of comparisons in this table."
 )
 
 
 def section(view: View) -> Section:
-    """Return the best services of all runtimes, and a sentence for each comparison of two of them."""
+    """Return the report's section on each runtime's best service, with a sentence for each two compared services."""
     sentences = tuple(_sentence(step, view) for step in view.between_bests)
     works = {str(best.work): best.work for best in view.bests}.values()
     groups = [(_work(work, view), [best for best in view.bests if best.work == work]) for work in works]
@@ -71,12 +71,12 @@ def _bests(view: View) -> list[Col[Best]]:
 
 
 def _judged(figure: Callable[[CellResult], float]) -> Callable[[Best], float | None]:
-    """Return a function that returns the median of *figure* over the odd-numbered blocks, or None if it is 0."""
+    """Return a function that returns the median of *figure* over a service's odd blocks, or None if the median is 0."""
     return lambda best: median([figure(cell) for cell in best.judged.values() if cell.status == "ok"] or [0.0]) or None
 
 
 def _steps(view: View) -> list[Col[Comparison]]:
-    """Return the columns of the table of comparisons."""
+    """Return the columns of the table that compares the best services of two runtimes."""
     of = view.traces.of
     return [
         step_col(view),
@@ -89,12 +89,12 @@ def _steps(view: View) -> list[Col[Comparison]]:
 
 
 def _work(work: Mapping[str, Any], view: View) -> Message:
-    """Return the parameters that distinguish the kinds of work in the run; nothing if there is only one kind."""
+    """Return the parameter values that distinguish *work* from the run's other kinds of work; empty for one kind."""
     return verbatim(parameter_values(work, varying([best.row for best in view.bests])))
 
 
 def _sentence(step: Comparison, view: View) -> Message:
-    """Return a sentence with the ratio, the verdict and the names of the two services."""
+    """Return a sentence that compares the best services of two runtimes: their names, throughput ratio and verdict."""
     below, above = (view.settings.where(side["system"], side["params"]) for side in step.settings)
     verdict = WORDS[step.verdict]
     if step.obstacle:

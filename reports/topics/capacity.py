@@ -1,4 +1,4 @@
-"""The section on capacity: the highest rate at which each arm meets the objectives, and the ratios between arms."""
+"""The report's section on capacity: the highest request rate at which each runtime or service meets its objectives."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -47,14 +47,16 @@ PANELS: tuple[tuple[Message, Callable[[CellResult], float | None], Form], ...] =
 
 
 def section(view: View) -> Section:
-    """Return the section with the result of a capacity search; empty for other runs."""
+    """Return the report's section with the result of a capacity search; empty for runs without such a search."""
     found = view.capacities
     if not found:
         return Section(key="verdict", title=TITLE)
     steps = ratios(view.run, found)
     answer = tuple(_step_sentence(one, view) for one in steps) or tuple(_sentence(one, view) for one in found)
     capacity_table = table(TITLE, _columns(view), [(NOTHING, found)])
-    candidates = table(message("Candidates"), _columns(view), [(NOTHING, view.candidates)], titled=True)
+    candidates = table(
+        message("Candidate numbers of processes and threads"), _columns(view), [(NOTHING, view.candidates)], titled=True
+    )
     step_table = table(message("Steps"), _step_columns(), [(NOTHING, steps)])
     notes = tuple(_cautions(view))
     probes = [(verbatim(_name(one, view)), one.probes) for one in found]
@@ -79,7 +81,7 @@ def _objectives(view: View) -> str:
 
 
 def _name(one: Capacity, view: View) -> str:
-    """Return the name of the arm, with its topology or setting if there are several."""
+    """Return the name of a runtime or service, with processes x threads or the setting if the run has several."""
     if view.plan.picks:
         return f"{one.arm} ({_topology(one)})"
     several = len({setting_key(other.system, other.params) for other in view.capacities}) > 1
@@ -87,7 +89,7 @@ def _name(one: Capacity, view: View) -> str:
 
 
 def _sentence(one: Capacity, view: View) -> Message:
-    """Return a sentence with the capacity of one arm, or why it was not found."""
+    """Return a sentence on the capacity of one runtime or service, or on why the search found no capacity."""
     name, objectives = _name(one, view), _objectives(view)
     if one.reason:
         return message("{arm}: no capacity was found, because {reason}.", arm=name, reason=one.reason)
@@ -208,7 +210,7 @@ def _gib(cell: CellResult) -> float | None:
 
 
 def _per(one: Capacity, read: Callable[[CellResult], float | None]) -> float | None:
-    """Return the capacity divided by the resource that *read* returns for the probe nearest to the capacity."""
+    """Return the capacity per unit of a resource, such as cores. *read* returns how much of it a measurement used."""
     used = read(one.nearest.cell) if one.nearest else None
     return one.crossing.rate / used if used and one.crossing else None
 
@@ -224,7 +226,7 @@ def _step_columns() -> list[Col[Ratio]]:
 def _probe_columns() -> list[Col[Probed]]:
     return [
         col(message("rate [requests/s]"), lambda one: one.rate, whole),
-        col(message("missed requests / allowed"), lambda one: one.excess, ratio),
+        col(message("requests that missed the objective / allowed number"), lambda one: one.excess, ratio),
         *(col(head, _of_cell(read), form) for head, read, form in PANELS),
         col(message("failed or unsent requests"), lambda one: float(one.load.failures + one.load.unsent), whole),
         col(message("load generator's delay, p99 [us]"), lambda one: one.cell.lag.get("p99_ns"), microseconds),
@@ -237,14 +239,14 @@ def _of_cell(read: Callable[[CellResult], float | None]) -> Callable[[Probed], f
 
 
 def _figures(view: View) -> Iterator[Figure]:
-    """Yield a figure for each setting. It shows the latency, CPU use and memory of each probe by its rate."""
+    """Yield a figure per setting with latency, CPU use and memory by request rate. Each mark is one measurement."""
     groups = grouped(view.capacities, lambda one: view.plan.picks or setting_key(one.system, one.params)).values()
     for place, group in enumerate(groups):
         panels = tuple(filter(None, (_panel(group, view, *one) for one in PANELS)))
         if panels:
             yield Figure(
                 key=f"capacity-{place}",
-                title=message("Latency, CPU and memory by rate"),
+                title=message("Latency, CPU and memory by request rate"),
                 caption=message(
                     "Each mark is a probe, a measurement at one rate. Latency is measured from the time at which the "
                     "request was due."

@@ -1,4 +1,4 @@
-"""Show all cells of a run in one table, which can be sorted and filtered."""
+"""Show all cells (single measurements) of a run in one table, which can be sorted and filtered."""
 
 from dataclasses import replace
 from itertools import starmap
@@ -16,11 +16,11 @@ from reports.view import View
 
 PLACE = 200
 OF_SEARCHES = True
-TITLE = message("All cells of the run")
+TITLE = message("All cells (single measurements) of the run")
 
 
 def section(view: View) -> Section:
-    """Return the report's section with a table of all cells, in the order in which the cells ran."""
+    """Return the report's section with a table of all cells (single measurements), in the order of measurement."""
     names = varying(view.rows)
     cols = [
         col(message("Runtime"), lambda cell: replace(arm(cell.arm, view.looks[cell.arm]), anchor=line_id(cell))),
@@ -34,8 +34,8 @@ def section(view: View) -> Section:
     ]
     filters = (("system", 1), ("arm", 0), ("status", 3 + len(names)))
     how = message(
-        "Each line of this table shows one cell of one block, with its figures from result.json. Figures elsewhere on "
-        "this page link to these lines."
+        "Each line of this table shows one cell: one measurement of one setting under one runtime, with the figures "
+        "from result.json. Other figures on this page link to these lines."
     )
     cells = table(TITLE, cols, [(NOTHING, view.run.cells)], filters=filters)
     return Section(key="cells", title=TITLE, sentences=(how,), tables=(cells,), folded=True)
@@ -49,7 +49,7 @@ def _parameter(name: str, view: View) -> Col[CellResult]:
 
 
 def _figure(one: Figure, shown: Shown) -> Col[CellResult]:
-    """Return the table column of one figure, with raw values for sorting. A cell without the figure has no text."""
+    """Return the table column of one figure, with raw values for sorting. The column is empty for unknown values."""
 
     def read(cell: CellResult) -> Datum:
         value = one.read(cell)

@@ -20,7 +20,7 @@ from reports.statistics.verdict import WORDS
 from reports.view import View
 
 PLACE = 41
-WANTED = message("The effects of the Python version, the build and the GIL")
+WANTED = message("The effects of the Python version, the free-threaded build and the GIL on throughput")
 COMMAND = all_runtimes_command
 Item = TypeVar("Item")
 
@@ -59,13 +59,13 @@ def section(view: View) -> Section:
 def _caption() -> Message:
     """Return the caption of a forest plot. It explains the marks of the plot and the signs of the verdicts."""
     reading = message(
-        "Throughput of the newer side divided by that of the older side, with a 95 % interval. To the right of 1, the "
-        "newer side is faster. The grey band shows the noise (A/A): the same runtime measured twice. Filled marks have "
-        "a verdict, hollow marks have none. All rows share one logarithmic scale."
+        "Throughput of the newer runtime or service divided by throughput of the older one, with a 95 % interval. To "
+        "the right of 1, the newer runtime or service is faster. The grey band shows the noise (A/A): the same runtime "
+        "measured twice. Filled marks have a verdict, hollow marks have none. All rows share one logarithmic scale."
     )
     few = message(
-        "With fewer than {count} blocks, parentheses show the lowest and the highest ratio of the blocks, because an "
-        "interval needs more blocks.",
+        "With fewer than {count} blocks (rounds of measurement), parentheses show the lowest and the highest ratio of "
+        "a block, because an interval needs more blocks.",
         count=FEWEST_FOR_INTERVAL,
     )
     signs = listed(_sign_and_word(verdict) for verdict in SIGNS)
@@ -142,7 +142,7 @@ def detail_datum(
     name: str = "ratio",
     form: Form = ratio,
 ) -> Datum:
-    """Return one figure of a comparison with its interval or range. *known* maps names such as *name* to numbers."""
+    """Return the figure *name* of a comparison, such as ratio, with its interval or range. *known* has the numbers."""
     ends = {end: known.get(end) for end in ("low", "high")}
     return number(known.get(name), form, cells, figure, is_range=comparison.is_range, **ends)
 
@@ -166,13 +166,13 @@ def more_blocks(compared: Iterable[Comparison]) -> list[int]:
 
 
 def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:
-    """Return the comparisons by the name of their setting. Comparisons for all settings together come first."""
+    """Group comparisons by the name of their setting. The group of comparisons over all settings comes first."""
     means_first = sorted(compared, key=lambda one: one.system != OVER_ALL)
     return [*grouped(means_first, lambda one: view.settings.name(one.system, one.params)).items()]
 
 
 def step_col(view: View) -> Col[Comparison]:
-    """Return the table column that names the step of each comparison and links to the compared cells."""
+    """Return the table column with each comparison's step, such as GIL. It links to the cells (the measurements)."""
     return col(STEP, lambda one: words(one.label, cells=view.traces.of(one), leads=True))
 
 
@@ -187,7 +187,7 @@ def _reasons(view: View) -> Table:
     floors = {setting_key(one.system, one.params): of(one) for one in view.compared if one.step == "aa"}
 
     def of_floor(one: Comparison) -> str:
-        """Return the cells of the A/A comparison in the same setting as *one*."""
+        """Return the cells (measurements) of the A/A comparison in the setting of *one*."""
         return floors.get(setting_key(one.system, one.params), "")
 
     cols = [

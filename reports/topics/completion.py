@@ -1,4 +1,4 @@
-"""Show completion time or throughput as bars: one bar per setting and arm, with a mark for each block.
+"""Show completion time or throughput as bars: one per setting and runtime, with a mark per block (measured round).
 
 The results of the seed project stand beside them.
 """
@@ -19,7 +19,7 @@ ROOM = 1.04
 
 
 def section(view: View) -> Section:
-    """Return the report's section with the bars. An experiment with its own view has no bars in this section."""
+    """Return the report's section with a bar chart; without the chart if the experiment has its own view."""
     seed = () if view.is_timed else (seed_comparison(view),)
     drawn = () if view.plan.view or not any(row.figures for row in view.rows) else (figure(view),)
     return Section(key="completion", title=_title(view), figures=drawn, parts=seed, folded=True)
@@ -30,16 +30,16 @@ def _title(view: View) -> Message:
 
 
 def figure(view: View) -> Figure:
-    """Return a figure with a panel per setting and a bar per arm. Settings with the same work share one scale."""
+    """Return a bar chart with a panel per setting and a bar per runtime. Settings with the same work share a scale."""
     how = view.measure
     caption = message(
         "Bars show the time that a client process needs for all its requests: median over the clients, then over the "
-        "blocks. Marks show single blocks. Less is better."
+        "blocks (rounds of measurement). Marks show single blocks. Less is better."
     )
     if view.is_timed:
         caption = message(
-            "Bars show requests answered per second, as the median over the blocks. Marks show single blocks. More is "
-            "better."
+            "Bars show requests answered per second, as the median over the blocks (rounds of measurement). Marks show "
+            "single blocks. More is better."
         )
     panels = tuple(
         Panel(

@@ -60,7 +60,7 @@ def contest_section(
     sentences: Iterable[Message],
     view: View,
 ) -> Section:
-    """Return a report section that ranks contestants, with sentences, figures and a table of all contestants."""
+    """Return a report section that ranks the measured systems (contestants) in sentences, figures and a table."""
     every = (*sentences, *absent_sentences(view))
     name, groups = message("All contestants"), [(contest.label, contest.standings) for contest in contests]
     bars = bar_col(attrgetter("rate"), [standing for contest in contests for standing in contest.standings])
@@ -100,7 +100,7 @@ RATES = number_col(REQUESTS_S, attrgetter("rate"), whole, RATE)
 
 
 def median_cols(**ranks: int) -> Iterator[Col[Standing]]:
-    """Yield a table column with the median over the blocks for each given key of MEDIANS.
+    """Yield a table column for each given figure, such as p50_ns, with its median over the blocks (measured rounds).
 
     ranks: which columns a narrow terminal leaves out first, by key
     """
@@ -138,7 +138,7 @@ def rate_words(row: Row) -> Message:
 
 
 def share_words(share: Estimate | None, row: Row) -> Message:
-    """Return a share and its interval as text for a sentence."""
+    """Return a throughput share, with its interval, as text for a sentence."""
     return traced(estimate(share, hundredths) if share else ABSENT, of_row(row))
 
 
@@ -148,7 +148,7 @@ def named_rate(standing: Standing) -> dict[str, Any]:
 
 
 def label_sentences(contests: Iterable[Contest], sentence: Callable[[Contest], Message]) -> list[Message]:
-    """Call *sentence* for each contest, and return the sentences with the labels of their contests."""
+    """Return the sentence that *sentence* makes for each contest (ranking in one setting), with the contest's label."""
     return [about(text, contest.label) for contest in contests if (text := sentence(contest))]
 
 
@@ -192,7 +192,9 @@ def throughput(contests: Iterable[Contest], view: View) -> Figure:
     return Figure(
         key="throughput",
         title=message("Requests per second"),
-        caption=message("Bars show requests/s: the median over the blocks. Marks show single blocks. More is better."),
+        caption=message(
+            "Bars show median requests/s over the blocks (measured rounds). Marks show single blocks. More is better."
+        ),
         panels=tuple(panels),
     )
 
@@ -209,7 +211,7 @@ def _spot(place: float, standing: Standing) -> Spot:
 
 
 def sweeps(contests: Sequence[Contest], view: View) -> Iterator[Figure]:
-    """Yield a chart of requests/s for each integer parameter that varies while other parameters stay the same."""
+    """Yield a chart of requests/s by each integer parameter that varies while other parameters stay the same."""
     for name in dict.fromkeys(name for contest in contests for name in contest.setting):
         groups = grouped((one for one in contests if name in one.setting), methodcaller("label_without", name))
         panels = {label: along for label, along in groups.items() if len(along) > 1}
@@ -218,7 +220,7 @@ def sweeps(contests: Sequence[Contest], view: View) -> Iterator[Figure]:
 
 
 def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: View) -> Figure:
-    """Return a chart of requests/s by *parameter*, with a line per contestant and a panel per other setting."""
+    """Return a chart of requests/s by *parameter*, with a line per contestant and a panel per other parameter value."""
     shown = [contest for along in panels.values() for contest in along]
     places = places_of(contest.setting[parameter] for contest in shown)
     names = {id(standing.row): standing.name for contest in shown for standing in contest.standings}
@@ -239,7 +241,9 @@ def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: Vi
     return Figure(
         key=f"throughput-{parameter.lower()}",
         title=message("Requests per second by {parameter}", parameter=parameter),
-        caption=message("Lines show requests/s: the median over the blocks. Marks show single blocks. More is better."),
+        caption=message(
+            "Lines show median requests/s over the blocks (measured rounds). Marks show single blocks. More is better."
+        ),
         panels=tuple(made),
     )
 

@@ -19,7 +19,7 @@ LEAST_US = 0.5  # smaller changes are not reported
 
 
 def section(view: View) -> Section:
-    """Return the report's section on the time per request: all rows, the largest changes by step, and perf profiles."""
+    """Return the report's section on the time per request: all runtimes, the largest changes, and perf profiles."""
     arm: Col[Row] = arm_col(attrgetter("runtime"), view.looks, of_row)
     more = table(
         message("Waiting for a core, context switches and memory"),
@@ -29,7 +29,7 @@ def section(view: View) -> Section:
         caption=message(
             "Core wait is the time in which threads were ready to run but had no core, in us per request. Switches are "
             "voluntary and involuntary context switches of the service, per request. Memory is the sum over all "
-            "service processes, or over all client processes. All figures are medians over the blocks."
+            "service, or all client, processes. All figures are medians over the blocks (rounds of measurement)."
         ),
     )
     profiles = tuple(  # perf ran in extra cells, which the other figures do not include
@@ -52,7 +52,7 @@ def _col(cost: Cost) -> Col[Row]:
 
 
 def _times(arm: Col[Row], view: View) -> Table:
-    """Return a table with a stacked bar of the time per request for each arm. Each setting has its own scale."""
+    """Return a table with a stacked bar of the time per request for each runtime. Each setting has its own scale."""
     timed = [(head, [row for row in rows if row.figures]) for head, rows in view.named_groups]
     longest = {id(row): max(sum(_parts(each).values()) for each in rows) or 1.0 for _, rows in timed for row in rows}
 
@@ -72,15 +72,15 @@ def _times(arm: Col[Row], view: View) -> Table:
         key="stacks",
         keys=(
             ("s0", message("calc")),
-            ("s1", message("user time without calc")),
+            ("s1", message("user time without the calculation")),
             ("s2", message("kernel")),
             ("s3", message("waiting")),
         ),
         caption=message(
-            "Time per request in us, as medians over the blocks. Calc is the time in the calculation loop. User and "
-            "kernel are the service's CPU time in user and kernel mode. In the bars, user time excludes calc. Waiting "
-            "is the time from sending a request until its handler starts, sampled from one request in 64. Calc and "
-            "waiting are wall time, user and kernel are CPU time, so their sum is not the latency."
+            "Time per request in us, as medians over the blocks (measured rounds). Calc is the time in the calculation "
+            "loop. User and kernel are the service's CPU time in user and kernel mode. In the bars, user time excludes "
+            "calc. Waiting is the time from sending a request until its handler starts, sampled from one request in "
+            "64. Calc and waiting are wall time, user and kernel CPU time, so their sum is not the latency."
         ),
     )
 
@@ -92,7 +92,7 @@ def _parts(row: Row) -> dict[str, float]:
 
 
 def _largest_changes(view: View) -> Table:
-    """Return a table with the two parts of the time per request that changed most at each step of each setting."""
+    """Return a table of the two parts of the time per request that differ most between each two compared runtimes."""
     rows = {(*row.key, row.runtime): row for row in view.rows}
     lines = []
     for comparison in view.compared:
@@ -102,9 +102,9 @@ def _largest_changes(view: View) -> Table:
             name = view.settings.name(comparison.system, comparison.params)
             step = f"{comparison.denominator} → {comparison.numerator}"
             lines.append((name, step, words(moved, cells=view.traces.of(comparison))))
-    heads = (message("Setting"), message("Step"), message("Largest time changes"))
+    heads = (message("Setting"), message("Step"), message("Largest changes in time"))
     return plain_table(
-        message("Largest changes in the time per request, by step"), heads, lines, kind="reasons", folded=True
+        message("Largest changes in time per request between runtimes"), heads, lines, kind="reasons", folded=True
     )
 
 

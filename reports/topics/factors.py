@@ -1,4 +1,4 @@
-"""Show the two factors of each throughput ratio, and the possible throughput without clients on the same cores."""
+"""Show the factors of each throughput ratio (cores used, CPU time per request), and the throughput without clients."""
 
 from collections.abc import Iterable
 
@@ -16,13 +16,15 @@ PLACE = 20
 STEPS = ("lock", "jit", "other", "whole", "build", "version", "patch")
 FACTORS = {"cores_used": message("Cores used"), "cpu_per_request": message("Requests per CPU second")}
 SIDES = {"": message("services and clients"), "service": message("service"), "client": message("client")}
-ARMS = {"denominator": message("before step [requests/s]"), "numerator": message("after step [requests/s]")}
+ARMS = {"denominator": message("older runtime [requests/s]"), "numerator": message("newer runtime [requests/s]")}
 HOW = {  # whether the capacity of the services was measured
-    True: message("This throughput was measured: the native clients had separate cores and did not use them fully."),
+    True: message(
+        "The throughput without clients was measured: native clients had separate cores and did not use them fully."
+    ),
     False: message(
-        "This throughput is an estimate: the number of cores that the services can use, divided by the measured CPU "
-        "time per request. With a GIL, each process can use one core. Without a GIL, each worker thread can use one "
-        "core. Use --pin and --client-runtime native to measure the throughput."
+        "The throughput without clients is an estimate: the number of cores that the services can use, divided by the "
+        "measured CPU time per request. With a GIL, each process can use one core. Without a GIL, each worker thread "
+        "can use one core. Use --pin and --client-runtime native to measure the throughput."
     ),
 }
 
@@ -46,7 +48,7 @@ def section(view: View) -> Section:
         title=message("The factors of each throughput ratio"),
         sentences=(*(_sentence(one, view) for one in shown), *_how(shown)),
         tables=(
-            table(message("Factors of the throughput ratio of each step"), parts, factored),
+            table(message("Factors of the throughput ratio of each two runtimes"), parts, factored),
             table(
                 message("Throughput that the services could reach without clients on their cores"),
                 rates,
@@ -56,9 +58,9 @@ def section(view: View) -> Section:
         ),
         notes=(
             message(
-                "Throughput = cores used x requests per CPU second, so the throughput ratio of a step is the product "
-                "of the ratios of these two factors. A ratio above 1 means that more cores were in use, or that a "
-                "request took less CPU time. The ratios are paired by block and have 95 % intervals."
+                "Throughput = cores used x requests per CPU second, so the throughput ratio of two runtimes is the "
+                "product of the ratios of both factors. A ratio above 1 means that more cores were in use, or that a "
+                "request took less CPU time. The ratios are paired by block (measured round) and have 95 % intervals."
             ),
         ),
     )
@@ -70,7 +72,7 @@ def _how(known: Iterable[Comparison]) -> list[Message]:
 
 
 def _sentence(one: Comparison, view: View) -> Message:
-    """Return a sentence on the throughput that the services could reach without clients, before and after a step."""
+    """Return a sentence on the throughput that services could reach without clients, under each of two runtimes."""
     before, after = (whole(one.capacity[arm]["requests_per_s"]) for arm in ARMS)
     sentence = message(
         "{setting}: without clients on the same cores, the services could serve {after} requests/s on {numerator} and "
@@ -96,7 +98,7 @@ def _factor_col(side: str, name: str, view: View) -> Col[Comparison]:
 
 
 def _arm_cols(arm: str, view: View) -> list[Col[Comparison]]:
-    """Return two table columns for an arm: the possible throughput without clients, and the cores of the services."""
+    """Return two table columns for one runtime: the possible throughput without clients, and the services' cores."""
     of = view.traces.of
 
     def rate(one: Comparison) -> Datum:

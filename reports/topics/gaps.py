@@ -26,9 +26,11 @@ def missing(view: View) -> Section:
 
 
 def elsewhere(view: View) -> Section:
-    """Return a collapsed section that lists the topics of a report that this run did not measure."""
+    """Return a collapsed section that lists what other runs could show in a report but this run did not measure."""
     gaps = lacking(view)
-    title = message("Topics that other runs can measure, with their commands ({count})", count=len(gaps))
+    title = message(
+        "Facts that this run did not measure, with the commands that measure them ({count})", count=len(gaps)
+    )
     return Section(key="elsewhere", title=title, tables=(_table(gaps),), folded=True)
 
 
@@ -50,14 +52,16 @@ def _gaps(view: View) -> Iterator[Gap]:
     unfinished = sum(max(0, row.planned - len(row.cells)) for row in view.rows)
     if unfinished:
         yield (
-            plural("{count} unmeasured cell of the plan", "{count} unmeasured cells of the plan", count=unfinished),
+            plural("{count} planned cell (a measurement)", "{count} planned cells (measurements)", count=unfinished),
             resume_command(run),
         )
     compared = [comparison for comparison in view.comparisons if comparison.step != "aa"]
     if compared and len(compared) == len(view.comparisons):
         yield message("The noise floor: the same runtime measured twice (A/A)"), f"{again} --aa"
     if more := more_blocks(answering(compared)):
-        blocks = message("More blocks for comparisons without a verdict (estimated number)")
+        blocks = message(
+            "More blocks (rounds of measurement) for comparisons without a verdict; the number is an estimate"
+        )
         yield blocks, more_blocks_command(run, max(more))
 
 

@@ -1,4 +1,4 @@
-"""Show latency by percentile, like plots of HDR histograms, with a panel per setting and a curve per arm."""
+"""Show latency by percentile, like plots of HDR histograms, with a panel per setting and a curve per runtime."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil, log10
@@ -42,7 +42,7 @@ def section(view: View) -> Section:
 
 
 def _tails(view: View) -> Table:
-    """Return a table of the ratios of latency percentiles at each step. Steps for all settings together come first."""
+    """Return a table that compares two runtimes' latency percentiles in each line. Means over settings come first."""
     known = of_settings((one for one in view.compared if one.tails), view)
     cols = [step_col(view)]
     for name, shown in TAILS.items():
@@ -52,8 +52,8 @@ def _tails(view: View) -> Table:
         cols,
         known,
         caption=message(
-            "Latency of the older side divided by that of the newer side, paired by block. Above 1, the newer side has "
-            "lower latency. The verdicts are adjusted for the number of comparisons in this table."
+            "Older runtime's latency divided by the newer runtime's, paired by block (measured round). Above 1, the "
+            "newer runtime has lower latency. Verdicts are adjusted for the number of comparisons in this table."
         ),
     )
 
@@ -75,7 +75,7 @@ def _tail_cols(name: str, shown: str, view: View) -> list[Col[Comparison]]:
 
 
 def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
-    """Return the figure with the latency curves of all rows. All panels have the same scales."""
+    """Return the figure with the latency curves of all settings and runtimes. All panels have the same scales."""
     points = [point for points in curves.values() for point in points]
     furthest, values = max(x for x, _ in points) * GAP, [y for _, y in points]
     nines = [10.0**place for place in range(1, ceil(log10(furthest)) + 1)]
@@ -104,7 +104,7 @@ def _figure(view: View, curves: Mapping[int, Points]) -> Figure:
 
 
 def _curve(row: Row, points: Points, view: View) -> Curve:
-    """Return the curve of a row's latency by percentile, with marks at the percentiles 50, 90, 99 and so on."""
+    """Return the latency curve of one setting under one runtime, with marks at the percentiles 50, 90, 99 and so on."""
     marks = (
         Mark(x=x, y=y, tip=tip(f"{row.runtime} p{100 - 100 / x:g}", f"{y:,.4g} us"), cells=of_row(row))
         for x, y in percentiles(row.latency)

@@ -26,8 +26,8 @@ CLIENTS = {  # in a table and in a sentence, by whether they are native
 }
 HOW = message(
     "The machine's limit is the throughput of a Rust service with the same protocol and the same calculation, called "
-    "by the native load generator. If Python clients call a service, they take CPU time from it. With --client-runtime "
-    "native, the native load generator calls every service, so the share depends on the service alone."
+    "by the native load generator. If Python clients call a service, they take CPU time from the service. With "
+    "--client-runtime native, the native load generator calls every service, so shares depend on the service alone."
 )
 
 
@@ -47,12 +47,12 @@ class Share(NamedTuple):
 
     @property
     def cells(self) -> str:
-        """The ids of the measured cells of the Python and the native service, for links on the page."""
+        """Return the ids of the cells (measurements) of the Python and the native service, for links on the page."""
         return of_rows([self.limit, self.row])
 
 
 def section(view: View) -> Section:
-    """Return the report's section on the machine's limit: all shares, and a sentence on each setting's last runtime."""
+    """Return the report's section on the share of the machine's limit that each Python service reaches."""
     shares = [*_shares(view)]
     last = {share.row.key: share for share in shares if share.row.runtime in view.run.runtimes}
     cols: list[Col[Share]] = [
@@ -77,7 +77,7 @@ def section(view: View) -> Section:
 
 
 def _shares(view: View) -> Iterator[Share]:
-    """Yield the share of each Python service whose setting was also measured with the native service."""
+    """Yield each Python service's share of the native service's throughput, if both ran in the same setting."""
     limits = {row.key: row for row in view.rows if row.runtime == NATIVE and row.figures}
     names = dict.fromkeys([ALWAYS_NAMED, *varying(view.rows)])
     for row in view.rows:

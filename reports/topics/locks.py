@@ -15,10 +15,10 @@ from reports.view import View
 PLACE = 23
 MOST_LINES = 8
 HOW = message(
-    "These figures come from extra measurements, which no other figure includes. Shares are parts of the total time "
-    "that requests took. Samples of the Python stacks of waiting threads divide this time among lines of code. The "
-    "share of CPU time for reference counting is a lower bound, because most of the counting is inlined and cannot be "
-    "measured."
+    "The figures on locks come from extra measurements, which no other figure includes. Shares are parts of the total "
+    "time that requests took. Samples of the Python stacks of waiting threads show how much of the time each line of "
+    "code waits. The share of CPU time for reference counting is a lower bound, because most of the counting is "
+    "inlined and cannot be measured."
 )
 Profile = Mapping[str, Any]
 
@@ -89,7 +89,7 @@ def share_of_time(profile: Profile, name: str) -> float:
 
 
 def _sentence(profile: Profile, view: View) -> Message:
-    """Return the sentence of a profile. If less waiting can hardly raise throughput, the sentence gives the bound."""
+    """Return a sentence on a lock profile. It states the largest gain if less waiting can hardly raise throughput."""
     said = view.settings.profiled(profile)
     if "contended" not in profile:
         return said

@@ -69,7 +69,7 @@ def size_line(view: View) -> Message:
             values = message("{least} to {most} ({count} values)", least=texts[0], most=texts[-1], count=len(texts))
         parts.append(replace(template, args={"values": values}))
     if duration_s:
-        parts.append(message("each cell runs for {seconds:g} s", seconds=duration_s))
+        parts.append(message("each measurement runs for {seconds:g} s", seconds=duration_s))
     return listed(parts, DOT)
 
 
@@ -227,7 +227,7 @@ def method_words(method: Method, *, is_known: bool = True) -> Message:
     choices = (
         (method.warmup.share, message("warm-up of {share:.0%} of the requests", share=method.warmup.share)),
         (method.warmup.seconds, message("warm-up of {seconds:g} s", seconds=method.warmup.seconds)),
-        (method.duration_s, message("each cell runs for {seconds:g} s", seconds=method.duration_s)),
+        (method.duration_s, message("each measurement runs for {seconds:g} s", seconds=method.duration_s)),
         (is_known, client),
         (services, message("services pinned to CPU {cpus}", cpus=services)),
         (clients, message("clients pinned to CPU {cpus}", cpus=clients)),
@@ -238,16 +238,16 @@ def method_words(method: Method, *, is_known: bool = True) -> Message:
 
 
 def order_words(view: View) -> Message:
-    """Return the order of measurement as text: arms took turns, or were measured one after the other with a reason.
+    """Return how a setting's runtimes were measured: in turns, or one after the other and why.
 
     NOTHING if the run has not recorded the order.
     """
     plan, lengths = view.plan, sorted({cell.turns["length_ns"] for cell in view.run.cells if cell.turns})
     if plan.method.slices and lengths:
         ends = [f"{length_ns / 1e9:.2f}" for length_ns in dict.fromkeys((lengths[0], lengths[-1]))]
-        return message("all arms of a setting take turns in time slices of {seconds} s", seconds=" - ".join(ends))
+        return message("all runtimes or services take turns in time slices of {seconds} s", seconds=" - ".join(ends))
     reason = plan.arm_order_reason
-    return message("arms measured one after the other: {reason}", reason=reason) if reason else NOTHING
+    return message("runtimes or services measured one after the other: {reason}", reason=reason) if reason else NOTHING
 
 
 def _parameter_tables(view: View) -> tuple[Table, Table]:

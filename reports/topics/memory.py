@@ -1,4 +1,4 @@
-"""The section "Memory" of a report: memory by setting and arm, growth with the number of clients, and parts."""
+"""The section "Memory" of a report: memory by setting and runtime, by number of clients, and by part such as malloc."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,9 +28,9 @@ PLACE = 80
 WANTED = message("How memory grows with the number of clients")
 COMMAND = f"{PROGRAM} --experiment memory"
 NOTE = message(
-    "Memory is the proportional set size (PSS) at the end of a cell, while all connections are open. If the system "
-    "does not report the PSS, memory is the peak resident set size. The slope is fitted to all cells, with one point "
-    "per cell, and has a 95 % interval. A separate term of the fit covers the shared pages and first buffers of the "
+    "Memory is the proportional set size (PSS) at the end of a measurement, while all connections are open. If the "
+    "system does not report the PSS, memory is the peak resident set size. The slope is fitted to one point per "
+    "measurement and has a 95 % interval. A separate term of the fit covers the shared pages and first buffers of the "
     "first few clients."
 )
 CLIENTS = "NUM_CLIENTS"
@@ -64,7 +64,7 @@ def is_measured(view: View) -> bool:
 
 
 def section(view: View) -> Section:
-    """Return the report's section on memory: totals per result row, growth per client, and memory profiles."""
+    """Return the report's section on memory: totals per setting and runtime, growth per client, and memory profiles."""
     swept, profiled = growths(view.run), _profiles(view)
     sentences = (
         *(_growth_sentence(*subject, [*sides]) for subject, sides in groupby(swept, attrgetter("label", "arm"))),
@@ -87,7 +87,7 @@ def section(view: View) -> Section:
 
 
 def _side_bytes(row: Row, side: str) -> float:
-    """Return the median memory of all services or all clients of a row in bytes; 0 if no block recorded memory."""
+    """Return the median memory in bytes of all services, or of all clients, of a result row; 0 if memory is unknown."""
     sizes = (memory_bytes(getattr(cell, side)) for cell in row.good)
     return median([*filter(None, sizes)] or [0])
 
@@ -115,8 +115,8 @@ def _size_table(view: View) -> Table:
         kind="bars",
         key="memory-sizes",
         caption=message(
-            "Proportional set size (PSS) of all services and of all clients at the end of a cell, median over the "
-            "blocks."
+            "Proportional set size (PSS) of all services and of all clients at the end of a measurement, as a median "
+            "over the blocks (rounds of measurement)."
         ),
     )
 
@@ -126,7 +126,7 @@ def _size_table(view: View) -> Table:
 
 @dataclass(frozen=True)
 class MemoryGrowth:
-    """The memory of all services, or of all clients, of one arm in a sweep of the number of clients.
+    """The memory of all services, or of all clients, under one runtime in a sweep of the number of clients.
 
     side: "services" or "clients"
     cells: by number of clients
@@ -139,7 +139,7 @@ class MemoryGrowth:
 
     @cached_property
     def points(self) -> list[tuple[int, int]]:
-        """Return the number of clients and the memory in bytes of each cell that recorded its memory, sorted."""
+        """Return the number of clients and the memory in bytes of each cell (measurement) with known memory, sorted."""
         known = [(count, memory_bytes(getattr(cell, self.side))) for count, mine in self.cells.items() for cell in mine]
         return sorted((count, size_bytes) for count, size_bytes in known if size_bytes is not None)
 
@@ -198,7 +198,7 @@ def growths(run: Run) -> list[MemoryGrowth]:
 
 
 def _growth_sentence(label: Message, arm: str, sides: Sequence[MemoryGrowth]) -> Message:
-    """Return a sentence on how the services' memory grows per client under one arm, and how much each client uses."""
+    """Return a sentence on memory under one runtime: how services' memory grows per client, and what a client uses."""
     sentence = message("{sizes}.", sizes=listed(map(_side_clause, sides), SEMICOLON))
     return traced(about(sentence, label, arm), together(map(_cells, sides)))
 
@@ -210,10 +210,10 @@ def _cells(growth: MemoryGrowth) -> str:
 def _side_clause(growth: MemoryGrowth) -> Message:
     slope = estimate(growth.slope, size)
     if growth.side == "clients":
-        return message("each client uses {slope}", slope=slope)
+        return message("each client uses {slope} of memory", slope=slope)
     few, many = growth.ends
     taken = message(
-        "{who} {least} with {few} and {most} with {many}",
+        "{who} {least} of memory with {few} and {most} with {many}",
         who=plural("the service uses", "the {count} services together use", count=growth.services),
         least=size(growth.measured(0)),
         few=plural("{count} client", "{count} clients", count=few),
@@ -224,7 +224,7 @@ def _side_clause(growth: MemoryGrowth) -> Message:
         return message(
             "{taken}: the growth is not significant ({slope} per additional client)", taken=taken, slope=slope
         )
-    return message("{taken}: {slope} per additional client", taken=taken, slope=slope)
+    return message("{taken}: the growth is {slope} per additional client", taken=taken, slope=slope)
 
 
 def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
@@ -246,7 +246,9 @@ def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
     return Figure(
         key=f"memory-{side}",
         title=message("Memory of all {side} by number of clients", side=SIDES[side]),
-        caption=message("Marks show single cells. The line is fitted to these cells, and the table shows its slope."),
+        caption=message(
+            "Marks show single measurements. The line is fitted to all marks, and the table shows the line's slope."
+        ),
         panels=tuple(
             Panel(
                 title=label,
@@ -261,7 +263,7 @@ def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
 
 
 def _curve(growth: MemoryGrowth, view: View) -> Curve:
-    """Return the curve of an arm's memory by number of clients: the fitted line, and a mark for each cell."""
+    """Return a runtime's curve of memory by number of clients: the fitted line, and a mark for each measurement."""
     marks = (
         Mark(x=count, y=taken / MIB, tip=tip(growth.arm, f"{mib(taken)} MiB"), cells=of_cells(growth.cells[count]))
         for count, taken in growth.points
@@ -274,7 +276,7 @@ def _curve(growth: MemoryGrowth, view: View) -> Curve:
 
 
 def _profiles(view: View) -> Profiled:
-    """Return the memory profiles of each setting: the runtimes in the plan's order, with sizes at each moment."""
+    """Return each setting's memory profiles: for each runtime, in the plan's order, the parts' sizes at each moment."""
     found: Profiled = {}
     for profile in view.run.profiles:
         if profile.get("kind") == "memory" and "after" in profile.get("moments", {}):
@@ -289,7 +291,7 @@ def _total(sizes: Sizes) -> int:
 
 
 def _difference_sentences(profiled: Profiled) -> Iterator[Message]:
-    """Yield a sentence, with the parts, for each two successive runtimes whose memory after the load differs."""
+    """Yield a sentence, with changes by part, for each two successive runtimes whose memory after the load differs."""
     for setting, profiles in profiled.items():
         for (one, few), (other, many) in pairwise(profiles):
             before, after = few["after"], many["after"]
@@ -365,9 +367,9 @@ def _parts_table(profiled: Profiled, view: View) -> Table:
         cols,
         groups.items(),
         caption=message(
-            "Measured in one extra cell per runtime, which no other figure includes. Sizes are proportional set sizes "
-            "(PSS) in MiB. Python objects: memory of Python's own allocator, which is all memory except files, thread "
-            "stacks and malloc. In use and free: statistics of Python's allocator, which a free-threaded build does "
-            "not report."
+            "Sizes are proportional set sizes (PSS) in MiB, from one extra measurement per runtime, which no other "
+            "figure includes. Python objects: memory of Python's own allocator, which is all memory except files, "
+            "thread stacks and malloc. In use and free: statistics of Python's allocator, which a free-threaded build "
+            "does not report."
         ),
     )

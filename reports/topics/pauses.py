@@ -66,7 +66,7 @@ class SlowShare:
 
 @dataclass(frozen=True, kw_only=True)
 class ArmPauses:
-    """The garbage collections of a row's services in the timed window, and the causes of slow requests.
+    """The garbage collections of one setting's services under one runtime, and the causes of slow requests.
 
     per_s: collections of all services per second, median over the blocks
     share: share of a process's time in collections, median over the blocks
@@ -101,7 +101,7 @@ class ArmPauses:
 
 
 def pauses(rows: Sequence[Row]) -> list[ArmPauses]:
-    """Return the garbage collections and slow requests of each of *rows*, which differ only in the arm.
+    """Return the garbage collections and slow requests of each result row. *rows* differ only in the runtime.
 
     Rows whose services recorded no collections are left out.
     """
@@ -214,7 +214,7 @@ def _causes_sentence(each: ArmPauses, view: View) -> Message:
 
 
 def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Message]:
-    """Yield a sentence for each step that significantly changes a cause of slow requests."""
+    """Yield a sentence for each cause of slow requests whose share changes significantly between two runtimes."""
     arms = {(each.row.key, each.row.runtime): each for each in every}
     for comparison in view.compared:
         setting = setting_key(comparison.system, comparison.params)
@@ -238,7 +238,7 @@ def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Messag
 
 
 def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | None:
-    """Return how much one share of slow requests changes between two arms; None if there are too few blocks."""
+    """Return how much one share of slow requests changes between two runtimes; None if there are too few blocks."""
     earlier, later = (
         dict(zip(each.blocks, each.shares[name].slow, strict=True)) if name in each.shares else {}
         for each in (before, after)
@@ -300,7 +300,7 @@ def _cells(each: ArmPauses) -> str:
 
 
 def _notes(every: Sequence[ArmPauses]) -> Iterator[Message]:
-    """Yield the notes that explain the table of garbage collections; no notes if no row has such figures."""
+    """Yield the notes that explain the table of garbage collections; no notes if no service recorded collections."""
     if every:
         yield message(
             "The time of a garbage collection is measured between its two calls of gc.callbacks. Without a GIL, this "
@@ -311,7 +311,7 @@ def _notes(every: Sequence[ArmPauses]) -> Iterator[Message]:
     unkept = max((each.unkept for each in every), default=0.0)
     if unkept > MOST_OVERWRITTEN:
         yield message(
-            "For up to {share} of an arm's garbage collections, the recorded times were overwritten by those of newer "
-            "collections. Requests may therefore overlap collections more often than shown.",
+            "For up to {share} of a runtime's garbage collections, the recorded times were overwritten by the times of "
+            "newer collections. Requests may therefore overlap collections more often than shown.",
             share=whole_percent(unkept),
         )

@@ -1,4 +1,4 @@
-"""The section "Results" of a report: a table with one line per setting and arm, and all of their figures."""
+"""The section "Results" of a report: a table with one line per setting and runtime, and all figures of each."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ PLACE = 40
 TITLE = message("Results")
 ROOM = 1.02
 BARS = message(
-    "Bars show {label}: the median over the blocks. Marks show single blocks. {better}",
+    "Bars show {label}: the median over the blocks (rounds of measurement). Marks show single blocks. {better}",
     label=THROUGHPUT.label, better=THROUGHPUT.better,
 )  # fmt: skip
 BARS_BRIEF = message("Bars show {label}. {better}", label=THROUGHPUT.label, better=THROUGHPUT.better)
@@ -26,7 +26,7 @@ MOST_TROUBLES = 4
 
 
 def section(view: View) -> Section:
-    """Return the report's section with the table of results. On a terminal, an experiment's own view replaces it."""
+    """Return the report's section with the table of results. An experiment's own view replaces it on a terminal."""
     absent, lacking = absent_sentences(view), _unmeasured(view)
     brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *_failure_sentences(view), *lacking, *absent)
     return Section(
@@ -103,7 +103,9 @@ def _failure_sentences(view: View) -> list[Message]:
         for row in rows[:MOST_TROUBLES]
     ]  # fmt: skip
     more = len(rows) - len(lines)
-    left = plural("{count} more row has failed cells.", "{count} more rows have failed cells.", count=more)
+    left = plural(
+        "{count} more row has failed measurements.", "{count} more rows have failed measurements.", count=more
+    )
     return [*lines, *[left] * bool(more)]
 
 
@@ -113,8 +115,8 @@ def _unmeasured(view: View) -> list[Message]:
         blocks = max((cell.block for cell in view.run.cells), default=0)
     count = sum(max(0, row.planned * blocks // planned - len(row.cells)) for row in view.rows)
     lacking = plural(
-        "{count} cell of the plan has not been measured. Use --resume to measure it.",
-        "{count} cells of the plan have not been measured. Use --resume to measure them.",
+        "{count} planned measurement has not been made. Use --resume to make this measurement.",
+        "{count} planned measurements have not been made. Use --resume to make these measurements.",
         count=count,
     )
     return [lacking] * bool(count)
@@ -140,7 +142,9 @@ def table_notes(view: View) -> tuple[Message, ...]:
         "and system time per request. The figures exclude cells that failed or are invalid.",
         blocks=blocks,
     )
-    unlike = message("Cells have different numbers of requests, so compare systems and settings by requests/s.")
+    unlike = message(
+        "The measurements have different numbers of requests, so compare systems and settings by requests/s."
+    )
     ratios = (
         message(
             "Ratio: requests/s of a row divided by requests/s under {runtime}, paired by block. Above 1, the runtime "
@@ -151,8 +155,8 @@ def table_notes(view: View) -> tuple[Message, ...]:
     )
     confounds = confounds_of(view.comparisons)
     apart = message(
-        "The two sides of a comparison also differ in other ways, and the ratio includes the effects of these "
-        "differences: {confounds}.",
+        "The compared runtimes also differ in other ways, and the ratio includes the effects of these differences: "
+        "{confounds}.",
         confounds=listed(confounds, SEMICOLON),
     )
     return (

@@ -55,7 +55,7 @@ class WaterfallBar(NamedTuple):
 
 
 def section(view: View) -> Section:
-    """Return the report's section with a waterfall chart for each system whose steps all have a ratio."""
+    """Return the report's section with a waterfall chart for each system with a throughput ratio for every step."""
     compared = [one for one in view.compared if one.system != OVER_ALL and not one.between_services]
     steps_of = {system: _steps(some, view) for system, some in grouped(compared, attrgetter("system")).items()}
     groups = [(view.settings.head(system), _bars(steps)) for system, steps in steps_of.items() if steps]

@@ -1,4 +1,4 @@
-"""The section "Parameter sweeps" of a report: charts by parameter, and whether throughput falls at the end."""
+"""The section "Parameter sweeps" of a report: charts, and whether throughput falls at a sweep's largest value."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -31,7 +31,7 @@ MOST_TICKS = 9
 
 
 def section(view: View) -> Section:
-    """Return the report's section on sweeps: charts by parameter, and whether throughput falls at the end."""
+    """Return the report's section on parameter sweeps: charts, and whether throughput falls at the largest value."""
     sentences = tuple(_end_sentences(view.run))
     measured = by_system(row for row in view.rows if row.figures)
     return Section(
@@ -49,7 +49,7 @@ def is_measured(view: View) -> bool:
 
 
 def _end_sentences(run: Run) -> list[Message]:
-    """Return a sentence per arm and sweep of at least 6 values that says whether throughput falls at the end.
+    """Return a sentence per runtime and sweep of at least 6 values: whether throughput falls at the largest value.
 
     The p values of all comparisons with the largest value of a sweep are adjusted together.
     """
@@ -73,7 +73,7 @@ def _end_sentences(run: Run) -> list[Message]:
 
 
 def _end_sentence(last: int, fall: tuple[int, Verdict] | None) -> Message:
-    """Return the sentence on whether throughput falls at the end of a sweep.
+    """Return the sentence on whether throughput falls at the largest parameter value of a sweep.
 
     fall: the value with the largest excess over the throughput at *last*, and the verdict; None without a fall
     """
@@ -149,7 +149,9 @@ def _figure(
     return Figure(
         key=f"sweep-{name.lower()}-{system}",
         title=title,
-        caption=message("Lines show medians over the blocks. Marks show single blocks. {better}", better=how.better),
+        caption=message(
+            "Lines show medians over blocks (measured rounds). Marks show single blocks. {better}", better=how.better
+        ),
         panels=tuple(
             Panel(title=head, across=across, up=up, curves=arm_lines(map(spot, panel), view.looks, how.form))
             for head, panel in named

@@ -1,4 +1,4 @@
-"""The section "Running services" of the experiment targets: it compares each running service with the first."""
+"""The section "Running services" of the experiment `targets`, which compares each running service with the first."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,10 +23,10 @@ from reports.view import View
 PLACE = 12
 VIEW = "targets"
 NOTE = message(
-    "Requests/s are medians over the blocks. The throughput ratio to the first arm is paired by block and has a 95 % "
-    "interval. Verdicts are adjusted for the number of comparisons (docs/evidence.md). CPU time and memory of a "
-    "service are measured if its processes run on this machine and gilscope may read them. A dash marks an unknown "
-    "figure."
+    "Requests/s are medians over the blocks (rounds of measurement). The throughput ratio to the first service is "
+    "paired by block and has a 95 % interval. Verdicts are adjusted for the number of comparisons (docs/evidence.md). "
+    "CPU time and memory of a service are measured if its processes run on this machine and gilscope may read them. A "
+    "dash marks an unknown figure."
 )
 
 
@@ -56,7 +56,7 @@ def _columns(first: str) -> list[Col[Standing]]:
     return [
         shared.name_col(message("arm")),
         shared.RATES,
-        shared.number_col(message("throughput vs. first arm"), share, hundredths),
+        shared.number_col(message("throughput vs. first service"), share, hundredths),
         *shared.median_cols(p50_ns=4, p99_ns=3, client_cpu_ns_per_request=5, service_cpu_ns_per_request=6),
         shared.number_col(message("memory [MiB]"), lambda standing: SERVICE_PSS.of(standing.row.good), mib, rank=7),
         col(message("GIL"), _gil, rank=8),
@@ -104,7 +104,7 @@ def _comparison_sentence(comparison: Comparison, view: View) -> Message:
     ratio = traced(ratio_text(comparison), view.traces.of(comparison), "ratio")
     serves = message("{arm} serves {ratio} the requests of {first}", **arms, ratio=ratio)
     if comparison.step == "aa":
-        return message("{serves}. Both arms are the same service, so the difference is noise.", serves=serves)
+        return message("{serves}. Both names stand for the same service, so the difference is noise.", serves=serves)
     if comparison.verdict == "inconclusive":
         return message("{serves}. The comparison is inconclusive: {why}.", serves=serves, why=comparison.why)
     return message("{serves}: {verdict}.", serves=serves, verdict=WORDS[comparison.verdict])

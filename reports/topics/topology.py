@@ -76,12 +76,12 @@ def _notes(view: View) -> tuple[Message, ...]:
     )
     return (
         message(
-            "Throughput is the number of answered requests divided by wall time, median over the blocks. Ratios are "
-            "paired by block. If two single processes are compared, both have the same number of threads."
+            "Throughput is answered requests divided by wall time, as the median over the blocks (measured rounds). "
+            "Ratios are paired by block. Two compared single processes have the same number of threads."
         ),
         message(
-            "Memory is the total of all services at the end of a cell. It is the proportional set size (PSS), or the "
-            "peak resident set size if the system does not report the PSS."
+            "Memory is the total of all services at the end of a measurement, as the proportional set size (PSS), or "
+            "as the peak resident set size if the system does not report the PSS."
         ),
         *([shared] if view.run.plan.get("own") else []),
         message("Clients ran under the same runtime as the services.")
@@ -139,7 +139,7 @@ def _claim_clause(claim: Claim) -> Message:
     if claim.load != NO_LOAD:  # the notes say that both single processes have the same number of threads
         sides = [(_place_words(MeasuredShape(claim.one.arm, 1, 1)), _place_words(claim.one), claim.over_one), *sides]
     ratios = [
-        message("{ratio} times that of {place}", ratio=estimate(ratio, hundredths), place=brief)
+        message("{ratio} times the throughput of {place}", ratio=estimate(ratio, hundredths), place=brief)
         for brief, _, ratio in sides
         if ratio
     ]
@@ -150,7 +150,7 @@ def _claim_clause(claim: Claim) -> Message:
     if claim.over_many and claim.memory:
         memory = estimate(claim.memory, hundredths)
         clause = message(
-            "{clause}, and the memory is {ratio} times that of the variant with several processes",
+            "{clause}, and the memory is {ratio} times the memory of the variant with several processes",
             clause=clause,
             ratio=memory,
         )
@@ -158,7 +158,7 @@ def _claim_clause(claim: Claim) -> Message:
         clause = message("{clause} (the ratio includes the effect of different Python versions)", clause=clause)
     if absent:
         clause = message(
-            "{clause}; not compared, because not measured in the same blocks: {places}",
+            "{clause}; no comparison with {places}, because no block (round of measurement) includes both",
             clause=clause,
             places=listed(absent),
         )
@@ -170,7 +170,7 @@ def _sides(claim: Claim) -> dict[str, Any]:
 
 
 def _crossing_sentence(swept: Sequence[Claim]) -> Message:
-    """Return a sentence on the loads at which one process of many threads serves more than many processes."""
+    """Return a sentence on the loads at which one process of many threads has more throughput than many processes."""
     sides = _sides(swept[0])
     loads = [claim.load for claim in swept]
     ahead = [claim.load for claim in swept if claim.leader is claim.threaded]
@@ -178,7 +178,7 @@ def _crossing_sentence(swept: Sequence[Claim]) -> Message:
     best, load = max((ratio.value, load) for ratio, load in ratios)
     if all(ratio.is_range for ratio, _ in ratios):
         return message(
-            "at least {count} blocks are needed to show whether {threaded} serves more than {many}.",
+            "{count} blocks (measured rounds) are needed to show whether {threaded} has more throughput than {many}.",
             count=FEWEST_FOR_INTERVAL,
             **sides,
         )
@@ -186,27 +186,27 @@ def _crossing_sentence(swept: Sequence[Claim]) -> Message:
         sides |= {"ratio": best, "load": load}
         if all(claim.leader is claim.many for claim in swept):
             return message(
-                "{threaded} serves less than {many} at every CALC_TARGET of the sweep. The highest ratio is "
-                "{ratio:.2f}, at CALC_TARGET {load}.",
+                "{threaded} has less throughput than {many} at every CALC_TARGET of the sweep. The highest throughput "
+                "ratio is {ratio:.2f}, at CALC_TARGET {load}.",
                 **sides,
             )
         return message(
-            "{threaded} does not serve significantly more than {many} at any CALC_TARGET of the sweep. The highest "
-            "ratio is {ratio:.2f}, at CALC_TARGET {load}.",
+            "{threaded} does not have significantly more throughput than {many} at any CALC_TARGET of the sweep. The "
+            "highest throughput ratio is {ratio:.2f}, at CALC_TARGET {load}.",
             **sides,
         )
     if ahead == loads:
         return message(
-            "{threaded} serves more than {many} at every CALC_TARGET of the sweep, {low} to {high}.",
+            "{threaded} has more throughput than {many} at every CALC_TARGET of the sweep, {low} to {high}.",
             **sides, low=loads[0], high=loads[-1],
         )  # fmt: skip
     if ahead == loads[-len(ahead) :]:
         return message(
-            "{threaded} begins to serve more than {many} between CALC_TARGET {low} and {high}.",
+            "{threaded} begins to have more throughput than {many} between CALC_TARGET {low} and {high}.",
             **sides, low=loads[-len(ahead) - 1], high=ahead[0],
         )  # fmt: skip
     return message(
-        "{threaded} serves more than {many} at CALC_TARGET {ahead}. The sweep measured CALC_TARGET {swept}.",
+        "{threaded} has more throughput than {many} at CALC_TARGET {ahead}. The sweep measured CALC_TARGET {swept}.",
         **sides, ahead=listed(ahead), swept=listed(loads),
     )  # fmt: skip
 
@@ -220,10 +220,10 @@ def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message
     return [
         traced(
             plural(
-                "{count} client has at most {count} request in flight at one process, and the process could serve "
-                "more at once. The figures of {shape} are therefore a lower bound. Raise NUM_CLIENTS.",
-                "{count} clients have at most {count} requests in flight at one process, and the process could serve "
-                "more at once. The figures of {shape} are therefore a lower bound. Raise NUM_CLIENTS.",
+                "{count} client has at most {count} request in flight at one process, which could serve more at once. "
+                "The figures of {shape} (processes x threads) are therefore a lower bound. Raise NUM_CLIENTS.",
+                "{count} clients have at most {count} requests in flight at one process, which could serve more at "
+                "once. The figures of {shape} (processes x threads) are therefore a lower bound. Raise NUM_CLIENTS.",
                 count=claim.clients,
                 shape=claim.threaded.shape,
             ),
@@ -338,7 +338,7 @@ def _ran_as(place: MeasuredShape) -> str:
 
 
 def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
-    """Return a chart of the throughput of threads relative to processes by load, with a curve per free-threaded arm."""
+    """Return a chart of threads' throughput relative to processes by load, with a curve per free-threaded runtime."""
     title = message("Threads compared with processes, by CALC_TARGET")
     every = [claim for swept in crossed for claim in swept]
     loads = sorted({claim.load for claim in every})
@@ -382,7 +382,7 @@ def _both(claim: Claim) -> str:
 
 
 def _ratio_curve(swept: Sequence[Claim], loads: Sequence[int], view: View) -> Curve:
-    """Return the curve of one arm's throughput ratios by load. Intervals without an upper end are not drawn."""
+    """Return the curve of one runtime's throughput ratios by load. Intervals without an upper end are not drawn."""
     marks = tuple(
         Mark(
             x=float(loads.index(claim.load)),

@@ -51,7 +51,7 @@ STATES = {
     FAILED: message("× failed"),
     UNKNOWN: message("? not known"),
 }
-NOT_RECORDED = message("not recorded in any cell")
+NOT_RECORDED = message("not recorded in any measurement")
 MOST_NOISE = 0.10
 MOST_NAMED = 4
 MOST_DEPENDENT = 0.20
@@ -112,7 +112,7 @@ def _result(state: str, seen: Message, cells: str = "") -> Check:
 
 
 def _cells_result(bad: str, known: str, seen: Message, worst: str = WARNING) -> Check:
-    """Return a check's result: *worst* if there are *bad* cells, unknown if no cells were checked, else passed.
+    """Return a check's result: *worst* if there are *bad* measurements, unknown if nothing was measured, else passed.
 
     known: names of all cells that the check looked at
     """
@@ -121,14 +121,16 @@ def _cells_result(bad: str, known: str, seen: Message, worst: str = WARNING) -> 
 
 def _check_cells(view: View) -> Check:
     cells, bad = view.run.cells, view.run.failed_cells
-    seen = message("{ok} of {all} cells are ok", ok=len(cells) - len(bad), all=len(cells))
+    seen = message("{ok} of {all} measurements are ok", ok=len(cells) - len(bad), all=len(cells))
     if not_tried := sum(cell.reason.code == NOT_TRIED for cell in bad):
-        seen = listed([seen, plural("{count} cell was not tried", "{count} cells were not tried", count=not_tried)])
+        seen = listed(
+            [seen, plural("{count} measurement was not tried", "{count} measurements were not tried", count=not_tried)]
+        )
     return _cells_result(of_cells(bad), of_cells(cells), seen, FAILED)
 
 
 def _check_code(view: View) -> Check:
-    """Check that all cells ran the same code, and that no environment changed between cells of a system and runtime."""
+    """Check that all measurements used the same code, and those of each system and runtime the same environment."""
     cells = [cell for cell in view.run.cells if cell.code]  # cells without code were not tried
     if not cells:
         return _result(UNKNOWN, NOT_RECORDED)
@@ -145,11 +147,11 @@ def _check_code(view: View) -> Check:
     if not changed:
         return _result(
             PASSED,
-            message("all cells were measured with version {state} of gilscope's code", state=code),
+            message("all measurements used version {state} of gilscope's code", state=code),
             of_cells(cells),
         )
     seen = message(
-        "{count} of {all} cells were measured with different code, packages or programs: {changes}",
+        "{count} of {all} measurements used different code, packages or programs: {changes}",
         count=len(changed),
         all=len(view.run.cells),
         changes=listed(dict.fromkeys(changes or [NOT_RECORDED]), SEMICOLON),
@@ -179,7 +181,7 @@ def _check_gil(view: View) -> Check:
         if any(process.get("gil_enabled_end") is not None for process in (*cell.services, *cell.clients))
     ]
     seen = message(
-        "{count} of {all} cells report the state of the GIL, {invalid} cells are invalid",
+        "{count} of {all} measurements report the state of the GIL, {invalid} measurements are invalid",
         count=len(reporting), all=len(interpreted), invalid=len(invalid),
     )  # fmt: skip
     return _cells_result(of_cells(invalid), of_cells(reporting), seen, FAILED)
@@ -188,12 +190,14 @@ def _check_gil(view: View) -> Check:
 def _check_time(view: View) -> Check:
     timed = [row for row in _compared_rows(view) if any(cell.clients for cell in row.good)]
     short = [row for row in timed if blocks_to_time(row.good)]
-    seen = message("{short} of {all} result rows were timed for less than 2 s", short=len(short), all=len(timed))
+    seen = message(
+        "{short} of {all} pairs of setting and runtime were timed for less than 2 s", short=len(short), all=len(timed)
+    )
     return _cells_result(of_rows(short), of_rows(timed), seen, FAILED)
 
 
 def _compared_rows(view: View) -> list[Row]:
-    """Return the result rows of the compared arms, or all rows if no arms are compared."""
+    """Return the result rows of the compared runtimes, or all result rows if no runtimes are compared."""
     arms = {arm for comparison in view.comparisons for arm in (comparison.denominator, comparison.numerator)}
     return [row for row in view.rows if not arms or row.runtime in arms]
 
@@ -215,7 +219,7 @@ def _core_use(view: View, share_of: Callable[[Sequence[CellResult], Run], float 
 
 
 def _use_result(used: CoreUse, above: Sequence[Row], most: float, seen: Message) -> Check:
-    """Return the result of a check of core use: a warning if rows are *above* the limit, otherwise passed."""
+    """Return the result of a check of core use: a warning if result rows are *above* the limit, otherwise passed."""
     return _cells_result(of_rows(above), of_rows(row for share, row in used if share == most), seen)
 
 
@@ -225,8 +229,8 @@ def _check_clients(view: View) -> Check:
         return _result(UNKNOWN, NOT_RECORDED)
     most, above = max(share for share, _ in used), [row for share, row in used if share > MOST_SATURATION]
     seen = message(
-        "clients used at most {most:.0%} of the cores available to them, and more than {limit:.0%} in {count} of "
-        "{all} result rows",
+        "clients used at most {most:.0%} of the cores available to them, and more than {limit:.0%} in {count} of {all} "
+        "pairs of setting and runtime",
         most=most, limit=MOST_SATURATION, count=len(above), all=len(used),
     )  # fmt: skip
     return _use_result(used, above, most, seen)
@@ -244,14 +248,16 @@ def _check_cores(view: View) -> Check:
 
 
 def _check_idle(view: View) -> Check:
-    """Check that arms were idle while other arms had their turns."""
+    """Check that the services and clients of one runtime were idle while other runtimes were measured."""
     cells = view.run.cells
     used = idle_cores(cells)
     if not used:
         return _result(UNKNOWN, NOT_RECORDED)
     if busy := background(cells):
         return _result(WARNING, listed(busy, SEMICOLON), of_cells(cells))
-    seen = message("between its turns, each arm used at most {share:.1%} of a core", share=max(used.values()))
+    seen = message(
+        "each runtime or service used at most {share:.1%} of a core while not measured", share=max(used.values())
+    )
     return _result(PASSED, seen, of_cells(cells))
 
 
@@ -261,7 +267,7 @@ def _check_quiet(view: View) -> Check:
     if not (disturbed or seen):
         if view.machine.quiet is None or not cells:
             return _result(UNKNOWN, NOT_RECORDED)
-        return _result(PASSED, message("no disturbance was seen in any cell"), of_cells(cells))
+        return _result(PASSED, message("no disturbance was seen in any measurement"), of_cells(cells))
     shares = [len(disturbed) / len(cells), *(comparison.disturbed or 0.0 for comparison in view.comparisons)]
     is_bad = (disturbed and max(shares) > MOST_DISTURBED) or (seen and seen.is_busy)
     found = [*([seen.blocks] if seen else []), *([not_quiet(cells, disturbed)] if disturbed else [])]
@@ -269,22 +275,22 @@ def _check_quiet(view: View) -> Check:
 
 
 def _check_independence(view: View) -> Check:
-    """Check that the results of blocks are independent. A few of many comparisons look dependent by chance."""
+    """Check that results of blocks (measured rounds) are independent. A few comparisons look dependent by chance."""
     known = [one for one in view.compared if one.step != "aa" and one.dependence is not None]
     if not known:
-        return _result(UNKNOWN, message("there are too few blocks for this check"))
+        return _result(UNKNOWN, message("there are too few blocks (measured rounds) for this check"))
     dependent = [one for one in known if depends(one.dependence)]
     cells = together(map(view.traces.of, dependent or known))
     if not dependent and not all(independence_is_known(one.dependence, one.blocks) for one in known):
         seen = message(
-            "no comparison shows dependent blocks, but with fewer than {blocks} blocks, a drift of the ratio from "
-            "block to block often goes unnoticed. Intervals are too narrow if a ratio drifts. Effects of the machine "
-            "on both compared arms are balanced.",
+            "no comparison shows dependent blocks (measured rounds), but with fewer than {blocks} blocks, a drift of "
+            "the ratio from block to block often goes unnoticed. Intervals are too narrow if a ratio drifts. Effects "
+            "of the machine on both compared runtimes are balanced.",
             blocks=ENOUGH,
         )
         return _result(UNKNOWN, seen, cells)
     seen = message(
-        "in {count} of {all} comparisons, the results of blocks seem to depend on earlier blocks",
+        "in {count} of {all} comparisons, the results of blocks (measured rounds) seem to depend on earlier blocks",
         count=len(dependent),
         all=len(known),
     )
@@ -294,28 +300,28 @@ def _check_independence(view: View) -> Check:
 
 def _check_warmup(view: View) -> Check:
     known, uneven = known_starts(view.rows), uneven_starts(view.rows)
-    seen = message("there are too few blocks for this check, or cells are too short")
+    seen = message("there are too few blocks (measured rounds) for this check, or measurements are too short")
     if uneven:
         most = max(uneven, key=lambda start: abs(start.loss))
         seen = message(
             "throughput was not yet steady in the first {seconds:.2f} s, which lowered the number of answers by "
-            "{loss:.1%}. This affects {count} of {all} result rows: use a longer --warmup",
+            "{loss:.1%}. This affects {count} of {all} pairs of setting and runtime: use a longer --warmup",
             seconds=most.seconds, loss=most.loss, count=len(uneven), all=len(known),
         )  # fmt: skip
     elif known:
-        seen = message("throughput is steady from the start of each cell")
+        seen = message("throughput is steady from the start of each measurement")
     return _cells_result(of_rows(start.row for start in uneven), of_rows(known), seen)
 
 
 def _check_awake(view: View) -> Check:
-    """Check that cores do not sleep during requests. Rows with many requests in flight or KEEP_AWAKE are ignored."""
+    """Check that cores do not sleep during requests, for settings without KEEP_AWAKE or many requests in flight."""
     cores = cores_of(view.run, SERVICE, CLIENT)
     asleep = [row for row in view.rows if not row.params.get("KEEP_AWAKE")]
     if view.rows and not asleep:
         return _result(PASSED, message("idle cores were kept awake (KEEP_AWAKE)"))
     known = [(share, row) for row in asleep if cores and (share := idle_share(row, cores)) is not None]
     if not known:
-        return _result(UNKNOWN, message("no result row has so few requests in flight that cores could sleep"))
+        return _result(UNKNOWN, message("no measurement has so few requests in flight that cores could sleep"))
     slept = [row for share, row in known if share > MOST_IDLE]
     most = max(0.0, *(share for share, _ in known))
     seen = message("at most {most:.0%} of the cores that requests in flight could keep busy were idle", most=most)
@@ -352,19 +358,19 @@ def _noise_range(floors: Sequence[float]) -> Message:
 
 
 CHECKS = {
-    message("All cells were measured"): _check_cells,
-    message("All cells ran the same code and packages"): _check_code,
+    message("All planned measurements were made"): _check_cells,
+    message("All measurements used the same code and packages"): _check_code,
     message("All requests were answered correctly"): _check_answers,
     message("The state of the GIL matches the runtime's name"): _check_gil,
-    message("Each result row was timed for at least 2 s in all blocks together"): _check_time,
+    message("Each setting was timed for at least 2 s in total under each runtime"): _check_time,
     message("Compared builds have no unintended differences"): _check_builds,
     message("Clients are not the bottleneck"): _check_clients,
     message("Cores are not fully used"): _check_cores,
     message("Cores stay awake while requests are in flight"): _check_awake,
     message("The machine was quiet"): _check_quiet,
-    message("Services and clients use no CPU between their turns"): _check_idle,
+    message("Services and clients use no CPU while others are measured"): _check_idle,
     message("The warm-up was long enough"): _check_warmup,
-    message("Blocks are statistically independent"): _check_independence,
+    message("Blocks (rounds of measurement) are statistically independent"): _check_independence,
     message("The noise floor is low (A/A: the same runtime twice)"): _check_noise,
 }
 
@@ -377,7 +383,9 @@ def verdict_basis(view: View) -> Iterator[Message]:
     run, plan, cores = view.run, view.plan, view.machine.available_cores
     blocks = plural("{count} block", "{count} blocks", count=len({cell.block for cell in run.cells}))
     yield message(
-        "The run has {blocks}, and its cells ran in balanced random order (seed {seed}).", blocks=blocks, seed=run.seed
+        "The run has {blocks}. A block measures all settings and runtimes in balanced random order (seed {seed}).",
+        blocks=blocks,
+        seed=run.seed,
     )
     if is_anytime(run):
         yield message(
@@ -395,7 +403,7 @@ def verdict_basis(view: View) -> Iterator[Message]:
             "to keep the clients' runtime the same."
         )
     else:
-        yield message("Clients run under {runtime} in every cell, so only the service changes.", runtime=client)
+        yield message("Clients run under {runtime} in every measurement, so only the service changes.", runtime=client)
     is_pinned = plan.method.is_pinned or plan.layout or plan.user_service or plan.view
     if cores >= FEWEST_TO_PIN and not is_pinned:
         yield message(
@@ -412,9 +420,9 @@ def noise_sentences(view: View) -> Iterator[Message]:
     if noise is None:
         return
     yield message(
-        "The standard deviation of a ratio between blocks is {sd}. Differences between processes contribute {between}. "
-        "Only more blocks reduce this part. Variation within cells of {seconds:.1f} s contributes {within}. Longer "
-        "cells also reduce this part.",
+        "The standard deviation of a ratio between blocks (measured rounds) is {sd}. Differences between processes "
+        "contribute {between}, which only more blocks reduce. Variation within measurements of {seconds:.1f} s "
+        "contributes {within}, which longer measurements also reduce.",
         sd=percent(noise.sd()), between=percent(noise.between), within=percent(noise.within), seconds=noise.seconds,
     )  # fmt: skip
     if design and not view.plan.view:

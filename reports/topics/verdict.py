@@ -31,7 +31,7 @@ OPEN = ("inconclusive", "invalid")
 
 
 def section(view: View) -> Section:
-    """Return the report's first section: headline, steps with intervals, checks, bars and notes."""
+    """Return the report's first section: headline, compared runtimes with intervals, checks, bars and notes."""
     brief = tuple(answer(view)) if view.compared or not view.plan.view else ()
     if not brief:
         return Section(key="verdict", title=TITLE)
@@ -57,13 +57,13 @@ def _headlines(view: View) -> list[Message]:
 
 
 def _settings(view: View) -> list[list[Comparison]]:
-    """Return the comparisons as one list for each setting."""
+    """Return the run's comparisons of runtimes, as one list for each setting."""
     of_settings = (one for one in view.compared if one.system != OVER_ALL)
     return [*grouped(of_settings, lambda one: setting_key(one.system, one.params)).values()]
 
 
 def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
-    """Return the comparison for the headline: of first and last runtime, or else the step that comes first in STEPS.
+    """Return the comparison in the headline: first with last runtime, or else the one that comes first in STEPS.
 
     With several settings, it is the comparison over all settings. None if there are several settings and none over all.
     A step without measurements counts only if no step was measured.
@@ -80,7 +80,7 @@ def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
 
 
 def _steps(view: View) -> Table:
-    """Return a forest plot of the steps: for the only setting, or for all settings together if there are several."""
+    """Return a forest plot of the compared runtimes: for the only setting, or for all together if there are several."""
     settings = _settings(view)
     named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.system == OVER_ALL]
     shown = sorted(named, key=lambda one: one.step == "aa")
@@ -93,7 +93,7 @@ def _steps(view: View) -> Table:
 
 
 def _bars(view: View) -> Table:
-    """Return a bar for each arm's throughput or, with several settings, for each setting's throughput ratio."""
+    """Return a table with a bar for each runtime's throughput or, with several settings, for each setting's ratio."""
     settings = _settings(view)
     if len(settings) > 1:
         return _ratio_bars([min(setting, key=rank) for setting in settings], view)
@@ -181,12 +181,12 @@ def _open_sentences(view: View) -> Iterator[Message]:
         command = more_blocks_command(view.run, max(more))
         if first == last:
             yield message(
-                "A verdict needs {amount} more blocks. Measure them with: {command}", amount=most, command=command
+                "A verdict needs {amount} more measured rounds (blocks). Use: {command}", amount=most, command=command
             )
         else:
             yield message(
-                "The first verdict needs {first} more blocks, and all verdicts together need {last}. Measure them "
-                "with: {command}",
+                "The first verdict needs {first} more blocks (measured rounds), and all verdicts together need {last}. "
+                "Measure them with: {command}",
                 last=most,
                 first=first,
                 command=command,

@@ -108,7 +108,7 @@ def _share_col(state: str) -> Col[Profile]:
 
 
 def settings(run: Run) -> list[list[Profile]]:
-    """Return the profiles of `--profile python` that have lines, grouped by setting, in the plan's order."""
+    """Return the profiles of `--profile python` that name lines of code, grouped by setting, in the plan's order."""
     found: list[Profile] = [one for one in run.profiles if one.get("kind") == "python" and "lines" in one]
     return [*grouped(found, lambda profile: f"{profile['system']} {profile['params']}").values()]
 
@@ -188,7 +188,7 @@ def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[WaitingLine, M
 
 
 def _same_line_waits(profile: Profile, line: Profile, *, is_alike: bool) -> list[int]:
-    """Return how often the code line *line* waits for a lock in *profile*, by batch of samples.
+    """Return how many samples of *profile* show the code line *line* waiting for a lock, by batch of samples.
 
     is_alike: False if library versions may differ; lines of libraries are then matched by function
     """
@@ -222,10 +222,10 @@ def _notes(profiled: Iterable[Iterable[Profile]]) -> Iterator[Message]:
     profiles = [profile for of_setting in profiled for profile in of_setting]
     if profiles:
         yield message(
-            "Measured in one extra cell per runtime and setting, which no other figure includes. A profiler "
-            "({readers}) read the call stack and state of every thread of the services' Python processes, {rate_hz} "
-            "times a second. The profiler used up to {cores} cores. Shares are parts of the threads' time at work, "
-            "which excludes threads that are parked until work arrives. The report names a line of code if the 95 % "
+            "The figures come from one extra measurement per runtime and setting, which no other figure includes. A "
+            "profiler ({readers}) read the call stack and state of every thread of the services' Python processes, "
+            "{rate_hz} times a second. The profiler used up to {cores} cores. Shares are parts of the threads' time at "
+            "work, which excludes threads parked until work arrives. The report names a line of code if the 95 % "
             "interval of the line's share, adjusted for all lines, is above 2 %. The folder profiles/ has the call "
             "stacks in the collapsed format and for speedscope.",
             rate_hz=profiles[0]["rate_hz"],
