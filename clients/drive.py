@@ -44,7 +44,7 @@ class CallTally(Tally):
         self.waiting.clear()
 
     def merge(self, other: "CallTally") -> None:  # type: ignore[override]
-        """Add the counts of the tally *other* to this tally."""
+        """Add the counts of *other* to the counts of this object."""
         super().merge(other)
         self.calc_ns += other.calc_ns
         self.waiting.merge(other.waiting)
@@ -218,7 +218,7 @@ class WorkerThreads:
         return arrivals
 
     def due(self) -> int:
-        """Return how many requests should have been sent at the fixed rate."""
+        """Return how many requests in total were due at the fixed rate, whether they were sent or not."""
         return sum(arrivals.due() for arrivals in self._arrivals)
 
 

@@ -27,7 +27,7 @@ class Slowest:
         self._noted: list[tuple[int, int, int]] = []
 
     def note(self, latency_ns: int, start_ns: int) -> None:
-        """Add a request that took longer than floor_ns."""
+        """Add a request that took longer than floor_ns. If the list is full, remove the fastest request."""
         request = (latency_ns, start_ns, self.service_id)
         if len(self._noted) < self._limit:
             heappush(self._noted, request)

@@ -53,7 +53,7 @@ class Tally:
         return answered
 
     def merge(self, other: "Tally") -> None:
-        """Add the counts of the tally *other* to this tally."""
+        """Add the counts of *other* to the counts of this object."""
         self.sent += other.sent
         self.answered += other.answered
         self.wrong += other.wrong

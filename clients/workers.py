@@ -19,7 +19,7 @@ SPARE_THREADS = 2  # in addition to the workers: the thread that starts them, an
 
 @dataclass(frozen=True, kw_only=True)
 class Quota:
-    """The number of requests that each worker sends, or None if each sends as many as possible within slice_ns."""
+    """The number of requests that each worker sends; None for a worker that sends requests for slice_ns."""
 
     requests: tuple[int | None, ...]
     slice_ns: int = 0

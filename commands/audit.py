@@ -25,7 +25,7 @@ PACKAGES = (
     ),
     Option("--package NAME", message("A package to check, such as numpy."), repeated=True),
 )
-RUNTIME = Option("--runtime NAME", message("The free-threaded build to check with (default: 3.14t)."))
+RUNTIME = Option("--runtime NAME", message("The free-threaded build that the packages must support (default: 3.14t)."))
 BUILD = Option("--build", message("Also build packages without a wheel from source, and import them."))
 
 

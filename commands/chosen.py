@@ -97,7 +97,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
         ]
         output.note(message("Not measured: system {pairs}. Reason: {reason}", pairs=listed(pairs), reason=reason))
     if not possible.cells():
-        raise BadInput("Nothing is left to measure. The lines above say what each system needs.")
+        raise BadInput("No system can be measured. The notes above say what each system needs.")
     return possible
 
 

@@ -46,7 +46,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = output.parser("compare")
     parser.add_names("run", message("The folder of a saved run, its result.json, or a pyperf file."), 2)
     parser.add(message("how to compare"), SLOWER, ANYWAY, JUNIT)
-    parser.add(message("the page"), PAGE)
+    parser.add(message("the HTML page"), PAGE)
     parser.add(message("what to print"), JSON, GITHUB, exclusive=True)
     flags = parser.parse(arguments)
     views = [View(run, titles(run)) for run in map(saved_at, map(Path, flags["run"]))]

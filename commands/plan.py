@@ -86,7 +86,7 @@ def _print(plan: Plan, output: Output) -> None:
     print_table(cell_table(plan, cores), console, output.language)
     total = message(
         "A run would take about {time}: {cells} x {blocks}, {requests:,} requests. This is a rough estimate.",
-        cells=plural("{count} cell", "{count} cells", count=len(plan.cells())),
+        cells=plural("{count} measurement", "{count} measurements", count=len(plan.cells())),
         blocks=plural("{count} block", "{count} blocks", count=plan.blocks),
         requests=plan.blocks * sum(cell.requests for cell in plan.cells()),
         time=duration(plan_seconds(plan, cores)),
@@ -104,7 +104,7 @@ def cell_table(plan: Plan, cores: int) -> "Table":
 
     cells, names = plan.cells(), varying_names(cell.params for cell in plan.cells())
     columns: tuple[Col[Cell], ...] = (
-        col(message("cell"), attrgetter("cell_id"), rank=1),
+        col(message("measurement"), attrgetter("cell_id"), rank=1),
         col(message("system"), attrgetter("system")),
         col(message("runtime"), attrgetter("runtime")),
         col(message("parameters"), lambda cell: parameter_values(cell.params, names)),

@@ -1,4 +1,4 @@
-"""Complete the flags of a user's service from its project, and print each choice with its reason."""
+"""Fill in missing flags of a user's service from its project, and print each choice with its reason."""
 
 import os
 from collections.abc import Callable, Mapping

@@ -106,13 +106,14 @@ def main(arguments: Sequence[str]) -> int:
     output = output_for(arguments)
     parser = output.parser("report")
     parser.add_names("run", message("The folder of a run (default: the newest run)."), "*")
-    parser.add(message("the page"), OUT, OPEN)
+    parser.add(message("the HTML page"), OUT, OPEN)
     parser.add(message("what to print"), JSON, QUIET, exclusive=True)
     flags = parser.parse(arguments)
     paths = [Path(text) for text in dict.fromkeys(flags["run"])] or [_newest_run()]
     if flags["out"] and len(paths) < 2:
         raise BadInput(
-            "--out is {path}, but --out is for the page of several runs. Name at least two runs.", path=flags["out"]
+            "--out is {path}, but --out only applies to the HTML page that shows several runs. Name at least two runs.",
+            path=flags["out"],
         )
     reports = [_write_again(path, run, output) for path, run in [(path, load(path)) for path in paths]]
     _show_all(reports, flags)
@@ -144,7 +145,7 @@ def _show_all(reports: Sequence[Written], flags: dict[str, Any]) -> None:
 
 
 def _side_by_side(reports: Sequence[Written], flags: dict[str, Any], output: Output) -> Path:
-    """Write the page of several runs, print its path and return the path."""
+    """Write an HTML page with all runs side by side, print its path and return the path."""
     from reports.exports import written
     from reports.render.html import page
     from reports.several import FILE_NAME as BESIDE

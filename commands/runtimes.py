@@ -63,7 +63,7 @@ def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Arg]:
 
 def _version(facts: Mapping[str, Any]) -> Message:
     if not facts["version"]:
-        return message("native programs, no interpreter")
+        return message("runs native programs without a Python interpreter")
     build = message("free-threaded build") if facts["gil_disabled_build"] else message("default build")
     gil = message("GIL on") if facts["gil_enabled"] else message("GIL off")
     return listed([facts["version"], build, gil, *([message("JIT on")] if facts["jit_enabled"] else [])])

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     flags.add_runtime_flags(parser)
     parser.add_parameters()
     flags.add_service_flags(parser)
-    parser.add(message("what to print, and where it is saved"), OUT, JSON, QUIET)
+    parser.add(message("what to print, and where to save the result"), OUT, JSON, QUIET)
     given = parser.parse(arguments)
     given = complete_from_project(given, output.note if not given["quiet"] else lambda text: None)
     asked, seconds = flags.plan_from(given), flags.value_of(LENGTH, given, SECONDS)

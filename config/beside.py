@@ -1,4 +1,4 @@
-"""Read which programs, such as a database, run beside the service: --with, --prepare and `beside` in a plan."""
+"""Parse --with, --prepare and the plan key `beside`: programs, such as a database, that run beside the service."""
 
 import re
 import shlex
@@ -59,7 +59,8 @@ def _text(given: Given) -> str:
     text = given.text()
     if "{env:" in text or not all(map(_NO_SECRET.fullmatch, USERINFO.findall(text))):
         accepted = message(
-            "a text without secrets, because result.json keeps it. Use {place} for a password that is new in each run",
+            "a text without secrets, because result.json contains the text. Use {place} for a password that is "
+            "generated for each run",
             place="{password}",
         )
         raise replace(given, value="...").wrong(accepted)
@@ -104,15 +105,15 @@ ENTRY = (
     Option(
         "",
         message(
-            "The program is ready when its port (default) or socket accepts connections, "
-            "or when this command exits with 0."
+            "How to check that the program is ready: port (default) or socket (it must accept connections), or a "
+            "command (it must exit with 0)."
         ),
         _words,
         key="ready",
     ),
     Option(
         "",
-        message("Environment variables with the program's address. The service and the --prepare commands get them."),
+        message("Environment variables with the program's address, for the service and the --prepare commands."),
         _environment,
         key="environment",
     ),

@@ -20,8 +20,8 @@ def find_system(name: str, folder: Path = Path()) -> System:
     for other in built_in():
         for taken in sorted({other.key, other.name} & {system.key, system.name}):
             raise BadInput(
-                "{path} declares the system {name!r}, but gilscope has a system of that name: {title!r}. Give "
-                "SYSTEM in that file another number, or another name without a number.",
+                "{path} declares the system {name!r}, but gilscope has a system of that name: {title!r}. Change "
+                "the number or the name of SYSTEM in that file.",
                 path=str(path),
                 name=taken,
                 title=other.title,

@@ -1,4 +1,4 @@
-"""Parse the command line, in any language, and make the plan that the flags describe."""
+"""Parse the command line, show its help in the user's language, and make the plan that the flags describe."""
 
 import argparse
 import re
@@ -119,7 +119,7 @@ class Parser(argparse.ArgumentParser):
             formatter.add_arguments(shown if is_short else group._group_actions)
             formatter.end_section()
         if is_short:
-            more = message("All options and the systems: {program} --help all", program=self.prog)
+            more = message("To show all options and systems, run: {program} --help all", program=self.prog)
             formatter.add_text(self._text(more))
         formatter.add_text(self.epilog)
         if self._rare and every:
@@ -129,8 +129,8 @@ class Parser(argparse.ArgumentParser):
         return formatter.format_help()
 
     def add_parameters(self) -> None:
-        """Add a flag for every parameter of a cell. With so many flags, --help shows only the most used ones."""
-        note = message("Give one value, or several with commas to measure each of them.")
+        """Add a flag for every parameter of a measurement. From then on, --help shows only the most used flags."""
+        note = message("Give one value per parameter, or several values separated by commas. Each value is measured.")
         self.add(message("parameters"), *map(_of_parameter, PARAMETERS.values()), note=note)
         self._rare = RARE
 
@@ -224,7 +224,7 @@ def add_service_flags(parser: Parser) -> None:
 
 
 def add_host_flags(parser: Parser) -> None:
-    """Add the flags that choose hosts."""
+    """Add the flags that choose the hosts on which services and clients run."""
     parser.add(message("several hosts"), *hosts.OPTIONS, note=verbatim("docs/hosts.md"))
 
 

@@ -202,7 +202,7 @@ def _check_names(layout: Layout) -> None:
 
 
 def _host_obstacles(plan: Plan) -> dict[Message, bool]:
-    """Return the reasons why a plan cannot run across hosts, and whether each reason applies."""
+    """Return every possible reason why a plan cannot run across hosts, as {reason: whether it applies to *plan*}."""
     method, service = plan.method, plan.user_service
     local_only = [
         key for key, system in plan.systems.items() if file_of(system) or not (system.hosted or system.supports_hosts)

@@ -73,7 +73,7 @@ def load_plan(path: Path, cores: int | None = None) -> Plan:
 
 
 def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
-    """Return *plan* with the given option *values*. If only `until` is given, the number of blocks is not limited."""
+    """Return *plan* with the given option *values*. If `until` is given without `blocks`, allow MAX_BLOCKS blocks."""
     if "objectives" in values:
         plan, values = _prepare_search(plan, values)
     limit = {"blocks": MAX_BLOCKS} if "until" in values else {}
@@ -106,7 +106,7 @@ def _prepare_search(plan: Plan, values: dict[str, Any]) -> tuple[Plan, dict[str,
 
 
 def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[Any, ...]], cores: int) -> Plan:
-    """Return a plan with the rows, or the user's service, from *content*. Everything else has its default."""
+    """Return a plan with the rows or the user's service that *content* describes. Other fields have their defaults."""
     rows = content.get("rows")
     if "service" in content:
         for key in ("rows", "view"):
@@ -139,7 +139,7 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cor
     expect_keys(message("a row"), given, (*ROW_KEYS, *PARAMETERS))
     names = given.get("system", [])
     if names == []:
-        raise BadInput("The row {row} has no system. Add one, such as `system: 4`.", row=repr(given))
+        raise BadInput("The entry {row} of rows has no system. Add a system, such as `system: 4`.", row=repr(given))
     values = _parameters({name: value for name, value in given.items() if name in PARAMETERS}, cores)
     systems = [find_system(str(name), folder) for name in (names if isinstance(names, list) else [names])]
     about = parsed(ROW, {key: given[key] for key in ROW_KEYS if key in given}, folder)

@@ -73,7 +73,7 @@ class Given:
         """Parse CPU numbers, such as 0-3. Raises BadInput."""
         cpus = parse_cpus(str(self.value))
         if not cpus:
-            raise self.wrong(message("CPU numbers such as 0, 0-3 or 0+2"))
+            raise self.wrong(message("CPU numbers such as 0, 0-3 (CPUs 0 to 3) or 0+2 (CPUs 0 and 2)"))
         return cpus
 
     def items(self, accepted: Message) -> list[str]:
@@ -84,7 +84,7 @@ class Given:
         return [str(item).strip() for item in items]
 
     def percent(self, limit: float, accepted: Message) -> float:
-        """Parse a share such as 5%, above 0 and at most *limit* percent. Raises BadInput."""
+        """Parse a percentage such as 5%, above 0, at most *limit*. Return it as a fraction (0.05). Raises BadInput."""
         match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) *%", str(self.value).strip())
         percent = float(match[1]) if match else 0.0
         if not 0 < percent <= limit:
@@ -263,7 +263,7 @@ def fields_of(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def refuse(subject: Subject, given: Iterable[tuple[str, Option]]) -> None:
-    """Raise BadInput if an option does not apply to *subject*.
+    """Raise BadInput if an option does not apply to *subject*, which is what the run measures.
 
     given: pairs of the name as written and its option
     """

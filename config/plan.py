@@ -45,7 +45,7 @@ class Row:
     runtimes: tuple[RuntimeName, ...] | None = None
 
     def combinations(self, scale: float) -> Iterable[dict[str, Value]]:
-        """Yield every combination of values, as {name: value}. scale multiplies NUM_REQUESTS_PER_CLIENT."""
+        """Yield every combination of parameter values, as {name: value}. *scale* multiplies NUM_REQUESTS_PER_CLIENT."""
         for values in itertools.product(*self.values.values()):
             chosen = dict(zip(self.values, values, strict=True))
             if scale != 1:
@@ -66,7 +66,7 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """The cells of a run, and how the cells are measured and judged.
+    """A plan: the systems, parameter values and runtimes that a run measures, and how it measures and judges them.
 
     blocks: number of times that every cell runs; fewer if `until` ends the run earlier
     runtimes: names in display order; the first runtime is the base of all ratios
@@ -133,7 +133,7 @@ class Plan:
 
     @property
     def systems(self) -> dict[str, System]:
-        """Return the systems of the plan, by the key that the cells refer to."""
+        """Return the systems of the plan, as {system.key: system}."""
         return {row.system.key: row.system for row in self.rows}
 
     def cells(self) -> list[Cell]:
@@ -158,12 +158,12 @@ class Plan:
 
     @property
     def compared(self) -> list[str]:
-        """Return the names of the arms to compare: services that already run, or else runtimes."""
+        """Return the names of the services that already run. If there are none, return the runtimes except native."""
         targets = self.user_service.targets if self.user_service else ()
         return [target.name for target in targets] or [name for name in self.runtimes if name != NATIVE]
 
     def entries(self) -> list[Entry]:
-        """Return every cell of the plan, with the name of the arm under which it is measured.
+        """Return every cell (measurement of a block) of the plan, with the name of its runtime or its service.
 
         With A/A, the cells of the last runtime, or of the first service that already runs, come a second time.
         """
@@ -183,7 +183,7 @@ class Plan:
         return [entries[place] for place in block_order(len(entries), number, seed)]
 
     def with_values(self, given: Mapping[str, tuple[Value, ...]]) -> "Plan":
-        """Return the plan with the values of *given* in all rows whose system uses the parameter.
+        """Return the plan after setting each parameter of *given* in all rows whose system uses that parameter.
 
         Raises BadInput if no system of the plan uses a parameter, or a topology has set it.
         """
@@ -210,7 +210,7 @@ class Plan:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the plan for result.json, with one row per combination of values."""
+        """Return the plan as JSON for result.json. `rows` has one entry per combination of parameter values."""
         values = vars(self)
         outside = {  # systems outside systems/, which reports and resumed runs need
             key: {"title": str(system.title), "file": file_of(system)}
@@ -297,11 +297,12 @@ def _restore_systems(saved: SavedPlan) -> dict[str, System]:
 
 
 def _check_count(rows: Iterable[Row], runtimes: Sequence[str]) -> None:
-    """Raise BadInput for too many cells. The cells are counted without being built."""
+    """Raise BadInput if a block has too many cells (measurements). Count the cells without building them."""
     count = sum(math.prod(len(values) for values in row.values.values()) for row in rows) * len(runtimes)
     if count > MOST_CELLS:
         raise BadInput(
-            "The plan has {count} cells; it must have at most {most}. Give fewer values to a parameter.",
+            "The plan has {count} measurements per block; it must have at most {most}. Give fewer values of a "
+            "parameter.",
             count=count,
             most=MOST_CELLS,
         )

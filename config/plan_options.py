@@ -1,4 +1,4 @@
-"""Declare the options of a plan and of a run: cells, method, runtimes, output."""
+"""Declare the options of a plan and of a run: what is measured, how, under which runtimes, and what is printed."""
 
 import os
 import re
@@ -39,8 +39,8 @@ def parse_runtimes(given: Given) -> tuple[RuntimeName, ...]:
 
 
 def parse_steps(given: Given) -> tuple[str, ...]:
-    """Parse names of steps between runtimes, such as build, from a list or a text with commas. Raises BadInput."""
-    names = given.items(message("a list of steps between runtimes, out of {names}", names=listed(STEPS)))
+    """Parse kinds of comparison of two runtimes, such as build, from a list or a text with commas. Raises BadInput."""
+    names = given.items(message("a list of kinds of comparison of two runtimes, out of {names}", names=listed(STEPS)))
     return tuple(dict.fromkeys(replace(given, value=name).choice(STEPS) for name in names))
 
 
@@ -52,7 +52,10 @@ def parse_until(given: Given) -> Until:
         kind = part if part == "verdict" else "width" if match is not None and match[2] == "%" else "seconds"
         if kind in limits or (part != "verdict" and (match is None or float(match[1]) == 0)):
             raise given.wrong(
-                message("verdict, an interval width such as 3%, a time such as 10min, or several of these with commas")
+                message(
+                    "verdict, the width of a confidence interval such as 3%, a time such as 10min, or several of "
+                    "these separated by commas"
+                )
             )
         limits[kind] = match is None or float(match[1]) / _PER_UNIT[match[2]]
     return Until(**limits)
@@ -60,12 +63,12 @@ def parse_until(given: Given) -> Until:
 
 def parse_margin(given: Given) -> float:
     """Parse a margin such as '3%'. Return it as a share (0.03). Raises BadInput."""
-    accepted = message("a share above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN)
+    accepted = message("a percentage above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN)
     return given.percent(MOST_MARGIN * 100, accepted)
 
 
 def parse_slower(given: Given) -> float:
-    """Parse additional time such as '5%'. Return it as a share (0.05). Raises BadInput."""
+    """Parse how much more time the last runtime may take, such as '5%'. Return a fraction (0.05). Raises BadInput."""
     accepted = message(
         "a percentage of additional time, above 0 % and at most {most} %, such as 5% or 0.5%", most=MOST_SLOWER
     )
@@ -97,7 +100,7 @@ def parse_slo(given: Given) -> tuple[Objective, ...]:
 
 
 def parse_limit_cpus(given: Given) -> float:
-    """Parse a number of cores that is at most those of this machine, such as 2 or 0.5. Raises BadInput."""
+    """Parse a number of cores, such as 2 or 0.5, up to the number of cores of this machine. Raises BadInput."""
     match, most = re.fullmatch(r"[0-9]{1,5}(?:\.[0-9]{1,3})?", str(given.value)), os.cpu_count() or 1
     if not match or not LEAST_CPUS <= float(match[0]) <= most:
         raise given.wrong(message("a number of cores from {least} to {most}, such as 0.5", least=LEAST_CPUS, most=most))
@@ -130,7 +133,7 @@ def _scale(given: Given) -> float:
     try:
         return float(given.value)
     except ValueError:
-        raise given.wrong(message("above 0 and at most 1")) from None
+        raise given.wrong(message("a number above 0 and at most 1")) from None
 
 
 def _client_runtime(given: Given) -> str:
@@ -165,7 +168,7 @@ CHOICE = (EXPERIMENT, *applying(
     SYSTEMS,
     Option("--plan FILE", message("Your own plan, a YAML file."), beside_resume=True),
     Option("--system N", message("Systems to measure: 1 to 4, a name, FILE.py or all. Separate several systems with "
-                                 "commas. With a plan, only the rows of these systems are measured.")),
+                                 "commas. With a plan, gilscope measures only these systems of the plan.")),
 ))  # fmt: skip
 RUNTIMES = Option(
     "--runtime NAMES",
@@ -281,7 +284,9 @@ NEIGHBOUR = Option(
 )
 SEED = Option(
     "--seed N",
-    message("The seed of the random order of the cells. The same seed gives the same order (default: a random seed)."),
+    message(
+        "The seed of the random order of the measurements. The same seed gives the same order (default: a random seed)."
+    ),
     _seed,
 )
 OUT = Option("--out DIR", message("The run's folder (default: a new one in {folder}).", folder=RUNS_FOLDER))
@@ -310,13 +315,13 @@ ARRIVALS_OF = Option(
 )
 CPUS = Option(
     "--cpus N",
-    message("Limit the services of a cell to N cores of CPU time, such as 2 or 0.5 (Linux only)."),
+    message("Limit all services of a measurement together to N cores of CPU time, such as 2 or 0.5 (Linux only)."),
     parse_limit_cpus,
     field="limit_cpus",
 )
 MEMORY = Option(
     "--memory SIZE",
-    message("Limit the memory of the services of a cell, such as 512MB or 1GiB (Linux only)."),
+    message("Limit the memory of all services of a measurement together, such as 512MB or 1GiB (Linux only)."),
     parse_limit_memory,
     field="limit_memory_bytes",
 )
@@ -328,8 +333,8 @@ PRICE = Option(
 PROFILE = Option(
     "--profile KINDS",
     message(
-        "Also profile cells: perf, python, locks or memory. Separate several kinds with "
-        "commas. Each cell is profiled at the end, in an extra pass."
+        "Also take profiles: perf, python, locks or memory. Separate several kinds with commas. At the end of the "
+        "run, each measurement is repeated once per kind of profile."
     ),
     _profiles,
     choices=PROFILES,
@@ -375,11 +380,15 @@ INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)
 OF_A_RUN = (RESUME, ACCEPT_CHANGES, PROFILE, STRESS, JSON, QUIET)
 PLAN_OPTIONS = (
-    Option("", message("What to measure, as a list of rows."), key="rows"),
+    Option("", message("What to measure: a list of systems with their parameter values."), key="rows"),
     Option("", message("Your own service. It replaces the key rows."), key="service"),
     RUNTIMES,
     *METHOD,
-    Option("", message("Parameter values for all rows whose system uses them."), key="parameters"),
+    Option(
+        "",
+        message("Parameter values for all entries of rows. An entry ignores parameters that its system does not use."),
+        key="parameters",
+    ),
     Option("", message("The question that the plan answers, in one line."), key="description"),
     Option(
         "",
@@ -390,8 +399,13 @@ PLAN_OPTIONS = (
 )
 ROW = (
     Option("", message("The system: a number, a name, a FILE.py next to the plan, or a list of these."), key="system"),
-    Option("", message("The title of the row in reports."), key="title"),
-    Option("", message("The runtimes of the row (default: the runtimes of the plan)."), parse_runtimes, key="runtimes"),
+    Option("", message("The title of this entry of rows in reports."), key="title"),
+    Option(
+        "",
+        message("The runtimes under which this entry of rows is measured (default: the runtimes of the plan)."),
+        parse_runtimes,
+        key="runtimes",
+    ),
     Option(
         "",
         message(

@@ -64,7 +64,7 @@ def read_yaml(path: Path, flag: str) -> Any:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
         if len(data) > MOST_BYTES:
-            raise _unreadable(path, flag, message("it is longer than {most} bytes", most=MOST_BYTES))
+            raise _unreadable(path, flag, message("the file is longer than {most} bytes", most=MOST_BYTES))
         text = data.decode()
         _expect_shallow(text)
         return yaml.load(text, Loader=_TextLoader)

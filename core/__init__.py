@@ -1,1 +1,1 @@
-"""What all packages build on: standard library only, 3.11 syntax, runs under every measured runtime."""
+"""Modules that all packages share. Most need only the standard library, and run under every measured runtime."""

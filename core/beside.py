@@ -1,4 +1,4 @@
-"""Programs that run beside the services of a run, such as their database, as a plan describes them."""
+"""Declare the programs that a plan starts beside the measured services, such as a database."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ PLACE = re.compile(r"\{([a-z_]+)\}")
 
 @dataclass(frozen=True, kw_only=True)
 class Beside:
-    """A program that gilscope starts once for a run. Its texts may contain placeholders such as {port}.
+    """A program that gilscope starts once for a run. Its command and config may contain placeholders such as {port}.
 
     name: the name in reports
     command: starts the program. first: commands that run before it, such as the one that makes its data folder
@@ -42,5 +42,5 @@ class Beside:
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """Replace the placeholders in *text* that *values* names."""
+    """Replace each placeholder in *text* whose name is a key of *values*."""
     return PLACE.sub(lambda match: values.get(match[1], match[0]), text)

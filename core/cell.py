@@ -1,4 +1,4 @@
-"""Parameters of a cell. Flag, YAML key, validation, column head and axis label are all made from one declaration."""
+"""Declare the parameters of a cell, the smallest measured unit. Flags, YAML keys and labels are made from them."""
 
 import json
 import re
@@ -148,8 +148,8 @@ class Cell:
     dispatch: str = _choice(
         "any",
         message(
-            "how workers wait: all on one selector (any), one for all (leader), each for its own connections (owned), "
-            "or by GIL state (auto)"
+            "how workers wait: all on one selector (any), one worker at a time (leader), each for its own connections "
+            "(owned), or leader with the GIL and any without it (auto)"
         ),
         "any",
         "leader",
@@ -197,7 +197,7 @@ class Cell:
 
     @classmethod
     def build(cls, *, system: str, runtime: str, reads: tuple[str, ...], values: Mapping[str, Any]) -> "Cell":
-        """Return a cell with the parameter *values*, given by name.
+        """Return a cell, the smallest measured unit, with the parameter *values* given by name.
 
         Values of parameters that are neither in *reads* nor in MACHINE_PARAMETERS are dropped.
         Raises BadInput for an unknown name or a value outside its bounds.
@@ -214,7 +214,7 @@ class Cell:
 
     @property
     def cell_id(self) -> str:
-        """Return the cell's stable name: system, runtime and a digest of its parameters."""
+        """Return a stable name for what is measured: system, runtime and a digest of the parameters."""
         import hashlib  # imported here because measured children never need it
 
         text = json.dumps(self.params, sort_keys=True)
@@ -222,7 +222,7 @@ class Cell:
 
     @property
     def requests(self) -> int:
-        """Return how many requests all clients of the cell send together."""
+        """Return how many requests all clients of this measurement send together."""
         return self.num_clients * self.num_api_services * self.num_requests_per_client
 
     @property
@@ -231,7 +231,7 @@ class Cell:
         return self.num_api_services * self.num_requests_per_client / self.rate if self.rate else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Return the cell as a child reads it from its standard input."""
+        """Return the JSON that tells a child process what to measure. The child reads it from standard input."""
         return {
             "cell_id": self.cell_id,
             "system": self.system,
@@ -241,7 +241,7 @@ class Cell:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Cell":
-        """Decode a cell that to_json() encoded."""
+        """Decode a cell (a system, a runtime and parameters) that to_json() encoded."""
         params = stored["params"]
         return cls.build(system=stored["system"], runtime=stored["runtime"], reads=tuple(params), values=params)
 

@@ -1,4 +1,4 @@
-"""The child's side of the contract between the orchestrator and measured processes (docs/child-contract.md).
+"""Implement the child's side of the protocol between orchestrator and measured processes (docs/child-contract.md).
 
 The first line of stdin is the cell. The first line of stdout is `ready`, and the last line is the result. The child
 stops at the end of file on stdin.
@@ -22,7 +22,7 @@ STOPPED_EARLY = 3
 
 
 def read_cell() -> dict[str, Any]:
-    """Read the first line of stdin: the cell and this child's role. Raises ValueError unless it is a JSON object."""
+    """Read the first line of stdin: what to measure, and the role. Raises ValueError if the line is no JSON object."""
     first_line = json.loads(sys.stdin.readline())
     if type(first_line) is not dict:
         raise ValueError("the first line of standard input must be a cell, a JSON object")

@@ -38,7 +38,7 @@ class Misfit(Exception):
 
 
 def decoded(value: Any, kind: type[Kind], place: str = "", *, all_known: bool = True) -> Kind:
-    """Convert *value*, plain JSON, to *kind*. Raises Misfit, also for a message that cannot be formatted.
+    """Convert the JSON value *value* to *kind*. Raises Misfit for a wrong type or a message that cannot be formatted.
 
     place:     where the value is, for errors
     all_known: whether a key that *kind* does not declare is an error
@@ -55,7 +55,7 @@ def decoded(value: Any, kind: type[Kind], place: str = "", *, all_known: bool = 
 
 
 def decode_name(kind: type[Kind], value: Any) -> Kind:
-    """Convert a text to a RuntimeName, the only type that msgspec does not know. Raises ValueError if it is not one."""
+    """Convert a text to a RuntimeName, the only type unknown to msgspec. Raises ValueError for an invalid name."""
     try:
         return kind(value)  # type: ignore[call-arg]
     except (BadInput, TypeError) as error:
@@ -76,7 +76,7 @@ def expect_words(made: Message, place: str) -> None:
 
 
 def expect_parameters(values: Mapping[str, Any], place: str) -> None:
-    """Raise Misfit for a value that its parameter does not accept."""
+    """Raise Misfit if *values*, parameter values by name, contains a value that its parameter does not accept."""
     for name, value in values.items():
         known = PARAMETERS.get(name)
         may_be_absent = known is None or (value is None and (known.optional or known.same_as))
@@ -104,7 +104,7 @@ def _misfit(value: Any, said: str, place: str) -> Misfit:
 
 
 def _check(given: Any, made: Any, place: str, all_known: bool) -> None:
-    """Raise Misfit for a key of *given* that *made* does not have, and for errors that types cannot express."""
+    """Raise Misfit if *given*, which was decoded to *made*, has unknown keys or errors that types cannot express."""
     if place.count("[") > DEEPEST:
         raise Misfit(place[:SHOWN_CHARACTERS], given, "a value with less nesting")
     if isinstance(made, Message):

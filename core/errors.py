@@ -26,7 +26,7 @@ class BadInput(GilscopeError):
 
 
 class ChildFailed(GilscopeError):
-    """An error of a service or client: it died, broke the contract or missed a deadline. Only its cell fails."""
+    """An error of a service or client: it died, broke the protocol or missed a deadline. Only its measurement fails."""
 
 
 def did_you_mean(word: str, names: Iterable[str]) -> Message:

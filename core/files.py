@@ -37,7 +37,7 @@ def write(path: Path, content: str | bytes) -> None:
 
 
 def is_there(path: Path) -> bool:
-    """Return whether *path* exists. Raises OSError if that cannot be determined, when Path.exists() returns False."""
+    """Return whether *path* exists. Unlike Path.exists(), raise OSError if this cannot be determined."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -50,7 +50,7 @@ def _bytes(content: str | bytes) -> bytes:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Flush *folder* to disk. Before that, a power failure may undo a rename in it. Source: fsync(2)."""
+    """Flush *folder* to disk, so that a power failure cannot undo a rename in the folder. Source: fsync(2)."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

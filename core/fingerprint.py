@@ -1,4 +1,4 @@
-"""Compare fingerprints: digests of the code, interpreters and packages that cells were measured with.
+"""Compare fingerprints: digests of the code, interpreters and packages that measurements used.
 
 Run.fingerprints has the form
 

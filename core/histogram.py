@@ -111,7 +111,7 @@ class Histogram:
         raise AssertionError("the counts sum to less than their count")
 
     def to_json(self) -> Any:
-        """Return count, min, mean and max (exact), the percentiles that the count allows, and all buckets."""
+        """Return count, exact min, mean and max, each percentile for which there are enough values, and all buckets."""
         count = self.count
         summary: dict[str, Any] = {"count": count}
         if count:
@@ -152,7 +152,7 @@ class Histogram:
 
 
 def _check_range(summary: Mapping[str, Any], filled: list[tuple[int, int, int]]) -> None:
-    """Raise ValueError unless minimum and maximum lie in the outermost buckets and the sum is possible."""
+    """Raise ValueError unless min_ns, max_ns and total_ns of *summary* are possible for the *filled* buckets."""
     for name, (low, high, _) in (("min_ns", min(filled)), ("max_ns", max(filled))):
         if not low <= summary.get(name, -1) < high:
             raise ValueError(f"{name} is {summary.get(name)}; its bucket is from {low} to {high - 1}")

@@ -1,4 +1,4 @@
-"""Hosts of a run: how each host is reached, and whether it runs services or clients."""
+"""Describe the hosts of a run: how each host is reached, and whether it runs services or clients."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -9,7 +9,7 @@ VIA = ("ssh", "here")
 
 @dataclass(frozen=True, kw_only=True)
 class Host:
-    """A host of a run.
+    """A machine that runs services or clients of a run: its addresses, its CPUs and how it is reached.
 
     address: IP address that measured traffic uses
     via: 'ssh', or 'here' for this machine; both are controlled by an agent process
@@ -46,7 +46,7 @@ class Layout:
 
     @property
     def client_addresses(self) -> list[str]:
-        """Return the addresses of the clients' hosts. Services accept connections only from these."""
+        """Return the addresses of the clients' hosts. Services accept connections only from these addresses."""
         return [self.hosts[name].address for name in self.clients_on]
 
     def client_host(self, client_id: int) -> str:

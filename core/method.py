@@ -1,4 +1,4 @@
-"""How all cells of a run are measured: warm-up, duration, the clients' runtime, and CPU pinning.
+"""Declare how a run measures: warm-up, duration, the clients' runtime, and CPU pinning.
 
 docs/machine.md gives the cost of each way of pinning.
 """
@@ -45,7 +45,7 @@ class Warmup:
 
 @dataclass(frozen=True, kw_only=True)
 class Method:
-    """How every cell of a run is measured.
+    """The way in which a run measures: warm-up, duration, the clients' runtime, CPU pinning and limits.
 
     warmup: the warm-up of each client: `share` (0 to 1, of its requests, or of the duration if one is set) or
         `seconds`; both are 0 without a warm-up
@@ -90,7 +90,7 @@ class Method:
 
     @property
     def poisson(self) -> bool:
-        """Whether requests at a rate are due as in a Poisson process."""
+        """Return whether requests at a fixed rate are due at random times, as in a Poisson process."""
         return self.arrivals == POISSON
 
     @property
@@ -100,7 +100,7 @@ class Method:
 
     @property
     def is_limited(self) -> bool:
-        """Whether control groups limit the services."""
+        """Return whether control groups limit the CPU time or memory of the services."""
         return bool(self.limit_cpus or self.limit_memory_bytes)
 
     def warmup_of(self, requests: int) -> tuple[int | None, float]:
@@ -111,7 +111,7 @@ class Method:
         return (None, seconds) if seconds else (max(1, round(share * requests)), 0.0)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the method as result.json and the first line of a child's stdin have it."""
+        """Return the method as JSON, for result.json and for the first line of a child's stdin."""
         return asdict(self)
 
     @classmethod
@@ -163,11 +163,11 @@ CLIENTS_SHARE = 4  # one of four cores is for the native client
 
 
 def placement(cores: int) -> Message:
-    """Return advice on --pin for a machine with *cores* cores. The service keeps several cores."""
+    """Return advice on --pin for a machine with *cores* cores. The advice leaves several cores to the service."""
     if cores < FEWEST_TO_PIN:
         return message(
-            "let the kernel place processes on fewer than {fewest} cores, because a service on one core cannot "
-            "run threads in parallel",
+            "let the kernel place processes if the machine has fewer than {fewest} cores, because a service that is "
+            "pinned to one core cannot run threads in parallel",
             fewest=FEWEST_TO_PIN,
         )
     first = cores - cores // CLIENTS_SHARE

@@ -18,7 +18,7 @@ _UNIT_NS = {"us": 1e3, "ms": 1e6, "s": 1e9}
 
 @dataclass(frozen=True, kw_only=True)
 class Objective:
-    """One condition: at most *share* of the requests (0 to 1) may take longer than *latency_ns*, or fail.
+    """A service level objective: at most *share* (0 to 1) of the requests may take longer than *latency_ns*, or fail.
 
     latency_ns: 0 if only failures count. text: the objective as the user wrote it
     """
@@ -46,7 +46,7 @@ class Objective:
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """The numbers of requests in a cell whose clients sent requests at a fixed rate.
+    """The numbers of sent, failed and unsent requests in a measurement whose clients sent at a fixed rate.
 
     rate: requests/s. sent: requests that were sent. failures: those of them that failed or had a wrong answer
     unsent: requests that were due but were not sent before the cell ended. They are always the latest ones
@@ -77,7 +77,7 @@ class Load:
 
 
 def load_of(rate: float, clients: Sequence[Mapping[str, Any]], latency: Histogram) -> Load:
-    """Add up the numbers of requests that the clients of a cell reported in the last lines of their output."""
+    """Add up the numbers of requests that each client reported in the last line of its output."""
     return Load(
         rate=rate,
         sent=sum(client["requests"] for client in clients),
@@ -89,7 +89,7 @@ def load_of(rate: float, clients: Sequence[Mapping[str, Any]], latency: Histogra
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """A probe that a search for the capacity has to measure next.
+    """A measurement (probe) that a search for a service's capacity needs next.
 
     rate: requests/s, or 0 for a closed loop. purpose: CLOSED, PICK or SCAN for a short probe; SEARCH or CONFIRM
     for a long one

@@ -30,7 +30,7 @@ def on_one_line(text: str) -> str:
 
 
 class Printable(Language):
-    """A language that returns only printable text."""
+    """A language for messages that replaces unprintable characters in every text."""
 
     def __init__(self, language: Language) -> None:
         super().__init__(language.name, language.catalog)

@@ -109,7 +109,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def tree(pid: int) -> list[int]:
-    """Return the ids of *pid* and its descendants, parents first; only processes that run."""
+    """Return the ids of the running processes among *pid* and its descendants, parents first."""
     children: dict[int, list[int]] = {}
     running = set()
     for name in filter(str.isdecimal, os.listdir(PROC)):
@@ -124,7 +124,7 @@ def tree(pid: int) -> list[int]:
 
 
 def _stat(pid: int) -> list[str]:
-    """Return the fields of /proc/<pid>/stat from the state on; empty if the process has ended."""
+    """Return the fields of /proc/<pid>/stat that follow the process's name; empty if the process has ended."""
     text = _text(f"{PROC}/{pid}/stat")
     fields = text.rpartition(")")[2].split()  # the process name before ")" may contain spaces and brackets
     return [] if not fields or fields[0] in "ZX" else fields

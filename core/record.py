@@ -106,7 +106,7 @@ class FirstWrong(TypedDict):
 
 
 class Turns(TypedDict, total=False):
-    """The slices of time in which an arm was measured, in alternation with the other arms.
+    """The slices of time in which one runtime or service was measured, alternating with those compared with it.
 
     slices: number of slices
     length_ns, lead_ns: length of the part of each slice whose answers count, and of the part before it, in which
@@ -123,7 +123,7 @@ class Turns(TypedDict, total=False):
 
 
 class Client(Usage, total=False):
-    """The result of one client in a cell.
+    """The result of one client process in one measurement.
 
     client_id: 0, 1, ...
     host: name of the host on which the client ran; only in a run across hosts
@@ -181,7 +181,7 @@ class Buckets(TypedDict):
 
 
 class Summary(TypedDict, total=False):
-    """A histogram as Histogram.to_json() writes it; empty if there is none.
+    """A histogram as Histogram.to_json() writes it; an empty object if there is no histogram.
 
     count: number of values
     min_ns, mean_ns, max_ns: exact minimum, mean and maximum
@@ -284,7 +284,7 @@ class ServiceLine(Usage, total=False):
 
 
 class Service(ServiceLine, total=False):
-    """The result of one service in a cell.
+    """The result of one service process in one measurement.
 
     service_id: 0, 1, ...
     host: name of the host on which the service ran; only in a run across hosts
@@ -311,7 +311,7 @@ Addresses = Annotated[list[Address], Meta(min_length=1)]
 
 
 class Cause(TypedDict):
-    """The share of a cause in the time of slow requests, and in all time.
+    """The share of one cause, such as garbage collection, in the time of slow requests and in the whole measured time.
 
     share: of the slow requests' time
     window: of the whole window
@@ -392,7 +392,7 @@ class Window(TypedDict, total=False):
 
 
 class CellHost(TypedDict, total=False):
-    """A host that took part in a cell: the offset of its clock, the release of its clients, and disturbances."""
+    """A host that took part in a measurement: its clock's offset, the start time of its clients, and disturbances."""
 
     offset_ns: Time
     error_ns: Count
@@ -405,14 +405,14 @@ class CellHost(TypedDict, total=False):
 
 
 class Hidden(TypedDict):
-    """The text that stands for a secret in a file (core.secret)."""
+    """The text that a file stores in place of a secret (core.secret)."""
 
     hidden: str
     name: str
 
 
 class Request(TypedDict, total=False):
-    """The keys of a request to a user's service that reports use."""
+    """The method and path of a request to a user's service, as reports use them."""
 
     method: str
     path: str | Hidden
@@ -434,7 +434,7 @@ class Target(TypedDict):
 
 
 class OwnService(TypedDict, total=False):
-    """The keys of a user's service that reports use."""
+    """A user's service as reports use it: its name, requests, protocol, and command or addresses."""
 
     name: Required[str]
     requests: Required[Requests]
@@ -635,7 +635,7 @@ class LocksProfile(TypedDict, total=False):
 
 
 class Profile(PerfProfile, MemoryProfile, PythonProfile, LocksProfile, total=False):
-    """A profile of a service, with the keys of its kind.
+    """A profile of a service by perf, Python stack samples, locks or memory. The keys depend on this kind.
 
     kind: `perf`, `python`, `locks` or `memory`; missing in older files, which have only perf's
     cell_id, system, runtime, params: as in the cell
@@ -652,7 +652,7 @@ class Profile(PerfProfile, MemoryProfile, PythonProfile, LocksProfile, total=Fal
 
 
 class InterpreterDigest(TypedDict, total=False):
-    """An interpreter of an environment, with a digest of its file."""
+    """The interpreter under which services or clients ran, with a digest of its file."""
 
     executable: str
     version: str
@@ -670,7 +670,7 @@ class Environment(TypedDict, total=False):
 
 
 class Fingerprints(TypedDict, total=False):
-    """The code and environments with which cells were measured, by the ids in the cells."""
+    """The code and environments that measurements used, by the ids that the measurements contain."""
 
     code: dict[str, dict[str, str]]
     environments: dict[str, dict[str, Environment]]
@@ -680,7 +680,7 @@ class Fingerprints(TypedDict, total=False):
 
 
 class Ratio(TypedDict, total=False):
-    """A ratio and its interval; null if there is none.
+    """A ratio and its 95 % interval; null for a value that could not be computed.
 
     ratio: throughput (`answered` / `wall_ns`) of the numerator over the throughput of the denominator; above 1 the
         numerator is faster
@@ -700,14 +700,14 @@ class Factors(TypedDict, total=False):
 
 
 class AllFactors(Factors, total=False):
-    """The factors of a throughput ratio: for services and clients together, and for each side."""
+    """The factors of a throughput ratio: for services and clients together, for services and for clients."""
 
     service: Factors
     client: Factors
 
 
 class Serves(TypedDict, total=False):
-    """The throughput that an arm's services could reach if clients used no CPU time."""
+    """The throughput that the services under one runtime could reach if clients used no CPU time."""
 
     cores: Count
     requests_per_s: Known
@@ -716,7 +716,7 @@ class Serves(TypedDict, total=False):
 
 
 class Capacity(Ratio, total=False):
-    """The throughput that the services of both arms could reach if clients used no CPU time, and its ratio."""
+    """The throughput that the services under two runtimes could reach if clients used no CPU time, and the ratio."""
 
     measured: bool
     denominator: Serves
@@ -724,7 +724,7 @@ class Capacity(Ratio, total=False):
 
 
 class Tail(Ratio, total=False):
-    """The ratio of a latency percentile between two arms."""
+    """The ratio of a latency percentile between two runtimes or services."""
 
     p: Known
     verdict: Verdict
@@ -738,7 +738,7 @@ class Setting(TypedDict):
 
 
 class Comparison(Ratio, total=False):
-    """A comparison of two arms, as reports.facts.comparisons computes it.
+    """A comparison of two runtimes or services, as reports.facts.comparisons computes it.
 
     system, params: the setting that was compared; `all` without parameters for the geometric mean over all settings;
         `best` with the work for a step between best services

@@ -56,7 +56,7 @@ class Redactor:
 
 
 def _without_cut(text: str, form: str) -> str:
-    """Remove parts of the secret *form* where *text* was cut through it: at the end of the text, or at its start."""
+    """Remove the beginning or end of the secret *form* from *text* if *text* was cut within the secret."""
     for length in range(min(len(form) - 1, len(text)), SHORTEST - 1, -1):
         if form[:length] + HIDDEN in text:
             text = text.replace(form[:length] + HIDDEN, HIDDEN)
@@ -77,7 +77,7 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _parts(secret: str) -> Iterator[str]:
-    """Yield parts of a secret that a service may send back alone.
+    """Yield parts of a secret that a service may send back without the whole secret, such as a password.
 
     These are a token without its scheme, and the values of cookies, forms, JSON and URLs.
     """

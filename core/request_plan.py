@@ -71,7 +71,7 @@ class Request:
         return self.title or f"{self.method} {self.path or '/'}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the request as a plan has it, with Secret objects; without expect_json if any body is right."""
+        """Return the request as JSON values and Secret objects. expect_json is left out if any body is right."""
         stored = asdict(self)
         for name in ("first", "save"):
             if not stored[name]:
@@ -102,7 +102,7 @@ class Request:
 
 @dataclass(frozen=True, kw_only=True)
 class RequestPlan:
-    """The requests that every client sends to a user's service, and when.
+    """The requests that every client sends to a user's service, and their rate or think time.
 
     think_time_s: how long each connection waits between an answer and its next request
     rate: requests per second of each client, at fixed times; 0 = closed loop: send after each answer
@@ -113,7 +113,7 @@ class RequestPlan:
     rate: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """Return the plan for result.json or the first line of a child. The caller hides or reveals the secrets."""
+        """Return the plan as JSON values and Secret objects. The caller must hide or reveal the secrets."""
         return {**asdict(self), "requests": [request.to_json() for request in self.requests]}
 
     @classmethod
@@ -177,7 +177,7 @@ def _cut(text: str) -> str:
 
 
 class Random:
-    """The random numbers of the native client, so that both clients send the same for the same seed.
+    """A generator of the native client's random numbers, so that both clients send the same requests for the same seed.
 
     Source: xorshift64*, as in native/contract/src/random.rs.
     """

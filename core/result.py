@@ -70,7 +70,7 @@ Status = Literal["ok", "failed", "invalid"]
 
 @dataclass(frozen=True, kw_only=True)
 class CellResult:
-    """The result of one cell in one block.
+    """The result of one measurement: of one system under one runtime, with given parameters, in one repetition (block).
 
     cell_id: name of the cell: system, runtime and a digest of its parameters; the same in every run and on every
         machine
@@ -165,7 +165,7 @@ class CellResult:
 
 @dataclass(kw_only=True)
 class Run:
-    """One execution of a plan, possibly unfinished. Plain JSON values have their types in _PARTS.
+    """One execution of a plan, possibly unfinished. _PARTS declares the types of the attributes that are plain JSON.
 
     schema: version of this format, 4
     run_id: name of the run and of its folder
@@ -209,7 +209,7 @@ class Run:
 
     @property
     def failed_cells(self) -> list[CellResult]:
-        """Return the cells that failed or are invalid, in the order in which they ran."""
+        """Return the measurements that failed or are invalid, in the order in which they ran."""
         return [cell for cell in self.cells if cell.status != "ok"]
 
 
@@ -224,7 +224,7 @@ _PARTS: dict[str, Any] = {
 
 
 class RunFile:
-    """The file result.json in a run's folder. It keeps the encoded cells, so a save encodes only new cells."""
+    """The file result.json of a run. It caches encoded measurements, so a save encodes only new measurements."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE_NAME
@@ -237,7 +237,7 @@ class RunFile:
 
 
 def to_json(run: Run) -> dict[str, Any]:
-    """Return *run* as plain JSON, as its file has it."""
+    """Return *run* as the plain JSON that its result.json contains."""
     whole: dict[str, Any] = json.loads(_encode_run(run, [*map(_encode_cell, run.cells)]))
     return whole
 
@@ -259,7 +259,7 @@ def _with_checksum(value: Mapping[str, Any]) -> bytes:
 
 
 def _split_checksum(text: bytes) -> tuple[bytes, bytes]:
-    """Split a text of _with_checksum() into the JSON text without checksum, and the checksum that it contains."""
+    """Split a text that _with_checksum() returned into the JSON text without checksum, and the checksum."""
     content, _, checksum = text.rpartition(SEAL)
     return content + b"}", checksum.removesuffix(b'"}')
 
@@ -270,7 +270,7 @@ def _encode_cell(cell: CellResult) -> bytes:
 
 
 def _checksum_of_cells(cells: Sequence[bytes]) -> str:
-    """Return a checksum of the cells' checksums. It changes if a cell is removed, added or moved."""
+    """Return a checksum of the measurements' checksums. It changes if a measurement is removed, added or moved."""
     return _checksum(*(_split_checksum(cell)[1] for cell in cells)).decode()
 
 
@@ -282,7 +282,7 @@ def _encode_run(run: Run, cells: Sequence[bytes]) -> bytes:
 
 
 def _split_file(data: bytes) -> tuple[bytes, list[bytes]]:
-    """Split a file into the text of its head and the texts of its cells. The file may have been reformatted."""
+    """Split a result.json, possibly reformatted, into the text of each measurement and the text of everything else."""
     start = data.find(CELLS)
     if start >= 0 and data.endswith(END):
         cells = data[start + len(CELLS) : -len(END)].split(b",\n")
@@ -308,7 +308,7 @@ def keep_comparisons(where: Path, run: Run) -> None:
 
 
 def _with_kept_comparisons(run: Run, path: Path) -> Run:
-    """Add the saved comparisons to *run* if they belong to its cells. A damaged file is ignored."""
+    """Add the saved comparisons to *run* if they belong to its measurements. A damaged file is ignored."""
     with suppress(OSError, ValueError, KeyError, TypeError, RecursionError, Misfit):
         text, checksum = _split_checksum(path.with_name(COMPARISONS).read_bytes())
         kept = msgspec.json.decode(text)
@@ -343,19 +343,21 @@ def load(where: Path) -> Run:
     run = _decode_head(stored, path)
     content, checksum = _split_checksum(head)
     if checksum != _checksum(content):
-        raise _damaged(path, message("the head does not match its checksum"))
+        raise _damaged(
+            path, message("the head does not match its checksum (the head is everything except the measurements)")
+        )
     for number, text in enumerate(cells):
         try:
             run.cells.append(_decode_cell(text, run.plan))
         except Misfit as misfit:
             run.damaged.append(_damage_message(number, text, misfit))
     if not run.damaged and order != _checksum_of_cells(cells):
-        raise _damaged(path, message("cells were removed, added or moved"))
+        raise _damaged(path, message("measurements were removed, added or moved"))
     return _with_kept_comparisons(run, path)
 
 
 def _read(path: Path) -> tuple[bytes, dict[str, Any], list[bytes]]:
-    """Return the head of a file as text and as JSON, and the text of each cell. Raises BadInput for another schema."""
+    """Return the head of a result.json as text and as JSON, and each measurement's text. Raises BadInput."""
     try:
         head, cells = _split_file(path.read_bytes())
         stored = msgspec.json.decode(head)
@@ -399,7 +401,7 @@ def _damaged(path: Path, what: Message) -> BadInput:
 
 
 def _decode_head(stored: dict[str, Any], path: Path) -> Run:
-    """Decode the head of a file to a run without cells. Raises BadInput."""
+    """Decode the head of a result.json to a run without measurements. Raises BadInput."""
     stored.pop("checksum", None)
     own: Any = OwnService | None
     try:
@@ -436,7 +438,7 @@ _CELL = msgspec.json.Decoder(CellResult, dec_hook=decode_name)
 
 
 def _decode_cell(text: bytes, plan: Mapping[str, Any]) -> CellResult:
-    """Decode the cell in *text*. Raises Misfit."""
+    """Decode the measurement in *text*. Raises Misfit if the measurement is damaged."""
     content, checksum = _split_checksum(text)
     right = _checksum(content)
     with suppress(ValueError, RecursionError):
@@ -450,7 +452,7 @@ def _decode_cell(text: bytes, plan: Mapping[str, Any]) -> CellResult:
 
 
 def _check_cell(cell: CellResult, plan: Mapping[str, Any]) -> CellResult:
-    """Check a decoded *cell* for errors that types cannot express, and return it. Raises Misfit."""
+    """Check the decoded measurement *cell* for errors that types cannot express, and return *cell*. Raises Misfit."""
     for name in ("latency", "connect", "waiting"):
         summary = getattr(cell, name)
         _check(name, summary, Histogram.check, "a histogram")
@@ -472,7 +474,7 @@ _ID, _BLOCK = re.compile(rb'"cell_id":"([ -~]{1,80}?)"'), re.compile(rb'"block":
 
 
 def _damage_message(number: int, text: bytes, misfit: Misfit) -> Message:
-    """Return a message about a damaged cell, with the cell's name if it can still be read."""
+    """Return a message about a damaged measurement, with the measurement's name if the name can still be read."""
     found = (_ID.search(text), _BLOCK.search(text))
     name, block = (match[1].decode(errors="replace") if match else "?" for match in found)
     return message(

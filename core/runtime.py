@@ -140,7 +140,7 @@ class RuntimeName(str):
         return int(self.version.removeprefix("3."))
 
     def having(self, **parts: Any) -> "RuntimeName":
-        """Return the name with other *parts*: version, free_threaded, suffixes or patch."""
+        """Return a copy of the name with *parts* replaced: version, free_threaded, suffixes or patch."""
         own = {name: getattr(self, name) for name in self.__slots__}
         return RuntimeName.of(**own | parts)
 
@@ -223,7 +223,7 @@ def states() -> dict[str, bool]:
 
 
 def ready_and_end(ready: Mapping[str, Any], end: Mapping[str, Any]) -> dict[str, Any]:
-    """Combine a child's states() at its ready line and at its end into keys of its result: gil_enabled_ready, ..."""
+    """Return a child's GIL and JIT states when it was ready and at its end, by key: gil_enabled_ready, ..."""
     return {f"{name}_{when}": found[name] for when, found in (("ready", ready), ("end", end)) for name in STATES}
 
 

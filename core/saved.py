@@ -146,12 +146,12 @@ class SavedPlan:
 
     @property
     def user_service(self) -> UserService | None:
-        """Return the user's service that the plan measures, or None. Raises KeyError or TypeError for a bad one."""
+        """Return the user's service that the plan measures, or None. Raises KeyError or TypeError for invalid data."""
         return UserService.from_json(self.own) if self.own else None
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "SavedPlan":
-        """Return the plan that Run.plan holds. Raises Misfit."""
+        """Decode the plan that result.json stores. Raises Misfit if a value is invalid."""
         return decoded(stored, cls)
 
 
@@ -191,7 +191,7 @@ class MachineFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class HostFacts(MachineFacts):
-    """Facts about a host of a run."""
+    """Facts about a host of a run: its machine, runtimes, network link and clock error."""
 
     runtimes: Mapping[str, str] = field(default_factory=dict)
     builds: Mapping[str, RuntimeFacts] = field(default_factory=dict)
@@ -219,5 +219,5 @@ class Machine(MachineFacts):
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Machine":
-        """Return the machine that Run.machine holds. Raises Misfit."""
+        """Decode the facts about the machine that result.json stores. Raises Misfit if a value is invalid."""
         return decoded(stored, cls)

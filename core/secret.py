@@ -60,7 +60,7 @@ Text = str | Secret
 
 
 def revealed(text: Text) -> str:
-    """Return *text* with its secrets, as it is sent."""
+    """Return *text* as a plain string that includes its secrets."""
     return text.reveal() if isinstance(text, Secret) else text
 
 
@@ -70,7 +70,7 @@ def line_for_child(line: Mapping[str, Any]) -> str:
 
 
 def map_json(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return a JSON value in which *change* has replaced every part, outer parts first."""
+    """Return a copy of a JSON value in which *change* has replaced every value, outer values before inner values."""
     value = change(value)
     if isinstance(value, Mapping):
         return {name: map_json(part, change) for name, part in value.items()}

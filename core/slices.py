@@ -25,7 +25,7 @@ class Slices:
         self._counts: dict[int, int] = {}
 
     def turn(self, now_ns: int, answered: int) -> int:
-        """Begin the slice that contains *now_ns*, after *answered* answers in total. Return the end of the slice."""
+        """Begin the slice that contains *now_ns*, and return its end. *answered* counts all answers so far."""
         self.close(answered)
         self._end_ns = (now_ns // self._width_ns + 1) * self._width_ns
         return self._end_ns

@@ -1,4 +1,4 @@
-"""Results of `runner.py stress`, which calls a service under each arm at full load, round after round."""
+"""Declare the results of `runner.py stress`, which calls a service at full load under each runtime, in rounds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

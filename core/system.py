@@ -29,7 +29,7 @@ class Listening(Protocol):
 
 
 class Service(Protocol):
-    """A service in a child process. It is listening when it is made, and serves after start()."""
+    """A service in a child process. Its sockets listen when the object is created, and it serves after start()."""
 
     @property
     def listeners(self) -> Sequence[Listening]:
@@ -39,14 +39,14 @@ class Service(Protocol):
         """Start serving on other threads."""
 
     def counters(self) -> dict[str, Any]:
-        """Return what the service has counted since reset(): at least `requests`."""
+        """Return the service's counters since reset(), by name. The counter `requests` is always included."""
 
     def reset(self) -> None:
         """Set the service's counters to zero after the warm-up. No request is in progress."""
 
 
 class Channel(Protocol):
-    """An open connection to a service, with blocking calls. Errors are clients.channel.CallFailed."""
+    """An open connection to a service, with blocking calls that raise clients.channel.CallFailed."""
 
     def ask(self, message: bytes) -> bytes:
         """Send *message*, one encoded request, and return the JSON of its answer."""
@@ -59,7 +59,7 @@ class Caller(Protocol):
     """A policy for the connections of one client thread to one service: open per request, keep, or pool."""
 
     def open(self) -> None:
-        """Open the connections that are kept. Called before the timed region."""
+        """Open the connections that stay open between requests. Called before the timed region."""
 
     def take(self) -> Channel:
         """Return the connection for the next request."""
@@ -81,7 +81,7 @@ class Client(Protocol):
         """Send the warm-up requests, and set the counts to zero."""
 
     def run(self) -> dict[str, Any]:
-        """Send all requests. Return the client's result of the child contract, without usage and GIL states."""
+        """Send all requests. Return the result for the child contract, without resource usage and GIL states."""
 
 
 class SlicedClient(Client, Protocol):
@@ -195,7 +195,7 @@ class System:
         return tuple(name for name in PARAMETERS if name in self.common or name in self.reads)
 
     def takes(self, name: str) -> bool:
-        """Return whether a plan may set the parameter *name* for the system's cells."""
+        """Return whether a plan may set the parameter *name* for this system."""
         return name in self.parameters or name in MACHINE_PARAMETERS
 
     def has_python(self, role: str) -> bool:
@@ -212,7 +212,7 @@ class System:
         return tuple(extension.name for extension in self.extensions)
 
     def takes_slices(self, *, native_client: bool) -> bool:
-        """Return whether the system's clients can send in slices of time. Only gilscope's common clients can."""
+        """Return whether the clients can send their requests in slices of time. Only gilscope's common clients can."""
         program = self.native_client
         return program is not None and program.name == "loadgen" if native_client else self.client is None
 
@@ -223,11 +223,11 @@ class System:
 
     @property
     def hosted(self) -> bool:
-        """Return whether a child starts the service by a command, and follows the child contract in its place."""
+        """Return whether a child process starts the service by a command and follows the child contract for it."""
         return bool(self.command or self.user_service)
 
     def services(self, cell: Cell) -> int:
-        """Return the number of service children of *cell*."""
+        """Return the number of child processes that run the services of *cell*."""
         return 1 if self.forks else cell.num_api_services
 
     def runs_under(self, runtime: str) -> bool:

@@ -17,7 +17,7 @@ _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,39}")
 
 
 def load_system(path: Path) -> System:
-    """Return the SYSTEM that the file *path* declares. Its children load the same file. Raises BadInput.
+    """Return the SYSTEM that the file *path* declares. Child processes load the same file. Raises BadInput.
 
     A requirements file in the same folder is named by its whole path. The folder is appended to sys.path.
     """
@@ -79,7 +79,7 @@ def _module(path: Path) -> ModuleType:
 
 
 def _line_of(error: BaseException, path: Path) -> int:
-    """Return the last line of *path* in the error's traceback; 0 for a syntax error, whose text has the line."""
+    """Return the number of the last line of *path* in the error's traceback; 0 for a syntax error, which has none."""
     from traceback import walk_tb  # imported here because it would take a tenth of a child's start
 
     lines = [line for step, line in walk_tb(error.__traceback__) if step.f_code.co_filename == str(path)]

@@ -49,7 +49,7 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True)
 class App(Command):
-    """An application, given as module:name, on a server that gilscope knows. command and packages are the server's."""
+    """An application (module:name) on a server that gilscope knows. Its command and packages are of that server."""
 
     app: str
     server: str

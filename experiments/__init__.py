@@ -1,4 +1,4 @@
-"""Find the parts of experiments. Each experiment is a folder, which can be removed without changes elsewhere.
+"""Find the modules and plans of experiments. Each experiment is a folder that can be removed without other changes.
 
 A folder NAME may contain
     NAME.yaml           the plan for `--experiment NAME`
@@ -20,7 +20,7 @@ def modules(pattern: str) -> list[str]:
 
 
 def is_topic(path: str) -> bool:
-    """Return whether the module *path* belongs to a section of the report, which measured processes never import."""
+    """Return whether the module at *path* makes a report section. Measured processes never import such modules."""
     return path.startswith(str(FOLDER)) and os.path.basename(path).startswith(TOPIC)
 
 

@@ -1,4 +1,4 @@
-"""Digests of files and folders. They show a run that code, packages or programs have changed."""
+"""Digests of files and folders, by which a run detects that code, packages or programs have changed."""
 
 import hashlib
 import os
@@ -60,7 +60,7 @@ def short_digest(value: object) -> str:
 def files_in(
     folder: Path, suffixes: tuple[str, ...] = ("",), left_out: Collection[str] = MADE_FOLDERS, most: int | None = None
 ) -> Iterator[str]:
-    """Yield the paths of files with one of these *suffixes*, sorted. Hidden folders and environments are skipped.
+    """Yield files whose path ends with one of *suffixes*, sorted per folder. Skip hidden folders and virtualenvs.
 
     most: the search ends after this many files of any kind
     """

@@ -22,7 +22,7 @@ _REAPER = Path(__file__).with_name("reaper.py")
 
 
 class PrivateFolder:
-    """A private folder (mode 0700) and a process group. Both end with the block, even if the orchestrator is killed.
+    """A folder (mode 0700) and a process group that last until the `with` block ends or the orchestrator is killed.
 
     The reaper (lab/reaper.py) is a separate process. It makes the folder, leads the group and ends both.
     leftovers: further paths that the reaper removes: files, and folders that are empty by then
@@ -46,7 +46,7 @@ class PrivateFolder:
 
 
 def remove_contents(folder: Path) -> None:
-    """Remove everything in *folder*, but keep the folder because it may be locked. Raises OSError."""
+    """Remove everything in *folder*, but keep the folder, because a process may hold a lock on it. Raises OSError."""
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry, ignore_errors=True)
@@ -55,7 +55,7 @@ def remove_contents(folder: Path) -> None:
 
 
 def temporary_folder() -> Path:
-    """Return the folder that holds private folders: TMPDIR if it is set, even if that folder is full."""
+    """Return the folder in which private folders are created: TMPDIR if it is set, even if that folder is full."""
     named = "" if tempfile.tempdir else os.environ.get("TMPDIR", "")
     if named:
         return Path(named).absolute()
@@ -75,7 +75,7 @@ def _unusable(folder: str, reason: Arg) -> BadInput:
 
 
 def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
-    """Start a reaper that creates the first of *paths*, and removes all of them at the end. Raises BadInput."""
+    """Start a reaper, which creates folder paths[0] and removes all *paths* when its stdin closes. Raises BadInput."""
     try:
         reaper = subprocess.Popen(
             [sys.executable, "-I", "-S", str(_REAPER), *map(str, paths)],
@@ -102,7 +102,7 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
 
 
 def _end(reaper: "subprocess.Popen[bytes]", folder: Path | None) -> None:
-    """Let the reaper clean up, even if it is stopped by a signal. If the reaper was killed, clean up here.
+    """Let the reaper clean up, and resume it if a signal has stopped it. If it fails, clean up in this process.
 
     folder: None if the folder belongs to another process
     """

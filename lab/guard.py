@@ -27,7 +27,7 @@ STOP_S = 2.0
 
 
 def main() -> None:
-    """Run the command until the command ends or the pipe on stdin is closed."""
+    """Run the command in sys.argv, and end it if the pipe on stdin is closed."""
     report, stop, program, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3], sys.argv[4:]
     os.set_inheritable(report, False)
     die_with_parent(os.getppid(), signal.SIGCONT)  # wakes this process if it is stopped when its parent ends

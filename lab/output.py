@@ -102,7 +102,7 @@ class ProcessOutput(HeadTailBuffer):
 
 
 class OutputReader:
-    """A thread that reads several processes' pipes until they end. It starts with the first pipe."""
+    """A thread that reads several processes' pipes until they end. It starts when the first pipe is added."""
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()

@@ -78,7 +78,7 @@ def _remove(folder: str) -> None:
 
 
 def _remove_empty(folder: str) -> None:
-    """Remove *folder* unless another command has locked it. Raises OSError if it is not empty.
+    """Remove *folder* unless another command keeps it locked. Raises OSError if the folder is not empty.
 
     When an orchestrator is killed, the kernel may close its pipe before it frees its lock. So this waits for the lock.
     """

@@ -1,4 +1,4 @@
-"""A saved run as a pandas DataFrame for notebooks, with one line per cell."""
+"""Load a saved run as a pandas DataFrame for notebooks, with one row per measurement (cell)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def frame(path: Path | str) -> "pd.DataFrame":
-    """Return the cells of a saved run as a DataFrame, with columns for parameters, status and all figures.
+    """Return the measurements (cells) of a saved run as a DataFrame. Its columns are parameters, status and results.
 
     path: a run's folder, or its result.json
     Durations are in ns. Unknown values are missing. Integers have pandas' type Int64.

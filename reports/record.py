@@ -1,4 +1,4 @@
-"""The experiment record of a run, in the form of the original record: environment, then a chapter per system."""
+"""The experiment record of a run, structured like the original record (the seed): environment, then each system."""
 
 from typing import Any
 

@@ -23,13 +23,14 @@ def report(view: View) -> Document:
         ),
         sections=tuple(sections(view)),
         foot=message(
-            "Every figure on this page comes from {file}. Click a runtime's name in a table to see its cells.",
+            "Every figure on this page comes from {file}. Click a runtime's name in a table to see the measurements "
+            "of the runtime.",
             file="result.json",
         ),
     )
 
 
 def figures(of: Document | Section) -> list[Figure]:
-    """Return all figures of a document, or of a section and its parts, in their order."""
+    """Return all figures of a document, or of a section and its subsections, in the order of the page."""
     own, parts = ([], of.sections) if isinstance(of, Document) else ([*of.figures], of.parts)
     return [*own, *(figure for part in parts for figure in figures(part))]

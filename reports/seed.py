@@ -179,7 +179,7 @@ def covers_the_seed(rows: Sequence[Row]) -> bool:
 
 
 def matching_row(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Row | None:
-    """Return the row of this run that matches the original row *wanted*; None without a match.
+    """Return the row of this run that matches the original record's row *wanted*, or None if no row matches.
 
     Of several matches, the row with the most default values is returned, because the record used the defaults.
     """
@@ -196,14 +196,14 @@ def _fits(row: Row, system: str, wanted: SeedRow) -> bool:
 
 
 def size_warning(view: View) -> Message:
-    """Return a warning if cells of this run have another number of requests than the original cells, else NOTHING."""
+    """Return a warning if this run's measurements have fewer or more requests than the original ones, else NOTHING."""
     sizes = sorted({cell.requests for row in view.rows for cell in row.cells})
     if view.plan.scale == 1 and sizes in ([], [REQUESTS]):
         return NOTHING
     ends = [f"{size:,}" for size in dict.fromkeys((*sizes[:1], *sizes[-1:]))]
     return message(
-        "A cell of this run has {ours} requests and a cell of the original record has {theirs:,}, so the times cannot "
-        "be compared.",
+        "A measurement of this run has {ours} requests, but a measurement of the original record has {theirs:,}, so "
+        "the times cannot be compared.",
         ours=listed(ends, RANGE) or message("fewer"),
         theirs=REQUESTS,
     )
@@ -248,7 +248,7 @@ def _times(row: Row | None) -> Datum | str:
 
 
 def times(row: Row, unit: str = "") -> str:
-    """Return the completion time of a row as '5.51 (5.60)', with the slowest client in parentheses."""
+    """Return a row's completion time in seconds: median over the clients (slowest client), such as '5.51 (5.60)'."""
     assert row.figures is not None
     middle, most = (seconds(row.figures[name]) for name in ("completion_median_ns", "completion_max_ns"))
     return f"{middle}{unit} ({most})"

@@ -71,7 +71,7 @@ def _verdicts_section(runs: Sequence[Member]) -> Section:
 
 
 def _with_own_cells(text: Message, run: Member) -> Message:
-    """Return *text* with links to the cells of *run*, which is one of several runs on the page."""
+    """Return *text* with links to the measurements (cells) of *run*, which is one of several runs on the page."""
     args = {
         name: _with_own_cells(value, run) if isinstance(value, Message) else value for name, value in text.args.items()
     }
@@ -116,7 +116,7 @@ def _limits_section(runs: Sequence[Member]) -> Section:
 
 
 def _shared(items: Iterable[tuple[Key, Member, Value]]) -> dict[Key, list[tuple[Member, Value]]]:
-    """Return the items that at least two runs have, by key, in the order of the first run."""
+    """Return the items whose key occurs in at least two runs, grouped by key, in the order of *items*."""
     by_key = {key: [entry[1:] for entry in found] for key, found in grouped(items, itemgetter(0)).items()}
     return {key: found for key, found in by_key.items() if len({run.letter for run, _ in found}) > 1}
 
@@ -188,7 +188,8 @@ def _times_section(runs: Sequence[Member]) -> Section:
         ),
     )  # fmt: skip
     none = message(
-        "No two of these runs measured a setting with the same parameters, so there are no times to compare."
+        "No two of these runs measured a setting with the same system, parameters and runtime, so there are no "
+        "completion times to compare."
     )
     return Section(
         key="completion", title=title, sentences=(_comparable_sentence(runs) if bars else none,), tables=(bars,)

@@ -39,7 +39,7 @@ class SocketWatch(Protocol):
 
 
 class EpollWatch:
-    """A watch with one epoll for all workers. EPOLLONESHOT gives each readable socket to one worker."""
+    """A socket watcher with one epoll for all workers. EPOLLONESHOT gives each readable socket to one worker."""
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
@@ -92,7 +92,7 @@ class BatchEpollWatch:
 if sys.platform != "linux" and hasattr(select, "kqueue"):
 
     class KqueueWatch:
-        """A watch with one kqueue for all workers. EV_ONESHOT gives each readable socket to one worker."""
+        """A socket watcher with one kqueue for all workers. EV_ONESHOT gives each readable socket to one worker."""
 
         def __init__(self) -> None:
             self._kqueue = select.kqueue()

@@ -92,7 +92,7 @@ class PlanTally(Tally):
         }
 
     def merge(self, other: "PlanTally") -> None:  # type: ignore[override]
-        """Add the counts of the tally *other* to this tally."""
+        """Add the counts of *other* to the counts of this object."""
         super().merge(other)
         self.first_wrong = self.first_wrong or other.first_wrong
 

@@ -1,4 +1,4 @@
-"""Read a user's service from flags. For --resume, read the secrets again from flags, commands and plans."""
+"""Read the description of a user's service from flags. For --resume, restore the secrets of a saved plan."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -47,7 +47,7 @@ def _targets(flags: Mapping[str, Any]) -> dict[str, str]:
         return arms
     name = str(flags.get("name") or TARGET_NAME)
     if name in arms:
-        raise BadInput("--target and --arm have the same name, {name}. Give each arm a different name.", name=name)
+        raise BadInput("--target and --arm have the same name, {name}. Give each service a different name.", name=name)
     return {name: flags["target"], **arms}
 
 
@@ -73,7 +73,7 @@ def _pairs(option: Option, flags: Mapping[str, Any]) -> dict[str, str]:
             raise Given(value=text, name=option.flag).wrong(verbatim(option.metavar))
     pairs = dict(text.split("=", 1) for text in texts)
     if option is ARM and len(pairs) != len(texts):
-        raise BadInput("Two --arm flags have the same name. Give each arm a different name.")
+        raise BadInput("Two --arm flags have the same name. Give each service a different name.")
     return pairs
 
 

@@ -99,7 +99,7 @@ def _variable(reference: str, name: str) -> str:
 
 
 def masked_arguments(arguments: Iterable[str], options: Iterable[Option], redactor: Redactor) -> list[str]:
-    """Return a command line without secrets, to be saved.
+    """Return *arguments* with masked secrets, so that the command line can be saved.
 
     redactor: hides secrets that other flags of the service repeat
     """

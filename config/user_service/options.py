@@ -51,7 +51,7 @@ def parse_name(given: Given) -> str:
 def _directory(given: Given) -> str:
     path = (given.folder / given.text()).absolute()
     if not os.path.isdir(path):
-        raise given.wrong(message("an existing folder, but {path} is not one", path=str(path)))
+        raise given.wrong(message("an existing folder, but {path} is not a folder", path=str(path)))
     return str(path)
 
 
@@ -145,7 +145,7 @@ SERVICE = (
     ARM,
     Option(
         "--protocol P",
-        message("The protocol of the service: http (default), which is HTTP/1.1, http2 or framed."),
+        message("The protocol of the service: http (HTTP/1.1, default), http2 (HTTP/2), or framed (JSON frames)."),
         applies_to=USER_SERVICE,
         choices=(HTTP, HTTP2, FRAMED),
     ),

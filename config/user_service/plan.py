@@ -167,7 +167,7 @@ def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
 
 
 def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
-    """Return *plan*, in which each expected answer that repeats a secret is a Secret, too."""
+    """Return *plan* after replacing each expected answer that repeats a secret by a Secret."""
     requests = (
         request
         if request.expect_json is ANY or redactor.json(request.expect_json) == request.expect_json

@@ -97,7 +97,7 @@ def _method_and_path(given: Given) -> tuple[str, Text]:
 
 
 def _save(given: Given) -> dict[str, dict[str, str]]:
-    """Return, for each saved name, the part of the answer from which its value is read. Raises BadInput."""
+    """Parse the key `save`. Return, by name, which part of the answer is saved under the name. Raises BadInput."""
     sources = given.value if isinstance(given.value, dict) else {"": given.value}
     for name, source in sources.items():
         kind, where = next(iter(source.items()), ("", "")) if isinstance(source, dict) else ("", "")
@@ -114,7 +114,7 @@ def _save(given: Given) -> dict[str, dict[str, str]]:
 
 
 def _is_pattern(text: str) -> bool:
-    """Return whether *text* is a regular expression with a group that Python and Rust both support."""
+    """Return whether *text* is a regular expression with a group, in syntax that Python and Rust both support."""
     try:
         return re.compile(text).groups > 0 and not _NOT_IN_RUST.search(text)
     except (re.error, RecursionError, OverflowError):
@@ -122,7 +122,7 @@ def _is_pattern(text: str) -> bool:
 
 
 def _public(given: Given) -> frozenset[str]:
-    """Parse which parts of a request may be saved: PUBLIC for all of it, or names. Raises BadInput."""
+    """Parse which parts of a request may be saved: PUBLIC for all parts, or the names of parts. Raises BadInput."""
     names = [PUBLIC] if given.value == PUBLIC else given.value
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise given.wrong(message("true, or a list of query, body, headers and names of headers"))
@@ -135,7 +135,7 @@ def parse_time(given: Given) -> float:
 
 
 def truth(given: Given) -> bool:
-    """Return whether a switch is given, or its key is true. Raises BadInput."""
+    """Return whether a flag without a value is given, or its YAML key is `true`. Raises BadInput."""
     return given.value is True or given.choice(("true", "false")) == "true"
 
 
@@ -183,21 +183,28 @@ REQUEST = applying(
     Option("", message("The SHA-256 of the body of a correct answer, in hex."), _digest, key="expect_sha256"),
     Option(
         "",
-        message("true: each virtual user sends the request once, before the requests that count, and keeps cookies."),
+        message(
+            "true: each virtual user sends the request once, before the measured requests, and keeps cookies "
+            "that answers set."
+        ),
         truth,
         key="first",
     ),
     Option(
         "",
         message(
-            "Values that later requests use as {{NAME}}. NAME: {json: /pointer}, {header: X-Name} or {regex: ...}."
+            "Values of the answer that later requests use as {{NAME}}. Give NAME: {json: /pointer}, {header: "
+            "X-Name} or {regex: ...}."
         ),
         _save,
         key="save",
     ),
     Option(
         "",
-        message("What may be saved and shown: true for everything, or a list such as [body, X-Shard]."),
+        message(
+            "The parts of the request that may be saved and shown: true for all parts, or a list such as [body, "
+            "X-Shard]."
+        ),
         _public,
         key="public",
     ),
@@ -238,7 +245,7 @@ def load_requests(path: Path) -> RequestPlan:
 
 
 def request_plan(given: Mapping[str, Any], folder: Path) -> RequestPlan:
-    """Parse a request plan from texts by FILE_KEYS. Raises BadInput.
+    """Parse a request plan from *given*, a mapping with keys of FILE_KEYS. Raises BadInput.
 
     Without `requests`, clients send GET to the path of the service or target.
     folder: the folder that body files are relative to
@@ -302,7 +309,7 @@ def hidden_answer(request: Request) -> Secret:
 
 
 def expect_sendable(plan: RequestPlan, protocol: str) -> None:
-    """Raise BadInput if the protocol cannot carry a request."""
+    """Raise BadInput if *protocol* does not support one of the requests of *plan*."""
     for request in plan.requests if protocol == HTTP2 else ():
         if refused := [name for name in request.headers if name.lower() in HTTP1_HEADERS]:
             raise BadInput(
@@ -314,7 +321,8 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
         texts = [request.path, request.body]
         if request.first or request.save or any(len(places(revealed(text).encode())) > 1 for text in texts):
             raise BadInput(
-                "{request} has first, save or a place to fill in, which frames do not support. Use http.",
+                "{request} has first, save or a placeholder, which the protocol framed does not support. Use the "
+                "protocol http.",
                 request=str(request),
             )
         if request.headers:
@@ -329,8 +337,8 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
             body = json.loads(request.body_bytes() or b"{}")
         if not isinstance(body, dict):
             raise BadInput(
-                "The body of {request} is {body!r}. A framed message carries the body as "
-                "params, so it must be a JSON object, such as '{{\"target\": 10}}'.",
+                "The body of {request} is {body!r}. A framed message sends the body as its key params, so it "
+                "must be a JSON object, such as '{{\"target\": 10}}'.",
                 request=str(request),
                 body=str(request.body_file or request.body)[:80],
             )

@@ -23,7 +23,7 @@ _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
 def systems(service: UserService) -> list[System]:
-    """Return one system for the command, or one system per target."""
+    """Return one system for the command of *service*, or one system per running service (target)."""
     requests = service.requests.to_json()
     for request, told_request in zip(service.requests.requests, requests["requests"], strict=True):
         told_request["title"] = str(request)
@@ -58,7 +58,7 @@ def _system(name: str, title: str, start: Command | Target, told: Mapping[str, A
 
 
 def check_runtimes(service: UserService, runtimes: Sequence[str]) -> None:
-    """Raise BadInput if runtimes are given for services that already run, because these have their own."""
+    """Raise BadInput if runtimes are given for services that already run, because each service has its own runtime."""
     if service.targets and set(runtimes) != {NATIVE}:
         raise BadInput(
             "runtimes is {runtimes}, but a service that already runs has its own runtime. Leave out runtimes.",

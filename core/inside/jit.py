@@ -1,4 +1,4 @@
-"""Record whether the JIT of this process is on: `3.14.7 1`, or 0 if it is off, in the file `jit-PID`.
+"""Write this process's Python version and JIT state (1 is on, 0 is off) to the file `jit-PID`, such as `3.14.7 1`.
 
 CPython decides this once, after it has run sitecustomize.py. The first imports after that show the state, so there is
 no file for a process that imports nothing more. Source: CPython 3.14 and 3.15, Python/pylifecycle.c, init_interp_main.
@@ -10,7 +10,7 @@ from typing import Any
 
 
 class Finder:
-    """An import finder that never finds a module. In sys.meta_path, it is called for each import."""
+    """An import finder in sys.meta_path that finds no module. Python calls it for each module that is imported."""
 
     __slots__ = ("_folder", "_written")
 

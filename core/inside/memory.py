@@ -17,7 +17,7 @@ SMAPS = "/proc/self/smaps"
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
-    """Copy the mappings to a file, and handle the signal ASK. A forked child inherits this and copies nothing."""
+    """Copy the memory mappings to a file, and install a handler for the signal ASK. Forked children copy nothing."""
     if not callable(signal.getsignal(ASK)):
         with open(SMAPS, "rb") as smaps, open(os.path.join(folder, f"memory-{os.getpid()}"), "wb") as file:
             file.write(smaps.read())

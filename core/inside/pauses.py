@@ -33,7 +33,7 @@ class Pauses:
         self._began_ns = 0
 
     def open(self) -> memoryview:
-        """Create the file. Raises OSError."""
+        """Create the memory-mapped file for the recorded collections. Raises OSError."""
         self._numbers = numbers = _mapped(self._folder)
         numbers[0] = MAGIC
         return numbers

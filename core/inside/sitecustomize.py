@@ -20,7 +20,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def start(folder: str) -> None:
-    """Start each part that inside.json in *folder* names. Called again after each fork."""
+    """Start each instrumentation module that inside.json in *folder* names. Called again after each fork."""
     try:
         with open(os.path.join(folder, OPTIONS), encoding="utf-8") as file:
             parts = list(json.load(file).items())
@@ -34,7 +34,7 @@ def start(folder: str) -> None:
 
 
 def _import_part(name: str) -> ModuleType:
-    """Import the part *name* under a module name that cannot clash with the service's packages."""
+    """Import the instrumentation module *name* under a name that cannot clash with the service's packages."""
     private = f"_gilscope_{name}"
     if private in sys.modules:
         return sys.modules[private]
@@ -51,7 +51,7 @@ def _import(name: str, spec: ModuleSpec | None) -> ModuleType:
 
 
 def _write_failure(folder: str) -> None:
-    """Append the traceback to `failed-PID`. The service continues normally."""
+    """Append the current exception's traceback to the file `failed-PID`. The service continues normally."""
     import traceback
 
     try:

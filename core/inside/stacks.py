@@ -30,7 +30,7 @@ _inherited: list[int] = []  # descriptors of this process's sampler, which a for
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
-    """Start the sampler and wait until it samples. It ends with this process. Raises RuntimeError."""
+    """Start the stack sampler and wait until it is ready. The sampler ends with this process. Raises RuntimeError."""
     while _inherited:
         os.close(_inherited.pop())
     if sys.platform != "linux" or os.uname().machine not in MACHINES:
@@ -59,7 +59,7 @@ def start(folder: str, options: dict[str, Any]) -> None:
 
 
 def _spawn(command: list[str], descriptors: Iterable[int]) -> None:
-    """Start *command* with *descriptors*, detached, because a service may wait for all its own children."""
+    """Start *command* with open *descriptors*, but not as a child, because a service may wait for all its children."""
     for descriptor in descriptors:
         os.set_inheritable(descriptor, True)
     detached = ["sh", "-c", '"$@" </dev/null >/dev/null 2>&1 &', "sh", *command]
@@ -88,7 +88,7 @@ def _contend(waiting: select.poll) -> None:
 
 
 def _serve(ask: int, answer: int) -> None:
-    """Answer each question of the sampler, [thread, ...], with {thread: number of its stack} and all new stacks."""
+    """Answer each list of thread ids from the sampler with {thread id: number of its stack} and all new stacks."""
     known: dict[tuple[Any, ...], int] = {}
     try:
         while wanted := os.read(ask, 1 << 16):

@@ -89,7 +89,7 @@ class AskingReader:
         self._waiting.register(self._answers, select.POLLIN)
 
     def stacks(self, tids: list[int]) -> dict[int, Key]:
-        """Return the number of each thread's stack; {} while the answer to an earlier question is outstanding."""
+        """Return the number that identifies each thread's stack; {} while an earlier question is still unanswered."""
         if self._is_asked and self._read_answer() is None:
             return {}
         os.write(self._ask, json.dumps(tids).encode())
@@ -102,7 +102,7 @@ class AskingReader:
         return self._known[key[0]]
 
     def _read_answer(self) -> dict[str, int] | None:
-        """Return the answer, or None if it is late, for example because a call holds the GIL."""
+        """Return the process's answer, or None if no answer came in time, for example because a call holds the GIL."""
         if not self._waiting.poll(ANSWER_DEADLINE_MS):
             return None
         line = self._answers.readline()

@@ -135,7 +135,7 @@ class Sampler:
         return self._stacks[key]
 
     def _states(self) -> dict[int, tuple[str, int]]:
-        """Return the kind and futex of each thread, after adding new threads and removing threads that ended."""
+        """Return each thread's kind of state and its futex, after adding new threads and removing ended threads."""
         tids = {int(name) for name in os.listdir(f"/proc/{self._pid}/task")}
         for tid in self._threads.keys() - tids:
             self._threads.pop(tid).close()
@@ -179,7 +179,7 @@ class Sampler:
 
 
 def main(words: str) -> None:
-    """Sample the process that the JSON in *words* describes. Write the traceback of a failure to its `failed-PID`."""
+    """Sample the process that the JSON text *words* describes. Append a failure's traceback to `failed-PID`."""
     config = json.loads(words)
     kept = sorted({config["ready"], config["ask"], config["answer"]})
     for low, high in zip([2, *kept], [*kept, 1 << 16], strict=True):

@@ -63,7 +63,7 @@ class Thread:
             os.close(file)
 
     def read_state(self) -> tuple[str, int] | None:
-        """Return (kind, futex), or None if the thread has ended.
+        """Return what the thread does and the address of the futex on which it waits; None if the thread has ended.
 
         kind: run, ready, spin, futex, idle, poll or io
 

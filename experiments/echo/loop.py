@@ -1,4 +1,4 @@
-"""An echo server with an asyncio Protocol, for asyncio's own event loop or another.
+"""An echo server with an asyncio Protocol. It runs in asyncio's own event loop or in uvloop's event loop.
 
 Source of the form: docs.python.org, asyncio, Transports and Protocols, TCP Echo Server.
 """
@@ -80,12 +80,12 @@ class Echo(asyncio.Protocol):
 
 
 def asyncio_service(cell: Cell, service_id: int, folder: str) -> EchoLoop:
-    """Return the echo service of *cell* in asyncio's own event loop."""
+    """Return the echo service for the measurement *cell* in asyncio's own event loop."""
     return EchoLoop(listen(cell, service_id, folder)[0], asyncio.new_event_loop, cell)
 
 
 def uvloop_service(cell: Cell, service_id: int, folder: str) -> EchoLoop:
-    """Return the echo service of *cell* in uvloop's event loop."""
+    """Return the echo service for the measurement *cell* in uvloop's event loop."""
     from uvloop import new_event_loop
 
     return EchoLoop(listen(cell, service_id, folder)[0], new_event_loop, cell)

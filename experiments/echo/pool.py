@@ -1,4 +1,4 @@
-"""An echo server with the connection cache and the worker pool of system 4."""
+"""An echo server with the connection cache and the worker pool of gilscope's own services (services/cached.py)."""
 
 import socket
 from collections.abc import Callable
@@ -56,6 +56,6 @@ class EchoPool(CachedService):
 
 
 def echo_service(cell: Cell, service_id: int, folder: str) -> EchoPool:
-    """Return the echo service of *cell*, listening."""
+    """Return the echo service for the measurement *cell*. Its sockets are already listening."""
     listeners = listen(cell, service_id, folder)
     return EchoPool(listeners, dispatch_of(cell), cell)

@@ -38,7 +38,7 @@ GIL_OFF = {"gil_enabled_ready": False, "gil_enabled_end": False}
 
 
 class ProgramEnded(GilscopeError):
-    """The error of a program that ended too early.
+    """The error that the echo server ended by itself, before this process stopped it.
 
     status: the exit status for this process
     """
@@ -131,11 +131,11 @@ class ProgramUsage:
 
     @classmethod
     def of(cls, pid: int) -> "ProgramUsage":
-        """Return the resource usage of process *pid*, from which later usage is counted."""
+        """Return the resource usage of process *pid* from its start until now."""
         return cls(tree=usage_of([pid]), cpu_ns=clock_gettime_ns(_cpu_clock(pid)), run_queue_ns=run_queue_ns(pid))
 
     def since(self, start: "ProgramUsage") -> dict[str, int]:
-        """Return the usage since *start* as a service's result has it.
+        """Return the resource usage between *start* and this usage, with the keys of a service's result.
 
         The exact CPU time is divided into user and system time in proportion to the ticks.
         """
@@ -155,7 +155,7 @@ def _cpu_clock(pid: int) -> int:
 
 
 def flags_of(cell: Cell, service_id: int, folder: str) -> list[str]:
-    """Return the program's flags for *cell*: its address, threads, and options of connections."""
+    """Return the program's command-line flags for the measurement *cell*: address, threads and socket options."""
     place = ["--port", "0"] if cell.transport == "tcp" else ["--socket", os.path.join(folder, f"{service_id}.0")]
     nodelay = "true" if cell.nodelay else "false"
     sizes = ["--threads", str(cell.num_server_threads), "--buffer-bytes", str(cell.buffer_bytes)]
@@ -163,7 +163,7 @@ def flags_of(cell: Cell, service_id: int, folder: str) -> list[str]:
 
 
 def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
-    """Follow the child contract until the end of file on stdin, and stop the program. Return the service's result."""
+    """Follow docs/child-contract.md until end of file on stdin, and stop the program. Return the service's result."""
     start_bytes, start = program.echoed_bytes(), program.usage()
     print_ready([program.address], program.facts)
     while word := next_command():
@@ -176,13 +176,14 @@ def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
 
 
 def read_first_line() -> tuple[Mapping[str, Any], Cell]:
-    """Read the first line of stdin. Return all its keys, and the cell. Raises BadInput."""
+    """Read the first line of stdin. Return its JSON object, and the Cell (one measurement) in it. Raises BadInput."""
     try:
         first_line = read_cell()
         return first_line, Cell.from_json(first_line)
     except (ValueError, KeyError) as error:
         raise BadInput(
-            "The first line of standard input is not a cell ({error}). It must be a JSON object.", error=str(error)
+            "The first line of standard input does not describe a measurement ({error}). It must be a JSON object.",
+            error=str(error),
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""The report's section for the experiment echo: a ranking of echo servers, with the same figures as the seed."""
+"""The report's section for the experiment echo: a ranking of echo servers, with the original experiment's figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -37,13 +37,14 @@ Netty 2 thread    47,560  46,726  47,475  -       -
 """
 FAULTS = message(
     "These figures are from one core of a Xeon Gold 6148, with one run of 30 s each. As requests/s x mean latency "
-    "shows, the uvloop rows used one connection and the others three. Rows near 75 requests/s wait 40 ms for an "
-    "acknowledgement (Nagle's algorithm). In gilscope's own measurement TCP_NODELAY is on, as every row says."
+    "shows, uvloop was measured with one connection and the other servers with three. Requests of servers near 75 "
+    "requests/s waited 40 ms for an acknowledgement (Nagle's algorithm). gilscope measures with TCP_NODELAY on by "
+    "default, and shows this setting with every result."
 )
 
 
 def section(view: View) -> Section:
-    """Return the section: the fastest server per setting, rows slowed by delayed acknowledgements, and all rows."""
+    """Return the report section: the fastest server per setting, results slowed by delayed ACKs, and all results."""
     asleep = [row for row in view.rows if not row.params.get(KEEP_AWAKE)]
     held = {_key(row): row for row in view.rows if row.params.get(KEEP_AWAKE)}
     awake = {id(row): held[_key(row)] for row in asleep if _key(row) in held}
@@ -61,12 +62,12 @@ def section(view: View) -> Section:
 
 
 def _key(row: Row) -> tuple[str, str, str]:
-    """Return a key that is the same for a row with and without KEEP_AWAKE."""
+    """Return a key that is equal for two results that differ only in KEEP_AWAKE."""
     return row.runtime, *setting_key(row.system, {**row.params, KEEP_AWAKE: None})
 
 
 def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
-    """Return the columns of the ranking. If rows were measured with KEEP_AWAKE, too, a column has their requests/s."""
+    """Return the columns of the ranking. If servers were measured with KEEP_AWAKE, a column has these requests/s."""
 
     def kept(standing: Standing) -> Datum | None:
         row = awake.get(id(standing.row))
@@ -75,7 +76,7 @@ def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
     def mean_ns(standing: Standing) -> float | None:
         return shared.mean_ns(cell.latency for cell in standing.row.good)
 
-    kept_col = col(message("without core sleep [requests/s]"), kept, whole, brief=message("no sleep"), rank=1)
+    kept_col = col(message("without core sleep [requests/s]"), kept, whole, brief=message("cores awake"), rank=1)
     share, brief = message("ratio to the fastest"), message("vs fastest")
     return [
         shared.name_col(message("server")),
@@ -101,7 +102,7 @@ def _sentence(contest: Contest) -> Message:
         message("{name} {share}", name=other.name, share=shared.share_words(other.share, other.row)) for other in others
     ]
     return message(
-        "{first} is the fastest with {rate} requests/s. Ratios to its requests/s: {others}.",
+        "{first} is the fastest with {rate} requests/s. Ratios of the other servers to the fastest server: {others}.",
         first=first.name,
         rate=shared.rate_words(first.row),
         others=listed(shares, SEMICOLON),
@@ -109,7 +110,7 @@ def _sentence(contest: Contest) -> Message:
 
 
 def _overtaking(contest: Contest, awake: Mapping[int, Row]) -> Message:
-    """Return a sentence about the ranking with KEEP_AWAKE; NOTHING if no row has it."""
+    """Return a sentence about the ranking with KEEP_AWAKE, or NOTHING if no server was measured with KEEP_AWAKE."""
     held = [(standing, row) for standing in contest.standings if (row := awake.get(id(standing.row))) and row.figures]
     if not held:
         return NOTHING
@@ -128,7 +129,7 @@ def _overtaking(contest: Contest, awake: Mapping[int, Row]) -> Message:
 
 
 def _is_faster(row: Row, base: Row) -> bool:
-    """Return whether *row* serves more than *base* with confidence: the whole interval of the ratio is above 1."""
+    """Return whether *row* has more requests/s than *base*: the whole confidence interval of the ratio is above 1."""
     share = rate_share(row, base)
     return share is not None and share.low > 1
 
@@ -143,28 +144,32 @@ def _delayed(ranked: Sequence[Contest]) -> Message:
     ]
     if slow:
         return message(
-            "In these rows, half of the requests took 35 ms or more, as with Nagle's algorithm and delayed ACK: "
-            "{rows}.",
+            "In these measurements, half of the requests took 35 ms or more, as is typical of Nagle's algorithm with "
+            "delayed ACK: {rows}.",
             rows=listed(slow, SEMICOLON),
         )
     if not every:
         return shared.NOTHING_MEASURED
     if all(standing.row.params["NODELAY"] for _, standing in every):
-        return message("No row waits 40 ms for an acknowledgement, as rows of the seed did, because TCP_NODELAY is on.")
+        return message(
+            "No server waits 40 ms for an acknowledgement, unlike some servers of the original experiment, because "
+            "TCP_NODELAY is on."
+        )
     return message(
-        "No row waits 40 ms for an acknowledgement, as rows of the seed did, although TCP_NODELAY is off in some rows."
+        "No server waits 40 ms for an acknowledgement, unlike some servers of the original experiment, although "
+        "TCP_NODELAY is off in some measurements."
     )
 
 
 def _blocks(ranked: Sequence[Contest]) -> Section:
-    """Return a part of the report with each row in the format of the original record (the seed)."""
+    """Return a section of the report with each result in the format of the original experiment's record."""
     measured = [standing for contest in ranked for standing in contest.standings if standing.row.latency.count]
     note = message(
-        "Figures are of all blocks together. Requests/sec x mean latency is the mean number of requests in flight."
+        "Each figure covers all blocks together. Requests/sec x mean latency is the mean number of requests in flight."
     )
     return Section(
         key="seed-form",
-        title=message("All rows in the format of the original record (the seed)"),
+        title=message("All results in the format of the original experiment's record"),
         sentences=(note,) if measured else (),
         texts=tuple(verbatim(_block(standing)) for standing in measured),
         folded=True,
@@ -172,7 +177,7 @@ def _blocks(ranked: Sequence[Contest]) -> Section:
 
 
 def _block(standing: Standing) -> str:
-    """Return one row in the format of the original record (the seed), which is not translated."""
+    """Return the untranslated text of one result in the format of the original experiment's record."""
     row, latency, size = standing.row, standing.row.latency, parameter(standing.row.good[0], "MESSAGE_BYTES")
     seconds = sum(cell.wall_ns for cell in row.good) / 1e9
     mean_ms, spread_ms = latency.total_ns / latency.count / 1e6, deviation_ns(latency) / 1e6
@@ -194,6 +199,6 @@ def _block(standing: Standing) -> str:
 
 
 def _seeds() -> Section:
-    """Return a part of the report with the published requests/s and what limits their meaning."""
+    """Return a report section with the requests/s that the original experiment published, and their limitations."""
     title = message("Figures published by the original experiment, from another machine")
     return Section(key="seed-figures", title=title, tables=(shared.published(title, PUBLISHED),), notes=(FAULTS,))

@@ -12,7 +12,7 @@ from experiments.http_clients.threads import ThreadClient
 def _client(
     module: str, cell: Cell, client_id: int, addresses: Sequence[Sequence[str]], method: Method
 ) -> ThreadClient:
-    """Return a client with threads that uses beastclient.<module>, which has its own exception class."""
+    """Return a client whose threads use beastclient.<module>. Each of these modules has its own exception class."""
     extension = import_module(f"beastclient.{module}")
     return ThreadClient(extension.Connection, cell, client_id, addresses, method, failure=extension.Failed)
 

@@ -33,7 +33,7 @@ class ReqwestConnection:
 
 
 class ReqwestAsyncConnection:
-    """A connection with its own reqwest::Client, which connects at the first request. All share one Tokio runtime."""
+    """A connection with its own reqwest::Client that connects at the first request. Clients share one Tokio runtime."""
 
     __slots__ = ("_client", "_url")
 

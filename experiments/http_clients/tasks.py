@@ -14,7 +14,7 @@ from experiments.http_clients.workers import EXPECTED_BYTES, HttpWorker, places,
 
 
 class AsyncConnection(Protocol):
-    """A keep-alive connection for asyncio. Errors are clients.channel.CallFailed; the code may also be timeout."""
+    """A keep-alive connection for asyncio. Its methods raise CallFailed, for example with the code timeout."""
 
     async def get(self) -> tuple[int, int]:
         """Send GET / and read the whole body. Return the status, and the body's length in bytes."""
@@ -49,7 +49,7 @@ class TaskWorker(HttpWorker[AsyncConnection]):
             self._connection = None
 
     async def call(self, requests: int | None, until_ns: int) -> None:
-        """Send *requests* requests one after the other; if *requests* is None, send until *until_ns*. Time each.
+        """Send and time *requests* requests one after the other; if *requests* is None, send requests until *until_ns*.
 
         After GIVE_UP_AFTER failures in a row, the remaining requests are not sent.
         """
@@ -61,7 +61,7 @@ class TaskWorker(HttpWorker[AsyncConnection]):
         tally.sent = sent if requests is None else requests
 
     async def _send(self, numbers: Iterable[int], until_ns: int) -> int:
-        """Send a request for each of *numbers*, as ThreadWorker does. Return the number of requests that were sent."""
+        """Send one request per item of *numbers*. Stop at *until_ns*. Return the number of requests that were sent."""
         note, clock, right_bytes = self.tally.times_ns.append, perf_counter_ns, EXPECTED_BYTES
         get: Callable[[], Awaitable[tuple[int, int]]] | None = None
         number = failures = 0
@@ -110,7 +110,7 @@ class TaskClient(WorkerClient[TaskWorker]):
         super().__init__(workers, cell, len(addresses), method)
 
     def close(self) -> None:
-        """Close the connections and the event loop. Not needed before the process ends."""
+        """Close the connections and the event loop. This call is optional if the process is about to end."""
         self._runner.run(_gathered([worker.drop for worker in self._workers]))
         self._runner.close()
 

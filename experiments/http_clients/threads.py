@@ -60,7 +60,7 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
             self._connection = None
 
     def call(self, requests: int | None, until_ns: int) -> None:
-        """Send *requests* requests one after the other; if *requests* is None, send until *until_ns*. Time each.
+        """Send and time *requests* requests one after the other; if *requests* is None, send requests until *until_ns*.
 
         After GIVE_UP_AFTER failures in a row, the remaining requests are not sent.
         """
@@ -75,7 +75,7 @@ class ThreadWorker(HttpWorker[BlockingConnection]):
             self.run_queue_ns = thread_run_queue_ns()
 
     def _send(self, numbers: Iterable[int], until_ns: int) -> int:
-        """Send a request for each of *numbers*. Return the number of requests that were sent.
+        """Send one request per item of *numbers*. Stop at *until_ns*. Return the number of requests that were sent.
 
         This is the timed loop. All work that can wait until the workers end is in summary().
         """

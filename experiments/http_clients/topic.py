@@ -32,12 +32,12 @@ MOST_SHOWN = 99.0  # with few blocks, an interval may end far beyond the number 
 KINDS = {"thread": message("sync"), "task": message("async")}
 HOW = message(
     "Mean, P99, P999 and Max are latencies of single requests in all blocks, by nearest rank. P999 needs 10,000 "
-    "samples. LMean is the mean time of a worker's loop, and Bench the time until all workers have ended: medians "
-    "over the blocks. Serialisation is Bench / LMean, which is 1 if all workers run in parallel. The GIL changes hands "
-    "after 5 ms. If loops take much longer than 5 ms, all loops last as long as Bench, so serialisation is near 1 "
-    "although only one worker runs at a time. The number in flight shows this: median latency x requests / Bench. Few "
-    "requests include a wait for the GIL, and the median request includes none. Connects and the warm-up are not "
-    "included."
+    "samples. LMean is the mean time of a worker's loop. Bench is the time until all workers have ended. Both are "
+    "medians over the blocks. Serialisation is Bench / LMean, which is 1 if all workers run in parallel. The GIL "
+    "changes hands after 5 ms. If loops take much longer than 5 ms, all loops last as long as Bench, so serialisation "
+    "is near 1 although only one worker runs at a time. The number of requests in flight (median latency x requests / "
+    "Bench) reveals this case: few requests wait for the GIL, and the median latency includes no such wait. All "
+    "figures exclude connects and the warm-up."
 )
 # Figures that the seed published. Python's beast holds the GIL in the first table and releases it in the second.
 SEED_HELD = """
@@ -68,7 +68,7 @@ ms_col = partial(col, form=milliseconds, cells=of_row)
 
 
 def section(view: View) -> Section:
-    """Return the section: the answer about GIL held, released and undeclared, and all clients and runtimes."""
+    """Return the report section: the answer to the experiment's question, and charts and tables of all clients."""
     settings = workers.clients_by_setting(view.rows)
     first = answer(settings)
     told = [text for setting, group in settings.items() for text in _story(setting, group, view)]
@@ -89,7 +89,7 @@ def section(view: View) -> Section:
 
 
 def answer(settings: Settings) -> Message:
-    """Return the answer to the experiment's question, or NOTHING if "GIL held" was not measured with a GIL.
+    """Return the answer to the experiment's question, or NOTHING without a "GIL held" result under an enabled GIL.
 
     The answer is for the first setting that has one, because short loops show the GIL's effect best.
     """
@@ -106,10 +106,13 @@ def _answer_parts(group: Sequence[Row]) -> Iterator[Message]:
     held, free, undeclared = (found.get(key) for key in ((HELD, True), (HELD, False), (UNDECLARED, False)))
     if held is None:
         return
-    yield message("Beast with the GIL held: serialisation (Bench / LMean) {values}", values=_values([held, free]))
+    yield message(
+        "Beast with the GIL held: serialisation (total time / mean time of a worker's loop) {values}",
+        values=_values([held, free]),
+    )
     released = [found.get((RELEASED, state)) for state in (True, False)]
     if any(released):
-        yield message("with the GIL released: {values}", values=_values(released))
+        yield message("Beast with the GIL released: serialisation {values}", values=_values(released))
     if undeclared is None:
         return
     value = _value(undeclared)
@@ -136,7 +139,7 @@ def _value(row: Row) -> Message:
 
 
 def _story(setting: str, group: Sequence[Row], view: View) -> Iterator[Message]:
-    """Yield a sentence for each module of the extension, and a comparison of "released" with the native program."""
+    """Yield a sentence for each beastclient module, and a sentence that compares "released" with the native program."""
     for system in (HELD, RELEASED, UNDECLARED):
         clauses = [
             message(
@@ -165,7 +168,8 @@ def _story(setting: str, group: Sequence[Row], view: View) -> Iterator[Message]:
     ]
     if values:
         beside = message(
-            "Bench of Beast with the GIL released, divided by Bench of native Beast: {values}.", values=listed(values)
+            "Total time (Bench) of Beast with the GIL released, divided by that of native Beast: {values}.",
+            values=listed(values),
         )
         yield about(beside, setting)
 
@@ -232,23 +236,24 @@ def _side_by_side(settings: Settings, view: View) -> Table:
 
 
 def _under(runtime: str, one: Col[Row]) -> Col[Sequence[Row]]:
-    """Return the column *one*, restricted to the rows of one runtime."""
+    """Return a copy of the column *one* that shows only the results of *runtime*."""
     head = message("{runtime} {figure}", runtime=runtime, figure=one.column.brief or one.column.head)
     return col(head, lambda rows: next((one.datum(row) for row in rows if row.runtime == runtime), ABSENT), str)
 
 
 def _serialisation(settings: Settings, view: View) -> Iterator[Figure]:
-    """Yield a figure of Bench / LMean with intervals: a panel for each setting, a line for each client."""
+    """Yield a chart of serialisation (Bench / LMean) with intervals, with a panel per setting and a line per client."""
     most = max([2.0, *(BEYOND * serialisation(row).value for row in chain(*settings.values()))])
     ticks = tuple((float(tick), f"{tick:g}") for tick in TICKS if tick <= most)
-    across = Axis(label=message("Bench / LMean"), low=0.95, high=most, is_log=True, ticks=ticks)
+    across = Axis(label=message("serialisation (Bench / LMean)"), low=0.95, high=most, is_log=True, ticks=ticks)
     if settings:
         yield Figure(
             key="serialisation",
             title=message("Serialisation of the workers"),
             caption=message(
-                "Bench / LMean with its 95 % interval. At 1, all workers run in parallel. At the number of workers, "
-                "they run one after the other. An interval that reaches the edge continues beyond it."
+                "Serialisation, with its 95 % interval, is Bench (total time) / LMean (mean time of a worker's loop). "
+                "If it is 1, all workers run in parallel. If it equals the number of workers, they run one after the "
+                "other. An interval that reaches the edge of the chart continues beyond it."
             ),
             panels=tuple(_serial_panel(setting, group, across, view) for setting, group in settings.items()),
         )
@@ -318,7 +323,7 @@ def _timelines(group: Sequence[Row], view: View) -> Iterator[Figure]:
 
 
 def _seeds() -> Section:
-    """Return a part of the report with both published tables and what limits their meaning."""
+    """Return a section of the report with both tables that the original experiment published, and their limitations."""
     tables = (
         shared.published(message("GIL held"), SEED_HELD, titled=True),
         shared.published(message("GIL released"), SEED_RELEASED, titled=True),

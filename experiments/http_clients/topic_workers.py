@@ -21,7 +21,7 @@ BEAST = "http-beast-native"
 
 
 def clients_by_setting(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Group the rows of HTTP clients by their varying parameters: {'NUM_REQUESTS_PER_CLIENT 1000': rows, ...}.
+    """Group the results of HTTP clients by varying parameters: {'NUM_REQUESTS_PER_CLIENT 1000': rows, ...}.
 
     The second arms of A/A comparisons are left out.
     """
@@ -66,18 +66,18 @@ def in_flight(row: Row) -> float:
 
 
 def bench_ratio(row: Row, base: Row) -> Estimate | None:
-    """Return the ratio of the total times (Bench) of *row* and *base*, paired by block; None if no block has both."""
+    """Return the total time (Bench) of *row* / that of *base*, paired by block; None if they have no common block."""
     logarithm = paired_effect(*({cell.block: _bench_ns(cell) for cell in one.good} for one in (row, base)))
     return logarithm.ratio if logarithm else None
 
 
 def timeline(row: Row) -> list[list[tuple[int, int]]]:
-    """Return start and end of each worker's first requests in the last block, in ns after the start."""
+    """Return start and end of each worker's first requests in the last block, in ns after the workers' start."""
     return [worker for client in row.good[-1].clients for worker in client.get("timeline", ())]
 
 
 def typical_rows(rows: Sequence[Row]) -> list[Row]:
-    """Return up to three typical rows: GIL held and released under the newest default build, and held without a GIL."""
+    """Return Beast results of the newest builds: GIL held (default build), released (default build), held (GIL off)."""
     chosen = []
     for system, has_gil in ((HELD, True), (RELEASED, True), (HELD, False)):
         named = [(RuntimeName(row.runtime), row) for row in rows if row.system == system and timeline(row)]

@@ -77,7 +77,7 @@ def places(cell: Cell, client_id: int, addresses: Sequence[Sequence[str]]) -> li
 
 
 def summary(tallies: Sequence[HttpTally], started_ns: int, finished_ns: int, worker: str) -> dict[str, Any]:
-    """Return a client's result.
+    """Return a client's result: the sum of its workers' counts, and their times.
 
     worker: "thread" or "task"
     The result has bench_ns (from before the start of the first worker to the end of the last), workers_ns (the time of
@@ -100,7 +100,7 @@ def summary(tallies: Sequence[HttpTally], started_ns: int, finished_ns: int, wor
 
 
 def _record(tally: HttpTally, latency: Histogram) -> Counter[str]:
-    """Record the latencies, and count answers after the deadline, because not every library has such a deadline."""
+    """Record the latencies. Count an answer after REQUEST_DEADLINE_S as a timeout, because some libraries have none."""
     late, deadline_ns = Counter[str](), round(REQUEST_DEADLINE_S * 1e9)
     for start_ns, end_ns in tally.pairs():
         if end_ns - start_ns > deadline_ns:

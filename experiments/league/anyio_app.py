@@ -18,7 +18,7 @@ from services.listeners import listen
 
 
 def anyio_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell*, listening."""
+    """Return the service for the measurement *cell*. Its socket is already listening."""
     listener, counts = listen(cell, service_id, folder)[0], Counts()
 
     async def serve(stream: SocketStream) -> None:

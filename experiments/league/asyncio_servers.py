@@ -41,12 +41,12 @@ class FramesProtocol(asyncio.Protocol):
 
 
 def asyncio_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell* in asyncio's own event loop."""
+    """Return the service for the measurement *cell* in asyncio's own event loop."""
     return _service(listen(cell, service_id, folder)[0], asyncio.new_event_loop)
 
 
 def uvloop_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell* in uvloop's event loop, with a loop factory as uvloop's documentation shows."""
+    """Return the service for the measurement *cell*, with a loop factory as uvloop's documentation recommends."""
     from uvloop import new_event_loop
 
     return _service(listen(cell, service_id, folder)[0], new_event_loop)
@@ -69,7 +69,7 @@ def _service(listener: Listener, loop_factory: Callable[[], asyncio.AbstractEven
 
 
 def streams_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell* with streams, listening."""
+    """Return the service for the measurement *cell* with asyncio streams. Its socket is already listening."""
     listener, counts = listen(cell, service_id, folder)[0], Counts()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

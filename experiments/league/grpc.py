@@ -21,7 +21,7 @@ CONNECT_DEADLINE_S = 10.0
 
 
 def grpc_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell*, listening on a Unix socket or on a free port of the loopback interface."""
+    """Return the service for the measurement *cell*. It listens on a Unix socket or on a free loopback port."""
     counts, path = Counts(), unix_path(cell, service_id, folder)
 
     def reply(request: bytes, context: grpc.ServicerContext) -> bytes:
@@ -50,7 +50,7 @@ class GrpcChannel:
         self._answer = self._channel.unary_unary(f"/{SERVICE}/{METHOD}")
 
     def ask(self, message: bytes) -> bytes:
-        """Call the method. Raises CallFailed."""
+        """Call the gRPC method with *message*, and return the answer. Raises CallFailed."""
         try:
             return cast(bytes, self._answer(message))
         except grpc.RpcError as error:

@@ -41,18 +41,18 @@ class Counts:
         return sum(counted.requests for counted in self._all.copy())
 
     def reset(self) -> None:
-        """Set the request counters to zero. No request is in progress."""
+        """Set the request counters to zero. Call this method only while no request is in progress."""
         for counted in self._all.copy():
             counted.requests = 0
 
 
 def unix_path(cell: Cell, service_id: int, folder: str) -> str:
-    """Return the Unix path for a server that opens its socket itself; "" if the cell uses TCP."""
+    """Return the Unix socket path for a server that opens its socket itself, or "" if the measurement uses TCP."""
     return "" if cell.transport == "tcp" else os.path.join(folder, f"{service_id}.0")
 
 
 def bound(path: str, port: int = 0) -> BoundAddress:
-    """Return the address of a server that opened its socket itself, at the Unix *path* or, if it is "", on *port*."""
+    """Return the address of a server that opened its socket itself: the Unix *path*, or *port* if *path* is ""."""
     return BoundAddress(path or f"{Reach.address}:{port}")
 
 
@@ -82,16 +82,16 @@ class HostedService:
 
 
 def body_bytes(header: bytes) -> int:
-    """Return the length in bytes that *header* announces for the body. It may be invalid."""
+    """Return the length in bytes that *header* announces for the body. The length is not checked."""
     size: int = HEADER.unpack(header)[0]
     return size
 
 
 def refused(size: int) -> bool:
-    """Return whether a body of *size* bytes is refused."""
+    """Return whether the service refuses a body of *size* bytes, because *size* is negative or too large."""
     return not 0 <= size <= MAX_FRAME_BYTES
 
 
 def refusal(size: int) -> bytes:
-    """Return the frame that refuses a body of *size* bytes. The connection is closed after it."""
+    """Return the frame that refuses a body of *size* bytes. The service closes the connection after this frame."""
     return frame(error_answer(413, f"a frame of {size} bytes is not accepted"))

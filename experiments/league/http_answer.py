@@ -1,4 +1,4 @@
-"""The WSGI (PEP 3333) and ASGI 3 applications of all HTTP alternatives.
+"""The WSGI (PEP 3333) and ASGI 3 applications for the HTTP servers of other projects.
 
 Their protocol is that of system 3 (docs/child-contract.md).
 """
@@ -44,7 +44,7 @@ def _params(query: str, body: bytes) -> dict[str, object]:
 
 
 def wsgi_app(environ: dict[str, Any], start_response: "StartResponse") -> Iterable[bytes]:
-    """Answer a request of WSGI."""
+    """Answer a WSGI request."""
     length = int(environ.get("CONTENT_LENGTH") or 0)
     body = environ["wsgi.input"].read(length) if length else b""
     code, reply = http_answer(environ["REQUEST_METHOD"], environ["PATH_INFO"], environ["QUERY_STRING"], body)
@@ -53,7 +53,7 @@ def wsgi_app(environ: dict[str, Any], start_response: "StartResponse") -> Iterab
 
 
 async def asgi_app(scope: dict[str, Any], receive: Receive, send: Send) -> None:
-    """Answer a request of ASGI. The calculation runs in the event loop, as in system 3.
+    """Answer an ASGI request. The calculation runs in the event loop, as in the Tornado service (system 3).
 
     Raises NotImplementedError for lifespan events, which are not supported.
     """

@@ -14,7 +14,7 @@ from services.listeners import BACKLOG
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers requests with the status, headers and body of http_answer()."""
+    """A handler that answers requests with the status and body of http_answer()."""
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -38,7 +38,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """The server, with the backlog of the other systems."""
+    """An HTTP server with a thread for each connection, and the same listen backlog as gilscope's own services."""
 
     request_queue_size = BACKLOG
 

@@ -21,7 +21,7 @@ WORKERS = "inproc://workers"
 
 
 def zmq_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell*, listening on a Unix socket or on a free port of the loopback interface."""
+    """Return the service for the measurement *cell*. It listens on a Unix socket or on a free loopback port."""
     path = unix_path(cell, service_id, folder)
     counts, context = Counts(), zmq.Context()
     front, back = context.socket(zmq.ROUTER), context.socket(zmq.DEALER)
@@ -48,7 +48,7 @@ def _work(context: Any, counts: Counts) -> None:
 
 
 class ZmqChannel:
-    """A channel with a socket of the process's context. Only one thread uses it at a time."""
+    """A channel with a socket of the process's ZeroMQ context. Only one thread uses the channel at a time."""
 
     def __init__(self, address: str) -> None:
         self._socket = zmq.Context.instance().socket(zmq.DEALER)

@@ -23,12 +23,12 @@ from services.listeners import BACKLOG, Reach, for_peers
 
 
 def threaded_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell* with a thread for each connection."""
+    """Return the service for the measurement *cell* with a thread for each connection."""
     return _hosted(ThreadedServer, unix_path(cell, service_id, folder))
 
 
 def pool_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell* with a pool of NUM_WORKERS_PER_API_SERVICE threads."""
+    """Return the service for the measurement *cell* with a pool of NUM_WORKERS_PER_API_SERVICE threads."""
     return _hosted(ThreadPoolServer, unix_path(cell, service_id, folder), nbThreads=cell.num_workers_per_api_service)
 
 

@@ -44,7 +44,7 @@ class _TcpServer(ThreadingMixIn, TCPServer):
 
 
 def socketserver_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell* with socketserver, listening."""
+    """Return the socketserver service for the measurement *cell*. Its socket is already listening."""
     listener, counts = listen(cell, service_id, folder)[0], Counts()
 
     class Handler(StreamRequestHandler):
@@ -78,7 +78,7 @@ def _server(listener: Listener, handler: type[StreamRequestHandler]) -> BaseServ
 
 
 def connection_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell* with multiprocessing.connection, listening."""
+    """Return the multiprocessing.connection service for the measurement *cell*. Its socket is already listening."""
     from multiprocessing.connection import Listener as ConnectionListener
 
     counts, path = Counts(), unix_path(cell, service_id, folder)

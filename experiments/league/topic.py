@@ -25,7 +25,7 @@ HOW = message(
     "Requests/s are medians over the blocks. Ratios are paired by block, with 95 % intervals. An alternative counts as "
     "faster if the interval of its ratio is above 1 and p is at most {alpha}. p is adjusted for all alternatives under "
     "all runtimes (docs/statistics.md). CPU time and memory (the sum of the services' peaks) include every process of "
-    "a service. Rows with another protocol use another client, so their figures include the CPU time of that client.",
+    "a service. Alternatives with another protocol need another client, so the CPU time of that client is included.",
     alpha=ALPHA,
 )
 
@@ -48,7 +48,7 @@ def section(view: View) -> Section:
     ranked = contests(view.rows, view.titles, reference=OURS, kind=_runtime)
     every = _challenges(ranked, view.run.seed)
     sentences = [*shared.label_sentences(ranked, partial(_sentence, every=every)), *_too_few(every)]
-    return shared.contest_section(message("League"), ranked, _columns(), HOW, sentences, view)
+    return shared.contest_section(message("Ranking of servers"), ranked, _columns(), HOW, sentences, view)
 
 
 def _runtime(row: Row) -> Message:
@@ -84,7 +84,7 @@ def _columns() -> list[Col[Standing]]:
 
 
 def _numbered(standing: Standing) -> Message:
-    """Return the system's name, which has the number for systems 2 and 4."""
+    """Return the system's name, followed by its number if the system has a number."""
     system = standing.row.system
     if not system.isdigit():
         return standing.name
@@ -129,7 +129,7 @@ def _ahead(rivals: Sequence[Challenge]) -> Message:
         return message("faster alternatives: {names}", names=names)
     ahead = [rival for rival in rivals if rival.share.value > 1]
     if not ahead:
-        return message("no alternative serves more")
+        return message("no alternative serves more requests/s")
     names = listed(message("{name} ({share}, p {p:.2g})", **_args(rival), p=rival.p) for rival in ahead)
     return message("no alternative is faster with confidence, but these have higher medians: {names}", names=names)
 

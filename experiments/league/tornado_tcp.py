@@ -37,7 +37,7 @@ class _Server(TCPServer):
 
 
 def tornado_tcp_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service of *cell*, listening."""
+    """Return the service for the measurement *cell*. Its socket is already listening."""
     listener, counts = listen(cell, service_id, folder)[0], Counts()
 
     async def run() -> None:

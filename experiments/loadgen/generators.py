@@ -1,4 +1,4 @@
-"""Other load generators: build their command lines, parse their output, and read their versions.
+"""Build the command lines of other load generators, parse their output, and read their versions.
 
 Sources of the options: https://httpd.apache.org/docs/2.4/programs/ab.html, and the README of
 https://github.com/wg/wrk, https://github.com/hatoo/oha and https://github.com/rakyll/hey.
@@ -158,7 +158,7 @@ def _match(pattern: str, output: str, default: str | None = None) -> str:
 
 
 def _version_of(*command: str, pattern: str) -> Callable[[], str]:
-    """Return a function that reads the version from *command*'s output. Some generators then exit with status 1."""
+    """Return a function that reads the version from the output of *command*, even if *command* exits with status 1."""
 
     def version() -> str:
         try:

@@ -90,7 +90,7 @@ def _run(generator: Generator, load: Load) -> tuple[Report, CommandOutcome]:
 
 
 def _requests(generator: Generator, load: Load, report: Report) -> int:
-    """Return the number of planned requests. With a duration, this is the number of answers."""
+    """Return the number of planned requests, or the number of answers if the generator ran for a fixed duration."""
     if generator.by_time or load.timed:
         return report.answered
     return load.requests - (load.requests % load.connections if generator.in_equal_shares else 0)

@@ -25,15 +25,17 @@ OWN, AB = "load-own", "load-ab"
 ROUNDED_TO_NOTHING_US = {AB: 500, "load-hey": 50}  # ab prints whole ms, hey four decimals of a second
 KEPT, FRESH = message("Kept connections"), message("New connection per request")
 SEED = message(
-    "The seed compared gurl with kept connections to ab without `-k`, which opens a connection for every request. It "
-    "measured 129,741 requests/s for gurl and 30,030 for ab: 4.3x. Here, every row says whether connections are kept."
+    "The original experiment compared gurl with kept connections to ab without `-k`, which opens a connection for "
+    "every request. It measured 129,741 requests/s for gurl and 30,030 for ab: 4.3x. In gilscope's results, the column "
+    "keep-alive says whether connections are kept."
 )
 HOW = message(
     "Requests/s and CPU time are medians over the blocks. Ratios compare gilscope's generator with another one, paired "
     "by block, with 95 % intervals, so they may differ from the ratio of the medians. Each generator reports its own "
     "requests/s. CPU time is from the operating system, for the whole process. Percentiles of gilscope's generator are "
-    "of all blocks together. Percentiles of others are the median over the blocks of their output (ab prints whole "
-    "ms). wrk has no option for a number of requests, so its warm-up determines how long it runs."
+    "of all blocks together. For other generators, a percentile is the median over the blocks of the value that the "
+    "generator printed (ab prints whole ms). wrk has no option for a number of requests, so its warm-up determines how "
+    "long it runs."
 )
 
 
@@ -48,13 +50,15 @@ def section(view: View) -> Section:
         share = shared.share_words(rate_share(own, ab), ab)
         sentences.append(
             message(
-                "As in the seed's comparison, gilscope's generator with keep-alive sends {share} times the requests/s "
-                "of ab without keep-alive.",
+                "In the comparison that the original experiment made, gilscope's generator with keep-alive sends "
+                "{share} times the requests/s of ab without keep-alive.",
                 share=share,
             )
         )
     seed = Section(
-        key="seed-figures", title=message("Figures published by the seed, from another machine"), sentences=(SEED,)
+        key="seed-figures",
+        title=message("Figures published by the original experiment, from another machine"),
+        sentences=(SEED,),
     )
     made = shared.contest_section(message("Load generators"), ranked, _columns(), HOW, sentences, view)
     return replace(made, parts=(*made.parts, seed))
@@ -74,10 +78,12 @@ def _columns() -> list[Col[Standing]]:
         shared.RATES,
         *shared.median_cols(client_cpu_ns_per_request=2),
         _ours_over(
-            message("requests/s: gilscope's generator / the other"), rate_share, brief=message("requests/s ratio")
+            message("requests/s: gilscope's generator / the other generator"),
+            rate_share,
+            brief=message("requests/s ratio"),
         ),
         _ours_over(
-            message("CPU time: gilscope's generator / the other"),
+            message("CPU time: gilscope's generator / the other generator"),
             _client_cpu_share,
             brief=message("CPU time ratio"),
             rank=3,
@@ -88,7 +94,7 @@ def _columns() -> list[Col[Standing]]:
 
 
 def _ours_over(head: Message, share: Callable[[Row, Row], Estimate | None], **more: Any) -> Col[Standing]:
-    """Return a column: gilscope's throughput divided by that of another generator; empty if it was not measured."""
+    """Return a column: a figure of gilscope's generator / that of another; empty if gilscope's was not measured."""
     return col(
         head,
         lambda standing: share(standing.base, standing.row) if standing.base.system == OWN else None,

@@ -56,7 +56,7 @@ class Contents:
 
     @property
     def label(self) -> Message:
-        """The names of an environment's files, as messages show them. Names of our own files include their folder."""
+        """The names of the requirements file and wheels, for messages. A name may include the folder requirements/."""
         files = [self.requirements_file] if self.requirements_file else []
         return listed(map(_name, (*files, *self.wheels)), AND)
 
@@ -83,7 +83,7 @@ def environment(
     *,
     hashed: bool = True,
 ) -> Path:
-    """Return the Python of an environment with these packages. The environment is created unless it exists.
+    """Return the path of an environment's Python. Create the environment first if it does not exist.
 
     folder: the folder of all environments
     hashed: whether the requirements file must have a hash for each package
@@ -105,10 +105,10 @@ def environment(
 
 
 def requirements_file(user_file: str, packages: Sequence[str], folder: Path) -> str:
-    """Return a requirements file with the requirements of *user_file* (or "") and the *packages* that it lacks.
+    """Return the path of a requirements file that names all requirements of *user_file* and all *packages*.
 
-    It is *user_file* itself if no package is missing there, or else a new file in *folder*. It is "" if there are no
-    requirements. Raises BadInput and EnvironmentFailed.
+    The path is *user_file* itself (or "") if no package is missing there, or else a new file in *folder*. The path is
+    "" if there are no requirements. Raises BadInput and EnvironmentFailed.
     """
     if not user_file and not packages:
         return ""
@@ -191,7 +191,7 @@ def _acquire(interpreter: Interpreter, contents: Contents, place: Path, stamp: s
 
 
 def _lock_unused(place: Path, stamp: str) -> int | None:
-    """Wait for an exclusive lock on *place* and return it; None as soon as another run has created the environment."""
+    """Wait for an exclusive lock on *place*, and return the lock; None if another run creates the environment first."""
     while not _is_ready(place, stamp):
         lock = locks.acquire(place, wait=False)
         if lock is None:
@@ -236,7 +236,7 @@ def run_build(
 
 
 def _remove_outdated(place: Path) -> None:
-    """Remove environments of older contents of the same files, except environments that a run uses."""
+    """Remove environments that were made from older versions of the same files, unless a run still uses them."""
     family = place.name.rpartition("-")[0]
     for old in place.parent.glob(f"{family}-*/"):
         lock = None if old == place else locks.acquire(old, wait=False)
@@ -269,14 +269,14 @@ def _commands(executable: Path, contents: Contents, place: Path) -> list[list[st
 
 
 def folder_name(interpreter: Interpreter, contents: Contents) -> str:
-    """Return the beginning of an environment's folder name, which does not depend on what the files contain."""
+    """Return the prefix of an environment's folder name, from the interpreter and the names of the files."""
     named = str(contents.requirements_file or "")
     what = "\0".join((str(interpreter.executable), named, *(path.name for path in contents.wheels)))
     return f"{interpreter.name}-{hashlib.sha256(what.encode()).hexdigest()[:8]}"
 
 
 def stamp_of(interpreter: Interpreter, contents: Contents) -> str:
-    """Return the stamp of an environment: digests of its contents, and its interpreter. Raises BadInput."""
+    """Return the text of an environment's stamp file: its interpreter, and digests of its contents. Raises BadInput."""
     facts = {
         "layout": LAYOUT,
         "requirements": hashlib.sha256("\n".join(_all_lines(contents.wanted)).encode()).hexdigest(),

@@ -57,13 +57,13 @@ def _unreadable(path: Path, reason: Arg) -> BadInput:
 
 
 def constraint_files(wanted: Requirements) -> list[Path]:
-    """Return the local constraint files that the options give with -c, in this order."""
+    """Return the paths of the local constraint files that *wanted* names with the option -c, in the same order."""
     constraints = filter(None, map(_CONSTRAINT.fullmatch, wanted.options))
     return [Path(match[1].strip()) for match in constraints if "://" not in match[1]]
 
 
 def local_path(entry: str) -> Path | None:
-    """Return the local folder or archive that an entry installs; None if the entry is a package name or a URL.
+    """Return the local folder or archive that a requirement installs; None if it is a package name or a URL.
 
     A relative path starts in the current folder, as for pip and uv.
     """
@@ -75,7 +75,7 @@ def local_path(entry: str) -> Path | None:
 
 
 def relocate_paths(line: str, place: Callable[[Path], str]) -> str:
-    """Return a line of a requirements file. If the line has a local path, place(path) replaces the path."""
+    """Replace the local path in a line of a requirements file by place(path). Return other lines unchanged."""
     if match := _PATH_OPTION.fullmatch(line):
         return line if "://" in match[1] else line[: match.start(1)] + place(Path(match[1].strip()))
     path = local_path(line)
@@ -89,7 +89,7 @@ def _target(entry: str) -> str:
 
 
 def from_names(packages: Sequence[str]) -> Requirements:
-    """Make requirements of single packages. Raises BadInput if one is not a package, such as an option."""
+    """Make requirements from package names or wheel paths. Raises BadInput if an item is neither, such as an option."""
     for package in packages:
         if not package.strip() or package.startswith("-") or "\n" in package:
             remedy = message("give a name such as numpy or numpy==2.3.5, or the path of a wheel")
@@ -98,7 +98,7 @@ def from_names(packages: Sequence[str]) -> Requirements:
 
 
 def name_of(entry: str) -> str:
-    """Return the normalised name of the package in an entry; the entry itself if it has no package name."""
+    """Return the normalised package name in a requirement; the requirement itself if it names no package."""
     archive = _ARCHIVE.search(entry.split(maxsplit=1)[0])
     name = archive[1] if archive else entry
     match = _NAME.match(name)
@@ -115,7 +115,10 @@ def normalised(name: str) -> str:
 
 
 def locked_entry(package: Mapping[str, Any], folder: Path) -> str:
-    """Return the line that installs exactly this package of a pylock.toml in *folder*; "" if that is unknown."""
+    """Return the requirement that installs exactly the locked *package*; "" if its version is unknown.
+
+    package: an item of `packages` in the pylock.toml of *folder*
+    """
     name = normalised(str(package.get("name", "")))
     place = package.get("vcs") or package.get("archive") or package.get("directory")
     if not place:
@@ -136,7 +139,7 @@ def _read(path: Path, outer: tuple[Path, ...]) -> Requirements:
 
 
 def parsed(lines: Iterable[str], folder: Path, outer: tuple[Path, ...] = ()) -> Requirements:
-    """Parse lines without comments. Relative paths in the lines start in *folder*. Raises BadInput."""
+    """Parse requirements *lines* that have no comments. Relative paths start in *folder*. Raises BadInput."""
     options: list[str] = []
     entries: list[str] = []
     for line in lines:

@@ -234,7 +234,7 @@ class TrialEnvironment:
         return self._install([requirement], ["--verbose"], watch)
 
     def distribution(self, name: str) -> metadata.Distribution | None:
-        """Return the installed package with a normalised name, or None."""
+        """Return the installed package whose normalised name is *name*; None if it is not installed."""
         installed = distributions(self.python)
         return next((package for package in installed if normalised(package.name) == name), None)
 
@@ -253,5 +253,5 @@ class TrialEnvironment:
 
 
 def _uv_variables(folder: Path) -> dict[str, str]:
-    """Return environment variables for a uv command. Its temporary files are in *folder*, because it may be killed."""
+    """Return environment variables for uv, which put its temporary files in *folder*. The caller removes the folder."""
     return scrubbed_environment() | {"TMPDIR": str(folder)}

@@ -39,7 +39,7 @@ BuildWatch = Callable[[Message], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """One problem of a package.
+    """A problem that the audit found in a package, such as a failed import.
 
     kind: GIL, NO_WHEEL, NEEDS, NOT_INSTALLABLE, IMPORT_FAILS or WARNS
     module: the imported module in which the problem appeared, or ""
@@ -167,7 +167,9 @@ class _Audit:
             for entry, why in self.resolution.failures.items()
         ]
         if not findings and not unresolved and self.resolution.packages:
-            raise BadInput("All packages are folders, which must be built before they can be imported. Add --build.")
+            raise BadInput(
+                "All packages are folders of source code, which must be built before they can be imported. Add --build."
+            )
         return [*findings, *unresolved, *self._excluded_packages()]
 
     def _install(self, packages: Sequence[ResolvedPackage], build: BuildWatch | None) -> dict[str, Message]:
@@ -228,7 +230,7 @@ class _Audit:
         return Problem(kind=NO_WHEEL, detail=detail)
 
     def _excluded_packages(self) -> list[PackageFinding]:
-        """Return findings for the entries whose markers exclude this interpreter."""
+        """Return findings for the requested packages whose environment markers exclude this interpreter."""
         named = {*self.resolution.packages, *map(name_of, self.resolution.failures)}
         marked = (name_of(entry) for entry in self.asked.entries if ";" in entry)
         return [PackageFinding(package=name) for name in marked if name not in named]

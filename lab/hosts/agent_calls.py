@@ -131,7 +131,7 @@ class AgentCalls:
         self._watching.enter_context(self._watcher.watch(pid))
 
     def _watched(self) -> dict[str, Any] | None:
-        """End a profile of the first service, and return what the profiler saw."""
+        """Stop profiling the first service, and return the profiler's results."""
         assert self._watcher
         self._watching.close()
         facts = self._watcher.facts

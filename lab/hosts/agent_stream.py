@@ -38,7 +38,7 @@ class HostLost(GilscopeError):
 
 
 class AgentStream:
-    """A command whose stdin and stdout are connected to an agent.
+    """A process, such as ssh, whose stdin and stdout are connected to the agent on a host.
 
     complaints: its stderr, with that of ssh
     """

@@ -194,7 +194,10 @@ class HostConnection:
         return self._ask(what, deadline_s, data, arguments)[0]
 
     def offset(self) -> ClockOffset:
-        """Measure the offset of the host's clock, from the shortest of PROBES round trips. Raises ChildFailed."""
+        """Measure the offset of the host's clock to the local clock, using the shortest of PROBES round trips.
+
+        Raises ChildFailed.
+        """
         trips = []
         for _ in range(PROBES):
             sent_ns = perf_counter_ns()

@@ -30,7 +30,7 @@ COMMAND_S = 900.0  # long enough to make an environment
 
 
 class HostPlace(HostConnection):
-    """A connected host on which children run; implements lab.run.process.Place.
+    """A connected host on which child processes run. Implements the protocol lab.run.process.Place.
 
     runtimes: the interpreters that were found on the host, by runtime
     before: the offset of the host's clock before a cell's windows

@@ -45,8 +45,8 @@ def kept_awake(wanted: bool = True, process_group: int | None = None) -> Iterato
             pids = [int(pid) for pid in keeper.stdout.readline().split()] if keeper.stdout else []
             if not pids:
                 raise BadInput(
-                    "KEEP_AWAKE is true, but no process could be started. End some processes, or raise the limit "
-                    "(ulimit -u)."
+                    "KEEP_AWAKE is true, but no process that keeps cores awake could be started. End some processes, "
+                    "or raise the limit (ulimit -u)."
                 )
             yield pids
         finally:

@@ -159,7 +159,7 @@ def store_reason(path: Path, reason: Message) -> None:
 
 
 def load_reason(path: Path) -> Message:
-    """Read a reason that store_reason() wrote."""
+    """Return why a build failed, read from the file *path* that store_reason() wrote."""
     return Message.from_json(json.loads(path.read_text(encoding="utf-8")))
 
 

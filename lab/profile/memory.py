@@ -96,7 +96,7 @@ def sum_heaps(contents: Iterable[str]) -> list[dict[str, int]]:
 
 
 class MemoryWatcher:
-    """A watcher that measures the memory of a process and its descendants at each of MOMENTS.
+    """A profiler that measures the memory of a process and its descendants at each of MOMENTS, such as after the load.
 
     skipped: how many of the first processes belong to gilscope rather than to the service
     facts: sizes in bytes, and numbers of processes, threads and sockets, by moment

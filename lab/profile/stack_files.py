@@ -14,7 +14,7 @@ LEAST_SHARE = 0.003  # of the samples
 
 
 def tree(samples: Samples) -> dict[str, Any]:
-    """Return the stacks of working threads as a tree for a flame graph, without nodes below LEAST_SHARE.
+    """Return stacks of non-idle threads as a flame graph tree, without nodes below LEAST_SHARE of the samples.
 
     The innermost node of each stack is the thread's state.
     """

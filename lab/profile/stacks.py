@@ -71,7 +71,7 @@ class Samples:
 
     @property
     def at_work(self) -> Counts:
-        """The samples of threads at work: all samples except the idle ones."""
+        """The number of samples of threads that were not idle, by thread state and stack."""
         return Counter({key: count for key, count in self.total.items() if key[0] in WORK})
 
 

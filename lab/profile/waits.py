@@ -59,7 +59,7 @@ class _Thread:
 
 @dataclass
 class WaitTimeline:
-    """The waits and stop-the-world pauses of all threads, built from probe hits as they arrive.
+    """A record of all threads' lock waits and stop-the-world pauses, built from probe hits as they arrive.
 
     stood_ns: how long the threads of each process were paused
     cpu: number of CPU time samples of threads that waited for a lock (True) and of other threads (False)

@@ -28,7 +28,7 @@ class Watcher(Protocol):
 
 
 class PerfWatcher(Watcher):
-    """A watcher that samples C functions and locks with linux-perf."""
+    """A profiler that samples C functions and locks with linux-perf."""
 
     facts: HotSpots | None = None
 
@@ -48,7 +48,7 @@ class PerfWatcher(Watcher):
 
 
 class LockWatcher(Watcher):
-    """A watcher that samples which locks threads wait for.
+    """A profiler that samples which locks the threads of a service wait for.
 
     executable: an interpreter on which the self-test runs first, or "" for no self-test
     """

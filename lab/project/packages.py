@@ -151,7 +151,7 @@ def _tables(value: Any) -> list[dict[str, Any]]:
 
 
 def _toml(path: Path) -> dict[str, Any]:
-    """Parse a TOML file; {} if there is no such file. Raises BadInput."""
+    """Return the parsed content of a TOML file; {} if the file does not exist. Raises BadInput."""
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

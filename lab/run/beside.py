@@ -104,7 +104,7 @@ class _Shell:
 
 
 def _failed(problem: Message, output: bytes) -> BesideFailed:
-    text = last_text(output, TAIL_BYTES) or message("nothing")
+    text = last_text(output, TAIL_BYTES) or message("(the program wrote nothing)")
     return BesideFailed("{problem} Output: {output}", problem=problem, output=text)
 
 
@@ -180,7 +180,7 @@ def _await_ready(beside: Beside, shell: _Shell, guard: Guard, output: ProcessOut
     """Wait until the program is ready. Raises BesideFailed if it ends or misses its deadline."""
     until = monotonic() + beside.start_deadline_s
     while not _is_ready(beside.ready, shell):
-        Standing(running={beside.name: (guard, output)}).expect_alive(message("before it was ready"))
+        Standing(running={beside.name: (guard, output)}).expect_alive(message("during start-up"))
         if monotonic() >= until:
             late = message(
                 "{name} was not ready within {limit_s:g} s (ready check: {ready}). Correct its command, or raise "

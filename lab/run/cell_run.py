@@ -52,7 +52,7 @@ from lab.run.slow import slow_requests, timeline_name
 from lab.run.turns import PILOT, IdleUsage, add_slices, counted_share, counted_usage, merge
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
-BEFORE_READY = message("before it was ready", code=NOT_READY)
+BEFORE_READY = message("during start-up", code=NOT_READY)
 CALLING = message("while the clients were sending requests")
 
 
@@ -266,7 +266,7 @@ class CellRun(ExitStack):
             self._idle.rest()
 
     def end(self, waits: Mapping[Any, CumulativeTime]) -> None:
-        """End the processes, check their results, and combine them.
+        """End the processes, then check and combine their results.
 
         waits: by the keys of waiting_pids, and STEAL
         """
@@ -344,7 +344,8 @@ class CellRun(ExitStack):
                 client.process.wait(END_DEADLINE_S)
         for service in self._services:
             service.end_of_file()
-        lines = self.children.await_lines(self._services, RESULT, message("at the end of the cell"), END_DEADLINE_S)
+        when = message("at the end of the measurement")
+        lines = self.children.await_lines(self._services, RESULT, when, END_DEADLINE_S)
         if self._system.hosted:  # otherwise a user's ending processes would count as load from other processes
             for service in self._services:
                 service.process.wait(END_DEADLINE_S)

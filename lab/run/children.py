@@ -166,7 +166,7 @@ def _failure(reason: Any, size_bytes: int) -> Message:
 
 
 def failed(child: Child, fault: Message) -> ChildFailed:
-    """Return the error that names *child* and its fault."""
+    """Return a ChildFailed error whose message names *child* and says what it did wrong."""
     return ChildFailed("{child} {fault}", child=child.label, fault=fault)
 
 
@@ -174,7 +174,7 @@ class Children:
     """The child processes of one cell, with a folder for their sockets. All are killed when the `with` block ends."""
 
     def __init__(self, sandbox: Sandbox, cwd: str, method: Method = METHOD) -> None:
-        """Raise BadInput if the limits of *method* cannot be enforced on this host."""
+        """Raise BadInput if the CPU and memory limits of *method* cannot be enforced on this host."""
         self.folder = mkdtemp(prefix="", dir=sandbox.folder)
         self.here: Place = LocalPlace(sandbox, cwd, self.folder)
         self._children: list[Child] = []

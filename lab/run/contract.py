@@ -233,7 +233,7 @@ def _result(line: Mapping[str, Any], child: Child, kind: type[Any], must: Sequen
 
 
 def _expect(child: Child, line: Mapping[str, Any], must: Sequence[str]) -> None:
-    """Raise ChildFailed if *line* lacks any of the keys *must*."""
+    """Raise ChildFailed if a required key (*must*) is missing from *line*."""
     if missing := [key for key in must if key not in line]:
         raise failed(child, message("did not send {keys}, which the child contract requires.", keys=", ".join(missing)))
 

@@ -80,7 +80,7 @@ class _Threads:
 
     @property
     def count(self) -> int:
-        """Return the number of threads that are watched."""
+        """Return the number of threads whose schedstat file is open."""
         return len(self._files)
 
     def close(self) -> None:

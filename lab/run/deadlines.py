@@ -25,7 +25,7 @@ def starting_s(cell_line: Mapping[str, Any]) -> float:
 
 
 def calling_s(cell: Cell, system: System, method: Method) -> float:
-    """Return how long to wait for the clients' results, in s from their release."""
+    """Return how long to wait for the clients' results after the clients are told to send, in s."""
     timed_s = FLOOR_S + method.duration_s + method.warmup.seconds
     if system.user_service:
         return timed_s + _user_service_s(cell, system.child_config["own"], counted=not method.duration_s)
@@ -34,7 +34,7 @@ def calling_s(cell: Cell, system: System, method: Method) -> float:
 
 
 def _user_service_s(cell: Cell, own: Mapping[str, Any], *, counted: bool) -> float:
-    """Return the longest time that a client of a user's service can take, in s: every answer comes at its deadline.
+    """Return how long a client of a user's service can take in s, if every answer arrives just before its deadline.
 
     counted: whether the client sends a fixed number of requests; if not, this is the time after the duration's end
     """

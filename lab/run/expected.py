@@ -48,7 +48,7 @@ def learn_expected_answers(
 
 
 def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]]:
-    """Start the service of *entry*, and return the answers to each request. Return [] if it does not start.
+    """Start the service of a plan entry, and return its answers to each request; [] if the service does not start.
 
     The first round under that arm then reports that the service does not start.
     """
@@ -64,7 +64,7 @@ def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]
 
 
 def ask_service(own: Mapping[str, Any], address: str, deadline_s: float) -> list[list[Answer]]:
-    """Send each request of the service *own* TIMES times, and return its answers: fewer if the service fails."""
+    """Send each request of *own* to its service TIMES times. Return each request's answers, except failed attempts."""
     connect, session = connector(own), session_of(own, address, 0)
     return [
         [answer for _ in range(TIMES) if (answer := _answer(connect, address, session, request, deadline_s))]

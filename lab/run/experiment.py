@@ -29,17 +29,17 @@ Enough = Callable[[Run, int], bool]
 
 
 class Progress(Protocol):
-    """A display that shows how many cells of a run are measured."""
+    """A display of a run's progress, which counts its finished measurements (cells)."""
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
         """Show that *cell* is being measured. *done* of *total* cells are finished."""
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
-        """Show that a cell is finished. *done* includes that cell."""
+        """Show that the measurement of a cell is finished. *done* counts this cell, too."""
 
 
 class RunInProgress:
-    """A run that is being measured: every result gets its fingerprints and is saved before the next cell starts.
+    """A run in progress. Each result is saved, with its fingerprints, before the next measurement starts.
 
     Raises BesideFailed if a program beside the services ends; cells that this may have spoilt are measured again.
     """
@@ -63,7 +63,7 @@ class RunInProgress:
 
     @property
     def spent_ns(self) -> int:
-        """Return the time since the start, or the continuation, of the run."""
+        """Return the time in ns since this process started or resumed the run."""
         return perf_counter_ns() - self._started_ns
 
     def measure(self, entries: Sequence[Entry], measured: Callable[[Bench], list[CellResult]]) -> list[CellResult]:
@@ -75,7 +75,7 @@ class RunInProgress:
         results = measured(self.bench)
         self.bench.beside.expect_alive(
             message(
-                "during the run. All finished cells are saved. Continue with: {program} --resume {folder}",
+                "during the run. All finished measurements are saved. Continue with: {program} --resume {folder}",
                 program=PROGRAM,
                 folder=str(self.order.folder),
             )
@@ -90,7 +90,7 @@ class RunInProgress:
         return known
 
     def measure_one_by_one(self, reason: Message) -> None:
-        """Measure the arms one after another from now on."""
+        """Measure the arms (the compared runtimes or services) one after another from now on."""
         self.bench = replace(self.bench, method=replace(self.bench.method, slices=False))
         self.run.plan |= {"method": self.bench.method.to_json(), "arm_order_reason": reason.to_json()}
 
@@ -132,7 +132,7 @@ def carry_out(under_way: RunInProgress, enough: Enough = lambda run, spent_ns: F
 
 
 def _results(entries: Sequence[Entry], block: int, under_way: RunInProgress) -> list[CellResult]:
-    """Return the results of *entries*. If they do not fit into memory together, measure them one by one."""
+    """Measure *entries* at the same time, or one by one if memory does not suffice. Return their results."""
     run = under_way.run
     skipped = {entry.arm: result for entry in entries if (result := _not_tried(entry, block, run))}
     tried = [entry for entry in entries if entry.arm not in skipped]
@@ -189,4 +189,4 @@ def _changed_meanwhile(before: Fingerprint, after: Fingerprint, run: Run) -> Mes
     states = run.fingerprints[CODE]
     changes = code_changes(states[before.code], states[after.code])
     environment = [message("the interpreter, packages or programs changed")]
-    return message("during the measurement: {changes}", changes=listed(changes or environment))
+    return message("changes were found during the measurement: {changes}", changes=listed(changes or environment))

@@ -13,7 +13,7 @@ from lab.run.children import Child
 from lab.run.instrumentation import Instrumentation
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
-WHEN = {"ready": message("when ready"), "end": message("at the end")}
+WHEN = {"ready": message("after start-up"), "end": message("at the end of the measurement")}
 MOST_JIT_BYTES = 64
 PARTS = {"gil_enabled": "GIL", "jit_enabled": "JIT"}
 
@@ -81,13 +81,13 @@ def _named(child: Child) -> list[str]:
 
 
 def jit_parts(runtime: AnyRuntime) -> dict[str, dict[str, Any]]:
-    """Return the part that reports a user's service's JIT state (core/inside/jit.py); {} if its Python has no JIT."""
+    """Return the instrumentation that reports the JIT state of a user's service; {} if its Python has no JIT."""
     own = runtime.runtime if isinstance(runtime, UserServiceRuntime) else None
     return {JIT: {}} if own and own.interpreter.has_jit else {}
 
 
 def jit_states(runtime: AnyRuntime, instruments: Sequence[Instrumentation]) -> list[bool]:
-    """Return whether the JIT of each of a user's services is on. An unknown state counts as the promised one.
+    """Return for each user's service whether its JIT is on. An unknown state counts as the one that is expected.
 
     Processes of other interpreters do not count.
     """
@@ -99,6 +99,6 @@ def jit_states(runtime: AnyRuntime, instruments: Sequence[Instrumentation]) -> l
 
 
 def add_jit_states(services: Sequence[Child], ready: Sequence[bool], end: Sequence[bool]) -> None:
-    """Add the results of jit_states(), when ready and at the end, to the results of the services."""
+    """Store in each service's result whether its JIT was on when the service was ready and at the end."""
     for service, is_on_ready, is_on_end in zip(services, ready, end, strict=False):
         service.result |= {"jit_enabled_ready": is_on_ready, "jit_enabled_end": is_on_end}

@@ -27,7 +27,7 @@ HTTP_CLIENTS = "http-clients"
 
 
 def drop_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:
-    """Return the plan without the cells that cannot be measured here, and with the reason of each.
+    """Remove measurements that are impossible here from the plan, and add the reasons. Return the new plan.
 
     This makes the environments that systems need. Reasons are packages that cannot be installed, and programs that are
     not built. `native` is dropped from the plan's runtimes if none of its programs is built.
@@ -53,7 +53,7 @@ def _why_absent(system: System, runtime: str, runtimes: Mapping[str, AnyRuntime]
 
 
 def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[Message]:
-    """Make the environments that the four systems need. Return a message for each environment that cannot be made."""
+    """Create the environments of the four built-in systems. Return a message for each one that cannot be created."""
     failures = []
     for system in built_in():
         for name, runtime in runtimes.items():
@@ -66,7 +66,7 @@ def prepare(runtimes: Mapping[str, AnyRuntime]) -> list[Message]:
 
 
 def choose_arm_order(plan: Plan) -> Plan:
-    """Return the plan with its arms' order: interleaved in slices of time if possible, else sequential with the reason.
+    """Choose whether the compared runtimes alternate in time slices or run one after another. Return the new plan.
 
     Raises BadInput if the plan asks for slices, but they are not possible.
     """
@@ -77,7 +77,7 @@ def choose_arm_order(plan: Plan) -> Plan:
 
 
 def _against_slices(plan: Plan) -> Message:
-    """Return why the plan's arms cannot take turns in slices of time; NOTHING if they can."""
+    """Return why the compared runtimes or services cannot alternate in time slices; NOTHING if they can."""
     own, is_native = plan.user_service, plan.method.client_runtime == NATIVE
     obstacles = {
         message("each client sends a fixed number of requests, because --duration is not set"): (
@@ -87,20 +87,22 @@ def _against_slices(plan: Plan) -> Message:
         message("the service has a fixed port, so only one instance can run"): bool(
             own and own.command and own.command.first_port
         ),
-        message("the client of a system cannot send in slices"): not all(
+        message("the client of a system cannot send its requests in time slices"): not all(
             system.takes_slices(native_client=is_native) for system in plan.systems.values()
         ),
         message("a search for the highest rate measures each rate separately"): bool(plan.objectives),
-        message("with --cpus, a runtime would receive new CPU quota while it waits for its slice"): bool(
+        message("with --cpus, a runtime would receive new CPU quota while it waits for its time slice"): bool(
             plan.method.limit_cpus
         ),
-        message("the plan has only one arm"): len({entry.arm for entry in plan.entries()}) < 2,
+        message("the plan measures only one arm (runtime or service)"): (
+            len({entry.arm for entry in plan.entries()}) < 2
+        ),
     }
     return next((obstacle for obstacle, is_there in obstacles.items() if is_there), NOTHING)
 
 
 def preflight(plan: Plan) -> None:
-    """Raise the limit of open files to what the plan's largest cell needs, and check the plan.
+    """Raise the limit of open files to what the plan's largest measurement needs, and check that the plan can run.
 
     Raises BadInput if the limit is too low, /proc is missing for a service by command, cores cannot be held awake, or
     no client would call some service.
@@ -128,7 +130,7 @@ def _expect_calls(plan: Plan) -> None:
 
 
 def files_needed(cell: Cell) -> int:
-    """Return how many open files *cell* needs in the orchestrator, a service or a client: the largest of the three."""
+    """Return the largest number of open files that the orchestrator, a service or a client needs for *cell*."""
     sockets = cell.num_multi_socket if "NUM_MULTI_SOCKET" in cell.reads else 1
     per_pair = cell.num_connections_per_client * (sockets if cell.client_binding == "random" else 1)
     service = sockets + cell.num_clients * per_pair

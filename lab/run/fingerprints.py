@@ -31,14 +31,14 @@ CODE_FOLDERS = ("core", "services", "clients", "systems", "experiments", "lab/us
 
 @dataclass(frozen=True, kw_only=True)
 class Fingerprint:
-    """The ids of the code and the environment with which a cell was measured (core.fingerprint)."""
+    """The ids of the code and of the environment that a measurement used (core.fingerprint)."""
 
     code: str = ""
     environment: str = ""
 
 
 class Fingerprinter:
-    """Computes ids of the code and of the environment that each cell of a plan runs with.
+    """A calculator of fingerprints for a plan's measurements: ids of the code and of the environment.
 
     table: Run.fingerprints, which holds the details of each id
     """
@@ -61,8 +61,8 @@ class Fingerprinter:
         if unknown:
             return [
                 plural(
-                    "{count} cell does not record its code and environment",
-                    "{count} cells do not record their code and environment",
+                    "{count} measurement does not record its code and environment",
+                    "{count} measurements do not record their code and environment",
                     count=unknown,
                 )
             ]
@@ -81,12 +81,12 @@ class Fingerprinter:
         return _kept(self._code, {_name(path): digest for path, digest in files.items()})
 
     def _is_built(self, system: System, name: str) -> bool:
-        """Return whether *system* uses anything that is built from native/ under this runtime."""
+        """Return whether *system* uses a program or wheel built from native/ under the runtime *name*."""
         parts = [runtime_of(role, system, self._runtimes, name, self._plan.method) for role in (SERVICE, CLIENT)]
         return bool(system.wheels) or any(isinstance(part, Native) for part in parts)
 
     def _part(self, role: str, name: str, system: System) -> dict[str, Any]:
-        """Return the details of the runtime of *role* in *system*; empty if that runtime is missing."""
+        """Return runtime details of the service or client (*role*) of *system*; {} if its runtime is missing."""
         runtime = runtime_of(role, system, self._runtimes, name, self._plan.method)
         try:
             if isinstance(runtime, Native):

@@ -56,7 +56,7 @@ class Instrumentation:
         return {FOLDER: str(self.folder), "PYTHONPATH": str(source)} if self.folder else {}
 
     def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
-        """Return {file name: content} of the files that *part* wrote: at most MOST_FILES, up to *most_bytes* each."""
+        """Return {name: content} of at most MOST_FILES files of an instrumentation part, each cut to *most_bytes*."""
         names = sorted(name for name in self._names() if (match := _NAME.fullmatch(name)) and match["part"] == part)
         contents = {name: self._content(name, most_bytes) for name in names[:MOST_FILES]}
         return {name: content for name, content in contents.items() if content is not None}
@@ -100,7 +100,7 @@ def instrumented(made: Callable[[], Instrumentation], services: int) -> Iterator
 
 
 def pid_of(name: str) -> int:
-    """Return the pid in the file name *name*: the process that wrote the file."""
+    """Parse the name of an instrumentation file, and return the pid of the process that wrote the file."""
     match = _NAME.fullmatch(name)
     assert match
     return int(match["pid"])

@@ -32,14 +32,14 @@ IN_SCOPE = "GILSCOPE_IN_SCOPE"  # the environment variable that is set after the
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceGroup:
-    """The control groups of the services of one cell, one in each hierarchy. Without limits there are none."""
+    """The control groups of one cell's services, one per cgroup hierarchy; none if no limit is set."""
 
     folders: tuple[Path, ...] = ()
     memory_bytes: int = 0
 
     @property
     def join(self) -> list[str]:
-        """Return the words to put before a command that is to run in the group."""
+        """Return the words to put before a command, so that the command runs in the control groups."""
         return ["/bin/sh", "-c", JOIN, "sh", *map(str, self.folders), "--"] if self.folders else []
 
     @property
@@ -53,7 +53,7 @@ class ServiceGroup:
 
 @contextmanager
 def service_group(method: Method, private: Path, name: str, reader: Reader = HERE) -> Iterator[ServiceGroup]:
-    """Make the control groups for the limits of *method*. At the end, kill their processes and remove them.
+    """Make control groups for the limits of *method*. At the end, kill their processes and remove the groups.
 
     private: a private folder. Its reaper removes the groups if this process is killed
     Raises BadInput if the kernel refuses.
@@ -79,7 +79,7 @@ def service_group(method: Method, private: Path, name: str, reader: Reader = HER
 
 
 def require_limits(method: Method) -> None:
-    """Raise BadInput if the limits of *method* cannot be enforced. A short process tests them.
+    """Raise BadInput if the CPU or memory limits of *method* cannot be enforced. A short test process checks this.
 
     If only systemd may make control groups here, restart this program in a scope of systemd.
     """
@@ -119,7 +119,7 @@ def _files(method: Method, controller: str, *, is_v2: bool) -> dict[str, int]:
 
 
 def _parent(reader: Reader, controller: str) -> Path:
-    """Return the group below which this program may make groups with *controller*. Raises OSError."""
+    """Return the control group in which this program may create groups with *controller*. Raises OSError."""
     missing = f"sys/fs/cgroup/{controller}"
     parent = reader.root / [*control_groups(reader, controller, "cgroup.procs"), missing][0]
     is_ours = IN_SCOPE in os.environ

@@ -19,7 +19,7 @@ MEMORY_SPARE = 1.25  # because services use more memory under load
 
 
 class NotEnoughMemory(GilscopeError):
-    """The error that the arms of a setting do not fit into memory at the same time."""
+    """The error that the compared services and their clients do not fit into memory at the same time."""
 
 
 def measure(
@@ -47,7 +47,7 @@ def measure(
 
 
 def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: int) -> list[CellResult]:
-    """Run the cells of *entries* side by side, and return their results. They are the arms of one setting.
+    """Measure all arms (runtimes or services) of one setting in alternating time slices. Return their results.
 
     The arms take turns, so clients send to one arm at a time. If an arm fails, the others go on.
     Raises NotEnoughMemory if the arms do not all fit into memory.
@@ -92,7 +92,7 @@ def _expect_memory(needed_bytes: int, arms: int) -> None:
     available_bytes = memory_available_bytes()
     if available_bytes is not None and needed_bytes * MEMORY_SPARE > available_bytes:
         raise NotEnoughMemory(
-            "{arms} arms at once need {needed_mib:.0f} MiB in addition to the first arm, "
+            "{arms} runtimes or services measured at once need {needed_mib:.0f} MiB in addition to the first one, "
             "but only {available_mib:.0f} MiB are free",
             arms=arms,
             needed_mib=needed_bytes * MEMORY_SPARE / 2**20,

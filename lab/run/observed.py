@@ -94,7 +94,7 @@ def _judged(
 
 
 def _sliced(said: Sequence[Mapping[str, Any] | None], window: TimeWindow) -> dict[str, Any]:
-    """Return the number of answers by time since the window's start; {} if a client does not report it."""
+    """Return how many answers arrived in each interval of the timed window; {} if a client does not report this."""
     if not said or not all(said):
         return {}
     sliced = merge(Slices, said)

@@ -29,7 +29,7 @@ TELLING_NS = 100_000  # time to write the release line to one client
 
 @dataclass(frozen=True, kw_only=True)
 class HostActivity:
-    """What happened on the hosts during the timed windows.
+    """The activity of the hosts during the timed windows, such as CPU steal and swapping.
 
     machines: by host name, the activity of the machine (quiet.between)
     hosts: by host name, the facts that result.json keeps
@@ -78,11 +78,11 @@ class CellPlaces:
         return WATCHERS[kind](self._sandbox, **options)
 
     def mark(self) -> None:
-        """Read each host's clock and activity counters before the first release. Raises ChildFailed."""
+        """Read each host's clock and activity counters before the clients begin to send. Raises ChildFailed."""
         self._before = quiet.snapshot(groups=self.groups)
 
     def release(self, clients: Sequence[Child], part: Slice | None = None) -> int:
-        """Release all clients, and return the time of release on the orchestrator's clock. Raises ChildFailed.
+        """Let all clients begin to send, and return the start time on the orchestrator's clock. Raises ChildFailed.
 
         On one machine they are released one after another without a pause; for a slice, at a common start time.
         part: the slice in which they send; None to send as the method says

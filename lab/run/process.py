@@ -143,7 +143,7 @@ class LocalProcess:
 
 
 class LocalPlace:
-    """This machine as a place for children."""
+    """The local machine, on which child processes are started."""
 
     name = ""
 

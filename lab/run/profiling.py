@@ -1,4 +1,4 @@
-"""Profiles a run: measures one extra cell per setting and runtime under a profiler. No figure includes such a cell."""
+"""Measures each setting and runtime once more, under a profiler. No figure includes these extra measurements."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ class NotProfiled(GilscopeError):
 
 
 def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
-    """Take every kind of profile that *order* asks for, of each cell. Return `profiles` of result.json."""
+    """Profile each cell of the plan with each profiler that *order* names. Return `profiles` of result.json."""
     bench = replace(bench, inside={})
     return [
         {
@@ -57,7 +57,7 @@ def _profile(kind: str, profiler: "CellProfiler") -> dict[str, Any]:
 
 
 class CellProfiler(NamedTuple):
-    """Measures a cell once more, under a profiler.
+    """A profiler of one cell (runtime and setting), which measures the cell once more.
 
     folder: where stacks are written for other tools
     """
@@ -112,7 +112,7 @@ class CellProfiler(NamedTuple):
         total = sum(sizes["after"][kind] for kind in memory.KINDS)
         if not total:
             raise NotProfiled("the operating system does not report the memory maps of processes")
-        taken = message("{size:.1f} MiB after the load", size=total / 2**20)
+        taken = message("{size:.1f} MiB of memory in use after the load", size=total / 2**20)
         started, answers = texts
         return {"moments": memory.merge_moments(sizes, started, memory.sum_heaps(answers)), "sentence": taken.to_json()}
 
@@ -151,10 +151,12 @@ def _known_interpreter(runtime: AnyRuntime) -> str:
     """
     python = runtime.runtime if isinstance(runtime, UserServiceRuntime) else runtime
     if not isinstance(python, Runtime):
-        raise NotProfiled("locks can be profiled only in CPython {known} that gilscope starts", known=listed(KNOWN))
+        raise NotProfiled(
+            "locks can be profiled only in services that gilscope starts with CPython {known}", known=listed(KNOWN)
+        )
     if not python.version.startswith(tuple(f"{version}." for version in KNOWN)):
         raise NotProfiled(
-            "locks can be profiled only in CPython {known}, but this is {version}",
+            "locks can be profiled only in CPython {known}, but the service runs {version}",
             known=listed(KNOWN),
             version=python.version,
         )
@@ -162,7 +164,7 @@ def _known_interpreter(runtime: AnyRuntime) -> str:
 
 
 def _write(samples: stacks.Samples, cell: Cell, folder: Path) -> None:
-    """Write the stacks in the formats of other tools. Raises BadInput if they cannot be written."""
+    """Write the stacks in folded and speedscope format. Raises BadInput if the files cannot be written."""
     name = re.sub(r"[^\w.+-]", "_", cell.cell_id)
     try:
         folder.mkdir(exist_ok=True)

@@ -59,7 +59,7 @@ class Order:
 
 
 def new_run(order: Order, seed: int | None, command: Sequence[str], missing: Mapping[str, Message]) -> Run:
-    """Return a new run without cells. Raises BadInput if its folder already holds a run."""
+    """Return a new run that has no results yet. Raises BadInput if its folder already holds a run."""
     expect_no_run(order.folder)
     now, hosts = datetime.now(UTC), {"hosts": dict(order.hosts)} if order.hosts else {}
     return Run(
@@ -108,14 +108,14 @@ def no_run_in(folder: str) -> Message:
 
 
 def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:
-    """Add to the time that *run* has spent on *what*, and save it."""
+    """Add *spent_ns* to the time that *run* has spent on *what*, and save the run."""
     run.spent_ns[what] = run.spent_ns.get(what, 0) + spent_ns
     RunFile(folder).save(run)
     (folder / COMPARISONS).unlink(missing_ok=True)  # a report may have written them from the incomplete run
 
 
 def count_unmeasured(run: Run) -> int:
-    """Return how many planned cells *run* lacks. If `until` ended the run early, only its own blocks count."""
+    """Return how many planned measurements *run* lacks. If --until ended the run, its later blocks do not count."""
     saved = SavedPlan.from_json(run.plan)
     absent: dict[tuple[str, str], Message] = {(one.system, one.runtime): one.reason for one in saved.absent}
     entries = replace(Plan.from_json(run.plan), absent=absent).entries()
@@ -142,14 +142,15 @@ def load_to_resume(folder: Path) -> Run:
 
 
 def check_same_runtimes(run: Run, runtimes: Mapping[str, AnyRuntime]) -> None:
-    """Raise BadInput if a runtime of *run* is missing now, or is another build."""
+    """Raise BadInput if a runtime of *run* is now missing, or has another version or build."""
     for name, stored in run.runtimes.items():
         here: dict[str, Any] = runtimes[name].to_json() if name in runtimes else {}
         for fact in ("version", "build"):
             if stored.get(fact) != here.get(fact):
                 raise BadInput(
                     "The run was started with {name} {fact} {stored}, which is {here} now. "
-                    "A run can only continue with the same interpreters. Reinstall the old one, or start a new run.",
+                    "A run can only continue with the same interpreters. Reinstall the old interpreter, or start a "
+                    "new run.",
                     name=name,
                     fact=fact,
                     stored=repr(stored.get(fact)),
@@ -158,13 +159,13 @@ def check_same_runtimes(run: Run, runtimes: Mapping[str, AnyRuntime]) -> None:
 
 
 def check_unchanged(run: Run, order: Order) -> None:
-    """Raise BadInput, which names the changes, if code, packages, interpreters or programs changed since *run*."""
+    """Raise BadInput with a list of changes if code, packages, interpreters or programs changed since *run*."""
     changes = Fingerprinter(order.plan, order.runtimes, run.fingerprints).changes(run)
     if changes:
         raise BadInput(
-            "Something changed since the cells of {folder} were measured: {changes}. Undo the change, start a new run, "
-            "or continue with --accept-changes. The page then marks the cells from before and after the change, and "
-            "gives no verdict across them.",
+            "Something changed since the measurements in {folder}: {changes}. Undo the change, start a new run, or "
+            "continue with --accept-changes. The report then marks the measurements before and after the change, and "
+            "gives no verdict across the change.",
             folder=str(order.folder),
             changes=listed(changes, SEMICOLON),
         )
@@ -233,7 +234,7 @@ def _holder(folder: Path) -> Message:
         line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
         shown = "".join(character for character in line if character.isprintable())[:LONGEST_COMMAND]
         words = message("pid {pid}, {command}", pid=pid, command=shown) if shown else NOTHING
-    return words or (message("pid {pid}", pid=pid) if pid else message("its pid is unknown"))
+    return words or (message("pid {pid}", pid=pid) if pid else message("the pid of the process is unknown"))
 
 
 # ---- the version of gilscope -------------------------------------------------------------------------------------

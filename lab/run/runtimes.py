@@ -74,7 +74,7 @@ class Runtime:
         return dict(system.child_config)
 
     def service_config(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the settings of a user's service that depend on its runtime: interpreter, with packages, and label.
+        """Return the settings of a user's service that depend on its runtime: the interpreter and the runtime's label.
 
         Raises EnvironmentFailed if the packages cannot be installed.
         """

@@ -40,7 +40,7 @@ LONGEST_TRACE = 16_384
 
 
 def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Callable[[], None]) -> None:
-    """Run rounds of *entries* in turn for the time of *stress*, each at least once. Call keep() after each round."""
+    """Run one stress round per entry, in turn, until the time of *stress* is over. Call keep() after each round."""
     start_s, round_s = monotonic(), min(LONGEST_ROUND_S, stress.seconds / ROUNDS)
     systems = _systems(entries, bench, stress, round_s + 2 * LATE_S)
     for number, entry in enumerate(cycle(entries)):
@@ -128,14 +128,14 @@ def _ask_for_stacks(folder: Path) -> None:
 
 
 def _texts(instruments: Sequence[Instrumentation], name: str, redactor: Redactor) -> tuple[str, ...]:
-    """Return the traces that processes wrote into files of the part *name*, shortened and without secrets."""
+    """Return the stack traces that the instrumentation *name* wrote to files, shortened and without secrets."""
     contents = [content for inside in instruments for content in inside.files(name, LONGEST_FILE).values() if content]
     texts = [group_stacks(content.decode(errors="replace")) for content in contents[:MOST_TRACES]]
     return tuple(redactor.text(text[:LONGEST_TRACE]) for text in texts)
 
 
 def group_stacks(trace: str) -> str:
-    """Group a trace of faulthandler: each stack once with its number of threads, the most frequent first."""
+    """Merge equal stacks of a faulthandler trace, and add their numbers of threads. The most frequent comes first."""
     blocks = [block.partition("\n") for block in trace.strip().split("\n\n")]
     stacks = Counter(frames for head, _, frames in blocks if _THREAD.match(head))
     others = ["\n".join(filter(None, (head, rest))) for head, _, rest in blocks if not _THREAD.match(head)]

@@ -41,7 +41,7 @@ def size_slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
 
 
 def add_slices(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Add up the results that a client sent for its slices of time.
+    """Return the sum of a client's results, of which the client sent one per time slice.
 
     CPU time and context switches are multiplied by the share of answers that count.
     """
@@ -88,7 +88,7 @@ def merge(kind: type[Any], parts: Iterable[Any]) -> dict[str, Any]:
 
 
 class IdleUsage:
-    """Measures the CPU time that processes use while their arm is idle.
+    """A meter of the CPU time that processes use while they wait for their next time slice.
 
     roots: place and pid of each started process; its descendants are included
     """
@@ -103,7 +103,7 @@ class IdleUsage:
         self._ran = [place.ran_ns(pid) for place, pid in self._roots]
 
     def wake(self) -> None:
-        """End the idle time of an arm, and add the CPU time that its threads have used since rest()."""
+        """Add the CPU time that the threads have used since rest(). Call this when the idle time of an arm ends."""
         for number, (before, (place, pid)) in enumerate(zip(self._ran, self._roots, strict=False)):
             now = place.ran_ns(pid)
             self.cpu_ns[number] += sum(max(0, ran_ns - before.get(thread, 0)) for thread, ran_ns in now.items())

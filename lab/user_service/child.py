@@ -80,7 +80,7 @@ class RunningService:
         self._since, self._waited_ns = usage_of(self._pids), sum(map(run_queue_ns, self._pids))
 
     def result(self) -> dict[str, Any]:
-        """Return what the child reports of the service at its end. Raises CommandFailed.
+        """Return the measurements of the service that this child reports at the end. Raises CommandFailed.
 
         Only the clients count the answers. CPU time and memory are included if the processes are known, and at least
         one of them has run since the start.
@@ -123,7 +123,7 @@ class StartedService(RunningService):
         self._watch.start()
 
     def result(self) -> dict[str, Any]:
-        """Check that the service gave all answers itself, and return what the child reports. Raises CommandFailed."""
+        """Check that no other process answered for the service. Return this child's report. Raises CommandFailed."""
         try:
             if line := self.command.says_foreign_loop():
                 raise CommandFailed("The service wrote: {line}. {cause}", line=line, cause=FOREIGN_LOOP)
@@ -172,7 +172,7 @@ class StartedService(RunningService):
 
 
 def _states(ready: Pythons, end: Pythons, promised: bool) -> dict[str, Any]:
-    """Return what the child reports on the GIL and the Python versions. An unknown GIL state counts as promised."""
+    """Return the GIL states and Python versions to report. *promised* takes the place of an unknown GIL state."""
     return {
         "gil_enabled_ready": promised if ready.gil_enabled is None else ready.gil_enabled,
         "gil_enabled_end": promised if end.gil_enabled is None else end.gil_enabled,
@@ -220,7 +220,7 @@ def _serve(service: RunningService) -> None:
 
 
 def give_up(failed: CommandFailed) -> NoReturn:
-    """End all descendants, write the reason to stdout, and exit."""
+    """End all descendants of this process, write the reason of the failure to stdout, and exit."""
     end_descendants()
     print(json.dumps({FAILED: failed.message.to_json()}), flush=True)
     exit_at_once(1)

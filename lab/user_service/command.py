@@ -152,7 +152,7 @@ class ServiceCommand:
         began = monotonic()
         until, state, patience_s = began + deadline_s, NOTHING, min(ASK_DEADLINE_S, deadline_s)
         while monotonic() < until:
-            self.expect_alive(message("before it accepted connections"))
+            self.expect_alive(message("before the service accepted connections"))
             state = probe(own, self.address, min(ASK_DEADLINE_S, deadline_s))
             if not state:
                 return
@@ -184,7 +184,7 @@ class ServiceCommand:
         return "\n".join(notices(self._text()))
 
     def says_foreign_loop(self) -> str:
-        """Return the line of the output that reports use of one event loop's object in another loop, or ""."""
+        """Return the output line that says that an object belongs to another event loop; "" if there is none."""
         return next((line.strip() for line in self._text().splitlines() if _FOREIGN_LOOP.search(line)), "")
 
     def stop(self, deadline_s: float = STOP_DEADLINE_S) -> None:
@@ -236,8 +236,8 @@ class ServiceCommand:
         """Return a message with the command and the end of its output."""
         output = last_text(self._output.content(), TAIL_BYTES)
         if not output:
-            return message("{line}. It wrote nothing.", line=self._line)
-        return message("{line}. It wrote: {output}", line=self._line, output=output)
+            return message("{line}. The command wrote nothing.", line=self._line)
+        return message("{line}. The command wrote: {output}", line=self._line, output=output)
 
 
 def start_command(own: Mapping[str, Any], cell: Mapping[str, Any]) -> ServiceCommand:
@@ -288,7 +288,9 @@ def probe(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
     state = _probed(own, address, deadline_s)
     if own["protocol"] != HTTP2 or state.code == DEAF or not state:
         return state
-    return message("{state}; if it speaks only HTTP/1.1, leave out --protocol http2", code=state.code, state=state)
+    return message(
+        "{state}; if the service speaks only HTTP/1.1, leave out --protocol http2", code=state.code, state=state
+    )
 
 
 def _probed(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:

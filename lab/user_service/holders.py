@@ -44,7 +44,7 @@ def pids_serving(addresses: Iterable[str]) -> list[int]:
 
 
 def is_alone(address: str, pids: Iterable[int]) -> bool:
-    """Return whether *pids* hold every listening socket of *address*. Only files of *pids* are read."""
+    """Return whether *pids* have every socket that listens at *address*. Reads files of these processes only."""
     return _sockets(address) <= {link for pid in pids for link in _links(pid).values()}
 
 
@@ -92,7 +92,7 @@ def _sockets(address: str) -> set[str]:
 
 
 def _unix_sockets(path: str, is_wanted: Callable[[list[str]], bool]) -> set[str]:
-    """Return the Unix sockets ("socket:[inode]") at *path* whose line in /proc/net/unix is_wanted() accepts."""
+    """Return the Unix sockets ("socket:[inode]") at *path*. is_wanted() selects the lines of /proc/net/unix."""
     path = os.path.realpath(path)
     return {
         f"socket:[{fields[6]}]"

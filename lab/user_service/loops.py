@@ -29,7 +29,7 @@ Serve = Callable[[argparse.Namespace, threading.Event], Coroutine[Any, Any, None
 
 
 class ListenerStub:
-    """A stand-in for a server's listener. Its loop gets connections from the accepting thread instead."""
+    """A dummy listener for a server whose event loop gets its connections from the accepting thread."""
 
     sockets = ()
 

@@ -41,7 +41,7 @@ class PortLease(NamedTuple):
 
 
 def lease(host: str, asked: int = 0) -> PortLease:
-    """Lease the port *asked*, or any free port if it is 0. Raises OSError if there is none."""
+    """Lease the port *asked*, or any free port if *asked* is 0. Raises OSError if no such port is free."""
     for port in [asked] if asked else _candidates():
         held = _lock(port)
         if held is None:
@@ -58,7 +58,7 @@ def lease(host: str, asked: int = 0) -> PortLease:
 
 
 def check_free(host: str, port: int) -> None:
-    """Raise OSError unless a socket without options can be bound to *port*. Lingering connections make it fail, too."""
+    """Raise OSError if *port* cannot be bound by a socket without options. Lingering connections prevent this, too."""
     for address in (host, ""):
         with socket.socket() as probe:
             probe.bind((address, port))
@@ -83,7 +83,7 @@ def _ephemeral() -> tuple[int, int]:
 
 
 def _lock(port: int) -> PortLease | None:
-    """Lease *port*; return None if another process has leased it. Only Linux really locks it."""
+    """Lease *port*; return None if another process has leased it. The port is locked only on Linux."""
     lease = PortLease(port, socket.socket(socket.AF_UNIX))
     try:
         if sys.platform == "linux":

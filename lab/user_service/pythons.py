@@ -26,7 +26,7 @@ def expect_proc() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Pythons:
-    """The Python versions of some processes, by label (lab.gil.probe).
+    """The labels (lab.gil.probe) of the Python versions that some processes run, and whether the GIL is on.
 
     gil_enabled: None if it is unknown
     """
@@ -36,7 +36,7 @@ class Pythons:
 
 
 def pythons_in(pids: Iterable[int], expected: str = "", *, may_ask: bool = True) -> Pythons:
-    """Return the Python versions that these processes run, and whether the GIL is on.
+    """Return the Python versions that the processes *pids* run, and whether the GIL is on.
 
     expected: label of the measured Python; if some processes run this Python, only their GIL counts
     may_ask: whether a line of Python may be run in a process (lab.gil.probe)

@@ -29,10 +29,14 @@ _NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def sentence(one: ComparedCell) -> Message:
-    """Return a sentence with the verdict on a cell, its times and the reason."""
+    """Return a sentence on a compared measurement: its verdict, its median times in both runs, and the reason."""
     seen, times = one.comparison, " -> ".join(map(time_text, one.medians_fs))
     if one.outcome == "open":
-        return message("the threshold cannot be checked ({times}): {why}.", times=times, why=one.open_why)
+        return message(
+            "whether run B is slower than allowed cannot be decided (times: {times}): {why}.",
+            times=times,
+            why=one.open_why,
+        )
     if seen.ratio is None:
         return message("{word}: {times}; {why}.", word=WORDS[seen.verdict], times=times, why=seen.why)
     ratio = number(seen.ratio, thousandths, low=seen.low, high=seen.high).text(ENGLISH)
@@ -42,7 +46,7 @@ def sentence(one: ComparedCell) -> Message:
 
 
 def annotations(cells: Sequence[ComparedCell], language: Language) -> list[str]:
-    """Return a workflow command for each cell: a notice if the cell passes the threshold, else an error."""
+    """Return a GitHub command per compared measurement: a notice if it passes the threshold, else an error."""
     lines = []
     for one in cells:
         level, kind, _ = KINDS[one.outcome]
@@ -76,7 +80,7 @@ def add_summary(page: str, environment: Mapping[str, str]) -> None:
 
 
 def junit(compared: Compared, language: Language) -> str:
-    """Return JUnit XML with a test case for each cell. The time of a test case is B's median in seconds.
+    """Return JUnit XML with a test case for each compared measurement. Its time is run B's median time per request.
 
     A test case is a failure if B is slower, and an error if the cell cannot pass or fail.
     """

@@ -63,7 +63,7 @@ class Member:
 
     @property
     def name(self) -> str:
-        """Letter and title, such as 'A: 20260801T101500-quick-3f2a'."""
+        """The letter and title of the run, such as 'A: 20260801T101500-quick-3f2a'."""
         return f"{self.letter}: {self.title}"
 
     @cached_property
@@ -74,7 +74,7 @@ class Member:
 
     @property
     def facts(self) -> Mapping[Message, Message]:
-        """The facts that may differ: surroundings, commit of gilscope, builds and packages of the runtimes."""
+        """The facts that may differ between compared runs, such as kernel, commit of gilscope, builds and packages."""
         machine, labels = self.view.run.machine, {**SURROUNDINGS, "commit": message("the commit of gilscope")}
         facts = {label: verbatim(_fact(machine.get(name))) for name, label in labels.items()}
         for runtime, known in self.view.run.runtimes.items():
@@ -93,12 +93,12 @@ class Member:
         return self.conditions == other.conditions
 
     def cells(self, groups: str) -> str:
-        """Return *groups* of cells of this run with its letter before each: 'A/3.14t-4-3.14t-1a2b3c4d'."""
+        """Return the names of *groups* of measurements, each after this run's letter: 'A/3.14t-4-3.14t-1a2b3c4d'."""
         return " ".join(f"{self.letter}/{group}" for group in groups.split())
 
 
 def times_fs(row: Row) -> dict[int, int]:
-    """Return a row's time per request by block, in femtoseconds, which are whole numbers even for short benchmarks."""
+    """Return a table row's time per request in each block, in whole femtoseconds: nanoseconds are too coarse."""
     return {
         cell.block: cell.wall_ns * FS_PER_NS // cell.answered for cell in row.good if cell.answered and cell.wall_ns
     }
@@ -161,7 +161,7 @@ def runs_section(runs: Sequence[Member]) -> Section:
 
 
 def _machine_col(head: Message, name: str) -> Col[Member]:
-    """Return the column of a fact about the machine."""
+    """Return a table column that shows a fact about the machine of each run, such as its CPU."""
     return col(head, lambda one: _fact(getattr(one.view.machine, name)))
 
 
@@ -170,7 +170,7 @@ def _fact(value: Any) -> str:
 
 
 def _value(value: Any) -> Message:
-    """Return the value of a condition as text."""
+    """Return the value of a run's condition, such as its CPU or its warm-up, as text."""
     if isinstance(value, Warmup):
         value = f"{100 * value.share:g} %" if value.share else f"{value.seconds:g} s" if value.seconds else 0
     if isinstance(value, tuple):

@@ -71,7 +71,7 @@ def _read(path: Path) -> Any:
 
 
 def _run(stored: Metadata, name: str) -> Run:
-    """Return a pyperf file as a run.
+    """Convert the JSON content of a pyperf file to a gilscope run.
 
     name: of the file
     """
@@ -110,9 +110,9 @@ def _cells(stored: Metadata) -> tuple[list[CellResult], list[Message]]:
     for benchmark in stored["benchmarks"]:
         known, processes = _metadata(benchmark, stored), [one for one in benchmark["runs"] if one.get("values")]
         system, unit = decoded(known["name"], str), known.get("unit", "second")
-        why = NOTHING if processes else message("it has no values")
+        why = NOTHING if processes else message("the benchmark has no values")
         if unit != "second":
-            why = message("it is measured in {unit}, not in seconds", unit=str(unit))
+            why = message("the benchmark is measured in {unit}, not in seconds", unit=str(unit))
         if why:
             left_out.append(message("{name}: {why}", name=system, why=why))
         elif system in cells:
@@ -130,7 +130,7 @@ def _metadata(benchmark: Metadata, file: Metadata) -> Metadata:
 
 
 def _cell(system: str, block: int, values: list[float]) -> CellResult:
-    """Return one process as one cell, because all its values share one memory layout and one hash seed.
+    """Return one process as one measurement (cell), because its values share one memory layout and one hash seed.
 
     The number of requests is so large that the shortest times still are whole nanoseconds.
     """

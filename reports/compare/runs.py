@@ -1,4 +1,4 @@
-"""Compare two saved runs cell by cell, to find out whether B is faster than A. Show the result as a forest plot."""
+"""Compare the measurements that two saved runs A and B share: whether B is faster, with a forest plot."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ Pair = tuple[Row, Row]
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedCell:
-    """A cell that both runs have, with its comparison. If the ratio of times A / B is above 1, B is faster.
+    """A measurement (cell) that runs A and B both have, compared. If the ratio of times A / B is above 1, B is faster.
 
     rows:     the cell in A and in B; their parameters differ only if --anyway allowed it
     outcome:  passed, slower or open by the threshold; every cell passes if there is no threshold
@@ -47,7 +47,7 @@ class ComparedCell:
 
     @property
     def medians_fs(self) -> list[float | None]:
-        """The median times in A and in B, in femtoseconds; None if no block is ok."""
+        """The median times per request in runs A and B, in femtoseconds; None for a run without a block that is ok."""
         return [median(times.values()) if (times := times_fs(row)) else None for row in self.rows]
 
     def to_json(self) -> dict[str, Any]:
@@ -58,7 +58,7 @@ class ComparedCell:
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """The comparison of two runs: every cell that both have, in the order of A.
+    """The comparison of two runs, A and B: every measurement (cell) that both have, in the order of run A.
 
     troubles: cells that were not used, and differences that --anyway overruled
     notes:    how to read the comparison
@@ -71,7 +71,7 @@ class Compared:
 
 
 def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float | None = None) -> Compared:
-    """Compare every cell that both of two runs have. The first run, A, is the baseline.
+    """Compare every measurement (cell) that two runs share. The first run, A, is the baseline.
 
     anyway: compare runs of different machines and methods, too. Also compare cells with different parameters, if each
             run has only one such cell of the system and arm
@@ -90,7 +90,7 @@ def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float |
         raise BadInput(_nothing_in_common(a, b))
     cells = _judged(pairs, runs, share)
     overruled = [
-        message("Compared only because of --anyway: {obstacle}.", obstacle=obstacle)
+        message("The runs are compared only because of --anyway: {obstacle}.", obstacle=obstacle)
         for obstacle in (*against, *_differing_cells(pairs, a.settings))
     ]
     unused = [line for run, used in zip(runs, zip(*pairs, strict=True), strict=True) for line in _unused(run, used)]
@@ -99,12 +99,12 @@ def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float |
 
 
 def _key(row: Row) -> tuple[str, ...]:
-    """Return the key of a cell, which is the same in every run: its setting and arm."""
+    """Return a key that identifies the same measurement in every run: its system, its parameters and its runtime."""
     return (*row.key, row.runtime)
 
 
 def _pairs(a: Sequence[Row], b: Sequence[Row], *, loose: bool) -> list[Pair]:
-    """Return pairs of cells with the same system, parameters and arm, in the order of A.
+    """Return pairs of table rows of runs A and B with the same system, parameters and runtime, in the order of A.
 
     loose: pair cells with different parameters, too, if each run has only one unpaired cell of the system and arm
     """
@@ -126,7 +126,9 @@ def _differences(a: Row, b: Row) -> Message:
     """Return the parameters that differ between two rows; NOTHING if none differ."""
     of_a, of_b = ({name: value_text(value) for name, value in row.params.items()} for row in (a, b))
     return listed(
-        message("{name} is {a} in A and {b} in B", name=name, a=of_a.get(name, "unset"), b=of_b.get(name, "unset"))
+        message(
+            "{name} is {a} in run A and {b} in run B", name=name, a=of_a.get(name, "unset"), b=of_b.get(name, "unset")
+        )
         for name in dict.fromkeys([*of_a, *of_b])
         if of_a.get(name) != of_b.get(name)
     )
@@ -150,8 +152,8 @@ def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) 
         open_why = gates.get(place) or _in_runs([NOTHING, b.trouble])
         if not open_why and min(in_a, in_b) < fewest and verdict.verdict == "inconclusive":
             open_why = message(
-                "A has {in_a} blocks and B has {in_b}; for this number of cells, `slower` needs {fewest} blocks in "
-                "each",
+                "run A has {in_a} blocks and run B has {in_b}; to compare this many measurements, the verdict `slower` "
+                "needs {fewest} blocks in each run",
                 in_a=in_a, in_b=in_b, fewest=fewest,
             )  # fmt: skip
         outcome: Outcome = "passed"
@@ -174,13 +176,13 @@ def _obstacle(row: Row) -> Message:
     if not (blocks := blocks_to_time(row.good)):
         return NOTHING
     return message(
-        "it was timed for less than {least_s:g} s in total (use --blocks {blocks}, or a longer --duration)",
+        "the measured time is less than {least_s:g} s in total (use --blocks {blocks}, or a longer --duration)",
         least_s=LEAST_TIMED_NS / 1e9, blocks=blocks,
     )  # fmt: skip
 
 
 def _cell_names(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Message]) -> Message:
-    """Return the names of cells, such as 'System 4, NUM_MULTI_SOCKET 5 (3.11, 3.14t)' with all arms of a cell."""
+    """Return the settings of table rows with their runtimes, such as 'System 4, NUM_MULTI_SOCKET 5 (3.11, 3.14t)'."""
     cells = []
     for alike in groups(rows):
         cell, arms = name(alike[0].system, alike[0].params), ", ".join(row.runtime for row in alike)
@@ -189,30 +191,33 @@ def _cell_names(rows: Iterable[Row], name: Callable[[str, Mapping[str, Any]], Me
 
 
 def _nothing_in_common(a: Member, b: Member) -> Message:
-    """Return the error for two runs that have no cell in common: the reason, and what to do."""
+    """Return the error for two runs that have no measurement in common: the reason, and what to do."""
     unlike = _differing_cells(_pairs(a.timed, b.timed, loose=True), a.settings)
     if unlike:
         return message(
-            "{a} (A) and {b} (B) have no cell in common: {unlike}. Measure the same cells in both, or compare them "
-            "with --anyway.",
+            "{a} (A) and {b} (B) have no measurement in common: {unlike}. Measure the same settings in both runs, or "
+            "compare the runs with --anyway.",
             a=a.title, b=b.title, unlike=unlike[0],
         )  # fmt: skip
     return message(
-        "{a} (A) and {b} (B) have no cell in common: A has {in_a}; B has {in_b}. Measure the same cells in both.",
+        "{a} (A) and {b} (B) have no measurement in common: A has {in_a}; B has {in_b}. Measure the same settings in "
+        "both runs.",
         a=a.title, b=b.title, in_a=_first_cells(a), in_b=_first_cells(b),
     )  # fmt: skip
 
 
 def _first_cells(run: Member) -> Message:
-    """Return the first SHOWN_CELLS cells of a run, and the number of other cells."""
+    """Return the names of the first SHOWN_CELLS measurements of a run, and the number of further measurements."""
     cells, more = _cell_names(run.timed[:SHOWN_CELLS], run.settings.where) or NONE, len(run.timed) - SHOWN_CELLS
     if more <= 0:
         return cells
-    return plural("{cells} and {count} more", "{cells} and {count} more", count=more, cells=cells)
+    return plural(
+        "{cells} and {count} more measurement", "{cells} and {count} more measurements", count=more, cells=cells
+    )
 
 
 def _differing_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:
-    """Return the differing parameters of pairs: 'NUM_CLIENTS is 2 in A and 4 in B for System 1 (3.11, 3.14)'."""
+    """Return how paired rows differ: 'NUM_CLIENTS is 2 in run A and 4 in run B for System 1 (3.11, 3.14)'."""
     return [
         message(
             "{unlike} for {cells}",
@@ -225,34 +230,36 @@ def _differing_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]
 
 
 def _unused(run: Member, used: Sequence[Row]) -> Iterator[Message]:
-    """Yield the cells that only *run* has, and the cells that failed.
+    """Yield sentences on the measurements that only *run* has, and on those that failed or are damaged.
 
     used: the rows that were compared
     """
     keys, name = set(map(_key, used)), run.settings.where
     if alone := _cell_names([row for row in run.timed if _key(row) not in keys], name):
-        yield message("Only run {run} has these cells, so they are not compared: {cells}.", run=run.letter, cells=alone)
+        yield message(
+            "Only run {run} has these measurements, so they are not compared: {cells}.", run=run.letter, cells=alone
+        )
     failed = [row for row in run.timed if row.trouble]
     troubles = [message("{cell}: {trouble}", cell=_cell_names([row], name), trouble=row.trouble) for row in failed]
     for what in (*troubles, *run.view.run.damaged):
-        yield message("Not used from run {run}: {what}.", run=run.letter, what=what)
+        yield message("This result of run {run} is not used: {what}.", run=run.letter, what=what)
 
 
 def _readings(runs: Sequence[Member], cells: Sequence[ComparedCell]) -> list[Message]:
-    """Return how to read the comparison: the times, the number of blocks, and the direction of the ratio."""
+    """Return sentences that explain the comparison: the times, the number of blocks, and the direction of the ratio."""
     plans = [run.view.plan for run in runs]
     # A pyperf file that gilscope wrote has this sentence as its description.
     times = {PER_REQUEST if one.name != PYPERF else verbatim(one.description) or PER_PROCESS: None for one in plans}
     blocks = dict.fromkeys(_blocks([len(times_fs(one.rows[side])) for one in cells]) for side in range(len(runs)))
-    medians = message("The times of A and B are medians of {blocks}.", blocks=listed(blocks, last=AND))
+    medians = message("The times of runs A and B are medians of {blocks}.", blocks=listed(blocks, last=AND))
     ratio = message("Ratio: time of A / time of B, with its 95 % interval. Above 1, B is faster. Below 1, B is slower.")
     judged = sum(one.comparison.verdict != "invalid" for one in cells)
-    adjusted = [plural("p is adjusted for {count} cell.", "p is adjusted for {count} cells.", count=judged)]
+    adjusted = [plural("p is adjusted for {count} comparison.", "p is adjusted for {count} comparisons.", count=judged)]
     return [*times, medians, ratio, *(adjusted if judged > 1 else [])]
 
 
 def _blocks(counts: Sequence[int]) -> Message:
-    """Return a number of blocks as text, or the range of several numbers."""
+    """Return the number of blocks as text, or its range if it varies, such as '6 to 8 blocks'."""
     if min(counts) == max(counts):
         return plural("{count} block", "{count} blocks", count=counts[0])
     return message("{least} to {most} blocks", least=min(counts), most=max(counts))
@@ -270,7 +277,7 @@ def time_text(time_fs: float | None) -> str:
 
 
 def document(compared: Compared) -> Document:
-    """Return the document of a comparison: the runs, and every cell that both have."""
+    """Return the report of a comparison: the two runs, and every measurement that both have."""
     about = tuple(message("{letter}: {name}", letter=run.letter, name=run.title) for run in compared.runs)
     seen = [one.comparison for one in compared.cells]
     whys = dict.fromkeys(one.why for one in seen if one.verdict in ("inconclusive", "invalid"))
@@ -285,7 +292,7 @@ def document(compared: Compared) -> Document:
 
 
 def _table(compared: Compared) -> Table:
-    """Return a table with a line for each cell, grouped by setting. The last column is the reason."""
+    """Return a table with a line for each compared measurement, grouped by setting. The last column has the reason."""
 
     def head(one: ComparedCell) -> Message:
         return compared.runs[0].settings.name(one.comparison.system, one.comparison.params)

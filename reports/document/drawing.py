@@ -1,4 +1,4 @@
-"""The model of plots: panels with axes and curves of lines, marks and bars."""
+"""Types that describe plots: a panel has two axes and some curves, and a curve has a line, marks and bars."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ COUNT = 8  # styles of arms
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A point of a plot.
+    """A point of a plot, with its tooltip and its error bars along x and y.
 
     tip: its tooltip
     low, high: its interval along y
@@ -28,7 +28,7 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """A bar of a plot from *start* to *end* along x, at *y*. By default, bars at distance 1 do not touch.
+    """A horizontal bar of a plot from x = *start* to x = *end*. By default, bars whose *y* differs by 1 do not touch.
 
     text: text beside the plot, at the height of the bar
     """
@@ -45,7 +45,7 @@ class Span:
 
 @dataclass(frozen=True, kw_only=True)
 class Curve:
-    """The data of one arm in a plot: a line, marks and bars.
+    """The line, marks and bars that a plot shows for one compared runtime or service (arm).
 
     look: the index of the arm's style, see render.panels
     """
@@ -74,7 +74,7 @@ class Axis:
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
-    """One plot of a figure.
+    """One plot of a figure: its title, axes and curves, and an optional reference line.
 
     across, up: its axes
     level: a reference line at this y, or at this x if *upright*

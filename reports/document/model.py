@@ -20,7 +20,7 @@ Form = Callable[[float], str]
 
 @dataclass(frozen=True, kw_only=True)
 class Traced(Message):
-    """A message, or an argument of a message, together with the measured cells that it comes from."""
+    """A message, or an argument of a message, with the names of the measurements (cells) that its value comes from."""
 
     cells: str = ""
     figure: str = ""
@@ -29,14 +29,14 @@ class Traced(Message):
 
 
 def traced(words: Message | str, cells: str, figure: str = "") -> Message:
-    """Return *words* as Traced, with the measured cells that they come from; unchanged if *cells* is empty."""
+    """Return *words* with a reference to the measurements in *cells*; unchanged if *cells* is empty."""
     text = verbatim(words) if isinstance(words, str) else words
     return Traced(**{**vars(text), "cells": cells, "figure": figure}) if cells else text
 
 
 @dataclass(frozen=True, kw_only=True)
 class Figure:
-    """A figure of panels, which matplotlib draws for the page and for plots/.
+    """A figure of one or more plots (panels), drawn by matplotlib for the HTML page and for files in plots/.
 
     key: its id and file name
 
@@ -94,7 +94,7 @@ class Strip:
 
 @dataclass(frozen=True, kw_only=True)
 class Datum:
-    """One cell of a table: words, a number with its interval, or a strip.
+    """One cell of a table, which shows words, a number with its interval, or a small drawing (Strip).
 
     form:     formats the number as text; low, high: its interval
     is_range: whether low and high are minimum and maximum of a few blocks, not an interval
@@ -122,7 +122,7 @@ class Datum:
     anchor: str = ""
 
     def text(self, language: Language) -> str:
-        """Return the text of the table cell in *language*; empty for a strip."""
+        """Return the text of the table cell in *language*; empty if the cell shows a drawing (strip)."""
         if self.form is None:
             return language.text(self.words) if self.words else ""
         if self.value is None:
@@ -139,7 +139,7 @@ def interval(value: float, low: float, high: float, form: Form, *, is_range: boo
 
 
 def bounds(low: float, high: float, form: Form, *, is_range: bool = False) -> str:
-    """Return an interval as text: '[1.26, 1.37]', or '(1.26 - 1.37)' for the range of a few blocks."""
+    """Return an interval as text: '[1.26, 1.37]', or '(1.26 - 1.37)' for the minimum and maximum of a few blocks."""
     return f"({form(low)} - {form(high)})" if is_range else f"[{form(low)}, {form(high)}]"
 
 
@@ -173,7 +173,7 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Lines of a table that belong together.
+    """A group of lines in a table, which are shown under a common title.
 
     head: the title above them; may be empty
     """
@@ -184,7 +184,7 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """A table of a report. The first datum of a line is the head of the line.
+    """A table of a report. The first table cell (Datum) of each line is the heading of the line.
 
     name:    its name, also for a screen reader; titled: whether the name stands above the table
     kind:    CSS class; key: id on the page; caption: text below the table
@@ -215,7 +215,7 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A section of a report, rendered in this order: answer, sentences, figures, tables, flames, parts, texts, notes.
+    """A section of a report, shown as answer, sentences, figures, tables, flame graphs, subsections, raw texts, notes.
 
     key:      its id on the page
     answer:   sentences in large type; notes: explanations in small type; texts: preformatted text
@@ -244,7 +244,7 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """A document for a renderer: title, lines about it, sections and foot.
+    """A document for a renderer: title, introductory lines, sections and footer.
 
     name: title of the browser's tab
 
@@ -260,7 +260,7 @@ class Document:
 
     @property
     def has_flames(self) -> bool:
-        """Whether a section has a flame graph."""
+        """Whether any section of the document has a flame graph."""
         return any(section.flames for section in self.sections)
 
 
@@ -285,14 +285,14 @@ def estimated(of: Estimate | None, form: Form, cells: str = "", figure: str = ""
 
 
 def arm(name: str, look: int | None, cells: str = "") -> Datum:
-    """Return a table cell (Datum) that shows an arm's name with its marker, and links to the arm's measured cells."""
+    """Return a table cell (Datum) with a runtime's (arm's) name and marker, linked to the runtime's measurements."""
     return Datum(words=verbatim(name), look=look, cells=cells, leads=bool(cells), state="runtime")
 
 
 def plain_table(
     name: Message, heads: Iterable[Message], lines: Any, numbers: Iterable[Message] = (), **more: Any
 ) -> Table:
-    """Return a table without groups.
+    """Return a table whose lines are not divided into groups.
 
     lines: words or data
     numbers: heads of columns of numbers, which come last

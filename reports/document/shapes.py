@@ -16,7 +16,7 @@ CellValue = Datum | Message | str | float | Estimate | None
 
 @dataclass(frozen=True)
 class Col(Generic[Item]):
-    """A column of a table, with the function that makes the column's table cell from the item of a line."""
+    """A column of a table, with the function that makes a table cell from the object (item) shown in a line."""
 
     column: Column
     datum: Callable[[Item], Datum]
@@ -30,7 +30,7 @@ def col(
     figure: str = "",
     **more: Any,
 ) -> Col[Item]:
-    """Return a column of a table: of numbers if *form* is given, else of words.
+    """Return a table column, which shows numbers if *form* is given, else words.
 
     read:   returns the value of an item (number, Estimate, words or Datum); None is shown as '-'
     cells:  returns the groups of cells from which the value comes; figure: the name of their figure
@@ -53,7 +53,7 @@ def col(
 def arm_col(
     name: Callable[[Item], str], looks: Mapping[str, int], cells: Callable[[Item], str] = lambda item: ""
 ) -> Col[Item]:
-    """Return a column of arm names with their markers, which link to the arm's cells.
+    """Return a column of runtime names (arms) with markers. Each name links to the measurements of the runtime.
 
     looks: as in View.looks
     """
@@ -90,7 +90,7 @@ class Spot:
 
 
 def line(name: str | Message, look: int, spots: Iterable[Spot], form: Form) -> Curve:
-    """Return the curve of a line chart: a line through the medians, and a mark for each block."""
+    """Return the curve of a line chart: a line through the median of each spot, and a mark for each block's value."""
     spots = tuple(spots)
     return Curve(
         name=name,
@@ -105,7 +105,7 @@ def line(name: str | Message, look: int, spots: Iterable[Spot], form: Form) -> C
 
 
 def arm_lines(spots: Iterable[tuple[str, Spot]], looks: Mapping[str, int], form: Form) -> tuple[Curve, ...]:
-    """Return a curve for each arm: a line that joins the arm's spots in the order of their places.
+    """Return a curve for each runtime or service (arm): a line through its points, ordered by position on the axis.
 
     spots: (arm, spot)
     """
@@ -118,7 +118,7 @@ def arm_lines(spots: Iterable[tuple[str, Spot]], looks: Mapping[str, int], form:
 
 
 def bar(look: int, spot: Spot, form: Form) -> Curve:
-    """Return the curve of a bar chart: a bar to the median, and a mark for each block."""
+    """Return one bar of a bar chart as a curve: a bar from 0 to the median, and a mark for each block's value."""
     middle = median(spot.values)
     marks = (Mark(x=value, y=spot.place, tip=tip(spot.name, form(value)), cells=spot.cells) for value in spot.values)
     span = Span(

@@ -11,7 +11,7 @@ from core.messages import Message
 
 @dataclass(frozen=True, kw_only=True)
 class Exported:
-    """The result of an export.
+    """The result of an export: the files that were written, and what was not exported.
 
     paths: the written files
     left_out: a line for each part that was not exported

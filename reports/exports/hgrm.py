@@ -1,4 +1,4 @@
-"""Export of latencies as percentile files of HdrHistogram (.hgrm): one file for each row of the table.
+"""Export of latencies as percentile files of HdrHistogram (.hgrm): one file for each row of the results table.
 
 HdrHistogram's plotters open these files. Source of the format and the steps: HdrHistogram (G. Tene),
 AbstractHistogram.outputPercentileDistribution and PercentileIterator, with 5 ticks per half distance to 100 %.
@@ -24,7 +24,7 @@ HEAD = f"{'Value':>12} {'Percentile':>14} {'TotalCount':>10} {'1/(1-Percentile)'
 
 
 def export(view: View, to: Path) -> Exported:
-    """Write a file for each row that has latencies into the folder *to*, with all blocks together, in us.
+    """Write a file into the folder *to* for each table row with latencies. It merges the blocks and has values in us.
 
     A file is named after system, varying parameters and runtime.
     Raises BadInput if the run has no latencies or a file cannot be written.
@@ -65,7 +65,7 @@ def distribution(latency: Histogram) -> str:
 
 
 def steps(latency: Histogram) -> Iterator[tuple[int, float, int]]:
-    """Yield (value in ns, share of the requests, number of requests up to the value) for each listed share, up to 1.
+    """Yield (latency in ns, share of the requests, number of requests up to that latency) for rising shares up to 1.
 
     The value is the largest that its bucket covers, so the number counts all requests up to the value.
     """

@@ -1,4 +1,4 @@
-"""Export of the cells of a run as one Parquet file, which pandas, polars, DuckDB, Spark and R open."""
+"""Export of a run's measurements (cells) as one Parquet file, which pandas, polars, DuckDB, Spark and R open."""
 
 import json
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _NUMBERS = {one.name for one in FIGURES}
 
 
 def export(view: View, to: Path) -> Exported:
-    """Write the cells of a run to a Parquet file, with facts of the run as JSON in the file's metadata.
+    """Write a run's measurements (cells) to a Parquet file, with facts of the run as JSON in the file's metadata.
 
     to: a folder, in which cells.parquet is written, or NAME.parquet
     Raises BadInput if the run has no cells or the file cannot be written.
@@ -30,7 +30,8 @@ def export(view: View, to: Path) -> Exported:
     run, lines = view.run, cell_lines(view.run)
     if not lines:
         raise BadInput(
-            "Run {run} has no cells to export. Continue the run with --resume, or choose another run.", run=run.run_id
+            "Run {run} has no measurements to export. Continue the run with --resume, or choose another run.",
+            run=run.run_id,
         )
     table = pa.table({name: _column(name, [line[name] for line in lines]) for name in lines[0]})
     facts = {f"gilscope.{name}": json.dumps(getattr(run, name)) for name in _FACTS}
@@ -40,7 +41,7 @@ def export(view: View, to: Path) -> Exported:
 
 
 def _column(name: str, values: Sequence[Any]) -> "pa.Array":
-    """Return the values of a column as an Arrow array. If all are None, figures are integers and others strings."""
+    """Return the values of a column as an Arrow array. If all are None, its type is int64 for a figure, else string."""
     kinds = {type(value) for value in values if value is not None}
     if not kinds:
         return pa.array(values, pa.int64() if name in _NUMBERS else pa.string())

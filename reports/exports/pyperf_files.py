@@ -110,7 +110,7 @@ def _one_line(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _name(row: Row) -> str:
-    """Return a benchmark's name: the system and the parameters without default values. It is the same in every run."""
+    """Return a benchmark's name, the same in every run: the system, and the parameters that differ from defaults."""
     system = f"system {row.system}" if row.system.isdigit() else row.system
     chosen = []
     for name, value in row.params.items():

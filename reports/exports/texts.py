@@ -1,4 +1,4 @@
-"""Exports of a run as CSV, as Markdown, and as JSON with figures. cells.csv has raw integers of every cell."""
+"""Exports of a run as CSV, as Markdown, and as JSON with figures. cells.csv has raw integers of each measurement."""
 
 import io
 import re
@@ -87,7 +87,7 @@ _IDENTITY = ("cell_id", "block", "system", "runtime", "arm")
 
 
 def cells_sheet(run: Run) -> str:
-    """Return cells.csv: one line per cell, in the order in which cells ran. Durations are in ns; empty is unknown."""
+    """Return the content of cells.csv: a line per measurement, oldest first. Times are in ns; empty means unknown."""
     names = parameter_names(cell.params for cell in run.cells)
     return _sheet(
         {**line, **_params(cell.params, names)} for cell, line in zip(run.cells, cell_lines(run), strict=True)
@@ -95,7 +95,7 @@ def cells_sheet(run: Run) -> str:
 
 
 def cell_lines(run: Run) -> list[dict[str, Any]]:
-    """Return the lines of cells.csv as dictionaries of numbers, booleans and texts; None if unknown or not applicable.
+    """Return the lines of cells.csv as dictionaries. A value is None if it is unknown or does not apply.
 
     NUM_MAX_CONNS is also None if there is no limit.
     """
@@ -114,7 +114,7 @@ def cell_lines(run: Run) -> list[dict[str, Any]]:
 
 
 def rows_sheet(all_rows: Sequence[Row]) -> str:
-    """Return table.csv: one line per row of the table, with all parameters."""
+    """Return the content of table.csv: one line per row of the results table, with all parameters."""
     names = parameter_names(row.params for row in all_rows)
     return _sheet(
         {

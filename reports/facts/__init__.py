@@ -1,1 +1,1 @@
-"""Facts of a saved run: numbers, rows and comparisons, from which topics make tables, plots and sentences."""
+"""Facts of a saved run, such as figures and comparisons, from which reports.topics makes tables, plots and text."""

@@ -35,7 +35,7 @@ INTERPRETERS = ("[python", "[libpython")
 
 
 class Rule(NamedTuple):
-    """A rule that gives advice.
+    """A rule that gives a piece of advice if a fact about a run meets its condition.
 
     about: the type of fact that the rule looks at
     holds: returns whether the advice applies to a fact
@@ -78,8 +78,8 @@ RULES = (
         SlowRelease,
         _is_always,
         message(
-            "The cause may be this patch release of CPython, not free threading. Patch releases differ in which "
-            "operations stop all threads. Measure the previous patch release, too."
+            "The cause of the slowdown may be this patch release of CPython, not free threading. Patch releases differ "
+            "in which operations stop all threads. Measure the previous patch release, too."
         ),
         FUNCTIONS,
     ),
@@ -97,7 +97,10 @@ RULES = (
         "queue",
         LockWait,
         lambda fact: fact.owner in QUEUES,
-        message("If the container passes work from thread to thread, use a queue instead, such as queue.SimpleQueue."),
+        message(
+            "If the contended container passes work from thread to thread, replace the container with a queue, such as "
+            "queue.SimpleQueue."
+        ),
         f"{LIBRARY}/queue.html",
     ),
     Rule(
@@ -125,8 +128,8 @@ RULES = (
         LockWait,
         lambda fact: fact.owner.startswith("[") and not fact.owner.startswith(INTERPRETERS),
         message(
-            "The mutex belongs to an extension module, so only the authors of the extension can split it. Report this "
-            "line to them."
+            "The contended mutex belongs to an extension module, so only the authors of the extension can split the "
+            "mutex. Report the line that waits for the mutex to the authors."
         ),
         f"{GUIDE}/porting-extensions/",
     ),
@@ -147,7 +150,7 @@ RULES = (
         lambda fact: not _decorates(fact),
         message(
             "On a free-threaded build, setting a function's name, docstring, defaults or code stops all threads. If "
-            "this line does so, or calls code that does so, move that code to start-up."
+            "the line that causes the pauses does so, or calls code that does so, move that code to start-up."
         ),
         FUNCTIONS,
     ),
@@ -212,8 +215,8 @@ RULES = (
         Stressed,
         lambda fact: fact.kind == "crash" and fact.only_without_gil,
         message(
-            "A crash comes from an extension module or from CPython. Run the service on a build with ThreadSanitizer, "
-            "which names the two conflicting accesses."
+            "A crash that occurs only without the GIL comes from an extension module or from CPython. Run the service "
+            "on a build with ThreadSanitizer, which names the two conflicting accesses."
         ),
         f"{GUIDE}/thread_sanitizer/",
     ),

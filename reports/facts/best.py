@@ -27,7 +27,7 @@ SHAPE = ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE")
 
 @dataclass(frozen=True, kw_only=True)
 class Best:
-    """The best row of a runtime: the least time per request in even blocks, among all rows that do the same *work*.
+    """The best service of a runtime: the table row with the least time per request in even blocks, for one *work*.
 
     of: the number of rows among which it was chosen
     """
@@ -38,7 +38,7 @@ class Best:
 
     @property
     def setting(self) -> Setting:
-        """The setting of the best row."""
+        """The setting of the best service: its system and its parameters."""
         return setting_key(self.row.system, self.row.params)
 
     @property
@@ -48,7 +48,7 @@ class Best:
 
 
 def bests(run: Run, rows: Sequence[Row]) -> list[Best]:
-    """Return the best service of each runtime, for each work that several services with our frame protocol do.
+    """Return the best service of each runtime, for each workload that several services with the frame protocol serve.
 
     Empty if the plan has too few blocks to judge them.
     """
@@ -78,7 +78,7 @@ def _picking_ns(row: Row) -> float:
 
 
 def best_pairs(run: Run, chosen: Sequence[Best]) -> list[Pair]:
-    """Return the pairs to compare: for each workload, the best service of a runtime and that of the last runtime."""
+    """Return pairs for each workload: the best service of a runtime, and the best service of the last runtime."""
     by_work: dict[str, dict[str, Best]] = {}
     for best in chosen:
         by_work.setdefault(json.dumps(best.work), {})[best.row.runtime] = best

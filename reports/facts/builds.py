@@ -41,7 +41,7 @@ def build_facts(facts: Mapping[str, Any]) -> Facts:
 
 
 def known(facts: Mapping[str, Any], labels: Mapping[str, Message]) -> dict[Message, Message]:
-    """Return the facts' values by label, with "unknown" for a missing value.
+    """Return the value of each fact by its label in *labels*, with "unknown" for a missing value.
 
     labels: the label of each fact's key
     """
@@ -84,7 +84,7 @@ def packages(facts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def service_version(run: Run, row: Row) -> str:
-    """Return the versions behind a row's service: `uvloop 0.23.0, CPython 3.14.7` or `libuv 1.44.2`; `-` if unknown.
+    """Return a service's software with versions: `uvloop 0.23.0, CPython 3.14.7` or `libuv 1.44.2`; `-` if unknown.
 
     For a native program these are its libraries and its Java, or its own version if it names no libraries.
     """
@@ -100,7 +100,7 @@ def service_version(run: Run, row: Row) -> str:
 
 
 def client_version(row: Row) -> str:
-    """Return the version of a row's load generator; `-` if unknown."""
+    """Return the version of the load generator that a table row was measured with; `-` if unknown."""
     return _program(row, "clients").get("version") or ABSENT
 
 

@@ -1,4 +1,4 @@
-"""The capacity of each arm: the highest rate at which its service meets the objectives.
+"""The capacity of each arm (a runtime): the highest request rate at which its service meets the objectives.
 
 A search measures one probe of each arm in turn. With several topologies, the first probes select the best topology of
 each arm. Later probes measure only that topology, and only they determine the capacity.
@@ -45,7 +45,7 @@ LAG_SHARE = 0.25  # a load generator that is later than this share of the limit 
 
 @dataclass(frozen=True, kw_only=True)
 class Probed:
-    """A measured probe: a cell at one rate, judged by the objective that it exceeds most.
+    """A measured probe: a measurement at one request rate, judged by the objective that it meets worst.
 
     rate: requests/s. excess and allowed: see Probe in reports.statistics.capacity
     is_limited: whether the probe fails while the load generator itself was late. It then says nothing of the service
@@ -126,9 +126,9 @@ class Capacity:
         """Return why the capacity cannot be searched. Return NOTHING if it can."""
         failed = [cell for cell in self.cells if not cell.clients]
         if len(failed) >= MOST_FAILED:
-            return failed[-1].reason or message("its processes failed")
+            return failed[-1].reason or message("the measured processes failed")
         if any(not cell.params[RATE] and cell.clients and not cell.answered for cell in self.cells):
-            return message("the closed loop had no answers")
+            return message("the closed-loop measurement got no answers")
         return NOTHING
 
     @cached_property
@@ -158,7 +158,7 @@ class Capacity:
 
     @property
     def nearest(self) -> Probed | None:
-        """Return the probe nearest to the capacity: the fastest that passes, up to the upper end of its interval."""
+        """Return the passing probe with the highest rate that is not above the upper end of the capacity's interval."""
         most = self.crossing.high if self.crossing else float("inf")
         passing = [one for one in self.probes if one.probe.passes and one.rate <= most]
         return max(passing, key=lambda one: one.rate, default=None)
@@ -178,7 +178,7 @@ class Ratio:
 
 
 def capacities(run: Run) -> list[Capacity]:
-    """Return the capacity of each arm at each setting. With several topologies, return the best of each arm."""
+    """Return the capacity of each runtime at each setting, or of only its best topology if the search selects one."""
     found = candidates(run)
     if not SavedPlan.from_json(run.plan).picks:
         return found
@@ -187,7 +187,7 @@ def capacities(run: Run) -> list[Capacity]:
 
 
 def candidates(run: Run) -> list[Capacity]:
-    """Return the capacity of each arm at each setting, in the plan's order. With several topologies, return all.
+    """Return the capacity of each runtime at each setting, in the plan's order, with all topologies to select from.
 
     Topologies that are clearly worse than the best are left out.
     """
@@ -206,7 +206,7 @@ def candidates(run: Run) -> list[Capacity]:
 
 
 def wanted(run: Run) -> list[Wanted]:
-    """Return the next probe of each arm whose search has not ended."""
+    """Return the next probe for each runtime whose search for the capacity has not ended."""
     plan = SavedPlan.from_json(run.plan)
     picking = [one for one in candidates(run) if one.wanted]
     asked = [one for one in capacities(run) if one.wanted] if plan.picks else []
@@ -226,7 +226,7 @@ def _best(some: Sequence[Capacity]) -> Capacity:
 
 
 def _is_hopeless(one: Capacity, found: Sequence[Capacity]) -> bool:
-    """Return whether another topology of the arm is so much better that the search for *one* can end."""
+    """Return whether another topology of the same runtime is so much better that *one* need not be searched further."""
     others = [other for other in found if other.arm == one.arm and other is not one]
     if not others or not all(other.closed_rate or other.reason for other in (*others, one)):
         return False
@@ -236,7 +236,7 @@ def _is_hopeless(one: Capacity, found: Sequence[Capacity]) -> bool:
 
 
 def _judged(best: Capacity, run: Run) -> Capacity:
-    """Return the best topology of an arm with only the probes that did not select it, so that luck cannot favour it."""
+    """Return a runtime's best topology without the probes that selected it, because these favour lucky topologies."""
     own = (setting_key(best.system, best.params), best.arm)
     closed = [cell for cell in best.cells if cell.probe == CLOSED]
     later = [cell for cell in run.cells if cell.probe in (SCAN, SEARCH, CONFIRM) and _place(cell) == own]
@@ -249,7 +249,7 @@ def _place(cell: CellResult) -> tuple[Any, str]:
 
 
 def ratios(run: Run, found: Sequence[Capacity]) -> list[Ratio]:
-    """Return the ratios of the capacities of neighbouring arms, setting by setting.
+    """Return the ratios of the capacities of each two compared runtimes, separately for each setting.
 
     The intervals behind the verdicts are corrected for the number of ratios (Bonferroni).
     If the search selected the best topology of each arm, arms with different topologies are compared.

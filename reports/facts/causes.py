@@ -33,7 +33,7 @@ class Bound:
 
     @property
     def little(self) -> str:
-        """The gain of throughput as text if it is too small to explain a ratio; else empty."""
+        """The possible throughput gain as text, if the gains are too small to explain a ratio; else empty."""
         known = [one for one in (self.throughput, self.p99) if one]
         is_little = all(most(one) < LEAST_GAIN for one in known)
         return estimate(self.throughput, percent) if self.throughput and is_little else ""
@@ -64,7 +64,7 @@ class CostlyFact(Fact):
 
 @dataclass(frozen=True, kw_only=True)
 class Collecting(CostlyFact):
-    """Garbage collections of a service.
+    """A finding about the garbage collections of a service.
 
     share: of the time of the service's processes
 
@@ -77,7 +77,7 @@ class Collecting(CostlyFact):
 
 @dataclass(frozen=True, kw_only=True)
 class LockWait(CostlyFact):
-    """Threads that wait for a contended lock at a line of code.
+    """A finding that threads wait for a contended lock at a line of code.
 
     share: of request time, or of threads' working time
 
@@ -94,7 +94,7 @@ class LockWait(CostlyFact):
 
 @dataclass(frozen=True, kw_only=True)
 class Stops(CostlyFact):
-    """Stop-the-world pauses that a line of code causes.
+    """A finding that a line of code causes stop-the-world pauses.
 
     share: of request time
     function: contains the line
@@ -107,7 +107,7 @@ class Stops(CostlyFact):
 
 @dataclass(frozen=True, kw_only=True)
 class SharedCounts(CostlyFact):
-    """Reference counts that several threads change.
+    """A finding that several threads change the same reference counts.
 
     share: a lower bound of their share of CPU time
     """
@@ -151,7 +151,7 @@ def bound(row: Row | None, run: Run, share: float, burnt: float | None, p99: Est
 
 
 def row_of(rows: Iterable[Row], profile: Mapping[str, Any]) -> Row | None:
-    """Return the row of the profiled arm; None if the arm was not measured."""
+    """Return the table row of the system, parameters and runtime that were profiled; None if they were not measured."""
     arm = profile["system"], profile["params"], profile["runtime"]
     return next((row for row in rows if (row.system, row.params, row.runtime) == arm), None)
 

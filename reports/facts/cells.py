@@ -1,4 +1,4 @@
-"""An index of a run's cells by setting, arm and block. Rows, groups of rows and series are views of it. Pure."""
+"""An index of a run's measurements (cells) by setting, runtime and block, with table rows as views of it. Pure."""
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ def setting_key(system: str, params: Mapping[str, Value]) -> Key:
 
 @dataclass(frozen=True, kw_only=True)
 class Row(SavedRow):
-    """The cells of one row of the plan under one arm, in all blocks.
+    """A row of the results table: the measurements (cells) of one setting under one runtime (arm), in all blocks.
 
     cells:   the measured cells, in the order in which they ran
     planned: the number of blocks in the plan
@@ -57,17 +57,17 @@ class Row(SavedRow):
 
     @cached_property
     def key(self) -> Key:
-        """The key of the row's setting."""
+        """The key that identifies the row's setting: its system and its parameters."""
         return setting_key(self.system, self.params)
 
     @property
     def good(self) -> list[CellResult]:
-        """The cells that are ok. All figures of the row come from these cells only."""
+        """The row's measurements (cells) that are ok. All figures of the row come only from these measurements."""
         return [cell for cell in self.cells if cell.status == "ok"]
 
     @property
     def bad(self) -> list[CellResult]:
-        """The cells that failed or are invalid."""
+        """The row's measurements (cells) that failed or are invalid."""
         return [cell for cell in self.cells if cell.status != "ok"]
 
     @property
@@ -100,25 +100,25 @@ class Row(SavedRow):
 
     @cached_property
     def figures(self) -> Figures | None:
-        """The figures by name; None if no cell is ok or no cell had clients."""
+        """The row's figures by name; None if no measurement (cell) of the row is ok and had clients."""
         return figures_of(self.good, self.latency)
 
     @cached_property
     def ratio(self) -> float | None:
-        """The row's throughput divided by that of *first*, in the blocks that both have."""
+        """The row's throughput divided by the first runtime's, over the blocks that both have; None if unknown."""
         good = (cell for cell in self.first if cell.status == "ok")
         logarithm = paired_effect(request_ns(good), request_ns(self.good)) if self.figures else None
         return logarithm.ratio.value if logarithm else None
 
     @property
     def columns(self) -> Figures:
-        """The values of ROW_COLUMNS by name, and all other figures."""
+        """All figures of the row by name, including the columns of the results table (ROW_COLUMNS)."""
         return {**(self.figures or {}), "ratio_to_first_runtime": self.ratio, "blocks_ok": len(self.good)}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """Rows of one system that have a cell that is ok, ordered by arm.
+    """A series of table rows of one system, ordered by runtime (arm). Each row has a measurement that is ok.
 
     params: the parameters they have in common
     """
@@ -148,7 +148,7 @@ class Series:
 
 
 class Cells:
-    """An index of the cells of *run*, as the run was when the index was made.
+    """An index of the measurements (cells) that *run* had when the index was made.
 
     arms:     the runtimes that are present, then arms with other names; every table and plot has this order
     settings: the settings by key, in the plan's order; then settings of cells that the plan does not have
@@ -167,12 +167,12 @@ class Cells:
             self._blocks.setdefault((key, cell.arm), {})[cell.block] = cell
 
     def blocks(self, key: Key, arm: str) -> Mapping[int, CellResult]:
-        """Return the cells of a setting under *arm*, by block, in the order in which they ran."""
+        """Return the measurements (cells) of a setting under *arm* by block number, in the order in which they ran."""
         return self._blocks.get((key, arm), {})
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """The rows of all settings, measured or not. Rows of the same system are together."""
+        """The table rows of all settings, including settings that were not measured. Rows of a system are together."""
         systems, here = list(dict.fromkeys(system for system, _ in self.settings)), runtimes(self.run)
         made = []
         for key in sorted(self.settings, key=lambda key: systems.index(key[0])):
@@ -186,7 +186,7 @@ class Cells:
         return tuple(made)
 
     def series(self, along: Sequence[str]) -> list[Series]:
-        """Return one Series for each combination of the parameters other than *along*.
+        """Return one Series for each combination of values of the parameters that *along* does not name.
 
         Rows that lack a parameter of *along*, or have no cell that is ok, are left out.
         """
@@ -237,7 +237,7 @@ def by_system(all_rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
 
 
 def alike(all_rows: Sequence[Row]) -> list[Sequence[Row]]:
-    """Return the rows in parts with comparable completion times: all rows, or those of a system, or of a setting."""
+    """Split the rows into groups with comparable completion times: all rows, or the rows per system or per setting."""
     if has_same_work(all_rows):
         return [all_rows]
     return [part for _, rows in by_system(all_rows) for part in ([rows] if has_same_work(rows) else groups(rows))]
@@ -279,7 +279,7 @@ def memory_bytes(processes: Sequence[Mapping[str, Any]]) -> int | None:
 
 
 def first_reason(cells: Iterable[CellResult]) -> Message:
-    """Return the first reason of cells that are not ok, and the number of other reasons."""
+    """Return the first reason why measurements (cells) failed or are invalid, and the number of further reasons."""
     first, *others = reasons(cells)
     if not others:
         return first
@@ -292,7 +292,7 @@ def first_reason(cells: Iterable[CellResult]) -> Message:
 
 
 def reasons(cells: Iterable[CellResult]) -> list[Message]:
-    """Return the reasons of cells that are not ok, each once, shortened to the first and the last line."""
+    """Return each reason why measurements (cells) failed or are invalid, shortened to its first and last line."""
     return list(dict.fromkeys(_short(cell.reason) or NO_REASON for cell in cells))
 
 

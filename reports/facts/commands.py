@@ -23,13 +23,13 @@ def command_line(run: Run, *without: str) -> str:
 
 
 def repeat_command(run: Run) -> str:
-    """Return the command line that measures the same cells again in the same order."""
+    """Return the command line that repeats the run's measurements in the same order."""
     command = command_line(run)
     return command if " --seed" in command else f"{command} --seed {run.seed}"
 
 
 def resume_command(run: Run) -> str:
-    """Return the command line that continues the run in its folder: that of --out, or the default folder."""
+    """Return the command line that continues the run in the folder that --out named, or in the default folder."""
     words = [word for argument in run.command for word in argument.split("=", 1)]
     folder = words[words.index("--out") + 1] if "--out" in words[:-1] else f"{RUNS_FOLDER}/{run.run_id}"
     return shlex.join([*PROGRAM.split(), "--resume", folder])

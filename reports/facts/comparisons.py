@@ -1,4 +1,4 @@
-"""The comparisons of a run with verdicts: every step at every setting, and for all settings together. Pure."""
+"""The comparisons between the runtimes of a run, with verdicts: at every setting, and over all settings. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,7 +39,7 @@ AT_RATE = message(
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison(Verdict):
-    """A comparison of two arms as result.json keeps it: the verdict, and what supports or limits it.
+    """A comparison of two arms (runtimes or services) as result.json has it: the verdict, its evidence and its limits.
 
     system:       the system, or 'all' for a comparison over all settings
     blocks:       the number of blocks that have both arms
@@ -91,7 +91,7 @@ class Comparison(Verdict):
 
     @property
     def label(self) -> Message:
-        """The step and its arms as text: 'GIL: 3.14t+gil → 3.14t'."""
+        """The compared difference and the two runtimes as text: 'GIL: 3.14t+gil → 3.14t'."""
         return message(
             "{step}: {denominator} → {numerator}",
             step=NAMES[self.step], denominator=self.denominator, numerator=self.numerator,
@@ -100,7 +100,8 @@ class Comparison(Verdict):
     @property
     def limits(self) -> list[Message]:
         """The limits of the comparison: confounds, busy clients, a machine that was not quiet."""
-        confound = message("other differences between the two sides: {confounds}", confounds=listed(self.confounds))
+        joint = listed(self.confounds)
+        confound = message("the two measurements also differ in other ways: {confounds}", confounds=joint)
         return [*([confound] if self.confounds else []), *self.notes]
 
     @classmethod
@@ -110,7 +111,7 @@ class Comparison(Verdict):
 
 
 def compare(run: Run) -> list[Comparison]:
-    """Return all comparisons of a run: first A/A, which is a family of its own, then the steps between runtimes."""
+    """Return all comparisons of a run: first A/A, whose p values are adjusted separately, then those of runtimes."""
     made = pairs(run)
     again, family = ([pair for pair in made if (pair.step.name == "aa") is same] for same in (True, False))
     same = _judged(run, again)
@@ -119,14 +120,14 @@ def compare(run: Run) -> list[Comparison]:
 
 
 def compare_bests(run: Run, chosen: Sequence[Best]) -> list[Comparison]:
-    """Return the comparisons between the best services of the runtimes, which are a family of their own."""
+    """Return the comparisons between the best services of the runtimes. Their p values are adjusted separately."""
     family = best_pairs(run, chosen)
     again = [pair for pair in pairs(run) if pair.step.name == "aa"] if family and run.plan.get("aa") else []
     return _steps(run, family, _judged(run, again))
 
 
 def _steps(run: Run, family: Sequence[Pair], same: Sequence[tuple[Pair, Verdict]]) -> list[Comparison]:
-    """Return a comparison for each pair of *family*. All are invalid if the arms of an A/A pair in *same* differ."""
+    """Return a comparison for each pair of *family*. All are invalid if an A/A pair in *same* shows a difference."""
     differs = next((pair.step.denominator for pair, aa in same if aa.verdict in ("faster", "slower")), "")
     timed = {place: pair for place, pair in enumerate(family) if is_judged(run, pair) and not _blocks_to_time(pair)}
     found, floors = tails(timed, **_method(run)), _floors(same)
@@ -147,7 +148,7 @@ def is_anytime(run: Run) -> bool:
 
 
 def is_judged(run: Run, pair: Pair) -> bool:
-    """Return whether the plan asks for a verdict on the step of *pair*. A/A and best against best always get one.
+    """Return whether the plan asks for a verdict on *pair*. A/A pairs and pairs of best services always get a verdict.
 
     If the available runtimes allow none of the steps that the plan names, all steps get a verdict.
     """
@@ -156,7 +157,7 @@ def is_judged(run: Run, pair: Pair) -> bool:
 
 
 def _judged(run: Run, family: Sequence[Pair], differs: str = "") -> list[tuple[Pair, Verdict]]:
-    """Return each pair with its verdict. Steps that the plan does not judge are not part of the family.
+    """Return each pair with its verdict. Pairs that the plan does not judge do not affect the p values of other pairs.
 
     differs: the arm whose A/A comparison shows a difference; empty if none does
     """
@@ -172,22 +173,25 @@ def _judged(run: Run, family: Sequence[Pair], differs: str = "") -> list[tuple[P
 
 
 def _withheld(run: Run, pair: Pair, verdict: Verdict, differs: str) -> Verdict:
-    """Withdraw *verdict* if the step is not judged, an arm was timed too briefly, or an A/A comparison differs."""
+    """Withdraw *verdict* if the plan does not judge *pair*, an arm was timed too briefly, or an A/A pair differs."""
     if verdict.verdict == "invalid":
         return verdict
     needed = _blocks_to_time(pair)
     if not is_judged(run, pair):
-        why = message("the plan asks for no verdict on this step (--judged-steps)")
+        why = message("the plan asks for no verdict on this comparison (--judged-steps)")
         verdict = replace(verdict, verdict="unjudged", p=None, why=why, obstacle=NOTHING, blocks_needed=None)
     elif needed:
         why = message(
-            "one arm was timed for less than {least_s:g} s in total: use --blocks {blocks} or a longer --duration",
+            "one of the two compared measurements was timed for less than {least_s:g} s in total: use --blocks "
+            "{blocks} or a longer --duration",
             code=SHORT, least_s=LEAST_TIMED_NS / 1e9, blocks=needed,
         )  # fmt: skip
         most = max(needed, verdict.blocks_needed or 0)
         verdict = replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=most)
     if differs:
-        why = message("A/A: two measurements of {arm} differ, so the difference at this step may be noise", arm=differs)
+        why = message(
+            "A/A: two measurements of {arm} differ, so the difference in this comparison may be noise", arm=differs
+        )
         verdict = replace(verdict, verdict="invalid", why=why, obstacle=why, blocks_needed=None)
     return verdict
 
@@ -198,7 +202,7 @@ def _blocks_to_time(pair: Pair) -> int:
 
 
 def _floors(same: Sequence[tuple[Pair, Verdict]]) -> dict[Setting, float]:
-    """Return how far the interval of each A/A comparison reaches from 1, as a share, by setting."""
+    """Return each setting's noise floor: how far the interval of its A/A comparison extends from 1, as a share."""
     return {
         pair.setting: max(verdict.high, 1 / verdict.low) - 1
         for pair, verdict in same
@@ -252,19 +256,19 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
 
 
 def _far_slower(pair: Pair) -> Iterator[Message]:
-    """Yield how many cells of each arm are much slower than the arm's median cell."""
+    """Yield a note for each runtime or service that has measurements much slower than its median measurement."""
     for arm, count in zip((pair.step.denominator, pair.step.numerator), pair.far_slower.values(), strict=True):
         if count:
             yield plural(
-                "{count} cell of {arm} took over 25 % more time per request than the median cell of {arm}",
-                "{count} cells of {arm} took over 25 % more time per request than the median cell of {arm}",
+                "{count} measurement of {arm} took over 25 % more time per request than the median of {arm}",
+                "{count} measurements of {arm} took over 25 % more time per request than the median of {arm}",
                 count=count,
                 arm=arm,
             )
 
 
 def widest(run: Run) -> float:
-    """Return the width of the widest interval of the steps, as a share of its ratio.
+    """Return the width of the widest interval of a comparison of runtimes, as a share of the comparison's ratio.
 
     Infinite if a step cannot have a verdict yet, because it has no interval or too few blocks for a small enough p,
     or if nothing is compared. Invalid comparisons do not count, because more blocks would not help; 0 if all are
@@ -284,13 +288,13 @@ def widest(run: Run) -> float:
 
 
 def is_decided(run: Run) -> bool:
-    """Return whether every step has a verdict or is invalid. False if there are no steps."""
+    """Return whether every comparison has a verdict or is invalid. Return False if there are no comparisons."""
     words = [comparison.verdict for comparison in _claims(run)]
     return bool(words) and "inconclusive" not in words
 
 
 def _claims(run: Run) -> list[Comparison]:
-    """Return the comparisons of all judged steps, without A/A."""
+    """Return the comparisons for which the plan asks for a verdict, without A/A comparisons."""
     return [one for one in compare(run) if one.step != "aa" and one.verdict != "unjudged"]
 
 
@@ -300,12 +304,12 @@ def confounds_of(compared: Sequence[Comparison]) -> list[Message]:
 
 
 def answering(compared: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons that the run's verdict is about: for all settings together, or for the only one."""
+    """Return the comparisons that decide the run's verdict: those over all settings, or else all of *compared*."""
     return [comparison for comparison in compared if comparison.system == OVER_ALL] or list(compared)
 
 
 def from_first_to_last(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons of the last runtime with the first: step whole, or the only step of two runtimes."""
+    """Return the comparisons of the last runtime with the first at each setting, or all if no step is `whole`."""
     of_settings = [one for one in comparisons if one.system != OVER_ALL and one.step != "aa"]
     return [one for one in of_settings if one.step == "whole"] or of_settings
 

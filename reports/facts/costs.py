@@ -12,7 +12,7 @@ from reports.facts.figures import Reader, cpu_ns, median_of
 
 @dataclass(frozen=True)
 class Cost:
-    """A cost: microseconds or context switches per request, or the memory of all processes of a side.
+    """A cost: microseconds or context switches per request, or the memory of all service or all client processes.
 
     name: the name in the page's data-figure attributes
     head: the head of its column
@@ -28,7 +28,7 @@ class Cost:
     form: Form = tenths
 
     def of(self, cells: Sequence[CellResult]) -> float | None:
-        """Return the median over the cells for which the cost is known; None if there are none."""
+        """Return the cost's median over the measurements (cells) where it is known; None if it is unknown in all."""
         return median_of(self.read, cells)
 
 
@@ -48,7 +48,7 @@ def _counted(side: str, key: str) -> Reader:
 
 
 def _calc_us(cell: CellResult) -> float | None:
-    """Return the time of the calc loop per request, in us, as the handlers measured it."""
+    """Return the time per request in the handler's calculation loop, in us, as the handlers measured it."""
     return cell.calc_ns / cell.answered / 1e3 if cell.calc_ns and cell.answered else None
 
 
@@ -57,7 +57,7 @@ def _waiting_us(cell: CellResult) -> float | None:
     return cell.waiting["mean_ns"] / 1e3 if cell.waiting else None
 
 
-CALC = Cost("calc", message("calc"), _calc_us, message("the calc loop"))
+CALC = Cost("calc", message("calc"), _calc_us, message("the handlers' calculation loop"))
 USER = Cost("service_user", message("user"), _counted("services", "cpu_user_ns"), message("the service's user time"))
 KERNEL = Cost(
     "service_system", message("kernel"), _counted("services", "cpu_system_ns"), message("the service's kernel time")
@@ -87,7 +87,7 @@ MORE = (
 
 
 def saturation(cell: CellResult, cores: int) -> float | None:
-    """Return the share of their available cores that the clients of a cell used; None if unknown.
+    """Return the share of the cores available to clients that the clients used in a measurement; None if unknown.
 
     Clients without a GIL can use all *cores*. Each client process with a GIL can use one core.
     """

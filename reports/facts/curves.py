@@ -13,7 +13,7 @@ POINTS_PER_NINE = 60
 
 
 def curve(latency: Histogram) -> list[tuple[float, float]]:
-    """Return points (place, latency in us), from the fastest request to the highest percentile that is reliable.
+    """Return points (1 / share of slower requests, latency in us) up to the highest percentile that is reliable.
 
     A percentile is reliable if at least SLOWER_REQUESTS requests are slower: p999 needs 10,000 requests.
     """
@@ -48,7 +48,7 @@ def percentiles(latency: Histogram) -> list[tuple[float, float]]:
 
 
 def percentile_ns(latency: Histogram, place: float) -> int | None:
-    """Return the latency at a place of the curve, in ns; None if there are too few requests."""
+    """Return the latency in ns at *place*, where 2 is 50 % and 100 is 99 %; None if there are too few requests."""
     return latency.quantile(1 - 1 / place) if place <= latency.count / SLOWER_REQUESTS else None
 
 

@@ -31,7 +31,7 @@ PARTS = 4  # into which a cell is divided to estimate its noise
 
 
 def _interval(seen: Estimate, name: str = "ratio", moved: float = 0.0) -> dict[str, float | None]:
-    """Return an estimate of a logarithm as JSON.
+    """Convert an estimate of a logarithm to one of the value itself, with its interval, as JSON.
 
     moved: added to its value; the interval is widened to hold the sum
     """
@@ -44,7 +44,7 @@ def _interval(seen: Estimate, name: str = "ratio", moved: float = 0.0) -> dict[s
 
 
 def factors(pair: Pair) -> dict[str, Any]:
-    """Return the two factors whose product is the ratio, for both sides together and for `service` and `client`.
+    """Return the two factors whose product is the throughput ratio, for all processes, for services and for clients.
 
     cores_used:      ratio of the cores in use
     cpu_per_request: inverted ratio of CPU time per request; above 1, a request takes less CPU time
@@ -73,7 +73,7 @@ def _cpu_ns(kinds: Sequence[str], cell: CellResult) -> float | None:
 
 
 def capacity(pair: Pair, run: Run) -> dict[str, Any]:
-    """Return the capacity of each arm's services without the clients: requests_per_s and cores, and their ratio.
+    """Return how many requests/s each arm's services could serve without clients, their cores, and the arms' ratio.
 
     measured: True if native clients on cores of their own were not the bottleneck; capacity is then the throughput.
         Else capacity is an estimate: the requests that the services' cores could serve at the measured CPU time per
@@ -153,7 +153,7 @@ def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Any]]
 
 
 def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
-    """Return how many answers each complete slice of each of *cells* has, as an array, and the slices' width in s.
+    """Return the number of answers in each complete time slice of each measurement, and the slices' width in s.
 
     None if a cell has no slices, slices of another width, or fewer than 8 complete slices.
     """
@@ -169,7 +169,7 @@ def whole_slices(cells: Sequence[CellResult]) -> tuple[Floats, float] | None:
 
 
 def noise(pair: Pair) -> dict[str, float]:
-    """Return how noisy the ratio of a step is at one setting, with the keys of class Noise.
+    """Return the noise of the throughput ratio of *pair* at one setting, as the fields of class Noise.
 
     Empty if there are too few blocks or slices, or if requests came at a RATE.
     """

@@ -1,4 +1,4 @@
-"""Declarations of the figures of a cell and of a row. Tables, CSV, Parquet and the documentation use them.
+"""Declarations of the figures of a measurement (cell) and of a table row, which tables, CSV and Parquet show.
 
 To add a figure, add an entry to FIGURES. CPU time per request is always divided by the answered requests.
 """
@@ -39,13 +39,13 @@ class Shown:
 
     @property
     def column(self) -> Column:
-        """The figure's column in the table of rows."""
+        """The figure's column in the results table."""
         return Column(head=self.head, is_number=True, brief=self.brief, over=self.over, rank=self.rank or 0)
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A number that can be read from each cell.
+    """A figure: a number that can be read from each measurement (cell).
 
     name:    the name with its unit, which is also the column's name in cells.csv and cells.parquet
     meaning: one line for docs/report.md
@@ -73,7 +73,7 @@ class Figure:
         return next((unit for end, unit in UNITS.items() if self.name.endswith(end)), "")
 
     def of_row(self, good: Sequence[CellResult], latency: Mapping[str, int]) -> float | None:
-        """Return the value of this figure for a row.
+        """Return the value of this figure for a row of the results table.
 
         good:    the row's cells that are ok
         latency: the latency histogram of all their requests, as JSON
@@ -87,18 +87,18 @@ class Figure:
 
 
 def median_of(read: Reader, cells: Iterable[CellResult]) -> float | None:
-    """Return the median of what *read* returns for the cells; None if that is None for all of them."""
+    """Return the median of the values that *read* returns for *cells*; None if *read* returns None for all of them."""
     known = [value for cell in cells if (value := read(cell)) is not None]
     return median(known) if known else None
 
 
 def completion_ns(cell: CellResult) -> int | None:
-    """Return the median over the clients of the time from release to the last answer, in ns."""
+    """Return the time in ns from a client's start signal to its last answer, the median over the clients."""
     return round(median(client["completion_ns"] for client in cell.clients)) if cell.clients else None
 
 
 def requests_per_s(cell: CellResult) -> float:
-    """Return the answered requests per second, from the first release to the last answer; 0 if not timed."""
+    """Return the answered requests per second, from the first client's start to the last answer; 0 if not timed."""
     return cell.answered * 1e9 / cell.wall_ns if cell.wall_ns else 0.0
 
 
@@ -257,7 +257,7 @@ ROW_COLUMNS = {
 
 
 def figures_of(good: Sequence[CellResult], latency: Histogram) -> Figures | None:
-    """Return the figures of a row by name; None if none of its cells had clients.
+    """Return the figures of a table row by name; None if no measurement (cell) of the row had clients.
 
     good: its cells that are ok
     """

@@ -30,7 +30,9 @@ def gate(cells: Sequence[CellResult]) -> Message:
         return message("{arm} in block {block}: {reason}", arm=invalid[0].arm, block=invalid[0].block, reason=reason)
     if failed:
         reason = reasons(failed)[0]
-        return message("{count} of {all} cells failed: {reason}", count=len(failed), all=len(cells), reason=reason)
+        return message(
+            "{count} of {all} measurements failed: {reason}", count=len(failed), all=len(cells), reason=reason
+        )
     return mixed(cells)
 
 
@@ -138,6 +140,6 @@ def not_quiet(cells: Sequence[CellResult], disturbed: Sequence[CellResult]) -> M
     """Return a note that says how many of *cells* were disturbed, and by what."""
     kinds = dict.fromkeys(DISTURBANCES.get(one.code, one) for cell in disturbed for one in _otherwise(cell))
     return message(
-        "the machine was not quiet in {count} of {all} cells: {kinds}",
+        "the machine was not quiet in {count} of {all} measurements: {kinds}",
         count=len(disturbed), all=len(cells), kinds=listed(kinds),
     )  # fmt: skip

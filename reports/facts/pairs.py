@@ -156,7 +156,7 @@ def pairs(run: Run) -> list[Pair]:
 
 
 def _cells(run: Run) -> dict[Setting, dict[str, dict[int, CellResult]]]:
-    """Return the cells that had clients, by setting, arm and block; settings are in the plan's order."""
+    """Return the measurements (cells) with clients, by setting, arm and block; settings are in the plan's order."""
     group = group_name(run) if addresses(run) else ""
     found: dict[Setting, dict[str, dict[int, CellResult]]] = {
         setting_key(group or row["system"], row["params"]): {} for row in run.plan["rows"]

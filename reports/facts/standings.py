@@ -31,7 +31,7 @@ class Standing:
 
     @property
     def rate(self) -> float:
-        """The contestant's requests/s, the median over its blocks."""
+        """The requests/s of the ranked system, the median over its blocks."""
         return rate(self.row)
 
     @property
@@ -108,7 +108,7 @@ def _setting_names(rows: Sequence[Row]) -> list[str]:
 
 
 def _name(row: Row, group: Sequence[Row], titles: Mapping[str, str], about: Message) -> Message:
-    """Return a contestant's name: the system's title, the parameters in which its rows differ, and its runtime.
+    """Return a ranked system's name: its title, the parameters in which its rows differ, and its runtime.
 
     The runtime is left out for native programs and if *about* is not empty.
     """

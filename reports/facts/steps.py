@@ -38,7 +38,7 @@ ON, OFF, MISSING = message("on"), message("off"), message("missing")
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """A comparison of two arms: the numerator's throughput is divided by the denominator's.
+    """A step: a comparison of two runtimes that divides the numerator's throughput by the denominator's.
 
     causes:  those of version, patch, build, lock and jit in which the two arms differ
     between: runtimes that lead from the denominator to the numerator, with one cause at a time

@@ -136,7 +136,7 @@ class Claim:
 
     @property
     def cells(self) -> tuple[CellResult, ...]:
-        """The cells of the three combinations of processes and threads that are compared."""
+        """The measurements (cells) of the three combinations of processes and threads that are compared."""
         return (*self.threaded.cells, *self.one.cells, *self.many.cells)
 
     @property
@@ -244,7 +244,7 @@ def _taken_bytes(place: MeasuredShape) -> dict[int, int]:
 
 
 def crossings(claimed: Sequence[Claim]) -> list[list[Claim]]:
-    """Return groups of claims that differ only in the load, in ascending order of load. Single claims are left out."""
+    """Return groups of two or more comparisons (claims) that differ only in the load, in ascending order of load."""
     swept = (claim for claim in claimed if claim.over_many and claim.load != NO_LOAD)
     groups = grouped(swept, lambda claim: (claim.label, claim.threaded.arm))
     return [group for group in groups.values() if len(group) > 1]

@@ -24,7 +24,7 @@ def group(cell: CellResult) -> str:
 
 
 def line_id(cell: CellResult) -> str:
-    """Return the id of a cell's line in the table of cells."""
+    """Return the HTML id of a measurement's line in the page's table of all measurements (cells)."""
     return f"cell-{group(cell)}-{cell.block}"
 
 
@@ -49,7 +49,7 @@ def together(groups: Iterable[str]) -> str:
 
 
 class Traces:
-    """An index that finds the cells from which a comparison was made."""
+    """An index that finds the measurements (cells) from which a comparison was computed."""
 
     def __init__(self, run: Run, rows: Sequence[Row]) -> None:
         self._groups = {(row.key, row.runtime): of_row(row) for row in rows}

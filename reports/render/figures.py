@@ -178,7 +178,7 @@ def _drawn(figures: Sequence[Figure], language: Language) -> dict[str, Drawn]:
 
 
 def main() -> None:
-    """Draw the figures that class Drawings sends on stdin. Exit if stdin is empty, because the parent has ended."""
+    """Draw the figures that the parent process sends on stdin. Exit if stdin is empty, because the parent has ended."""
     if asked := sys.stdin.buffer.read():
         figures, name = pickle.loads(asked)
         drawn = _drawn(figures, language(name))

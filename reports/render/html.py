@@ -1,4 +1,4 @@
-"""Render a document as one self-contained HTML page. The templates work for every topic."""
+"""Render a document as one self-contained HTML page. The templates do not depend on what a section is about."""
 
 import re
 from collections.abc import Callable
@@ -94,7 +94,7 @@ class _Words:
         return self.language.text(words)
 
     def linked(self, words: Message) -> Markup:
-        """Return a message as mark-up, in which parts that come from cells are links to these cells."""
+        """Return a message as mark-up whose measured values are links to the measurements (cells) they come from."""
         return _links(self._linking.text(words), is_linked=self._has_cells)
 
     def cell(self, datum: Datum, tag: str, column: Column | None = None, more: str = "") -> Markup:

@@ -56,7 +56,7 @@ class ArmStyle:
 
 
 def arm_style(place: int) -> ArmStyle:
-    """Return the style of the arm at *place* in the order of arms."""
+    """Return the colour, marker, dashes and hatching for the runtime or service (arm) with index *place*."""
     sign = place + place // COUNT
     return ArmStyle(
         colour=COLOURS[f"r{place % COUNT}"],
@@ -79,7 +79,7 @@ def style() -> Iterator[None]:
 
 @cache
 def chinese_fonts() -> list[str]:
-    """Return the installed fonts among CHINESE, which contain Chinese characters."""
+    """Return those fonts in CHINESE, a list of fonts with Chinese characters, that are installed."""
     return [name for name in CHINESE if name in get_font_names()]
 
 

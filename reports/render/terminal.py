@@ -25,7 +25,7 @@ STYLES = {"faster": "green", "slower": "red", "failed": "red", "trouble": "red",
 
 
 def print_section(section: Section, console: Console, language: Language) -> None:
-    """Print the sentences and tables that a section has for a terminal."""
+    """Print those sentences and tables of a section that are meant for a terminal."""
     for part in section.terminal:
         if isinstance(part, Table):
             print_table(part, console, language)

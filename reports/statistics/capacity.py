@@ -1,4 +1,4 @@
-"""Estimate the highest rate that meets an objective from probes at several rates, and choose the next rate. Pure.
+"""Estimate the highest request rate at which a service meets an objective, and choose the next rate to probe. Pure.
 
 The excess of a probe is the share of its requests that miss the objective, divided by the share that may miss it. With
 p99<50ms, 1 % of the requests may miss it. The share is unbiased even in a short probe; a percentile is not. The

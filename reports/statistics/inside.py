@@ -64,7 +64,7 @@ def noise_of(parts: Floats, seconds: float) -> Noise:
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """A design of a run: the length of its cells in *seconds* and the number of *blocks*.
+    """A design of a run: the length of each measurement (cell) in *seconds*, and the number of *blocks*.
 
     spent_s: its total time
     """

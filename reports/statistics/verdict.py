@@ -55,7 +55,7 @@ POWER = 0.8
 MOST_BLOCKS = 1000
 MOST_FEW, MOST_DOZENS = 11, 99
 FEW, DOZENS, HUNDREDS = message("a few"), message("dozens"), message("hundreds")
-NO_BLOCK = message("no block measured both arms")
+NO_BLOCK = message("no block has both of the compared measurements")
 NONE: Mapping[Any, Any] = {}
 
 
@@ -108,7 +108,7 @@ class Verdict:
     blocks_needed: int | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields as JSON for result.json."""
+        """Return the fields of the verdict as JSON for result.json."""
         return {name: _json(value) for name, value in vars(self).items()}
 
 
@@ -123,7 +123,7 @@ def judge(evidence: Evidence) -> Verdict:
     ratio, word = evidence.effect.ratio, _word(evidence)
     bounded, lacks = not isinf(evidence.effect.half_width), word == "inconclusive"
     reason, total = _reason(word, evidence), blocks_needed(evidence) if lacks else None
-    needed = message("with this much noise, more than {most} blocks are needed", most=MOST_BLOCKS)
+    needed = message("with this much noise, a verdict needs more than {most} blocks", most=MOST_BLOCKS)
     if total is not None:
         needed = message("{amount} more blocks are needed", amount=amount(total - ratio.count))
     return Verdict(

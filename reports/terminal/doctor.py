@@ -53,8 +53,8 @@ def verdict(findings: Sequence[Finding]) -> Message:
     quiet = message("No check found anything that disturbs a measurement.")
     if asking:
         quiet = message(
-            "The machine is not quiet: {names}. Measure more blocks, and an A/A arm (--aa), to see how much this "
-            "affects results.",
+            "Conditions on this machine can distort measurements: {names}. To see by how much, measure more blocks, "
+            "and measure one runtime twice (--aa).",
             names=listed(asking),
         )
     hidden = message(

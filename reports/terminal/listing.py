@@ -1,4 +1,4 @@
-"""A list of saved runs: date, plan, number of blocks and cells, and the verdict of each run."""
+"""A list of saved runs: date, plan, number of blocks and measurements (cells), and the verdict of each run."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""Displays of a run's progress: a live line on a terminal, one line per cell elsewhere, or only failures."""
+"""Displays of a run's progress: a live line on a terminal, else one line per measurement (cell), or only failures."""
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
@@ -27,7 +27,7 @@ BAR_WIDTH = 12
 
 
 class Pace:
-    """An estimate of the remaining time of a run, from the time that its completed cells took."""
+    """An estimate of the remaining time of a run, based on the duration of its completed measurements (cells)."""
 
     def __init__(self, *, open_ended: bool = False, clock: Callable[[], float] = monotonic) -> None:
         self.open_ended = open_ended
@@ -36,12 +36,15 @@ class Pace:
         self._ended = (0, 0.0)
 
     def started(self, done: int) -> None:
-        """Record that a cell starts after *done* completed cells. A continued run starts with *done* above 0."""
+        """Record that a measurement (cell) starts after *done* measurements are completed.
+
+        The first *done* of a resumed run is above 0.
+        """
         if self._began is None:
             self._began = self._ended = done, self._clock()
 
     def ended(self, done: int) -> None:
-        """Record that *done* cells are completed now."""
+        """Record that *done* measurements (cells) are completed now."""
         self._ended = done, self._clock()
 
     def left_s(self, total: int) -> float | None:
@@ -72,7 +75,7 @@ def time_left(left_s: float | None) -> Message:
 
 
 def cell_line(result: CellResult) -> Message:
-    """Return a line about one cell: block, system and runtime, then time and throughput, or why it is not ok."""
+    """Return a line about a measurement (cell): block, system, runtime, then time and throughput, or why it failed."""
     cell = message(
         "block {block}  system {system}  {runtime:<9}",
         block=result.block, system=result.system, runtime=result.runtime,
@@ -111,18 +114,18 @@ class QuietDisplay(ExitStack):
         }
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
-        """Record that a cell starts after *done* of *total* cells."""
+        """Record that a measurement (cell) starts after *done* of *total* measurements have ended."""
         self._pace.started(done)
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
-        """Print a line about the cell if it is not ok."""
+        """Print a line about a completed measurement (cell) if it failed or is invalid."""
         self._pace.ended(done)
         if result.status != "ok":
             self._failures += 1
             self._print(cell_line(result), self._values(result.system, result.params))
 
     def _values(self, system: str, params: Mapping[str, Value]) -> Message:
-        """Return the parameters that distinguish a cell from others of its system."""
+        """Return the parameters that distinguish a measurement (cell) from other measurements of the same system."""
         return verbatim(parameter_values(params, self._telling.get(system, ())))
 
     def _print(self, *parts: Message) -> None:
@@ -137,10 +140,10 @@ class QuietDisplay(ExitStack):
 
 
 class PlainDisplay(QuietDisplay):
-    """A display of one line per cell, with the remaining time and the failures so far, without control codes."""
+    """A display without control codes: one line per measurement (cell), with the time left and number of failures."""
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
-        """Print a line about the cell."""
+        """Print a line about a completed measurement (cell)."""
         self._pace.ended(done)
         self._failures += result.status != "ok"
         left = time_left(self._pace.left_s(total)) if done < total else NOTHING
@@ -175,7 +178,7 @@ class LiveDisplay(QuietDisplay):
         return Text(" ").join(Text(self._text(part), style) for part, style in parts if part)
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
-        """Show the cell that runs now."""
+        """Show which measurement (cell) runs now, and how many measurements are completed."""
         super().cell_started(cell, block, done, total)
         now = message(
             "block {block}, system {system}, {runtime}", block=block, system=cell.system, runtime=cell.runtime
@@ -185,7 +188,7 @@ class LiveDisplay(QuietDisplay):
         self._show(done, total)
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
-        """Show the throughput of the cell, and print a line about it if it is not ok."""
+        """Show the throughput of a completed measurement (cell), and print a line if it failed or is invalid."""
         super().cell_ended(result, done, total)
         self._rate = verbatim(f"{whole(requests_per_s(result))}/s") if result.clients and result.wall_ns else NOTHING
         self._show(done, total)

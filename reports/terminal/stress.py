@@ -16,7 +16,7 @@ from reports.topics.advice import advice_table
 CHECKS: Mapping[str, Message] = {
     "declared": message("the answer declared for the request"),
     "body": message("the same bytes that a single client gets"),
-    "common": message("the values that a single client always gets"),
+    "common": message("the values that are the same in every answer to a single client"),
     "status": message("only the status, because even a single client gets varying answers"),
 }
 RULE_OF_THREE = 3  # n tries without an event exclude p > 3/n with 95 % confidence, because (1-p)**n is about 5 %
@@ -167,22 +167,24 @@ def _sentences(seen: StressFinding, stress: Stress) -> Iterator[Message]:
         "wrong": message("Answers were wrong: {where}.", where=where),
         "failure": message("Connections broke: {where} ({codes}).", where=where, codes=lines),
         "notice": message("The service printed warnings: {where}: {lines}", where=where, lines=lines),
-        "invalid": message("One arm could not be tested: {reason}.", reason=reason),
-        "silent": message("One arm did not start: {reason}", reason=reason),
+        "invalid": message("The service could not be tested under one runtime: {reason}.", reason=reason),
+        "silent": message("The service did not start under one runtime: {reason}", reason=reason),
     }[seen.kind]
     for example in [one.first_wrong for one in seen.rounds if seen.kind == "wrong" and one.first_wrong][:1]:
         yield message("First example: {request} was answered with {got}, but {expected} was expected.", **example)
 
 
 def _where(seen: StressFinding, stress: Stress) -> Iterator[Message]:
-    """Yield the number of occurrences under each runtime; for wrong answers and crashes also the total."""
+    """Yield how often a finding occurred under each runtime; for wrong answers and crashes, also out of how many."""
     rounds, totals = by_runtime(stress, lambda one: 1), answered(stress)
     for name, count in seen.counts.items():
         yield {
             "crash": message(
                 "in {count} of {total} rounds under {runtime}", count=count, total=rounds[name], runtime=name
             ),
-            "wrong": message("{count:,} of {total:,} under {runtime}", count=count, total=totals[name], runtime=name),
+            "wrong": message(
+                "{count:,} of {total:,} answers under {runtime}", count=count, total=totals[name], runtime=name
+            ),
         }.get(seen.kind, message("{count:,} under {runtime}", count=count, runtime=name))
 
 
