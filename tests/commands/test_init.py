@@ -145,7 +145,7 @@ NO_ANSWER_CAN_MEND = {
     "shop.yaml --target ftp://x": "target target is ftp://x",
     "shop.yaml --runtime ''": "Runtime ''",
     "nowhere/shop.yaml": "nowhere/shop.yaml cannot be written",
-    ".": "cannot be written: it is a folder",
+    ".": "cannot be written: this path is a folder",
 }
 WRONG = {
     "": "init cannot ask questions",

@@ -45,7 +45,7 @@ def test_the_plan_of_evidence_says_where_services_and_clients_should_run(
     assert plan_command(given) == 0
     assert advice in capsys.readouterr().out
     assert plan_command([*given, "--pin", "services=0"]) == 0
-    assert "Placement" not in capsys.readouterr().out
+    assert "Process placement" not in capsys.readouterr().out
 
 
 def cell(system: str = "1", more: Mapping[str, int] = SMALL) -> Cell:

@@ -159,7 +159,7 @@ NO_DATA = ("--prepare", "sh -c 'echo no data; exit 4'")
 NO_DATA_SAID = "sh -c 'echo no data; exit 4' exited with status 4. Output: no data"
 BAD: list[tuple[dict[str, Any], tuple[str, ...], str, int]] = [
     ({"command": "sleep {port}", "start_deadline": "0.2s"}, (), "was not ready within 0.2 s (ready check: port)", 1),
-    ({"command": "sh -c 'echo no {port}; exit 3'"}, (), "bad ended before it was ready. Output: no ", 1),
+    ({"command": "sh -c 'echo no {port}; exit 3'"}, (), "bad ended during start-up. Output: no ", 1),
     ({"command": "/nowhere/server {port}"}, (), "/nowhere/server was not found", 2),
     (
         {"command": "sleep {port}", "ready": "false", "start_deadline": "0.2s"},
@@ -191,7 +191,7 @@ def test_a_program_that_ends_in_mid_run_is_named_what_was_measured_stays_and_the
         (pid,) = [pid for pid, line in run.children().items() if "burning.py" in line and "guard.py" not in line]
         os.kill(pid, SIGKILL)
         assert run.status() == 1
-    assert "burning ended during the run. All finished cells are saved. Continue with: " in run.complained()
+    assert "burning ended during the run. All finished measurements are saved. Continue with: " in run.complained()
     (kept,) = load(folder / "run").cells
     assert finished(["--resume", "run", "--quiet"], folder, script=UNREPORTED).status() == 0
     assert load(folder / "run").cells[0] == kept

@@ -144,5 +144,5 @@ def test_a_service_that_does_not_speak_http2_is_named_with_the_fix(
     assert result.status == "failed"
     reason = str(result.reason)
     assert str(given["command"]).split()[1] in reason
-    assert "if it speaks only HTTP/1.1, leave out --protocol http2" in reason
+    assert "if the service speaks only HTTP/1.1, leave out --protocol http2" in reason
     assert "did not choose h2 by ALPN" in reason or "scheme" not in given

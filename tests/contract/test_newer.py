@@ -39,7 +39,8 @@ def test_a_users_service_whose_jit_is_not_as_promised_makes_the_cell_invalid(
         pytest.skip(f"{name} was built without a JIT")
     result = measured_own(folder, bench, name, {**SERVED, "environment": {"PYTHON_JIT": variable}})
     assert result.status == "invalid"
-    assert f"was {'on' if variable == '1' else 'off'} when ready and at the end" in str(result.reason)
+    state = "on" if variable == "1" else "off"
+    assert f"was {state} after start-up and at the end of the measurement" in str(result.reason)
 
 
 def test_the_gil_of_a_process_that_waits_in_the_kernel_is_known_without_asking(newer_runtime: Runtime) -> None:

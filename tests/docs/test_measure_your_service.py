@@ -33,7 +33,7 @@ def commands() -> list[str]:
 
 def hurry() -> str:
     """The flags that the page gives for seeing that everything works."""
-    (flags,) = re.findall(r"add `(--[^`]+)` to the last\s+command", PAGE.read_text())
+    (flags,) = re.findall(r"everything works, add `(--[^`]+)` to the\s+command that measures", PAGE.read_text())
     return str(flags)
 
 

@@ -214,7 +214,7 @@ def test_a_missing_runtime_is_named_and_installed_there_by_uv(
     (bare / "uv").chmod(0o755)
     flags = ["--hosts", str(hosts_file(lab, bare, "c")), "--runtime", name]
     assert hosts.main(flags) == 1
-    assert f"missing   the runtimes {name}. Add --install to install them." in capsys.readouterr().out
+    assert f"missing   runtimes {name}. Install these runtimes with --install." in capsys.readouterr().out
     assert hosts.main([*flags, "--install"]) == 0
     assert f"python install {any_runtime.name.interpreter}" in (bare / "log").read_text()
     assert f"runtimes  {name} ({any_runtime.interpreter.facts['version']})" in capsys.readouterr().out

@@ -13,6 +13,8 @@ from tests.lab.scripted_children import GIL_OFF, GIL_ON, Scripted, client_says, 
 
 __all__ = ["scripted"]
 
+BOTH_TIMES = "after start-up and at the end of the measurement"
+
 
 def test_what_clients_and_services_say_is_added_up_and_nothing_stays_in_the_sandbox(
     scripted: Scripted, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -74,10 +76,10 @@ def test_answers_that_are_missing_wrong_or_errors_fail_the_cell_and_stay_counted
 @pytest.mark.parametrize(
     ("turns_gil_on", "service", "client", "reason"),
     [
-        (False, GIL_ON, GIL_ON, "Service 1 of 1 .*; the GIL of Client 1 of 1 .* was on when ready and at the end"),
+        (False, GIL_ON, GIL_ON, f"Service 1 of 1 .*; the GIL of Client 1 of 1 .* was on {BOTH_TIMES}"),
         (True, GIL_OFF, GIL_ON, ""),  # a system whose client is to turn it on
-        (True, GIL_OFF, GIL_OFF, "Client 1 of 1 .* was off when ready and at the end"),
-        (True, GIL_ON, GIL_ON, "Service 1 of 1 .* was on when ready and at the end"),
+        (True, GIL_OFF, GIL_OFF, f"Client 1 of 1 .* was off {BOTH_TIMES}"),
+        (True, GIL_ON, GIL_ON, f"Service 1 of 1 .* was on {BOTH_TIMES}"),
     ],
 )
 def test_a_gil_that_is_not_what_the_system_says_makes_the_cell_invalid(
@@ -123,8 +125,8 @@ def test_a_line_that_is_not_what_the_contract_wants_fails_the_cell(
 @pytest.mark.parametrize(
     ("deadline", "said", "when"),
     [
-        ("lab.run.deadlines.START_DEADLINE_S", {"ready": ""}, "before it was ready"),
-        ("lab.run.cell_run.END_DEADLINE_S", {"service": ""}, "at the end of the cell"),
+        ("lab.run.deadlines.START_DEADLINE_S", {"ready": ""}, "during start-up"),
+        ("lab.run.cell_run.END_DEADLINE_S", {"service": ""}, "at the end of the measurement"),
     ],
 )
 def test_a_service_that_is_never_ready_or_does_not_stop_fails_the_cell(

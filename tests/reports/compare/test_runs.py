@@ -85,7 +85,7 @@ def test_another_machine_or_method_is_refused_unless_told_to(
         compared(a, b)
     assert told in str(error.value)
     troubles = compared(a, b, anyway=True).troubles
-    assert texts(troubles) == [f"Compared only because of --anyway: {told}."]
+    assert texts(troubles) == [f"The runs are compared only because of --anyway: {told}."]
 
 
 def test_other_interpreters_and_packages_are_compared_and_named() -> None:
@@ -110,22 +110,22 @@ def test_cells_that_only_one_run_has_are_named() -> None:
     found = compared(run(*sweep), run(sweep[0], cells(BEFORE_MS, "3.14")))
     assert only(found).comparison.params["NUM_MULTI_SOCKET"] == 1
     assert texts(found.troubles) == [
-        "Only run A has these cells, so they are not compared: System 4, NUM_MULTI_SOCKET 5 (3.14t).",
-        "Only run B has these cells, so they are not compared: System 1 (3.14).",
+        "Only run A has these measurements, so they are not compared: System 4, NUM_MULTI_SOCKET 5 (3.14t).",
+        "Only run B has these measurements, so they are not compared: System 1 (3.14).",
     ]
 
 
 def test_other_parameters_are_refused_and_otherwise_compared_all_the_same() -> None:
     a = run(cells(BEFORE_MS))
     b = run(cells([2 * time_ms for time_ms in BEFORE_MS], NUM_REQUESTS_PER_CLIENT=2000))
-    unlike = "NUM_REQUESTS_PER_CLIENT is 1000 in A and 2000 in B"
-    with pytest.raises(BadInput, match="have no cell in common") as error:
+    unlike = "NUM_REQUESTS_PER_CLIENT is 1000 in run A and 2000 in run B"
+    with pytest.raises(BadInput, match="have no measurement in common") as error:
         compared(a, b)
-    assert f"{unlike} for System 1 (3.14t). Measure the same cells in both" in str(error.value)
+    assert f"{unlike} for System 1 (3.14t). Measure the same settings in both runs" in str(error.value)
     found = compared(a, b, anyway=True)
     assert only(found).comparison.ratio == pytest.approx(1, rel=1e-3)
     assert only(found).to_json()["why"]["text"].endswith(f"; {unlike}")
-    assert texts(found.troubles) == [f"Compared only because of --anyway: {unlike} for System 1 (3.14t)."]
+    assert texts(found.troubles) == [f"The runs are compared only because of --anyway: {unlike} for System 1 (3.14t)."]
     assert any(line.startswith("Time per request: ") for line in texts(found.notes))
 
 

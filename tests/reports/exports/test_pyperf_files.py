@@ -87,12 +87,12 @@ def test_a_process_of_pyperf_counts_once_with_the_median_of_its_values_and_what_
     assert times_fs(row) == {1: 21_000_000, 2: 22_500_000}
     assert (saved.machine["cpu"], saved.machine["cores"]) == ("Sample CPU", 2)
     assert [*map(str, saved.damaged)] == [
-        "memory: it is measured in byte, not in seconds",
-        "nothing: it has no values",
+        "memory: the benchmark is measured in byte, not in seconds",
+        "nothing: the benchmark has no values",
     ]
     both = compared(saved, saved)
     assert PER_PROCESS in both.notes
-    assert "Not used from run B: nothing: it has no values." in map(str, both.troubles)
+    assert "This result of run B is not used: nothing: the benchmark has no values." in map(str, both.troubles)
 
 
 def with_runs(runs: Any, **metadata: Any) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def with_runs(runs: Any, **metadata: Any) -> dict[str, Any]:
         ("[" * 100_000, "is not JSON"),
         ({"version": 5, "benchmarks": []}, "has version 5 of pyperf's format, but only 6 and 1.0 are supported"),
         ({"version": "1.0", "benchmarks": [{"runs": [{"values": [1.0]}]}]}, "is not a complete pyperf file: 'name'"),
-        (with_runs([]), r"no benchmark in it has times \(x: it has no values\)"),
+        (with_runs([]), r"no benchmark in it has times \(x: the benchmark has no values\)"),
         (with_runs(None), "is not a complete pyperf file"),
         (with_runs([{"values": [1.0]}], name=3), "is not a complete pyperf file"),
         (with_runs([{"values": [0.0]}]), "x has the value 0.0; it must be seconds above 0"),

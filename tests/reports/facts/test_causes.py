@@ -72,7 +72,7 @@ def test_what_cannot_gain_3_percent_is_apart_and_no_reason() -> None:
     assert [table.name.msgid for table in advice.section(useful).tables] == ["What helps"]
     assert [str(line[2].words) for line in advice.section(useful).tables[0].lines] == ["25.0% [25.0%, 25.0%]"]
     helps, cannot = advice.section(full).tables
-    name = "Findings whose removal would gain less than 3 %"
+    name = "Causes of lost time whose removal would gain less than 3 %"
     assert (helps.lines, cannot.name.msgid, len(cannot.lines)) == ([], name, 1)
     (sentence,) = [str(one) for one in advice.section(full).terminal if isinstance(one, Message)]
     assert sentence.endswith("rise by at most 2.0% [2.0%, 2.0%].")

@@ -15,7 +15,7 @@ from tests.reports.sample import MS, cell_of, faulty, measured, run_of
 
 @pytest.mark.parametrize(
     ("status", "why"),
-    [("invalid", "3.14 in block 8: the reason"), ("failed", "1 of 16 cells failed: the reason")],
+    [("invalid", "3.14 in block 8: the reason"), ("failed", "1 of 16 measurements failed: the reason")],
 )
 def test_one_cell_that_is_not_ok_makes_a_comparison_invalid_and_is_told(status: Status, why: str) -> None:
     bad = faulty(cell_of("2", "3.14"), 8, status, "the reason")
@@ -86,7 +86,7 @@ def test_full_clients_and_a_full_machine_are_noted_and_the_verdict_stands(
 
 
 @pytest.mark.parametrize(
-    ("count", "notes"), [(5, ["the machine was not quiet in 5 of 16 cells: CPU steal, load"]), (4, [])]
+    ("count", "notes"), [(5, ["the machine was not quiet in 5 of 16 measurements: CPU steal, load"]), (4, [])]
 )
 def test_disturbances_in_more_than_a_quarter_of_the_cells_are_noted_by_kind(count: int, notes: list[str]) -> None:
     messages = [message("4 % of the time", code="steal"), message("3.1", code="load")]

@@ -32,9 +32,9 @@ warning SMT      on [2 a core]
 What to do:
 frequency governor: sudo cpupower frequency-set
 SMT: Keep services and clients on cores of their own with --pin, or turn it off.
-The machine is not quiet: frequency governor, SMT. Measure more blocks, and an
-A/A arm (--aa), to see how much this affects results. 1 of 4 checks are not
-possible on this machine.
+Conditions on this machine can distort measurements: frequency governor, SMT. To
+see by how much, measure more blocks, and measure one runtime twice (--aa). 1 of
+4 checks are not possible on this machine.
 """
 
 

@@ -84,7 +84,9 @@ def test_what_services_could_serve_alone_is_estimated_from_their_cpu_time() -> N
     assert sentences[0].endswith(
         "111 requests/s on 3.14t and 50 requests/s on 3.14t+gil, a ratio of 2.22 [2.22, 2.22]."
     )
-    assert sentences[1].startswith("This throughput is an estimate: the number of cores that the services can use")
+    assert sentences[1].startswith(
+        "The throughput without clients is an estimate: the number of cores that the services can use"
+    )
 
 
 def test_with_native_clients_on_cores_of_their_own_it_is_measured() -> None:

@@ -61,14 +61,14 @@ def test_an_arm_that_took_part_again_is_the_noise_floor() -> None:
     same, other = compare(run)
     assert (same.step, same.numerator, same.ratio) == ("aa", f"{OLD} again", 1.0)
     assert other.noise_floor == 0.0
-    assert told(run)[0].endswith("Both arms are the same service, so the difference is noise.")
+    assert told(run)[0].endswith("Both names stand for the same service, so the difference is noise.")
     assert len(lines_of(table_of(run))) == 2
 
 
 def test_arms_that_share_no_block_are_not_compared() -> None:
     run = a_run(blocks_of(OLD, 1000, blocks=(1,)), blocks_of(NEW, 1120, blocks=(2,)))
     (line,) = told(run)
-    assert line.startswith(f"{NEW} and {OLD} cannot be compared: no block measured both arms")
+    assert line.startswith(f"{NEW} and {OLD} cannot be compared: no block has both of the compared measurements")
 
 
 @pytest.mark.parametrize(

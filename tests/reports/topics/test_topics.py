@@ -21,7 +21,7 @@ def test_a_run_that_ended_by_its_until_lacks_nothing_of_the_blocks_that_it_did_n
     assert not results.section(View(run)).sentences
     run.cells.pop()
     assert [str(line) for line in results.section(View(run)).sentences] == [
-        "1 cell of the plan has not been measured. Use --resume to measure it."
+        "1 planned measurement has not been made. Use --resume to make this measurement."
     ]
 
 
