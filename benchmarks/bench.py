@@ -13,12 +13,12 @@ from core.cell import Cell, Value
 from core.errors import ChildFailed
 from core.result import CellResult
 from core.runtime import RuntimeName
+from lab.folders import Sandbox
 from lab.python import interpreters
 from lab.run.cell_run import Bench
 from lab.run.feasible import preflight
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime, present
-from lab.run.sandbox import Sandbox
 from reports.document.model import Form, interval
 from reports.statistics.stats import effect
 from systems import find

@@ -1,13 +1,128 @@
 """Make callers. A caller gives a client a connection for each request, and then keeps or closes the connection."""
 
 from collections.abc import Callable
+from random import Random
+from time import perf_counter_ns
 
-from clients.cached import CachedCaller
 from clients.channel import FramedChannel, HttpChannel
-from clients.fresh import FreshCaller
-from clients.pool import PoolCaller
 from core.cell import Cell
 from core.system import Caller, CallerFactory, Channel
+
+
+class PoolCaller:
+    """A caller that keeps a client's connections to all sockets of one service, and lends a random one per request.
+
+    addresses: one for each listening socket of the service
+    seed: makes the random choice repeatable
+    """
+
+    def __init__(
+        self,
+        connect: Callable[[str], Channel],
+        addresses: list[str],
+        connect_ns: Callable[[int], None],
+        seed: str,
+    ) -> None:
+        self._connect = connect
+        self._addresses = addresses
+        self._connect_ns = connect_ns
+        self._channels: list[Channel | None] = [None] * len(addresses)
+        self._random = Random(seed).random
+        self._count = len(addresses)
+        self._picked = 0
+
+    def open(self) -> None:
+        """Open a connection to every socket of the service. Raises CallFailed if one cannot be opened."""
+        self._channels = [self._connect(address) for address in self._addresses]
+
+    def take(self) -> Channel:
+        """Return a connection, chosen at random with equal probability. Raises CallFailed if it cannot be reopened."""
+        self._picked = picked = int(self._random() * self._count)
+        return self._channels[picked] or self._reconnect()
+
+    def give(self, channel: Channel) -> None:
+        """Keep the connection open for later requests."""
+
+    def drop(self, channel: Channel) -> None:
+        """Close the connection. It is opened again when take() next chooses the same socket."""
+        channel.close()
+        self._channels[self._picked] = None
+
+    def close(self) -> None:
+        """Close all connections."""
+        for channel in filter(None, self._channels):
+            channel.close()
+
+    def _reconnect(self) -> Channel:
+        start = perf_counter_ns()
+        channel = self._channels[self._picked] = self._connect(self._addresses[self._picked])
+        self._connect_ns(perf_counter_ns() - start)
+        return channel
+
+
+class CachedCaller:
+    """A caller that keeps a client's connection to one service. It passes the time of each reconnect to connect_ns."""
+
+    def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
+        self._connect = connect
+        self._address = address
+        self._connect_ns = connect_ns
+        self._channel: Channel | None = None
+
+    def open(self) -> None:
+        """Connect to the service. Raises CallFailed if this fails."""
+        self._channel = self._connect(self._address)
+
+    def take(self) -> Channel:
+        """Return the kept connection, or a new connection after an error. Raises CallFailed."""
+        if self._channel is None:
+            start = perf_counter_ns()
+            self.open()
+            self._connect_ns(perf_counter_ns() - start)
+        assert self._channel is not None
+        return self._channel
+
+    def give(self, channel: Channel) -> None:
+        """Keep the connection open for the next request."""
+
+    def drop(self, channel: Channel) -> None:
+        """Close the connection. The next take() opens a new connection."""
+        channel.close()
+        self._channel = None
+
+    def close(self) -> None:
+        """Close the kept connection."""
+        if self._channel is not None:
+            self.drop(self._channel)
+
+
+class FreshCaller:
+    """A caller that gives a client a new connection for each request. It passes each connect time to connect_ns."""
+
+    def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
+        self._connect = connect
+        self._address = address
+        self._connect_ns = connect_ns
+
+    def open(self) -> None:
+        """Do nothing, because no connection is kept."""
+
+    def take(self) -> Channel:
+        """Return a new connection. Raises CallFailed."""
+        start = perf_counter_ns()
+        channel = self._connect(self._address)
+        self._connect_ns(perf_counter_ns() - start)
+        return channel
+
+    def give(self, channel: Channel) -> None:
+        """Close the connection."""
+        channel.close()
+
+    drop = give
+
+    def close(self) -> None:
+        """Do nothing, because no connection is open."""
+
 
 ConnectNs = Callable[[int], None]
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from clients.channel import CallFailed
 from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule
-from clients.slowest import MOST, shared
-from clients.tally import Tally
+from clients.tally import MOST, Tally, shared
 from clients.workers import GIVE_UP_AFTER, NEVER_NS, numbers
 from core.cell import Cell
 from core.child import Slice, thread_run_queue_ns, wait_until

@@ -12,9 +12,8 @@ from config.flags import Parser
 from config.plan_options import LANG
 from config.user_service.hidden import masked_arguments
 from config.user_service.options import OPTIONS
-from core.languages import ENGLISH, Language, language
+from core.languages import ENGLISH, Language, for_terminal, language
 from core.messages import Arg, message
-from core.printable import for_terminal
 from core.redact import Redactor
 
 NO_VERDICT = 1  # exit status if --fail-if-slower cannot be decided

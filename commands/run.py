@@ -25,6 +25,7 @@ from core.program import PROGRAM
 from core.result import Run
 from core.saved import SavedPlan, Until
 from core.secret import Secret, from_file, secrets_in
+from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.profile.watchers import OBSTACLES
 from lab.run.beside import standing
@@ -46,7 +47,6 @@ from lab.run.runs import (
     run_folder,
     run_lock,
 )
-from lab.run.sandbox import Sandbox
 from reports.names import names_in_folder
 
 SUMMARY = message("Measure what the free-threaded build of CPython does to a threaded service.")

@@ -10,9 +10,9 @@ from commands.output import output_for
 from config import flags
 from config.hosts import expect_no_hosts
 from core.errors import BadInput
+from lab.folders import Sandbox
 from lab.run.beside import standing
 from lab.run.cell_run import Bench, CellRun
-from lab.run.sandbox import Sandbox
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -20,8 +20,7 @@ from core.cell import NONE, PARAMETERS, Parameter, Value
 from core.errors import BadInput, did_you_mean
 from core.languages import ENGLISH, Language
 from core.messages import AND, NOTHING, Message, listed, message, verbatim
-from core.program import PROGRAM
-from core.version import VERSION
+from core.program import PROGRAM, VERSION
 from systems import built_in
 
 HELP = message("Show this help and exit.")

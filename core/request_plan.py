@@ -1,16 +1,49 @@
-"""The requests that clients send to a user's service, and the expected answers."""
+"""The requests that clients send to a user's service, their placeholders such as {{user}}, and the expected answers."""
 
 import hashlib
 import json
+import re
 from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from core.secret import Secret, Text, revealed
+
+COUNTER, USER, UUID, INT = "counter", "user", "random.uuid", "random.int"
+PLACE = re.compile(
+    rb"\{\{ *(?:(random\.int) +(-?[0-9]{1,9}) +(-?[0-9]{1,9})|(counter|user|random\.uuid|[A-Za-z_][A-Za-z0-9_]*)) *\}\}"
+)
+
+
+class Place(NamedTuple):
+    """A placeholder in a request, for a generated or a saved value.
+
+    low, high: the bounds of random.int
+    """
+
+    name: str
+    low: int = 0
+    high: int = 0
+
+
+def places(text: bytes, saved: frozenset[str] | None = None) -> list[bytes | Place]:
+    """Split a text at its placeholders.
+
+    saved: the names of saved values; if None, any name is a placeholder
+    """
+    parts: list[bytes | Place] = []
+    end = 0
+    for match in PLACE.finditer(text):
+        name = (match[1] or match[4]).decode()
+        if match[1] or saved is None or name in saved or name in (COUNTER, USER, UUID):
+            parts += text[end : match.start()], Place(name, int(match[2] or 0), int(match[3] or 0))
+            end = match.end()
+    return [*parts, text[end:]]
+
 
 SHOWN_BYTES = 200
 _MASK = (1 << 64) - 1

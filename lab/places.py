@@ -5,8 +5,7 @@ NATIVE_BUILDS: where native programs and extensions are built
 SHIPPED_PROGRAMS: native programs that came with the installation
 """
 
-from core.program import INSTALLED, ROOT
-from core.version import VERSION
+from core.program import INSTALLED, ROOT, VERSION
 
 REPOSITORY = ROOT
 NATIVE_SOURCES = REPOSITORY / "native"

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from lab.folders import Sandbox
 from lab.native import programs
 from lab.python import interpreters
 from lab.run.cell_run import Bench
 from lab.run.runtimes import Runtime, present
-from lab.run.sandbox import Sandbox
 
 for helper in ("kinds", "peers", "runs", "serving", "speaking"):
     pytest.register_assert_rewrite(f"tests.contract.{helper}")

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from clients.channel import CallFailed
 from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule, ThinkTime
-from clients.slowest import shared
+from clients.tally import shared
 from clients.user_service import framed, http
 from clients.user_service.plan import Bursts, PlanTally, PreparedRequest, with_templates
 from clients.user_service.session import Session

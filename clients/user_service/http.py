@@ -4,8 +4,7 @@ import select
 import socket
 from time import monotonic
 
-from clients.channel import READ_BYTES, CallFailed
-from clients.response_head import BODILESS, HEAD_END, SWITCHING, BadHead, Head, KnownHeads
+from clients.channel import BODILESS, HEAD_END, READ_BYTES, SWITCHING, BadHead, CallFailed, Head, KnownHeads
 from clients.user_service.tls import Tls
 from core.limits import MAX_BODY_BYTES, MAX_CHUNK_LINE_BYTES, MAX_HEAD_BYTES, MAX_INTERIM
 from core.request_plan import Request

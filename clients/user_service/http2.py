@@ -6,8 +6,7 @@ from h2.events import ConnectionTerminated, DataReceived, ResponseReceived, Stre
 from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes, Settings
 
-from clients.channel import READ_BYTES, CallFailed
-from clients.response_head import HEAD_END
+from clients.channel import HEAD_END, READ_BYTES, CallFailed
 from clients.user_service.http import HttpConnection
 from clients.user_service.tls import Tls
 from core.limits import MAX_BODY_BYTES, STATUSES

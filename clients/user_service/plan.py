@@ -5,8 +5,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from time import perf_counter_ns
 
-from clients.slowest import MOST
-from clients.tally import Tally
+from clients.tally import MOST, Tally
 from clients.user_service.session import Session, Template
 from core.request_plan import Request, RequestPlan, Wrong, wrong
 

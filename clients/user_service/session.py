@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 from uuid import UUID as UUID4
 
-from clients.response_head import HEAD_END
-from core.places import COUNTER, INT, USER, UUID, Place, places
+from clients.channel import HEAD_END
 from core.redact import Redactor
-from core.request_plan import Random, Request
+from core.request_plan import COUNTER, INT, USER, UUID, Place, Random, Request, places
 
 MOST_COOKIES, MOST_VALUE_BYTES, MOST_SECRETS = 64, 4096, 64
 VISIBLE = "".join(map(chr, range(0x21, 0x7F)))

@@ -25,8 +25,7 @@ from config.text_yaml import read_yaml
 from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url, plain
 from core.errors import BadInput
 from core.messages import listed, message
-from core.places import COUNTER, INT, USER, UUID, Place, places
-from core.request_plan import Request, RequestPlan
+from core.request_plan import COUNTER, INT, USER, UUID, Place, Request, RequestPlan, places
 from core.secret import HIDDEN, Secret, Text, revealed
 from core.user_service import FRAMED, HTTP2
 

@@ -1,6 +1,10 @@
-"""Import modules, each in a new process, and report whether the import fails, warns, or switches the GIL on."""
+"""Import modules, each in a new process, and report whether the import fails, warns, or switches the GIL on.
+
+CPython's warnings about unsafe threading, and about a GIL that was switched on, are also found in a service's output.
+"""
 
 import json
+import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +17,6 @@ from typing import Any
 from core.messages import NOTHING, Message, listed, message, verbatim
 from lab.environments.environment import distributions
 from lab.folders import PrivateFolder
-from lab.gil.notice import switching_modules
 from lab.processes import describe_exit, run
 from lab.python.interpreters import scrubbed_environment
 
@@ -138,3 +141,28 @@ def find_switching_modules(python: Path) -> list[Message]:
             if outcome.gil_enabled:
                 faults.append(message("among the installed packages, {switching}", switching=describe_switch(outcome)))
     return faults
+
+
+MOST_NOTICES = 20
+LONGEST_NOTICE = 300
+_SWITCHED_ON = re.compile(r"GIL\) has been enabled to load module '([^']+)'")  # Python/import.c, import_run_extension
+_THREADS = re.compile(  # texts from Objects/dictobject.c, setobject.c, listobject.c and Modules/_collectionsmodule.c
+    r"changed size during iteration|keys changed during iteration|mutated during iteration"
+    r"|modified during sort|generator already executing|reentrant call inside"
+    r"|objects created in a thread can only be used in that same thread"
+    r"|Warning:.*\b(not thread[- ]safe|thread[- ]unsafe|thread[- ]safety)\b",
+    re.IGNORECASE,
+)
+
+
+def switching_modules(text: str) -> list[str]:
+    """Return the modules that switched the GIL on according to CPython's warnings in *text*, without duplicates."""
+    return list(dict.fromkeys(_SWITCHED_ON.findall(text)))
+
+
+def notices(text: str) -> list[str]:
+    """Return the lines of *text* that report unsafe threading or a GIL that was switched on, without duplicates."""
+    lines = (line.strip()[:LONGEST_NOTICE] for line in text.splitlines())
+    return list(dict.fromkeys(line for line in lines if _SWITCHED_ON.search(line) or _THREADS.search(line)))[
+        :MOST_NOTICES
+    ]

@@ -1,13 +1,16 @@
 """The agent: a process on a remote host that starts child processes for one run, relays their streams and ends them.
 
 The agent exchanges frames (lab.hosts.protocol) on stdin and stdout. It ends when its stdin is closed, or when it has
-heard nothing for the time of its lease. In every case the reaper (lab/reaper.py) kills its children and removes their
-folder. The agent imports only the standard library and gilscope.
+heard nothing for the time of its lease. In timed windows only `ssh` sends: keep-alive messages, which sshd answers, so
+no other process on this host wakes up. SSH's TCP segments then show that the connection works. In every case the reaper
+(lab/reaper.py) kills its children and removes their folder. The agent imports only the standard library and gilscope.
 """
 
 import json
 import os
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -15,18 +18,89 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from core.errors import GilscopeError
 from core.messages import message
 from core.parent import die_with_parent
+from lab.folders import Sandbox
 from lab.hosts.agent_calls import AgentCalls
-from lab.hosts.lease import Lease
-from lab.hosts.protocol import HELLO, BadFrame, FrameReader, frame
+from lab.hosts.protocol import HELLO, LEASE_S, SESSION, BadFrame, FrameReader, frame
 from lab.machine import host
 from lab.places import REPOSITORY
 from lab.python.interpreters import scrubbed_environment
-from lab.run.sandbox import Sandbox
+
+NETLINK_SOCK_DIAG, SOCK_DIAG_BY_FAMILY, INET_DIAG_INFO = 4, 20, 2
+NO_COOKIE = 0xFFFFFFFF
+MESSAGE_BYTES, ANSWER_BYTES = 16, 72  # nlmsghdr and inet_diag_msg
+SEGMENTS_IN = 140  # tcpi_segs_in of struct tcp_info
+ANSWER_S = 1.0
+LOOK_S = 1.0
+
+
+class Lease:
+    """A lease that ends this process when the runner has ended or cannot be reached.
+
+    A frame of the runner, or a TCP segment from its host, renews the lease. If segments cannot be counted, an
+    announced silence also keeps the lease.
+    """
+
+    def __init__(self) -> None:
+        self._heard_s, self._silent_until_s = time.monotonic(), 0.0
+        threading.Thread(target=self._watch, name="lease", daemon=True).start()
+
+    def renew(self, silence_s: float = 0.0) -> None:
+        """Renew the agent's lease, so that the agent keeps running.
+
+        silence_s: announced time in which the runner may send nothing
+        """
+        self._heard_s = time.monotonic()
+        self._silent_until_s = self._heard_s + silence_s
+
+    def _watch(self) -> NoReturn:
+        pause, segments = threading.Event(), segments_heard()
+        while time.monotonic() - self._heard_s < LEASE_S:
+            pause.wait(LOOK_S)
+            before, segments = segments, segments_heard()
+            is_silent = segments is None and time.monotonic() < self._silent_until_s
+            if is_silent or segments != before:
+                self._heard_s = time.monotonic()
+        os._exit(4)
+
+
+def segments_heard() -> int | None:
+    """Return how many TCP segments the SSH session has received; None if the number is unknown.
+
+    Source: sock_diag(7), and struct tcp_info in linux/tcp.h.
+    """
+    with suppress(OSError, ValueError, AttributeError, struct.error):
+        there, there_port, here, here_port = os.environ.get(SESSION, "").split()
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_SOCK_DIAG) as netlink:
+            netlink.settimeout(ANSWER_S)
+            netlink.send(_question(here, int(here_port), there, int(there_port)))
+            return _segments(netlink.recv(1 << 14))
+    return None
+
+
+def _question(here: str, here_port: int, there: str, there_port: int) -> bytes:
+    family = socket.AF_INET6 if ":" in here else socket.AF_INET
+    addresses = b"".join(socket.inet_pton(family, address).ljust(16, b"\0") for address in (here, there))
+    socket_id = struct.pack("!HH", here_port, there_port) + addresses + struct.pack("=III", 0, NO_COOKIE, NO_COOKIE)
+    body = struct.pack("=BBBBI", family, socket.IPPROTO_TCP, 1 << (INET_DIAG_INFO - 1), 0, NO_COOKIE) + socket_id
+    return struct.pack("=IHHII", MESSAGE_BYTES + len(body), SOCK_DIAG_BY_FAMILY, 1, 0, 0) + body
+
+
+def _segments(answer: bytes) -> int | None:
+    """Parse the number of received TCP segments from the kernel's answer. Raises struct.error if it is malformed."""
+    size, kind = struct.unpack_from("=IH", answer)
+    at = MESSAGE_BYTES + ANSWER_BYTES
+    while kind == SOCK_DIAG_BY_FAMILY and at < size:
+        length, attribute = struct.unpack_from("=HH", answer, at)
+        if attribute == INET_DIAG_INFO:
+            return int(struct.unpack_from("=I", answer, at + 4 + SEGMENTS_IN)[0])
+        at += max(4, length + 3 & ~3)
+    return None
+
 
 RELAY_BYTES = 64 << 10
 MOST_HELD_BYTES = 16 << 20

@@ -15,6 +15,7 @@ from core.processtree import threads_ran_ns
 from core.runtime import RuntimeName
 from core.system import System
 from lab.environments.environment import installed_packages, requirements_file
+from lab.folders import Sandbox
 from lab.hosts.archive import FILES
 from lab.hosts.boot import extract, own_folder
 from lab.machine import host, quiet
@@ -24,7 +25,6 @@ from lab.profile.watchers import OBSTACLES, WATCHERS, Watcher
 from lab.python import interpreters, uv
 from lab.run.instrumentation import Instrumentation
 from lab.run.runtimes import AnyRuntime, Native, Runtime, present
-from lab.run.sandbox import Sandbox
 from lab.user_service import holders
 from systems import find
 

@@ -13,8 +13,8 @@ from typing import IO
 
 from core.errors import GilscopeError
 from core.hosts import Host
+from core.languages import for_terminal
 from core.messages import Message, message, verbatim
-from core.printable import for_terminal
 from lab.hosts.protocol import KEPT_ALIVE_COUNT, KEPT_ALIVE_S, LEASE_S, SESSION
 from lab.output import HeadTailBuffer
 

@@ -17,6 +17,7 @@ from core.method import Method
 from core.program import PROGRAM
 from core.runtime import NATIVE, RuntimeName
 from core.system import CLIENT, SERVICE
+from lab.folders import Sandbox
 from lab.hosts.agent_stream import HostLost
 from lab.hosts.clock import between, overlap_faults
 from lab.hosts.connection import CALL_S, RemoteProcess
@@ -27,7 +28,6 @@ from lab.run.children import Child
 from lab.run.instrumentation import TimeWindow
 from lab.run.places import CellPlaces, HostActivity
 from lab.run.runtimes import AnyRuntime, Native
-from lab.run.sandbox import Sandbox
 
 LEAD_NS = 60_000_000  # time until the common start, in which every host must get its message
 Answer = TypeVar("Answer")

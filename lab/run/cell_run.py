@@ -23,6 +23,7 @@ from core.request_plan import RequestPlan
 from core.result import CellResult
 from core.secret import secrets_in
 from core.system import CLIENT, SERVICE, System
+from lab.folders import Sandbox
 from lab.places import REPOSITORY
 from lab.run import pauses
 from lab.run.beside import Standing
@@ -47,7 +48,6 @@ from lab.run.observed import client_fields, machine_fields
 from lab.run.places import CellPlaces
 from lab.run.process import LocalProcess
 from lab.run.runtimes import AnyRuntime, runtime_of
-from lab.run.sandbox import Sandbox
 from lab.run.slow import slow_requests, timeline_name
 from lab.run.turns import PILOT, IdleUsage, add_slices, counted_share, counted_usage, merge
 

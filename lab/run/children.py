@@ -19,12 +19,12 @@ from core.limits import MAX_LINE_BYTES
 from core.messages import NOTHING, SENTENCES, Message, chained, message, verbatim
 from core.method import Method
 from core.secret import line_for_child
-from lab.gil.notice import notices
+from lab.folders import Sandbox
+from lab.gil.switching import notices
 from lab.output import OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit
 from lab.run.limits import service_group
 from lab.run.process import LocalPlace, Place, Process
-from lab.run.sandbox import Sandbox
 
 STDERR_TAIL_BYTES = 2000
 END_DEADLINE_S = 10.0
@@ -131,7 +131,7 @@ class Child:
         return last_text(self.process.stderr.content(), STDERR_TAIL_BYTES)
 
     def notices(self) -> list[str]:
-        """Return CPython's warnings about threads or the GIL in the child's stderr (see lab.gil.notice)."""
+        """Return CPython's warnings about threads or the GIL in the child's stderr (see lab.gil.switching)."""
         return notices(self.process.stderr.content().decode(errors="replace"))
 
     def exit_report(self, when: Message) -> Message:

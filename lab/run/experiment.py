@@ -15,13 +15,13 @@ from core.messages import Message, listed, message
 from core.method import Method
 from core.program import PROGRAM
 from core.result import NOT_TRIED, CellResult, Run, RunFile
+from lab.folders import Sandbox
 from lab.run.beside import Standing
 from lab.run.cell_run import NOT_READY, Bench
 from lab.run.fingerprints import Fingerprint, Fingerprinter
 from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
 from lab.run.profiling import profiles
 from lab.run.runs import Order, note_time
-from lab.run.sandbox import Sandbox
 
 MOST_STARTS = 2
 

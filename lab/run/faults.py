@@ -7,8 +7,7 @@ from typing import Any
 from core.messages import AND, Message, listed, message
 from core.runtime import JIT
 from core.system import System
-from lab.gil.notice import switching_modules
-from lab.gil.switching import find_switching_modules
+from lab.gil.switching import find_switching_modules, switching_modules
 from lab.run.children import Child
 from lab.run.instrumentation import Instrumentation
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime

@@ -13,13 +13,13 @@ from typing import Any
 from core.child import Slice
 from core.messages import Message
 from core.method import Method
+from lab.folders import Sandbox
 from lab.machine import quiet
 from lab.machine.wakeups import kept_awake
 from lab.profile.watchers import WATCHERS, Watcher
 from lab.run.children import Child
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.process import Place
-from lab.run.sandbox import Sandbox
 from lab.user_service import holders
 
 HERE = ""  # the name of this machine in a run without other hosts

@@ -9,10 +9,10 @@ from typing import Protocol
 from core.messages import NOTHING, Message
 from core.processtree import threads_ran_ns
 from core.system import System
+from lab.folders import Sandbox
 from lab.output import HeadTailBuffer, ProcessOutput
 from lab.python.interpreters import scrubbed_environment
 from lab.run.runtimes import AnyRuntime
-from lab.run.sandbox import Sandbox
 
 _READ_BYTES = 1 << 20
 

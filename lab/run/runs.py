@@ -23,13 +23,13 @@ from core.result import COMPARISONS, FILE_NAME, PLOTS, Run, RunFile, load
 from core.saved import SavedPlan
 from core.secret import secrets_in
 from lab import locks
+from lab.folders import Sandbox
 from lab.machine import host, quiet
 from lab.places import REPOSITORY
 from lab.processes import run as run_command
 from lab.run.fingerprints import Fingerprinter
 from lab.run.places import CellPlaces
 from lab.run.runtimes import AnyRuntime
-from lab.run.sandbox import Sandbox
 from systems import built_in
 
 RUNS = Path(RUNS_FOLDER) if INSTALLED else ROOT / RUNS_FOLDER

@@ -21,7 +21,7 @@ from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants
 from core.request_plan import RequestPlan
 from core.user_service import HTTP2
-from lab.gil.notice import notices
+from lab.gil.switching import notices
 from lab.output import OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit
 from lab.user_service import holders, ports
@@ -180,7 +180,7 @@ class ServiceCommand:
             raise CommandFailed("The command {ending} {when}: {report}", ending=how, when=when, report=report)
 
     def notices(self) -> str:
-        """Return the output's lines that report on threads or the GIL (lab.gil.notice), each once."""
+        """Return the output's lines that report on threads or the GIL (lab.gil.switching), each once."""
         return "\n".join(notices(self._text()))
 
     def says_foreign_loop(self) -> str:

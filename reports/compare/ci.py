@@ -10,9 +10,8 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from core.errors import BadInput
-from core.languages import ENGLISH, Language
+from core.languages import ENGLISH, Language, printable
 from core.messages import Message, message
-from core.printable import printable
 from reports.compare.runs import Compared, ComparedCell, time_text
 from reports.document.model import number
 from reports.document.values import thousandths

@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from core.languages import ENGLISH, Language
-from core.printable import printable
+from core.languages import ENGLISH, Language, printable
 from core.result import Run, to_json
 from reports.document.model import Document
 from reports.exports import Exported, written

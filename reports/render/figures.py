@@ -16,9 +16,8 @@ from urllib.parse import unquote
 import matplotlib
 from matplotlib.figure import Figure as Drawing
 
-from core.languages import ENGLISH, Language, language
+from core.languages import ENGLISH, Language, Printable, language
 from core.messages import Message
-from core.printable import Printable
 from core.result import PLOTS
 from reports.document.drawing import Panel
 from reports.document.model import Figure

@@ -11,9 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup, escape
 
-from core.languages import Language
+from core.languages import Language, Printable, printable, with_printable_args
 from core.messages import Arg, Message, message
-from core.printable import Printable, printable, with_printable_args
 from reports.document.drawing import COUNT
 from reports.document.model import Column, Datum, Document, Figure, Table, Traced
 from reports.render.strips import place

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from core.languages import Language
+from core.languages import Language, Printable
 from core.messages import Message
-from core.printable import Printable
 from reports.document.model import Document, Line, Section, Table
 
 PICTURE = "plots/{key}.png"

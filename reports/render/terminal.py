@@ -10,9 +10,8 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from core.languages import Language
+from core.languages import Language, for_terminal, on_one_line
 from core.messages import Message
-from core.printable import for_terminal, on_one_line
 from reports.document.model import Column, Datum, Group, Section, Strip, Table
 from reports.render.console import shows_unicode, wrapped
 from reports.render.strips import place

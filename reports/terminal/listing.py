@@ -13,9 +13,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from core.errors import BadInput
-from core.languages import Language
+from core.languages import Language, for_terminal
 from core.messages import Message, message
-from core.printable import for_terminal
 from core.result import FILE_NAME, load
 from reports.facts.best import BEST
 from reports.facts.comparisons import Comparison

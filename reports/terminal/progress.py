@@ -13,9 +13,8 @@ from rich.table import Column
 from rich.text import Text
 
 from core.cell import Cell, Value
-from core.languages import ENGLISH, Language
+from core.languages import ENGLISH, Language, for_terminal
 from core.messages import NOTHING, Message, listed, message, verbatim
-from core.printable import for_terminal
 from core.result import CellResult
 from reports.document.values import whole
 from reports.facts.cells import grouped

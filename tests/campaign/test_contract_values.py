@@ -22,6 +22,7 @@ from core.method import Method, Warmup
 from core.record import Client, ClientLine, Program, ServiceLine, Usage
 from core.result import CellResult, Run, RunFile, load
 from core.runtime import RuntimeName
+from lab.folders import Sandbox
 from lab.python.interpreters import Interpreter
 from lab.run import cell_run
 from lab.run.cell_run import Bench
@@ -30,7 +31,6 @@ from lab.run.limits import ServiceGroup
 from lab.run.measure import measure
 from lab.run.process import LocalPlace, Place
 from lab.run.runtimes import Runtime
-from lab.run.sandbox import Sandbox
 from systems import find
 from tests.campaign.sizes import SEED, size
 from tests.campaign.values import NO_JSON, VALUES, check_sound

@@ -11,9 +11,9 @@ import pytest
 from core.errors import ChildFailed
 from core.limits import OUTPUT_HEAD_BYTES, OUTPUT_TAIL_BYTES
 from core.messages import message, verbatim
+from lab.folders import Sandbox
 from lab.processes import run
 from lab.run.children import READY, RESULT, Child, Children
-from lab.run.sandbox import Sandbox
 from tests.campaign.hostile import sample
 
 MORE_BYTES = 256 * 2**20

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from core.runtime import NATIVE
+from lab.folders import Sandbox
 from lab.places import REPOSITORY
-from lab.run.sandbox import Sandbox
 from tests.campaign.hostile import FRAMED, HTTP, Hostility, hostile, sample
 from tests.contract.kinds import Kind
 from tests.contract.peers import CALC, Peer, framed, request

@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
 
-from clients.cached import CachedCaller
+from clients.callers import CachedCaller
 from clients.channel import CallFailed, FramedChannel
 from clients.drive import CallerClient
 from core.cell import Cell

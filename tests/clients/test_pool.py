@@ -4,10 +4,7 @@ from collections import Counter
 
 import pytest
 
-from clients.cached import CachedCaller
-from clients.callers import cached_caller
-from clients.fresh import FreshCaller
-from clients.pool import PoolCaller
+from clients.callers import CachedCaller, FreshCaller, PoolCaller, cached_caller
 from core.cell import Cell
 from core.histogram import Histogram
 from core.system import COMMON, Caller

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clients.response_head import BadHead, Head, KnownHeads
+from clients.channel import BadHead, Head, KnownHeads
 from core.limits import MAX_HEAD_BYTES
 
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from clients.slowest import Slowest, shared
+from clients.tally import Slowest, shared
 
 
 def noted(latencies_ns: list[int], most: int, service_id: int = 0) -> Slowest:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from core.runtime import NATIVE
-from lab.run.sandbox import Sandbox
+from lab.folders import Sandbox
 from systems import find
 from tests.conftest import runtime_or_skip
 from tests.contract.dialects import BODY, FRAMES, RAW, Dialect

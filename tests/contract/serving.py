@@ -13,11 +13,11 @@ from core.messages import verbatim
 from core.result import CellResult
 from core.system import System
 from lab.environments.environment import EnvironmentFailed
+from lab.folders import Sandbox
 from lab.native.programs import ProgramMissing
 from lab.places import REPOSITORY
 from lab.run.children import READY, RESULT, Child, Children
 from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
-from lab.run.sandbox import Sandbox
 from systems import find
 from tests.contract.dialects import FRAMES, HTTP, RAW, Dialect
 from tests.contract.peers import DEADLINE_S, Peer

@@ -13,7 +13,7 @@ import pytest
 
 from core.processtree import tree
 from core.runtime import NATIVE
-from lab.run.sandbox import Sandbox
+from lab.folders import Sandbox
 from tests.contract.dialects import noise
 from tests.contract.kinds import IN_PYTHON, NATIVE_ECHO, Kind
 from tests.contract.peers import Peer

@@ -13,10 +13,10 @@ from core.messages import verbatim
 from core.runtime import NATIVE
 from core.system import System
 from experiments.http_clients.http_systems import SYSTEMS
+from lab.folders import Sandbox
 from lab.places import REPOSITORY
 from lab.run.children import READY, RESULT, Child, Children
 from lab.run.runtimes import AnyRuntime, Native
-from lab.run.sandbox import Sandbox
 from systems import find
 from tests.clients.scripted_http import (
     HALF,

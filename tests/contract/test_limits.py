@@ -9,7 +9,7 @@ from contextlib import ExitStack
 import pytest
 
 from core.runtime import NATIVE
-from lab.run.sandbox import Sandbox
+from lab.folders import Sandbox
 from tests.conftest import runtime_or_skip
 from tests.contract.kinds import FRAMED, SILENT_PEERS, Kind
 from tests.contract.peers import CALC, framed

@@ -10,7 +10,7 @@ from contextlib import ExitStack, suppress
 import pytest
 
 from core.runtime import NATIVE
-from lab.run.sandbox import Sandbox
+from lab.folders import Sandbox
 from tests.contract.dialects import LIMIT_BYTES, RAW
 from tests.contract.kinds import FRAMED, KINDS, Kind
 from tests.contract.peers import Peer, framed, request

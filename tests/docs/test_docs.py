@@ -15,11 +15,11 @@ from config.user_service.requests import load_requests
 from config.user_service.servers import SERVERS
 from config.user_service.service import PLACES
 from core.histogram import bounds_ns, bucket_of
+from core.program import VERSION
 from core.record import ClientLine, ServiceLine
 from core.request_plan import RequestPlan
 from core.result import Status
 from core.system import System
-from core.version import VERSION
 from core.work import answer
 from lab.machine import doctor, quiet
 from lab.places import REPOSITORY

@@ -13,11 +13,11 @@ from core.histogram import Histogram
 from core.result import CellResult
 from core.runtime import RuntimeName
 from core.system import System
+from lab.folders import Sandbox
 from lab.python.interpreters import Interpreter
 from lab.run.cell_run import Bench
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
-from lab.run.sandbox import Sandbox
 from systems import find
 from tests.contract.serving import small_cell
 

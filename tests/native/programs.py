@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from core.method import Method
+from lab.folders import Sandbox
 from lab.native.programs import PROGRAMS, explain_cargo_failure
 from lab.places import NATIVE_SOURCES, REPOSITORY
-from lab.run.sandbox import Sandbox
 from tests.contract.dialects import FRAMES, Dialect
 from tests.contract.serving import Serving, listening
 

@@ -5,7 +5,7 @@ from time import perf_counter_ns
 
 import pytest
 
-from lab.run.sandbox import Sandbox
+from lab.folders import Sandbox
 from tests.contract.dialects import BODY, http
 from tests.native.programs import as_service, native_serving
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lab.run.sandbox import Sandbox
+from lab.folders import Sandbox
 from tests.contract.peers import CALC, request
 from tests.contract.serving import Serving
 from tests.native.programs import native_serving, program_or_skip

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from core.child import ProcessTimes, own_peak_memory_bytes
-from experiments.loadgen.commands import outcome_of, run
+from experiments.loadgen.peers import outcome_of, run
 
 MUCH_BYTES = 100_000_000
 DIES = "import os, signal; from core.parent import die_with_parent; die_with_parent({}, signal.SIGTERM); print(1)"
@@ -34,9 +34,7 @@ def test_the_memory_of_a_small_command_is_not_its_parents() -> None:
 def test_the_memory_of_a_large_command_is_told_to_the_end() -> None:
     """In a process of its own: this one may have had children that were larger."""
     grows = f"x = bytearray({MUCH_BYTES})"
-    script = (
-        f"from experiments.loadgen.commands import run; print(run([{sys.executable!r}, '-c', {grows!r}]).peak_bytes)"
-    )
+    script = f"from experiments.loadgen.peers import run; print(run([{sys.executable!r}, '-c', {grows!r}]).peak_bytes)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert MUCH_BYTES < int(done.stdout) < 1.2 * MUCH_BYTES
 

@@ -17,13 +17,13 @@ from commands import hosts, run
 from core.child import Slice
 from core.hosts import Host
 from core.result import load
+from lab.folders import Sandbox
 from lab.hosts.agent_stream import HostLost
 from lab.hosts.cluster import HostCluster
 from lab.hosts.connection import HostConnection
 from lab.places import REPOSITORY
 from lab.run.children import Child
 from lab.run.runtimes import Runtime
-from lab.run.sandbox import Sandbox
 from reports.facts.hosts import contributions
 from tests.lab.hosts.conftest import SECONDS, Measured
 from tests.lab.hosts.namespaces import CLOCKS_S, Lab, wait_until

@@ -15,6 +15,7 @@ from core.hosts import Host, Layout
 from core.method import Method
 from core.processtree import tree
 from core.system import CLIENT
+from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.hosts.place import RemoteInstrumentation
 from lab.profile.watchers import OBSTACLES
@@ -23,7 +24,6 @@ from lab.run.cell_run import Bench
 from lab.run.measure import measure
 from lab.run.profiling import PROFILERS, CellProfiler
 from lab.run.runtimes import Runtime
-from lab.run.sandbox import Sandbox
 from systems import find
 
 HOSTS = {name: Host(name=name, address="127.0.0.1", via="here") for name in "ab"}

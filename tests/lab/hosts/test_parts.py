@@ -11,11 +11,11 @@ import pytest
 from commands import hosts
 from core.errors import ChildFailed
 from core.hosts import Host
+from lab.folders import Sandbox
 from lab.hosts.agent_stream import split_ssh_address
 from lab.hosts.clock import ClockOffset, RoundTrip, between, estimate, overlap_faults
 from lab.hosts.connection import HostConnection
 from lab.hosts.protocol import MOST_BYTES, BadFrame, FrameReader, frame
-from lab.run.sandbox import Sandbox
 from tests.test_import_table import STANDARD_LIBRARY, imports
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from core.errors import ChildFailed
 from core.messages import message, verbatim
+from lab.folders import Sandbox
 from lab.run.children import READY, RESULT, Child, Children
-from lab.run.sandbox import Sandbox
 
 DEADLINE_S = 20.0
 BEFORE, AT_END = message("before it was ready", code="early"), message("at the end")

@@ -14,6 +14,7 @@ from core.errors import BadInput
 from core.messages import verbatim
 from core.result import CellResult, Run, load
 from core.runtime import RuntimeName
+from lab.folders import Sandbox
 from lab.machine import quiet
 from lab.python.interpreters import Interpreter
 from lab.run import experiment, runs
@@ -21,7 +22,6 @@ from lab.run.experiment import RunInProgress, carry_out
 from lab.run.feasible import files_needed, preflight
 from lab.run.runs import RUNS, Order, check_same_runtimes, load_to_resume, new_run, run_folder
 from lab.run.runtimes import Runtime
-from lab.run.sandbox import Sandbox
 from systems import find
 
 SEED = 7

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from core.processtree import tree
-from lab.run.sandbox import Sandbox
+from lab.folders import Sandbox
 from tests.lab.scripted_children import GIL_OFF, GIL_ON, Scripted, client_says, latency, scripted, service_says
 
 __all__ = ["scripted"]

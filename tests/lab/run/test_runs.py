@@ -11,9 +11,9 @@ import pytest
 from core.errors import BadInput
 from core.result import keep_comparisons, load
 from lab import locks
+from lab.folders import Sandbox
 from lab.places import REPOSITORY
 from lab.run.runs import commit, expect_no_foreign_files, run_lock
-from lab.run.sandbox import Sandbox
 from tests.commands.saved import saved
 from tests.contract.runs import wait_for_ends
 from tests.started import Started, started

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from core.errors import BadInput
-from lab.run.sandbox import LONGEST_SOCKET_NAME, SOCKET_PATH_LIMIT, Sandbox
+from lab.folders import LONGEST_SOCKET_NAME, SOCKET_PATH_LIMIT, Sandbox
 from tests.started import Started, started
 
 DEADLINE_S = 20.0

@@ -1,4 +1,4 @@
-//! The slowest requests with their times, so that what held them up can be laid beside them: as clients/slowest.py.
+//! The slowest requests with their times, so that what held them up can be laid beside them: as clients/tally.py.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
