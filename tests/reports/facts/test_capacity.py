@@ -15,6 +15,7 @@ from core.objective import Load, Objective, Wanted
 from core.result import CellResult, Run
 from lab.places import REPOSITORY
 from reports.facts.capacity import capacities, ratios, wanted
+from reports.statistics.capacity import Probe, bracket
 from reports.topics.capacity import section
 from reports.view import View
 from tests.reports.sample import facts
@@ -114,6 +115,25 @@ def test_a_cliff_is_reported_as_the_rates_on_both_sides_of_it() -> None:
     assert one.crossing.is_cliff
     assert one.crossing.low <= 500 < one.crossing.high < 1.12 * one.crossing.low
     assert any("rises suddenly" in ENGLISH.text(note) for note in section(View(run)).sentences)
+
+
+@pytest.mark.parametrize(
+    ("probes", "rates"),
+    [
+        ([(100, 0.5, 5), (200, 2.0, 5)], (100, 200)),
+        ([(100, 0.5, 5), (200, 0.5, 5)], (200, np.inf)),
+        ([(100, 2.0, 5), (200, 2.0, 5)], (0, 100)),
+        # one long probe fails by chance, but five at a higher rate pass
+        ([(200, 1.5, 20), *[(240, 0.5, 25)] * 5, (300, 3.0, 8)], (240, 300)),
+        ([(100, 0.5, 5), (200, 1.2, 2), (220, 0.8, 40), (260, 1.5, 30)], (220, 260)),
+        ([(100, 1.2, 40), (120, 0.9, 2)], (100, 120)),  # two probes contradict each other: the capacity is between them
+    ],
+)
+def test_a_probe_that_contradicts_the_others_by_chance_does_not_hide_them(
+    probes: list[tuple[float, float, float]], rates: tuple[float, float]
+) -> None:
+    made = [Probe(rate=rate, offered=rate, excess=excess, allowed=allowed) for rate, excess, allowed in probes]
+    assert bracket(made) == rates
 
 
 def test_the_first_rate_is_a_share_of_the_correct_answers() -> None:
