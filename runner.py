@@ -129,7 +129,7 @@ def _report_unexpected(error: Exception, arguments: Sequence[str], output: Outpu
 
 
 def _find_signal(error: BaseException | None) -> Stopped | None:
-    """Return the signal exception during which *error* occurred, or None if no signal caused the error."""
+    """Return the exception that a signal raised and that led to *error*, or None if no signal led to it."""
     while error is not None and not isinstance(error, Stopped):
         error = error.__context__
     return error

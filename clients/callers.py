@@ -10,7 +10,7 @@ from core.system import Caller, CallerFactory, Channel
 
 
 class PoolCaller:
-    """A caller that keeps a client's connections to all sockets of one service, and lends a random one per request.
+    """A policy that keeps a client's connections to all sockets of one service. Each request uses a random connection.
 
     addresses: one for each listening socket of the service
     seed: makes the random choice repeatable
@@ -44,7 +44,7 @@ class PoolCaller:
         """Keep the connection open for later requests."""
 
     def drop(self, channel: Channel) -> None:
-        """Close the connection. It is opened again when take() next chooses the same socket."""
+        """Close the connection. The next request to the same socket of the service opens a new connection."""
         channel.close()
         self._channels[self._picked] = None
 
@@ -61,7 +61,7 @@ class PoolCaller:
 
 
 class CachedCaller:
-    """A caller that keeps a client's connection to one service. It passes the time of each reconnect to connect_ns."""
+    """A policy that keeps a client's connection to one service. It passes the time of each reconnect to connect_ns."""
 
     def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
         self._connect = connect
@@ -74,7 +74,7 @@ class CachedCaller:
         self._channel = self._connect(self._address)
 
     def take(self) -> Channel:
-        """Return the kept connection, or a new connection after an error. Raises CallFailed."""
+        """Return the open connection to the service, or a new one if an error closed it. Raises CallFailed."""
         if self._channel is None:
             start = perf_counter_ns()
             self.open()
@@ -86,7 +86,7 @@ class CachedCaller:
         """Keep the connection open for the next request."""
 
     def drop(self, channel: Channel) -> None:
-        """Close the connection. The next take() opens a new connection."""
+        """Close the connection. The next request opens a new connection."""
         channel.close()
         self._channel = None
 
@@ -97,7 +97,7 @@ class CachedCaller:
 
 
 class FreshCaller:
-    """A caller that gives a client a new connection for each request. It passes each connect time to connect_ns."""
+    """A policy that opens a new connection for each request of a client. It passes each connect time to connect_ns."""
 
     def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
         self._connect = connect
@@ -128,7 +128,7 @@ ConnectNs = Callable[[int], None]
 
 
 def cached_caller(channel: Callable[[str], Channel]) -> CallerFactory:
-    """Return a factory of callers, which keep one connection from a client to the service's first socket.
+    """Return a function that makes policies. Each policy keeps one connection, from a client to the first socket.
 
     channel: opens the connection
     """
@@ -143,20 +143,23 @@ http_caller = cached_caller(HttpChannel)
 
 
 def fresh_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Return a caller that opens a connection for each request. Requests and answers are frames (core.wire)."""
+    """Return the policy that opens a connection for each request, for messages in the format of core.wire."""
     return FreshCaller(FramedChannel, addresses[0], connect_ns)
 
 
 def framed_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Return a caller for frames (core.wire). The caller keeps its connection if REUSE_CLIENT is true (the default)."""
+    """Return the policy for a client's connection to a service, for messages in the format of core.wire.
+
+    If REUSE_CLIENT is true (the default), the connection is kept. Otherwise each request opens a new connection.
+    """
     kind = CachedCaller if cell.reuse_client else FreshCaller
     return kind(FramedChannel, addresses[0], connect_ns)
 
 
 def pool_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Return a caller for frames (core.wire) that keeps a connection to each of the service's sockets.
+    """Return the policy that keeps a connection to each socket of a service, for messages in the format of core.wire.
 
-    If CLIENT_BINDING is `pinned`, the caller has one connection, to the same socket for all requests.
+    If CLIENT_BINDING is `pinned`, the policy keeps one connection, to the same socket for all requests.
     """
     if cell.client_binding == "pinned":
         return CachedCaller(FramedChannel, addresses[client_id % len(addresses)], connect_ns)

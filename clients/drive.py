@@ -135,7 +135,7 @@ def call(task: Task, requests: int | None, until_ns: int = NEVER_NS, schedule: S
 
 
 class WorkerThreads:
-    """Threads that wait for a common start and then take tasks, each the requests to one service, until none is left.
+    """Threads that start together and share a list of tasks. A task is the requests of one client to one service.
 
     requests: number of requests of each task; None for as many as fit into slice_ns
     lead_ns: how long each thread sends before counting starts; only errors of this time count

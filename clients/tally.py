@@ -52,7 +52,7 @@ class Slowest:
 
     @property
     def above_ns(self) -> int:
-        """Return the latency above which this list has every request. Faster requests may be missing."""
+        """Return a latency. The list has every request that was slower, but faster requests may be missing."""
         return max(self._above_ns, self.floor_ns)
 
     def to_json(self) -> dict[str, Any]:
@@ -62,7 +62,10 @@ class Slowest:
 
 
 def shared(tallies: int) -> int:
-    """Return how many slow requests each tally (a set of counts) keeps if a client has *tallies* tallies."""
+    """Return the number of slow requests that a client keeps in each of its sets of counts.
+
+    tallies: the number of these sets
+    """
     return max(FEWEST, MOST // tallies)
 
 

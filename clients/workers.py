@@ -30,12 +30,12 @@ class Quota:
 
 
 def timed(cell: Cell, services: int, method: Method) -> Quota:
-    """Return what a client's workers send in the timed window: NUM_REQUESTS_PER_CLIENT per service, or a duration."""
+    """Return how many requests each worker of a client sends in the timed window, or for how long."""
     return _quota(cell, cell.num_requests_per_client * services, method.duration_s)
 
 
 def warmup(cell: Cell, services: int, method: Method) -> Quota:
-    """Return how much a client's workers send in the warm-up: at least one request per worker, or for a duration."""
+    """Return how many requests each worker of a client sends in the warm-up (at least one), or for how long."""
     requests, seconds = method.warmup_of(cell.num_requests_per_client * services)
     return _quota(cell, max(requests or 0, cell.num_connections_per_client), seconds)
 
@@ -60,7 +60,7 @@ def turns(cell: Cell, client_id: int, services: int) -> list[int]:
 
 
 def numbers(requests: int | None) -> Iterable[int]:
-    """Return the numbers of *requests* requests: 0, 1, 2, ... If *requests* is None, the numbers never end."""
+    """Return the numbers 0, 1, 2, ... of a worker's requests. If *requests* is None, the numbers never end."""
     return count() if requests is None else range(requests)
 
 

@@ -30,11 +30,11 @@ PACKAGES = (
     Option("--package NAME", message("A package to check, such as numpy."), repeated=True),
 )
 RUNTIME = Option("--runtime NAME", message("The free-threaded build that the packages must support (default: 3.14t)."))
-BUILD = Option("--build", message("Also build packages without a wheel from source, and import them."))
+BUILD = Option("--build", message("Build each package that has no wheel from its source, and then import it."))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command audit. Return its exit status: 0, or 3 if a package is not ready."""
+    """Run the command audit. Return its exit status: 0, or 3 if a package is not ready for the free-threaded build."""
     from commands.audit import audit_document
     from reports.render.markdown import markdown
 
@@ -77,7 +77,7 @@ KINDS: Mapping[str, Message] = {
 
 
 def audit_document(audit: Mapping[str, Any]) -> Document:
-    """Return a document: a table of packages that were requested or are not ready, the reasons, and a summary."""
+    """Return a report on packages that were requested, or that are not ready for the free-threaded build."""
     runtime, packages = audit["runtime"], audit["packages"]
     title = plural(
         "Audit: {count} package under {runtime} ({version})", "Audit: {count} packages under {runtime} ({version})",
@@ -109,7 +109,7 @@ def audit_document(audit: Mapping[str, Any]) -> Document:
 
 
 def summary(audit: Mapping[str, Any]) -> Message:
-    """Return a sentence that names the packages that are not ready."""
+    """Return a sentence that names the packages that are not ready for the free-threaded build."""
     packages = audit["packages"]
     failing = [
         message("{package} ({verdict})", package=package["package"], verdict=verdict(package))

@@ -29,7 +29,7 @@ RUNTIMES = ("3.11", "3.14", "3.14t", "3.14t+gil", "3.15", "3.15t", "3.15t+gil", 
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command completion. Return its exit status: 0."""
+    """Run the command `completion`, which prints completion code for a shell. Return its exit status: 0."""
     parser = output_for(arguments).parser("completion")
     parser.add_names("shell", message("The shell: bash, zsh, fish, tcsh or powershell."))
     shell = Given(value=parser.parse(arguments)["shell"], name="SHELL").choice(SHELLS)

@@ -98,7 +98,8 @@ def _lines(
         )
         if link := known.get("link"):
             yield message(
-                "  link      The round trip to the host {services} takes {trip_us:.0f} us, at {rate:.0f} MB/s.",
+                "  network   The round trip to the host {services} takes {trip_us:.0f} us. "
+                "The transfer rate is {rate:.0f} MB/s.",
                 trip_us=link["median_ns"] / 1e3,
                 services=spread.layout.services_on,
                 rate=link["bytes_per_s"] / 1e6,

@@ -101,7 +101,7 @@ def _expect_writable(path: Path, *, force: bool) -> None:
 
 
 def _check_flags(given: dict[str, Any]) -> None:
-    """Raise BadInput for wrong flags before any question is asked. Settings without a flag are assumed to be valid."""
+    """Raise BadInput for wrong flags before the user is asked for settings. Settings without a flag count as valid."""
     missing = {"command": "{python} {port} {workers} {threads}"}
     if given.keys() & {"server", "interface"}:
         missing = {"app": "app:app", "server": "granian"}

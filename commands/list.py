@@ -12,7 +12,7 @@ from lab.run.runs import RUNS, no_run_in
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command list. Return its exit status: 0."""
+    """Run the command `list`, which shows the saved runs of a folder. Return its exit status: 0."""
     from reports.render.console import terminal
     from reports.terminal.listing import print_list, saved_runs
 

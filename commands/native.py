@@ -12,7 +12,10 @@ FOR_RUNTIMES = ("3.11", "3.14", "3.14t")
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the command native. Return its exit status: 0, or 1 if a build failed although its tools are installed."""
+    """Run the command `native`, which builds native programs and extensions. Return its exit status.
+
+    The status is 0, or 1 if a build failed although its tools are installed.
+    """
     output = output_for(arguments)
     known = (*programs.BUILDS, *wheels.EXTENSIONS)
     parser = output.parser("native")

@@ -134,7 +134,7 @@ def _server(given: str | None, interface: str, installed: Mapping[str, str]) -> 
     own = [name for name, server in SERVERS.items() if name in installed and interface in server.interfaces]
     if own:
         return own[0], message("installed with the project")
-    return USUAL[interface], message("the default for {interface}", interface=interface.upper())
+    return USUAL[interface], message("the default server for {interface}", interface=interface.upper())
 
 
 def _python(flags: Mapping[str, Any]) -> Path:

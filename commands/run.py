@@ -114,7 +114,7 @@ def _has_unanswered_search(written: Written) -> bool:
 
 
 def _report_slower(written: Written, share: float, output: Output) -> int:
-    """Print the settings in which the last runtime is, or may be, slower than the first. Return the exit status."""
+    """Print where the plan's last runtime is or may be slower than its first runtime. Return the exit status."""
     from reports.document.values import ratio, whole_percent
     from reports.facts.comparisons import from_first_to_last, regressions
 
@@ -263,7 +263,7 @@ def extended(plan: Plan, run: Run, added: str | None) -> Plan:
 
 
 def _secrets_of_command(run: Run, plan: str | None, parser: flags.Parser) -> list[Secret]:
-    """Return the secrets of a saved command: from its flags, and from the plan file *plan* or that of the command."""
+    """Return the secrets in the flags of a saved command and in its plan file. If given, *plan* replaces that file."""
     if not any(secrets_in(from_file(run.plan.get("own", {})))):
         return []
     said = service_flags.drop_hidden_values(parser.parse(run.command[1:]))

@@ -79,7 +79,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _defaults(plan: Plan) -> dict[str, tuple[int, ...]]:
-    """Return the default load of a stress test: the parameters that all systems use and no topology sets."""
+    """Return default parameter values of a stress test. Omit parameters that a topology sets or a system ignores."""
     return {
         name: value
         for name, value in DEFAULTS.items()

@@ -57,7 +57,11 @@ def cause(error: Exception) -> Message | None:
             reason=str(error),
         )
     if isinstance(error, OSError) and error.errno in _REMEDIES:
-        place: Arg = str(error.filename) if error.filename is not None else message("A file of unknown name")
+        place: Arg = (
+            str(error.filename)
+            if error.filename is not None
+            else message("A file that the error message does not name")
+        )
         return message(
             "{path} cannot be used: {reason}. What to do: {remedy}.",
             path=place,

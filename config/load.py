@@ -136,7 +136,7 @@ def _with_core_counts(given: Any, cores: int) -> Any:
 
 
 def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cores: int) -> list[Row]:
-    expect_keys(message("a row"), given, (*ROW_KEYS, *PARAMETERS))
+    expect_keys(message("an entry in the plan's list `rows`"), given, (*ROW_KEYS, *PARAMETERS))
     names = given.get("system", [])
     if names == []:
         raise BadInput("The entry {row} of rows has no system. Add a system, such as `system: 4`.", row=repr(given))
@@ -176,7 +176,9 @@ def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: in
     for name in TOPOLOGY:
         if name in given:
             raise BadInput(
-                "A row with a topology cannot have {name}, because the topology sets {name}. Remove {name}.", name=name
+                "An entry in the plan's list `rows` has the key topology, which already sets {name}. "
+                "Remove {name} from this entry.",
+                name=name,
             )
     clients = {} if CLIENTS in given or CLIENTS in defaults else {CLIENTS: (max(4, 2 * cores),)}
     return [{WORKERS: (services,), THREADS: (workers,), **clients} for services, workers in core_topologies(cores)]

@@ -14,7 +14,7 @@ from core.secret import HIDDEN
 
 
 class Subject(Enum):
-    """What a run measures, such as an ASGI application. The value is its name in messages."""
+    """A kind of service that a run can measure, such as an ASGI application. The value is its name in messages."""
 
     SYSTEMS = message("gilscope's own systems")
     COMMAND = message("a service started by a command")
@@ -191,7 +191,10 @@ class Option:
 
 
 def applying(subjects: frozenset[Subject], *options: Option) -> tuple[Option, ...]:
-    """Return copies of *options* that apply only to runs that measure one of *subjects*."""
+    """Return copies of flags and YAML keys. The copies are valid only in runs that measure the given kinds of service.
+
+    subjects: the kinds of service, such as an ASGI application
+    """
     return tuple(replace(option, applies_to=subjects) for option in options)
 
 

@@ -7,7 +7,7 @@ from random import Random
 
 
 def block_order(count: int, block: int, seed: int) -> list[int]:
-    """Return the indexes of *count* cells in the order in which block number *block* (from 1) runs the cells.
+    """Return the order of *count* measurements (cells) in round number *block* (from 1), as a list of their indexes.
 
     Blocks use the rows of a Williams square. Each row is followed by the same row backwards, then by another row.
     Over all rows, each cell follows every other cell equally often. The reversed rows cancel linear drift, and the

@@ -158,7 +158,7 @@ class Plan:
 
     @property
     def compared(self) -> list[str]:
-        """Return the names of the services that already run. If there are none, return the runtimes except native."""
+        """Return the names of what the plan compares: services that already run or, if none, Python runtimes."""
         targets = self.user_service.targets if self.user_service else ()
         return [target.name for target in targets] or [name for name in self.runtimes if name != NATIVE]
 
@@ -178,7 +178,10 @@ class Plan:
         return [Entry(arm=arm, cell=cell, system=systems[cell.system]) for arm, cell in arms]
 
     def block(self, number: int, seed: int) -> list[Entry]:
-        """Return the entries in the order in which block *number* (from 1) runs them. The seed decides the order."""
+        """Return all measurements of the plan in their order in one round. The order depends on the seed and the round.
+
+        number: the number of the round (block), from 1
+        """
         entries = self.entries()
         return [entries[place] for place in block_order(len(entries), number, seed)]
 
@@ -233,7 +236,7 @@ class Plan:
         }
 
     def _combinations(self) -> list[dict[str, Any]]:
-        """Return every combination of parameter values once, for all runtimes, with the title of its row, if any."""
+        """Return each combination of a system and parameter values once, with its runtimes and its title, if any."""
         combinations: dict[str, dict[str, Any]] = {}
         for row in self.rows:
             title = {"title": row.title} if row.title else {}

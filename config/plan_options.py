@@ -40,7 +40,9 @@ def parse_runtimes(given: Given) -> tuple[RuntimeName, ...]:
 
 def parse_steps(given: Given) -> tuple[str, ...]:
     """Parse kinds of comparison of two runtimes, such as build, from a list or a text with commas. Raises BadInput."""
-    names = given.items(message("a list of kinds of comparison of two runtimes, out of {names}", names=listed(STEPS)))
+    names = given.items(
+        message("a list of one or more of these comparisons of two runtimes: {names}", names=listed(STEPS))
+    )
     return tuple(dict.fromkeys(replace(given, value=name).choice(STEPS) for name in names))
 
 
@@ -53,8 +55,8 @@ def parse_until(given: Given) -> Until:
         if kind in limits or (part != "verdict" and (match is None or float(match[1]) == 0)):
             raise given.wrong(
                 message(
-                    "verdict, the width of a confidence interval such as 3%, a time such as 10min, or several of "
-                    "these separated by commas"
+                    "the word verdict, a target width of the confidence intervals such as 3%, a time limit such as "
+                    "10min, or several of these separated by commas"
                 )
             )
         limits[kind] = match is None or float(match[1]) / _PER_UNIT[match[2]]
@@ -70,7 +72,7 @@ def parse_margin(given: Given) -> float:
 def parse_slower(given: Given) -> float:
     """Parse how much more time the last runtime may take, such as '5%'. Return a fraction (0.05). Raises BadInput."""
     accepted = message(
-        "a percentage of additional time, above 0 % and at most {most} %, such as 5% or 0.5%", most=MOST_SLOWER
+        "the accepted slowdown as a percentage above 0 % and at most {most} %, such as 5% or 0.5%", most=MOST_SLOWER
     )
     return given.percent(MOST_SLOWER, accepted)
 
@@ -212,8 +214,8 @@ MARGIN = Option(
 JUDGED = Option(
     "--judged-steps NAMES",
     message(
-        "The steps from runtime to runtime that get a verdict, such as lock,whole (default: all). Other "
-        "steps are shown without a verdict."
+        "Give a verdict only on these comparisons of two runtimes (default: all). Example: lock,whole for the effect "
+        "of the GIL and for the last runtime compared with the first. Other comparisons are shown without a verdict."
     ),
     parse_steps,
     PYTHON,
@@ -386,7 +388,9 @@ PLAN_OPTIONS = (
     *METHOD,
     Option(
         "",
-        message("Parameter values for all entries of rows. An entry ignores parameters that its system does not use."),
+        message(
+            "Parameter values for all systems in the list `rows`. A system ignores parameters that it does not use."
+        ),
         key="parameters",
     ),
     Option("", message("The question that the plan answers, in one line."), key="description"),
@@ -399,10 +403,10 @@ PLAN_OPTIONS = (
 )
 ROW = (
     Option("", message("The system: a number, a name, a FILE.py next to the plan, or a list of these."), key="system"),
-    Option("", message("The title of this entry of rows in reports."), key="title"),
+    Option("", message("The title that reports show for these systems and parameter values."), key="title"),
     Option(
         "",
-        message("The runtimes under which this entry of rows is measured (default: the runtimes of the plan)."),
+        message("The runtimes under which these systems are measured (default: the runtimes of the plan)."),
         parse_runtimes,
         key="runtimes",
     ),

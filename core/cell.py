@@ -149,7 +149,7 @@ class Cell:
         "any",
         message(
             "how workers wait: all on one selector (any), one worker at a time (leader), each for its own connections "
-            "(owned), or leader with the GIL and any without it (auto)"
+            "(owned), or like leader if the GIL is on and like any if it is off (auto)"
         ),
         "any",
         "leader",

@@ -75,12 +75,12 @@ class Slice:
 
     @property
     def counts_from_ns(self) -> int:
-        """Return the time from which answers are counted."""
+        """Return the time from which answers are counted, on this host's monotonic clock."""
         return self.at_ns + self.lead_ns
 
     @property
     def until_ns(self) -> int:
-        """Return the time at which the slice ends."""
+        """Return the time at which this slice of time ends, on this host's monotonic clock."""
         return self.counts_from_ns + self.length_ns
 
     def __str__(self) -> str:
@@ -125,7 +125,7 @@ class ParentWatch:
         self._thread.start()
 
     def print_result(self, result: Mapping[str, Any]) -> None:
-        """Print a result. Connections and memory stay as they are until the next command or the process ends."""
+        """Print the result of a measurement. The process keeps its connections and memory until its next command."""
         self._said = True
         print_result(result)
 

@@ -10,7 +10,7 @@ TRIES, TURN_S = 1000, 0.002
 
 
 def remove(folder: str) -> None:
-    """Kill every process in the group *folder* and in the groups below it. Then remove these groups."""
+    """Kill every process in the control group *folder* and in the groups below it. Then remove these groups."""
     for _ in range(TRIES):
         for group, *_rest in os.walk(folder, topdown=False):
             with suppress(OSError), open(f"{group}/cgroup.procs", encoding="ascii") as pids:

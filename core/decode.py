@@ -68,7 +68,7 @@ def decode_message(value: Any) -> Message:
 
 
 def expect_words(made: Message, place: str) -> None:
-    """Raise Misfit if the arguments of the message *made* do not fit its text."""
+    """Raise Misfit if the message *made* cannot be formatted, because its arguments do not fit its placeholders."""
     try:
         str(made)
     except (KeyError, ValueError, IndexError, TypeError, RecursionError):
@@ -104,7 +104,11 @@ def _misfit(value: Any, said: str, place: str) -> Misfit:
 
 
 def _check(given: Any, made: Any, place: str, all_known: bool) -> None:
-    """Raise Misfit if *given*, which was decoded to *made*, has unknown keys or errors that types cannot express."""
+    """Raise Misfit for faults of a JSON value that a check of its types does not find, such as unknown keys.
+
+    given: the JSON value
+    made: the object to which it was decoded
+    """
     if place.count("[") > DEEPEST:
         raise Misfit(place[:SHOWN_CHARACTERS], given, "a value with less nesting")
     if isinstance(made, Message):

@@ -27,7 +27,7 @@ def code_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[Mess
 
 
 def environment_changes(before: Mapping[str, Any], now: Mapping[str, Any], runtime: str) -> list[Message]:
-    """Return the differences between two environments of the services and clients under *runtime*."""
+    """Return what has changed in the interpreters, packages and programs of services and clients under *runtime*."""
     changes = [change for role in before.keys() | now.keys() for change in _part_changes(before, now, role, runtime)]
     return list(dict.fromkeys(changes))
 

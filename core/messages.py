@@ -46,7 +46,10 @@ class Message:
         return self.plural if self.plural and self.args.get("count") != 1 else self.msgid
 
     def to_json(self) -> dict[str, Any]:
-        """Return the message for a file: code, msgid, arguments, and the English text for other readers of the file."""
+        """Return the message as JSON for a file such as result.json: its code, msgid, arguments and English text.
+
+        The English text is for programs that do not translate messages.
+        """
         parts = {"code": self.code, "msgid": self.msgid, "plural": self.plural}
         args = {name: arg.to_json() if isinstance(arg, Message) else arg for name, arg in self.args.items()}
         return {**{name: value for name, value in parts.items() if value}, "args": args, "text": str(self)}

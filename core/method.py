@@ -29,7 +29,7 @@ class Warmup:
 
     @classmethod
     def parse(cls, text: str) -> "Warmup":
-        """Parse '10%', '0.5s' or '0'. Raises BadInput."""
+        """Parse a warm-up: '10%' of the requests, a time such as '0.5s', or '0' for none. Raises BadInput."""
         match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(%|s)?", text.strip())
         if match is None or float(match[1]) > {"s": LONGEST_S, "%": 100, None: 0}[match[2]]:
             raise BadInput(
@@ -71,7 +71,7 @@ class Method:
     limit_memory_bytes: int = 0
 
     def expect_cpus(self) -> None:
-        """Raise BadInput if this machine does not have the CPUs that the method names."""
+        """Raise BadInput if this machine does not have the CPUs to which services or clients must be pinned."""
         for side, cpus in (("services", self.pin_services), ("clients", self.pin_clients)):
             if cpus and not hasattr(os, "sched_setaffinity"):
                 raise BadInput(
@@ -116,7 +116,7 @@ class Method:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Method":
-        """Decode a method that to_json() encoded."""
+        """Decode the measuring method of a run, which to_json() encoded."""
         known: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
         }

@@ -59,7 +59,7 @@ class Load:
     latency: Histogram
 
     def counted(self, objective: Objective) -> tuple[int, int]:
-        """Return the number of requests that miss *objective*, and the number of requests for which this is known.
+        """Return how many requests miss *objective*, and how many requests are known to miss or to meet it.
 
         An unsent request misses a latency objective if it was due longer ago than the limit. Otherwise it is not known.
         """

@@ -75,7 +75,7 @@ class Usage(TypedDict, total=False):
 
 
 class Program(TypedDict, total=False):
-    """The name, version and libraries of a native child."""
+    """The name, version and libraries of a native program that runs a service or client."""
 
     program: Text
     version: Text
@@ -85,7 +85,7 @@ class Program(TypedDict, total=False):
 
 
 class Runtime(Program, total=False):
-    """The runtime that a child reports in its ready line."""
+    """The runtime that a process of a service or client reports when it is ready."""
 
     implementation: Text
 
@@ -700,7 +700,7 @@ class Factors(TypedDict, total=False):
 
 
 class AllFactors(Factors, total=False):
-    """The factors of a throughput ratio: for services and clients together, for services and for clients."""
+    """The two factors of a throughput ratio for services and clients together, and also for each of the two alone."""
 
     service: Factors
     client: Factors

@@ -56,7 +56,10 @@ class Redactor:
 
 
 def _without_cut(text: str, form: str) -> str:
-    """Remove the beginning or end of the secret *form* from *text* if *text* was cut within the secret."""
+    """Hide the beginning or end of a secret that remains in *text*, if *text* was cut within the secret.
+
+    form: the secret, as it is or encoded, for example quoted for a URL
+    """
     for length in range(min(len(form) - 1, len(text)), SHORTEST - 1, -1):
         if form[:length] + HIDDEN in text:
             text = text.replace(form[:length] + HIDDEN, HIDDEN)
@@ -77,7 +80,7 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _parts(secret: str) -> Iterator[str]:
-    """Yield parts of a secret that a service may send back without the whole secret, such as a password.
+    """Yield parts of a secret that a service may send back alone, such as the password in a URL.
 
     These are a token without its scheme, and the values of cookies, forms, JSON and URLs.
     """

@@ -104,7 +104,7 @@ class Request:
         return self.title or f"{self.method} {self.path or '/'}"
 
     def to_json(self) -> dict[str, Any]:
-        """Return the request as JSON values and Secret objects. expect_json is left out if any body is right."""
+        """Return the request as JSON values and Secret objects. Omit expect_json if every body is accepted."""
         stored = asdict(self)
         for name in ("first", "save"):
             if not stored[name]:

@@ -352,7 +352,7 @@ def load(where: Path) -> Run:
         except Misfit as misfit:
             run.damaged.append(_damage_message(number, text, misfit))
     if not run.damaged and order != _checksum_of_cells(cells):
-        raise _damaged(path, message("measurements were removed, added or moved"))
+        raise _damaged(path, message("measurements were removed, added or put in another order"))
     return _with_kept_comparisons(run, path)
 
 
@@ -401,7 +401,7 @@ def _damaged(path: Path, what: Message) -> BadInput:
 
 
 def _decode_head(stored: dict[str, Any], path: Path) -> Run:
-    """Decode the head of a result.json to a run without measurements. Raises BadInput."""
+    """Decode the head of a result.json: everything except its measurements. Return it as a Run. Raises BadInput."""
     stored.pop("checksum", None)
     own: Any = OwnService | None
     try:

@@ -81,7 +81,7 @@ class RuntimeName(str):
     def of(
         cls, version: str, *, free_threaded: bool = False, suffixes: tuple[str, ...] = (), patch: str = ""
     ) -> "RuntimeName":
-        """Return the name of a runtime that has these parts. The parts are not checked."""
+        """Return the name of the runtime with this version, build, suffixes and patch release. They are not checked."""
         release = f"{version}.{patch}" if patch else version
         name = str.__new__(
             cls, "".join((release, "t" * free_threaded, *(f"+{suffix}" for suffix in suffixes))) or NATIVE
@@ -140,7 +140,7 @@ class RuntimeName(str):
         return int(self.version.removeprefix("3."))
 
     def having(self, **parts: Any) -> "RuntimeName":
-        """Return a copy of the name with *parts* replaced: version, free_threaded, suffixes or patch."""
+        """Return a copy of the runtime's name with new *parts*: version, free_threaded, suffixes or patch."""
         own = {name: getattr(self, name) for name in self.__slots__}
         return RuntimeName.of(**own | parts)
 
@@ -161,7 +161,10 @@ class RuntimeName(str):
         return self.having(suffixes=())
 
     def of_release(self, version: str) -> "RuntimeName":
-        """Return the name with the patch release of *version*, which an interpreter reported: '3.14.6' gives '6'."""
+        """Return the runtime's name with the patch release of *version*, which an interpreter reported.
+
+        For example, the name 3.14t and the version 3.14.6 give the name 3.14.6t.
+        """
         patch = version.removeprefix(f"{self.version}.")
         return self if patch == version else self.having(patch=patch)
 
@@ -172,7 +175,7 @@ class RuntimeName(str):
 
     @property
     def variables(self) -> dict[str, str]:
-        """Return the environment variables that give a process the GIL and JIT state that the name promises."""
+        """Return environment variables that switch a process's GIL and JIT to the state in this runtime's name."""
         if self.native:
             return {}
         return {

@@ -42,7 +42,7 @@ class Secret:
 
     @property
     def key(self) -> tuple[str, str]:
-        """Return the two texts that a file stores in place of the secret: name and shown."""
+        """Return the two texts that a file stores in place of the secret: the secret's name and its masked text."""
         return self.name, self.shown
 
     def reveal(self) -> str:
@@ -83,7 +83,7 @@ def for_file(value: Any) -> Any:
 
 
 def from_file(value: Any, known: Iterable[Secret] = ()) -> Any:
-    """Convert what for_file() returned to a value with Secret objects.
+    """Return a JSON value with Secret objects where for_file() hid the secrets.
 
     known: secrets whose values the user gave again, in the order of the file. If a name and shown text is given only
         once, that secret is used wherever they occur

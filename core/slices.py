@@ -20,7 +20,7 @@ class Slices:
         self.clear()
 
     def clear(self) -> None:
-        """Remove all counted answers."""
+        """Reset all counts of answers, and begin again with slices of 50 ms."""
         self._width_ns, self._end_ns, self._counted = WIDTH_NS, 0, 0
         self._counts: dict[int, int] = {}
 
@@ -69,7 +69,10 @@ class Slices:
 
     @classmethod
     def from_json(cls, said: Mapping[str, Any]) -> "Slices":
-        """Decode slices that to_json() encoded. lab.run.contract has already checked the bounds of *said*."""
+        """Decode counts of answers in slices of time, which to_json() encoded.
+
+        said: the encoded counts; lab.run.contract has already checked that its numbers are in the valid ranges
+        """
         slices = cls()
         while slices._width_ns < said["width_ns"]:
             slices._widen()

@@ -20,7 +20,7 @@ COMMON = (*SIZES, "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
 
 
 class Listening(Protocol):
-    """A listening socket as the child contract needs it."""
+    """A listening socket of a service, with its address and, for a Unix socket, its file."""
 
     address: str
 
@@ -65,10 +65,10 @@ class Caller(Protocol):
         """Return the connection for the next request."""
 
     def give(self, channel: Channel) -> None:
-        """Take the connection *channel* back after its answer, to keep or close it."""
+        """Get the connection *channel* back from the client after an answer, and keep or close it."""
 
     def drop(self, channel: Channel) -> None:
-        """Take the connection *channel* back after an error. It is not used again."""
+        """Get the connection *channel* back from the client after an error. It is not used again."""
 
     def close(self) -> None:
         """Close all connections. Called after the timed region."""
@@ -81,7 +81,10 @@ class Client(Protocol):
         """Send the warm-up requests, and set the counts to zero."""
 
     def run(self) -> dict[str, Any]:
-        """Send all requests. Return the result for the child contract, without resource usage and GIL states."""
+        """Send all requests. Return the client's result, without its resource usage and GIL states.
+
+        docs/child-contract.md describes the result.
+        """
 
 
 class SlicedClient(Client, Protocol):
@@ -212,7 +215,7 @@ class System:
         return tuple(extension.name for extension in self.extensions)
 
     def takes_slices(self, *, native_client: bool) -> bool:
-        """Return whether the clients can send their requests in slices of time. Only gilscope's common clients can."""
+        """Return whether the clients can send requests in slices of time. A system's own client program cannot."""
         program = self.native_client
         return program is not None and program.name == "loadgen" if native_client else self.client is None
 

@@ -25,9 +25,9 @@ def load_system(path: Path) -> System:
     system = getattr(_module(path), "SYSTEM", None)
     if not isinstance(system, System):
         seen = (
-            message("a SYSTEM of type {kind}", kind=type(system).__name__)
+            message("a variable SYSTEM of type {kind}", kind=type(system).__name__)
             if system is not None
-            else message("no SYSTEM")
+            else message("no variable SYSTEM")
         )
         raise BadInput(
             "{path} declares {seen}. It must declare SYSTEM, a core.system.System, as docs/add-a-system.md shows.",
@@ -36,8 +36,8 @@ def load_system(path: Path) -> System:
         )
     if not all(_KEY.fullmatch(text) for text in (system.key, system.name)) or system.name == "all":
         raise BadInput(
-            "{path} declares the system {key!r} ({name!r}). Use only letters, digits and . _ - in number and name, "
-            "with a letter or a digit first.",
+            "{path} declares the system {key!r} with the name {name!r}. In the number and the name of a system, use "
+            "only letters, digits and . _ -, and begin with a letter or a digit.",
             path=str(path),
             key=system.key,
             name=system.name,

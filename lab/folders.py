@@ -102,7 +102,9 @@ def _reaper(paths: Sequence[Path]) -> "subprocess.Popen[bytes]":
 
 
 def _end(reaper: "subprocess.Popen[bytes]", folder: Path | None) -> None:
-    """Let the reaper clean up, and resume it if a signal has stopped it. If it fails, clean up in this process.
+    """Make the reaper process kill the child processes and remove *folder*, or do this here if the reaper fails.
+
+    The reaper is resumed first, because a signal may have stopped it.
 
     folder: None if the folder belongs to another process
     """

@@ -1,4 +1,6 @@
-"""Paths of gilscope's files. An installed gilscope writes to the user's cache folder, because it may be read-only.
+"""Paths of gilscope's files.
+
+An installed gilscope writes to the user's cache folder, because the folder of the installation may be read-only.
 
 ENVIRONMENTS: virtual environments that gilscope makes
 NATIVE_BUILDS: where native programs and extensions are built

@@ -199,7 +199,7 @@ def expect_process(error: OSError) -> None:
 
 
 def _await_end(guard: "subprocess.Popen[str]") -> None:
-    """Wait until the guard has killed the command's processes. If the guard fails, kill its process group."""
+    """Wait until the process *guard* has killed the command's processes, or kill its process group if it fails."""
     guard.send_signal(signal.SIGCONT)  # the guard may be stopped
     with suppress(subprocess.TimeoutExpired):
         guard.wait(LAST_SECONDS_S)

@@ -28,7 +28,10 @@ ROOM_BYTES = 1 << 16
 
 
 def main() -> None:
-    """Make the private folder, wait until the orchestrator closes the pipe or ends, then clean up."""
+    """Make the folder of a gilscope command, and clean up when the command ends.
+
+    The command has ended when its end of the pipe on stdin is closed.
+    """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     die_with_parent(os.getppid(), signal.SIGCONT)  # wakes this process if it is stopped when its parent ends

@@ -1,4 +1,7 @@
-"""The experiment record of a run, structured like the original record (the seed): environment, then each system."""
+"""The experiment record of a run: a document that shows its results beside those of the original experiment.
+
+The document has the structure of the original experiment's record (the seed): environment, then each system.
+"""
 
 from typing import Any
 
@@ -24,11 +27,11 @@ from reports.view import View
 __all__ = ["covers_the_seed", "record"]
 
 NOT_MEASURED = STATES["not measured"]
-HERE, THEIRS = message("this run"), message("original record")
+HERE, THEIRS = message("this run"), message("original experiment")
 
 
 def record(view: View) -> Document:
-    """Return the experiment record of a run as a document."""
+    """Return the document that shows the results of a run beside those of the original experiment."""
     run = view.run
     time = message("started {start}, not finished", start=run.started_at)
     if run.finished_at:
@@ -71,11 +74,11 @@ def _table_section(key: str, title: Message, heads: tuple[Message, ...], lines: 
 
 def _legend(view: View) -> Section:
     how = message(
-        "This run repeats an experiment whose original record is called the seed. All times are in seconds. A time of "
-        "this run is the median over the clients, then over the blocks ({blocks}), with the slowest client in "
-        "parentheses. Every response was checked. An original time comes from one run on another machine ({machine}). "
-        "If the record names the interpreter, it is {gil} or {nogil}. The original times are not a target, because the "
-        "processor and the builds differ.",
+        "This run repeats the original experiment, which was published and which the documentation calls the seed. All "
+        "times are in seconds. A time of this run is the median over the clients, then over the blocks ({blocks}), "
+        "with the slowest client in parentheses. Every response was checked. Each time of the original experiment "
+        "comes from one run on another machine ({machine}). Its interpreter was {gil} or {nogil}, or is not known. The "
+        "original times are not a target, because the processor and the builds differ.",
         blocks=plural("{count} block", "{count} blocks", count=view.plan.blocks),
         machine=published.MACHINE,
         gil=published.GIL,
@@ -97,7 +100,7 @@ def _chapter(system: SeedSystem, view: View) -> Section:
 
 
 def _settings(system: SeedSystem, view: View) -> Section:
-    """Return the settings of a system: the values in this run beside the values in the original record."""
+    """Return the settings of a system: the values in this run beside the values in the original experiment."""
     rows = [row for row in view.rows if row.system == system.system]
     names = {*system.settings, *(name for row in rows for name in row.params)}
     absent = message("System {system} was not measured in this run.", system=system.system)
@@ -114,7 +117,7 @@ def _result_table(table: SeedTable, system: str, view: View) -> Table:
     heads = [listed([name]) for name in names]
     for name in table.rows[0].seconds:
         interpreter, other = INTERPRETERS[name], published.MACHINE
-        heads.append(message("original record: {machine}, {interpreter}", machine=other, interpreter=interpreter))
+        heads.append(message("original experiment: {machine}, {interpreter}", machine=other, interpreter=interpreter))
     lines = [
         (
             wanted.what,

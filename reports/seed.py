@@ -1,7 +1,7 @@
-"""The original experiment record (seed 003) as data, and tables that show a run's times beside the original times.
+"""The published results of the original experiment, and tables that show a run's times beside the original times.
 
-The original figures come from another machine, with one run per row. The figure 10.3 has no unit in the record; all
-figures are in seconds.
+The original experiment is experiment 003 of the seed. Its figures come from another machine, with one run per row. The
+figure 10.3 has no unit in the record; all figures are in seconds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ INTERPRETERS: Mapping[str, Message] = {
 
 
 class SeedRow(NamedTuple):
-    """One row of a result table in the original record.
+    """One line of a table in the published results of the original experiment.
 
     params: parameter values of our cells that correspond to the row
     seconds: time per interpreter as printed in the record, without the unit
@@ -48,7 +48,7 @@ class SeedRow(NamedTuple):
 
 
 class SeedTable(NamedTuple):
-    """A result table of the original record.
+    """A table in the published results of the original experiment.
 
     heading: the line above the table
     rows: all with figures for the same interpreters
@@ -59,7 +59,7 @@ class SeedTable(NamedTuple):
 
 
 class SeedSystem(NamedTuple):
-    """The chapter of one system in the original record.
+    """The published results of the original experiment on one system.
 
     settings: values by parameter, as printed
     remark: a remark of the record, or of ours on the record
@@ -83,7 +83,7 @@ _TIME = message("Time that each client takes to send all of its requests.")
 
 
 def _sockets(select_mode: str, client_binding: str, seconds: Mapping[int, str]) -> tuple[SeedRow, ...]:
-    """Return one row of the original record for each value of NUM_MULTI_SOCKET.
+    """Return a line of the original experiment's results for each number of sockets (NUM_MULTI_SOCKET).
 
     seconds: time by value of NUM_MULTI_SOCKET
     """
@@ -103,7 +103,10 @@ SYSTEMS = (
         message("A service has a single socket and no connection cache."),
         {},
         (SeedTable(_TIME, (SeedRow(message("a new connection for every request"), {}, {}),)),),
-        message("The original record describes system 1 but publishes no settings or figures for it."),
+        message(
+            "The original experiment describes system 1, a service without a connection cache, but publishes no "
+            "settings or figures for it."
+        ),
     ),
     SeedSystem(
         "2",
@@ -128,7 +131,7 @@ SYSTEMS = (
         message("A Tornado service."),
         _COMMON,
         (SeedTable(_TIME, (SeedRow(message("Tornado"), {}, {GIL: "16.1", NOGIL: "17.2"}),)),),
-        message('The original record describes the second time in this table as "even slower".'),
+        message('The original experiment describes 17.2 s under Python 3.14.0a0 free-threading as "even slower".'),
     ),
     SeedSystem(
         "4",
@@ -151,12 +154,16 @@ SYSTEMS = (
                 ),
             ),
             SeedTable(
-                message("select() on all connections at once, by NUM_MULTI_SOCKET."),
+                message(
+                    "Time with select() on all connections at once, for several numbers of sockets per service "
+                    "(NUM_MULTI_SOCKET)."
+                ),
                 _sockets("all", "random", {1: "2.35", 5: "2.60", 10: "3.03"}),
             ),
             SeedTable(
                 message(
-                    "select() on single connections, with each client bound to one connection, by NUM_MULTI_SOCKET."
+                    "Time with select() on single connections, when each client uses only one connection, for several "
+                    "numbers of sockets per service (NUM_MULTI_SOCKET)."
                 ),
                 _sockets("single", "pinned", {1: "2.44", 5: "2.47", 10: "2.60"}),
             ),
@@ -169,7 +176,7 @@ RANGE = message("{start} to {end}")
 
 
 def covers_the_seed(rows: Sequence[Row]) -> bool:
-    """Return whether *rows* of this run match every row in the tables of the original record."""
+    """Return whether *rows* of this run repeat every measurement that the original experiment published."""
     return all(
         any(_fits(row, system.system, wanted) for row in rows)
         for system in SYSTEMS
@@ -179,9 +186,9 @@ def covers_the_seed(rows: Sequence[Row]) -> bool:
 
 
 def matching_row(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Row | None:
-    """Return the row of this run that matches the original record's row *wanted*, or None if no row matches.
+    """Return the row of this run that repeats *wanted*, a published measurement of the original experiment, or None.
 
-    Of several matches, the row with the most default values is returned, because the record used the defaults.
+    Of several matches, the row with the most default values is returned, because that experiment used the defaults.
     """
 
     def likeness(row: Row) -> int:
@@ -196,21 +203,29 @@ def _fits(row: Row, system: str, wanted: SeedRow) -> bool:
 
 
 def size_warning(view: View) -> Message:
-    """Return a warning if this run's measurements have fewer or more requests than the original ones, else NOTHING."""
+    """Return a warning if this run's measurements have fewer or more requests than the original experiment's.
+
+    If they have as many, return NOTHING.
+    """
     sizes = sorted({cell.requests for row in view.rows for cell in row.cells})
     if view.plan.scale == 1 and sizes in ([], [REQUESTS]):
         return NOTHING
     ends = [f"{size:,}" for size in dict.fromkeys((*sizes[:1], *sizes[-1:]))]
+    if not ends:
+        return message(
+            "A measurement of this run has fewer requests than a measurement of the original experiment, so the times "
+            "cannot be compared."
+        )
     return message(
-        "A measurement of this run has {ours} requests, but a measurement of the original record has {theirs:,}, so "
-        "the times cannot be compared.",
-        ours=listed(ends, RANGE) or message("fewer"),
+        "A measurement of this run has {ours} requests, but a measurement of the original experiment has {theirs:,}, "
+        "so the times cannot be compared.",
+        ours=listed(ends, RANGE),
         theirs=REQUESTS,
     )
 
 
 def seed_comparison(view: View) -> Section:
-    """Return the report's section that compares the run with the tables of the original record."""
+    """Return the report's section that shows the times of the run beside those of the original experiment."""
     tables = tuple(filter(None, (_table(system, table, view) for system in SYSTEMS for table in system.tables)))
     if not tables:
         return Section(key="seed", title=NOTHING)
@@ -222,7 +237,7 @@ def seed_comparison(view: View) -> Section:
     )
     return Section(
         key="seed",
-        title=message("Comparison with the original experiment record (the seed)"),
+        title=message("Comparison with the published times of the original experiment"),
         sentences=tuple(filter(None, (note, size_warning(view)))),
         tables=tables,
     )
@@ -237,7 +252,7 @@ def _table(system: SeedSystem, table: SeedTable, view: View) -> Table:
             figures = (words(figure, state="theirs") for figure in wanted.seconds.values())
             lines.append((wanted.what, *map(_times, rows), *figures))
     theirs = [
-        message("original record: {interpreter}", interpreter=INTERPRETERS[name]) for name in table.rows[0].seconds
+        message("original experiment: {interpreter}", interpreter=INTERPRETERS[name]) for name in table.rows[0].seconds
     ]
     name = message("{system}. {table}", system=view.settings.head(system.system), table=table.heading)
     return plain_table(name, (NOTHING,), lines, [*map(verbatim, arms), *theirs], kind="seed", titled=True)

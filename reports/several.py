@@ -1,4 +1,4 @@
-"""A document that shows several runs side by side: which may be compared, and their common comparisons and times."""
+"""A document that shows several runs side by side: which may be compared, and what at least two of them measured."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
@@ -122,7 +122,10 @@ def _shared(items: Iterable[tuple[Key, Member, Value]]) -> dict[Key, list[tuple[
 
 
 def _steps_section(runs: Sequence[Member]) -> Section:
-    """Return a section of comparisons that at least two runs have: a group per step and setting, a line per run."""
+    """Return a section with those comparisons of runtimes or services that at least two of the runs made.
+
+    Each comparison at one setting is a group of lines in its table, with a line for each run.
+    """
     items = (
         ((*_setting(one), one.step, one.denominator, one.numerator), run, one)
         for run in runs

@@ -51,7 +51,7 @@ class View:
 
     @cached_property
     def comparisons(self) -> tuple[Comparison, ...]:
-        """Return all comparisons that the run's arms allow. Comparisons for all settings together come last."""
+        """Return all comparisons between the run's runtimes or services. Those for all settings together come last."""
         return () if self.plan.objectives else tuple(compare(self.run))
 
     @cached_property
@@ -116,7 +116,10 @@ class View:
 
     @cached_property
     def scales(self) -> dict[int, float]:
-        """Return the end of each row's scale, by id(row): the largest value of all rows with comparable work."""
+        """Return the upper end of the bar scale of each result row, by id(row).
+
+        It is the largest value of all result rows that are drawn to the same scale, because their work is comparable.
+        """
         parts = [self.rows] if self.is_timed else alike(self.rows)
         return {id(row): most for rows in parts for most in [self.measure.most(rows)] for row in rows}
 

@@ -170,12 +170,12 @@ class CachedService:
 
 
 def single_socket_service(cell: Cell, service_id: int, folder: str) -> CachedService:
-    """Create the service of system 2 with the parameters of *cell*. It listens on one socket."""
+    """Create a service with one listening socket and a connection cache (system 2), as *cell* configures it."""
     return _service(cell, listen(cell, service_id, folder))
 
 
 def multi_socket_service(cell: Cell, service_id: int, folder: str) -> CachedService:
-    """Create the service of system 4 with the parameters of *cell*. It listens on several sockets."""
+    """Create a service with several listening sockets and a connection cache (system 4), as *cell* configures it."""
     return _service(cell, listen(cell, service_id, folder, cell.num_multi_socket))
 
 

@@ -1,4 +1,7 @@
-"""Implement the parameter DISPATCH, which says how the workers of systems 2 and 4 wait for readable sockets."""
+"""Implement the parameter DISPATCH, which says how the worker threads of a service wait for readable sockets.
+
+The services of systems 2 and 4, which keep a cache of open connections, have this parameter.
+"""
 
 from collections.abc import Callable
 from typing import Protocol
@@ -28,7 +31,7 @@ class Dispatch(Protocol):
         """Stop waiting for data on the socket *fd*, because its worker is about to close the socket."""
 
     def holds(self, fd: int) -> bool:
-        """Return whether this strategy supports file descriptors as high as *fd*."""
+        """Return whether workers can wait for sockets with file descriptors as high as *fd*."""
 
 
 class Shared:
@@ -47,11 +50,14 @@ class Shared:
                     arm(fd)
 
     def pause(self, fd: int) -> None:
-        """Do nothing, because the watch ignores the socket that a worker is serving until resume() is called."""
+        """Do nothing, because no worker waits for data on a socket that is being served until resume() is called."""
 
 
 def dispatch_of(cell: Cell) -> Dispatch:
-    """Create the dispatch strategy of *cell*. `auto` means `leader` with the GIL, or else `any`. Raises BadInput."""
+    """Create the object that gives readable sockets to workers as the parameter DISPATCH of *cell* says.
+
+    DISPATCH `auto` means `leader` with the GIL, and `any` without it. Raises BadInput for an unsupported selector.
+    """
     workers = cell.num_workers_per_api_service
     dispatch = ("leader" if gil_enabled() else "any") if cell.dispatch == "auto" else cell.dispatch
     if dispatch == "any":

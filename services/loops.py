@@ -183,7 +183,10 @@ class Loops:
         self._resting = False
 
     def _balance(self, held: Collection[Loop]) -> None:
-        """Give every active worker loop its share of the served sockets. Handlers block the loops in *held*."""
+        """Divide the sockets that have requests equally among the active workers' loops.
+
+        held: the loops whose workers are blocked by a handler, and which are therefore not active
+        """
         served = {loop: loop.served_lately() for loop in self._loops if loop.fds or loop.busy != NOTHING}
         connections = sum(map(len, served.values()))
         free = [loop for loop in self._loops if loop not in held]
@@ -221,7 +224,11 @@ class Loops:
         self._settled = set() if stayed else active
 
     def _by_client(self, fds: Collection[int]) -> Iterable[set[int]]:
-        """Group *fds* by client process, if the process is known and there are more sockets than active loops."""
+        """Group the sockets *fds* by client process, because the sockets of one client should stay together.
+
+        A socket forms a group of its own if its client process is unknown. So do all sockets if there are no more
+        sockets than active loops.
+        """
         if len(fds) <= len(self._active):
             return [{fd} for fd in fds]
         clients: dict[int, set[int]] = defaultdict(set)

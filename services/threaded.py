@@ -24,7 +24,7 @@ OUT_OF_FILES_PAUSE_S = 0.05
 
 
 class ThreadedService:
-    """A service that answers one request per connection. A peer has READ_DEADLINE_S to send the whole request."""
+    """A service that answers one request per connection. A client has READ_DEADLINE_S to send the whole request."""
 
     def __init__(self, listener: Listener, workers: int) -> None:
         self.listeners = [listener]
@@ -67,7 +67,10 @@ class ThreadedService:
                 self._set_aside(connection)
 
     def _has_time_for(self, connection: Connection) -> bool:
-        """Return whether the worker may wait for a request: the peer has sent nothing, and no other peer waits."""
+        """Return whether a worker may wait for a new connection's request, because no other connection needs a worker.
+
+        A connection is new if its client has sent nothing and the connection was never set aside.
+        """
         return connection.until is None and not connection.frames.partial and self._accepted.empty()
 
     def _answer(self, connection: Connection, body: bytes, worker: WorkerCount) -> None:
@@ -97,12 +100,12 @@ class ThreadedService:
 
 
 def _begins_soon(connection: Connection) -> bool:
-    """Return whether the peer begins to send within PATIENCE_MS. Most peers send right after connecting."""
+    """Return whether the client begins to send within PATIENCE_MS. Most clients send right after connecting."""
     poll = select.poll()
     poll.register(connection.fd, select.POLLIN)
     return bool(poll.poll(PATIENCE_MS))
 
 
 def threaded_service(cell: Cell, service_id: int, folder: str) -> ThreadedService:
-    """Create the service of system 1 with the parameters of *cell*. It listens on one socket."""
+    """Create a service with one listening socket and no connection cache (system 1), as *cell* configures it."""
     return ThreadedService(listen(cell, service_id, folder)[0], cell.num_workers_per_api_service)

@@ -20,7 +20,7 @@ BATCH = 64
 
 
 class SocketWatch(Protocol):
-    """A watch for readable sockets. Any thread may call add() and arm(), and many threads may call wait() at once."""
+    """A watcher for readable sockets. Any thread may call add() and arm(), and many threads may call wait() at once."""
 
     def add(self, fd: int) -> None:
         """Start watching the socket *fd*."""
@@ -35,7 +35,7 @@ class SocketWatch(Protocol):
         """Stop watching the socket *fd*, because the worker that serves the socket is about to close it."""
 
     def holds(self, fd: int) -> bool:
-        """Return whether this watch supports file descriptors as high as *fd*."""
+        """Return whether this socket watcher supports file descriptors as high as *fd*."""
 
 
 class EpollWatch:
@@ -67,7 +67,7 @@ class EpollWatch:
 
 
 class BatchEpollWatch:
-    """A watch with one epoll for one worker. The worker serves all readable sockets before it waits again."""
+    """A socket watcher with one epoll for one worker. The worker serves all readable sockets before it waits again."""
 
     def __init__(self) -> None:
         self._epoll = select.epoll()
@@ -136,7 +136,7 @@ def _is_closed(fd: int) -> bool:
 
 
 class LeaderWatch:
-    """A watch with poll() or select(), which have no one-shot mode. Only one worker, the leader, waits at a time.
+    """A socket watcher with poll() or select(), which have no one-shot mode. One worker, the leader, waits at a time.
 
     Arming a socket wakes the leader, so that it waits for this socket, too.
     Source: D. Schmidt et al., Leader/Followers, PLoP 2000.
@@ -192,10 +192,11 @@ class LeaderWatch:
 
 
 class ScanWatch:
-    """A watch that tests each socket in turn for readability, as an old version of gilscope's predecessor did.
+    """A socket watcher that tests its sockets for readability one after the other.
 
-    One worker at a time asks all sockets. If none is readable, the worker sleeps until the waker, a watch for all of
-    these sockets, finds a readable one. Then it asks each socket again.
+    One worker at a time asks all sockets. If none is readable, the worker sleeps until the waker, a watcher for all of
+    these sockets, finds a readable one. Then it asks each socket again. An old version of gilscope's predecessor worked
+    in this way.
     """
 
     def __init__(self, waker: SocketWatch, readable: Callable[[int], bool]) -> None:
@@ -265,9 +266,9 @@ def _available() -> dict[str, Callable[[], SocketWatch]]:
 
 
 def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) -> SocketWatch:
-    """Create the watch for the parameters SELECTOR and SELECT_MODE. Raises BadInput for an unsupported selector.
+    """Create the socket watcher for SELECTOR and SELECT_MODE. Raises BadInput for a selector that is not supported.
 
-    shared: whether many workers wait on the watch at once
+    shared: whether many workers wait on the watcher at once
     """
     available = _available()
     name = next(iter(available)) if selector == "auto" else selector

@@ -39,7 +39,10 @@ def built_in() -> tuple[System, ...]:
 
 
 def readers(name: str) -> list[str]:
-    """Return which systems read the parameter *name*: the numbers of systems 1 to 4, and the groups of the others."""
+    """Return which systems read the parameter *name*, as system numbers or names of groups of systems.
+
+    Systems 1 to 4 appear as their numbers. All others appear as the names of their groups, such as the alternatives.
+    """
     reading = [one for one in built_in() if one.takes(name)]
     return list(dict.fromkeys(one.key if one.group == "systems" else one.group for one in reading))
 

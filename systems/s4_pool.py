@@ -7,7 +7,7 @@ from core.system import Program, System
 SYSTEM = System(
     number="4",
     name="pool",
-    title=message("Multi-socket pool"),
+    title=message("Several sockets, connection cache"),
     reads=(
         "NUM_WORKERS_PER_API_SERVICE",
         "NUM_MULTI_SOCKET",

@@ -27,7 +27,7 @@ def _params(request: Request) -> dict[str, Any]:
         params = None
     if not isinstance(params, dict):
         raise BadInput(
-            "The body of {request} is {body}, but a frame needs a JSON object as its params. "
+            "The body of {request} is {body}, but with the protocol framed it must be a JSON object. "
             "Use a body such as {example}.",
             request=str(request),
             body=shown(body),

@@ -55,7 +55,7 @@ class Http2Connection(HttpConnection):
         return self._status, bytes(self._content)
 
     def is_stale(self) -> bool:
-        """Return whether the service has closed the connection. Other HTTP/2 frames may arrive between requests."""
+        """Return whether the service has closed the connection. Also read the frames that have arrived."""
         self._sock.settimeout(0)
         try:
             while self.usable and (data := self._sock.recv(READ_BYTES)):

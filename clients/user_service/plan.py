@@ -110,7 +110,7 @@ class Bursts:
         self._until_ns = until_ns
 
     def wait(self, number: int) -> int:
-        """Before the first request of a burst, wait for all connections. Return 0: the request is due now."""
+        """Wait for all connections before the first request of a burst. Return 0, so the request is sent at once."""
         if number % BURST == 0:
             with suppress(threading.BrokenBarrierError):
                 self._barrier.wait(max(0.0, (self._until_ns - perf_counter_ns()) / 1e9))

@@ -117,7 +117,7 @@ class Session:
         return missing
 
     def redacted(self, text: str) -> str:
-        """Return *text* without the cookies and values that the service gave to this user."""
+        """Return *text* without the cookies and values that the service gave to the virtual user of this session."""
         return Redactor(self._secrets).text(text)
 
 

@@ -127,7 +127,10 @@ def secrets_in_service(service: UserService) -> list[Secret]:
 
 
 def flags_without_secrets(flags: Mapping[str, Any]) -> list[str]:
-    """Return the given flags that contain no secret. With --resume, they would change the plan. Raises BadInput."""
+    """Return the names of the given flags that could contain a secret, but contain none. Raises BadInput.
+
+    --resume accepts only flags that contain a secret, because other flags would change the saved plan.
+    """
     return [option.flag for option in given_flags(SECRET_OPTIONS, flags) if not secrets_in_flags(_only(option, flags))]
 
 
@@ -146,6 +149,6 @@ def _only(option: Option, flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_answers(plan: RequestPlan) -> tuple[RequestPlan, list[Secret]]:
-    """Return a request plan, and its expected answers as secrets, because an answer may repeat a secret."""
+    """Return *plan* and, as Secret objects, its expected answers. An answer may repeat a secret of its request."""
     answers = (one for one in plan.requests if one.expect_json is not ANY and not isinstance(one.expect_json, Secret))
     return plan, [hidden_answer(request) for request in answers]

@@ -28,12 +28,12 @@ Mask = Callable[[str], str]
 
 
 def plain(text: str) -> str:
-    """Return *text* unchanged, because it is public."""
+    """Return *text* unchanged, because the user declared this text as public."""
     return text
 
 
 def mask(text: str) -> str:
-    """Replace everything by `...`, except {env:NAME}, {{placeholders}} and the scheme of an authorization."""
+    """Replace *text* by `...`, but keep {env:NAME}, {{placeholders}} and an authorization scheme such as Bearer."""
     return "".join(part if number % 2 else _masked(part) for number, part in enumerate(_SHOWN.split(text)))
 
 

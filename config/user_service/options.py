@@ -71,7 +71,9 @@ def _environment(given: Given) -> Mapping[str, Text]:
         raise given.wrong(message("a mapping such as {example}", example="{LOG_LEVEL: warning}"))
     for name, value in given.value.items():
         if not (isinstance(value, str) and re.fullmatch(r"[^=\0]+", name)) or "\0" in value:
-            raise replace(given, value={name: value}).wrong(message("a text, and its name must not contain ="))
+            raise replace(given, value={name: value}).wrong(
+                message("a variable whose name does not contain = and whose value is a text")
+            )
     return {name: hidden(Given(value=value, name=f"--env {name}"), mask) for name, value in given.value.items()}
 
 

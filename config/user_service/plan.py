@@ -167,7 +167,7 @@ def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
 
 
 def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
-    """Return *plan* after replacing each expected answer that repeats a secret by a Secret."""
+    """Return *plan* with Secret objects in place of the expected answers that contain a secret."""
     requests = (
         request
         if request.expect_json is ANY or redactor.json(request.expect_json) == request.expect_json

@@ -96,7 +96,7 @@ def _method_and_path(given: Given) -> tuple[str, Text]:
 
 
 def _save(given: Given) -> dict[str, dict[str, str]]:
-    """Parse the key `save`. Return, by name, which part of the answer is saved under the name. Raises BadInput."""
+    """Parse the key `save`. Return a mapping from the names of saved values to their sources. Raises BadInput."""
     sources = given.value if isinstance(given.value, dict) else {"": given.value}
     for name, source in sources.items():
         kind, where = next(iter(source.items()), ("", "")) if isinstance(source, dict) else ("", "")
@@ -104,8 +104,8 @@ def _save(given: Given) -> dict[str, dict[str, str]]:
         is_right = is_one and {"json": where[:1] == "/", "header": True, "regex": _is_pattern(where)}.get(kind, False)
         if not is_right or not _NAME.fullmatch(name) or name in (COUNTER, USER):
             accepted = message(
-                "a name of your own and one of {examples}. The regular expression must not use look-around or "
-                "back-references",
+                "a name of your own for the saved value, with one of these sources: {examples}. A regular expression "
+                "must not use look-around or back-references",
                 examples="{json: /access_token}, {header: X-Name}, {regex: 'id=([0-9]+)'}",
             )
             raise replace(given, name=f"save: {name}", value=source).wrong(accepted)
@@ -124,7 +124,12 @@ def _public(given: Given) -> frozenset[str]:
     """Parse which parts of a request may be saved: PUBLIC for all parts, or the names of parts. Raises BadInput."""
     names = [PUBLIC] if given.value == PUBLIC else given.value
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise given.wrong(message("true, or a list of query, body, headers and names of headers"))
+        raise given.wrong(
+            message(
+                "true if the whole request is public, or a list of its public parts: query, body, headers or "
+                "names of headers"
+            )
+        )
     return frozenset(map(str.lower, names))
 
 
@@ -336,8 +341,8 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
             body = json.loads(request.body_bytes() or b"{}")
         if not isinstance(body, dict):
             raise BadInput(
-                "The body of {request} is {body!r}. A framed message sends the body as its key params, so it "
-                "must be a JSON object, such as '{{\"target\": 10}}'.",
+                "The body of {request} is {body!r}. With the protocol framed, the body is sent as the value of "
+                "params, so it must be a JSON object, such as '{{\"target\": 10}}'.",
                 request=str(request),
                 body=str(request.body_file or request.body)[:80],
             )

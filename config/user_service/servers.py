@@ -82,8 +82,9 @@ USUAL = {WSGI: "gunicorn", ASGI: "uvicorn"}  # the default server of each interf
 
 
 def app_on(name: str, app: str, interface: str = "", *, has_topology: bool = False) -> App:
-    """Return *app* (module:name) with the command of the server *name*. Raises BadInput for an unsupported interface.
+    """Return the application *app* (module:name) with the command that serves it on the server *name*. Raises BadInput.
 
+    It is an error if the server does not support *interface*.
     has_topology: whether the plan sets both the number of processes and the number of threads or event loops
     """
     server = SERVERS[name]

@@ -1,4 +1,4 @@
-"""Turn a user's service into systems of a plan, and check runtimes, parameters and command."""
+"""Describe a user's service and its clients as systems to measure. Check its runtimes, parameter values and command."""
 
 import re
 from collections.abc import Mapping, Sequence

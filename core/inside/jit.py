@@ -19,7 +19,7 @@ class Finder:
         self._written = -1
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        """Write the JIT's state to the file if it has changed. The import system calls this for each module."""
+        """Write the JIT's state to the file jit-PID if it has changed. The import system calls this for each module."""
         enabled = int(getattr(sys, "_jit").is_enabled())  # noqa: B009 - type stubs of older versions lack it
         if enabled == self._written:
             return

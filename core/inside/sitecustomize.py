@@ -1,4 +1,4 @@
-"""Start the instrumentation of this folder in every Python process of a service, before the service's own code.
+"""Start gilscope's instrumentation in every Python process of a service, before the service's own code.
 
 Python imports the first `sitecustomize` on its path (docs.python.org, module site), and this folder is first in the
 PYTHONPATH of services. The service is not affected: this folder is removed from sys.path, the next sitecustomize runs
@@ -20,7 +20,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def start(folder: str) -> None:
-    """Start each instrumentation module that inside.json in *folder* names. Called again after each fork."""
+    """Start each instrumentation module listed in the file inside.json of *folder*. Called again after each fork."""
     try:
         with open(os.path.join(folder, OPTIONS), encoding="utf-8") as file:
             parts = list(json.load(file).items())

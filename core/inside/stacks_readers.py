@@ -89,7 +89,10 @@ class AskingReader:
         self._waiting.register(self._answers, select.POLLIN)
 
     def stacks(self, tids: list[int]) -> dict[int, Key]:
-        """Return the number that identifies each thread's stack; {} while an earlier question is still unanswered."""
+        """Ask the process for the stacks of its threads. Return a number for each stack, or {} if the answer is late.
+
+        No new question is asked while an earlier question has no answer.
+        """
         if self._is_asked and self._read_answer() is None:
             return {}
         os.write(self._ask, json.dumps(tids).encode())

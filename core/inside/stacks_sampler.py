@@ -47,7 +47,7 @@ class Output:
         self._write(head)
 
     def number(self, stack: tuple[Frame, ...]) -> int:
-        """Return the number of *stack* in the file."""
+        """Return the number that identifies *stack* in the output file. A new stack is written to the file."""
         return self._number("stack", tuple(self._number("frame", frame) for frame in stack))
 
     def _number(self, kind: str, value: Any) -> int:
@@ -74,7 +74,7 @@ class Output:
 
 
 def _new_file(path: str) -> IO[str]:
-    """Create the output file. A process that replaces its program (exec) has one file for each program."""
+    """Create a file for the samples of a process. After an exec, the new program of the process gets its own file."""
     for number in range(MOST_PROGRAMS):
         with suppress(FileExistsError):
             return open(f"{path}.{number}", "x", encoding="utf-8")
@@ -126,7 +126,10 @@ class Sampler:
                 self._output.counts[doing, stack] += 1
 
     def _known(self, key: Key) -> tuple[Frame, int]:
-        """Return the innermost frame and the number of a stack. After MOST_STACKS, new stacks count as unknown."""
+        """Return the innermost frame of a stack, and the number that identifies the stack in the output file.
+
+        After MOST_STACKS different stacks, each new stack counts as unknown.
+        """
         if key not in self._stacks:
             if len(self._stacks) >= MOST_STACKS:
                 return self._unknown

@@ -163,7 +163,10 @@ def flags_of(cell: Cell, service_id: int, folder: str) -> list[str]:
 
 
 def serve(program: EchoProgram, message_bytes: int) -> dict[str, Any]:
-    """Follow docs/child-contract.md until end of file on stdin, and stop the program. Return the service's result."""
+    """Answer the runner until end of file on stdin, then stop the echo server. Return the service's result.
+
+    The messages between the runner and this process are those of docs/child-contract.md.
+    """
     start_bytes, start = program.echoed_bytes(), program.usage()
     print_ready([program.address], program.facts)
     while word := next_command():

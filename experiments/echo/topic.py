@@ -36,10 +36,11 @@ Netty 1 thread    49,414  40,734  47,548  45,918  13,390
 Netty 2 thread    47,560  46,726  47,475  -       -
 """
 FAULTS = message(
-    "These figures are from one core of a Xeon Gold 6148, with one run of 30 s each. As requests/s x mean latency "
-    "shows, uvloop was measured with one connection and the other servers with three. Requests of servers near 75 "
-    "requests/s waited 40 ms for an acknowledgement (Nagle's algorithm). gilscope measures with TCP_NODELAY on by "
-    "default, and shows this setting with every result."
+    "These figures are from one core of a Xeon Gold 6148, with one run of 30 s each. uvloop was measured with one "
+    "connection and the other servers with three. This follows from requests/s x mean latency, which is the number of "
+    "connections. Some servers have only about 75 requests/s, because each of their requests waited 40 ms for an "
+    "acknowledgement (Nagle's algorithm). gilscope measures with TCP_NODELAY on by default, and shows this setting "
+    "with every result."
 )
 
 
@@ -67,7 +68,7 @@ def _key(row: Row) -> tuple[str, str, str]:
 
 
 def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
-    """Return the columns of the ranking. If servers were measured with KEEP_AWAKE, a column has these requests/s."""
+    """Return the columns of the ranking. Requests/s measured with KEEP_AWAKE, if any, have a column of their own."""
 
     def kept(standing: Standing) -> Datum | None:
         row = awake.get(id(standing.row))
@@ -76,7 +77,7 @@ def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
     def mean_ns(standing: Standing) -> float | None:
         return shared.mean_ns(cell.latency for cell in standing.row.good)
 
-    kept_col = col(message("without core sleep [requests/s]"), kept, whole, brief=message("cores awake"), rank=1)
+    kept_col = col(message("cores awake [requests/s]"), kept, whole, brief=message("cores awake"), rank=1)
     share, brief = message("ratio to the fastest"), message("vs fastest")
     return [
         shared.name_col(message("server")),
@@ -124,7 +125,9 @@ def _overtaking(contest: Contest, awake: Mapping[int, Row]) -> Message:
         "If idle cores do not sleep, {first} is the fastest with {rate} requests/s; {changes}.",
         first=first.name,
         rate=shared.rate_words(most),
-        changes=listed(changes, SEMICOLON) if changes else message("no server becomes faster than another"),
+        changes=listed(changes, SEMICOLON)
+        if changes
+        else message("no server overtakes one that is faster while idle cores sleep"),
     )
 
 
@@ -135,7 +138,7 @@ def _is_faster(row: Row, base: Row) -> bool:
 
 
 def _delayed(ranked: Sequence[Contest]) -> Message:
-    """Return a sentence that names the rows with latencies of 40 ms, or says that no row has them."""
+    """Return a sentence that names the results with latencies of 40 ms, or says that there are none."""
     every = [(contest, standing) for contest in ranked for standing in contest.standings]
     slow = [
         about(standing.name, contest.label)
@@ -152,24 +155,27 @@ def _delayed(ranked: Sequence[Contest]) -> Message:
         return shared.NOTHING_MEASURED
     if all(standing.row.params["NODELAY"] for _, standing in every):
         return message(
-            "No server waits 40 ms for an acknowledgement, unlike some servers of the original experiment, because "
-            "TCP_NODELAY is on."
+            "TCP_NODELAY is on, and no server waits 40 ms for an acknowledgement. Some servers did in the published "
+            "experiment that this one repeats."
         )
     return message(
-        "No server waits 40 ms for an acknowledgement, unlike some servers of the original experiment, although "
-        "TCP_NODELAY is off in some measurements."
+        "TCP_NODELAY is off in some measurements. Even there, no server waits 40 ms for an acknowledgement. Some "
+        "servers did in the published experiment that this one repeats."
     )
 
 
 def _blocks(ranked: Sequence[Contest]) -> Section:
-    """Return a section of the report with each result in the format of the original experiment's record."""
+    """Return a report section with all figures of each result as plain text.
+
+    The text has the format of the record of the published experiment that this experiment repeats.
+    """
     measured = [standing for contest in ranked for standing in contest.standings if standing.row.latency.count]
     note = message(
         "Each figure covers all blocks together. Requests/sec x mean latency is the mean number of requests in flight."
     )
     return Section(
         key="seed-form",
-        title=message("All results in the format of the original experiment's record"),
+        title=message("All figures of each result as plain text"),
         sentences=(note,) if measured else (),
         texts=tuple(verbatim(_block(standing)) for standing in measured),
         folded=True,
@@ -177,7 +183,10 @@ def _blocks(ranked: Sequence[Contest]) -> Section:
 
 
 def _block(standing: Standing) -> str:
-    """Return the untranslated text of one result in the format of the original experiment's record."""
+    """Return all figures of one result as plain text, which is not translated.
+
+    The text has the format of the record of the published experiment that this experiment repeats.
+    """
     row, latency, size = standing.row, standing.row.latency, parameter(standing.row.good[0], "MESSAGE_BYTES")
     seconds = sum(cell.wall_ns for cell in row.good) / 1e9
     mean_ms, spread_ms = latency.total_ns / latency.count / 1e6, deviation_ns(latency) / 1e6
@@ -199,6 +208,6 @@ def _block(standing: Standing) -> str:
 
 
 def _seeds() -> Section:
-    """Return a report section with the requests/s that the original experiment published, and their limitations."""
+    """Return a report section with the requests/s of the published experiment, and a note about their limitations."""
     title = message("Figures published by the original experiment, from another machine")
     return Section(key="seed-figures", title=title, tables=(shared.published(title, PUBLISHED),), notes=(FAULTS,))

@@ -1,4 +1,7 @@
-"""HTTP clients that use the extension beastclient: one for each of its modules. A process imports one module only."""
+"""HTTP clients for the extension package beastclient. Each client uses another module of the package.
+
+A process imports only one of these modules.
+"""
 
 from collections.abc import Sequence
 from functools import partial

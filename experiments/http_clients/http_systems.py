@@ -8,7 +8,7 @@ from core.system import SIZES, Extension, Program, System
 
 
 def _client(name: str, title: Message, request_cpu_us: int, client: str = "", packages: str = "", **how: Any) -> System:
-    """Return a system that measures an HTTP client.
+    """Return a System: an HTTP client that is measured, and the server native/axum-server, which it calls.
 
     client: its function in this folder
     packages: name of its file in requirements

@@ -32,12 +32,13 @@ MOST_SHOWN = 99.0  # with few blocks, an interval may end far beyond the number 
 KINDS = {"thread": message("sync"), "task": message("async")}
 HOW = message(
     "Mean, P99, P999 and Max are latencies of single requests in all blocks, by nearest rank. P999 needs 10,000 "
-    "samples. LMean is the mean time of a worker's loop. Bench is the time until all workers have ended. Both are "
-    "medians over the blocks. Serialisation is Bench / LMean, which is 1 if all workers run in parallel. The GIL "
-    "changes hands after 5 ms. If loops take much longer than 5 ms, all loops last as long as Bench, so serialisation "
-    "is near 1 although only one worker runs at a time. The number of requests in flight (median latency x requests / "
-    "Bench) reveals this case: few requests wait for the GIL, and the median latency includes no such wait. All "
-    "figures exclude connects and the warm-up."
+    "samples. The worker time is the mean time in which one worker sends all its requests (LMean in the published "
+    "tables). The total time lasts until all workers have ended (Bench in the published tables). Both are medians over "
+    "the blocks. If all workers run in parallel, total time / worker time is 1. It can also be near 1 if only one "
+    "worker runs at a time: the GIL changes hands after 5 ms, so workers that need much longer take turns, and all of "
+    "them end late. The number of requests in flight (median latency x requests / total time) reveals this case. It is "
+    "then at most about 1, because the median latency excludes the few requests that wait for the GIL. All figures "
+    "exclude connects and the warm-up."
 )
 # Figures that the seed published. Python's beast holds the GIL in the first table and releases it in the second.
 SEED_HELD = """
@@ -68,7 +69,7 @@ ms_col = partial(col, form=milliseconds, cells=of_row)
 
 
 def section(view: View) -> Section:
-    """Return the report section: the answer to the experiment's question, and charts and tables of all clients."""
+    """Return the report section: how parallel the Boost.Beast clients ran, and charts and tables of all clients."""
     settings = workers.clients_by_setting(view.rows)
     first = answer(settings)
     told = [text for setting, group in settings.items() for text in _story(setting, group, view)]
@@ -89,9 +90,10 @@ def section(view: View) -> Section:
 
 
 def answer(settings: Settings) -> Message:
-    """Return the answer to the experiment's question, or NOTHING without a "GIL held" result under an enabled GIL.
+    """Return a sentence that says how parallel the clients with Boost.Beast ran, or NOTHING.
 
-    The answer is for the first setting that has one, because short loops show the GIL's effect best.
+    It is NOTHING if no setting has a result of the client HELD under an enabled GIL. Otherwise it is about the first
+    setting that has such a result, because short loops show the GIL's effect best.
     """
     for setting, group in settings.items():
         parts = listed(_answer_parts(group), SEMICOLON)
@@ -107,24 +109,30 @@ def _answer_parts(group: Sequence[Row]) -> Iterator[Message]:
     if held is None:
         return
     yield message(
-        "Beast with the GIL held: serialisation (total time / mean time of a worker's loop) {values}",
+        "Boost.Beast client with the GIL held: total time / mean time of a worker (1 if workers run in parallel) is "
+        "{values}",
         values=_values([held, free]),
     )
     released = [found.get((RELEASED, state)) for state in (True, False)]
     if any(released):
-        yield message("Beast with the GIL released: serialisation {values}", values=_values(released))
+        yield message(
+            "Boost.Beast client with the GIL released: total time / mean time of a worker is {values}",
+            values=_values(released),
+        )
     if undeclared is None:
         return
     value = _value(undeclared)
     middle = serialisation(held).value * serialisation(free).value if free else inf
     if serialisation(undeclared).value ** 2 > middle:  # closer to held than to free, as a ratio
         yield message(
-            "a module without declared free-threading support enables the GIL, and serialisation is {value} again",
+            "a client module without declared free-threading support enables the GIL, and total time is again {value} "
+            "times the mean time of a worker",
             value=value,
         )
     else:
         yield message(
-            "a module without declared free-threading support enables the GIL, and serialisation is {value}",
+            "a client module without declared free-threading support enables the GIL, and total time is {value} times "
+            "the mean time of a worker",
             value=value,
         )
 
@@ -139,11 +147,15 @@ def _value(row: Row) -> Message:
 
 
 def _story(setting: str, group: Sequence[Row], view: View) -> Iterator[Message]:
-    """Yield a sentence for each beastclient module, and a sentence that compares "released" with the native program."""
+    """Yield a sentence for each Python client with Boost.Beast, and a sentence that compares one with C++ Beast.
+
+    The compared client is the one that releases the GIL during I/O.
+    """
     for system in (HELD, RELEASED, UNDECLARED):
         clauses = [
             message(
-                "{runtime} has serialisation {ratio} with {in_flight:.1f} requests in flight",
+                "under {runtime}, total time / mean time of a worker is {ratio}, with {in_flight:.1f} requests in "
+                "flight",
                 runtime=row.runtime,
                 ratio=traced(_ratio_text(serialisation(row)), of_row(row)),
                 in_flight=workers.in_flight(row),
@@ -168,7 +180,8 @@ def _story(setting: str, group: Sequence[Row], view: View) -> Iterator[Message]:
     ]
     if values:
         beside = message(
-            "Total time (Bench) of Beast with the GIL released, divided by that of native Beast: {values}.",
+            "Total time of the Python client with Boost.Beast and the GIL released, divided by the total time of the "
+            "C++ client with Boost.Beast: {values}.",
             values=listed(values),
         )
         yield about(beside, setting)
@@ -193,7 +206,7 @@ def _columns(view: View) -> list[Col[Row]]:
     return [
         col(message("client"), lambda row: words(titled(row.system, view.titles), cells=of_row(row), leads=True)),
         col(message("runtime"), lambda row: arm(row.runtime, view.looks[row.runtime], of_row(row))),
-        col(message("async/sync"), lambda row: KINDS.get(row.good[-1].clients[0].get("worker", ""), ABSENT), rank=9),
+        col(message("sync or async"), lambda row: KINDS.get(row.good[-1].clients[0].get("worker", ""), ABSENT), rank=9),
         *_latencies(),
         col(message("[95 %]"), interval, str, of_row, rank=7),
         col(message("in flight"), workers.in_flight, tenths, of_row),
@@ -202,20 +215,20 @@ def _columns(view: View) -> list[Col[Row]]:
 
 
 def _latencies() -> list[Col[Row]]:
-    """Return the columns of latencies in ms, and the column that shows how far workers ran one after another."""
+    """Return the columns of latencies, worker time and total time in ms, and a column of total time / worker time."""
 
     def p999_ns(row: Row) -> int | None:
         return row.latency.quantile(0.999) if row.latency.count >= SAMPLES_FOR_P999 else None
 
-    serial, brief = message("serialisation"), message("serial.")
+    total_share, brief = message("total / worker time"), message("total/worker")
     return [
         ms_col(message("Mean (ms)"), _mean_ns, brief=message("Mean"), rank=2),
         ms_col(message("P99 (ms)"), lambda row: row.latency.quantile(0.99), rank=4),
         ms_col(message("P999 (ms)"), p999_ns, rank=8),
         ms_col(message("Max (ms)"), attrgetter("latency.max_ns"), rank=6),
-        ms_col(message("LMean (ms)"), workers.lmean_ns, rank=5),
-        ms_col(message("Bench (ms)"), workers.bench_ns, brief=message("Bench")),
-        col(serial, lambda row: serialisation(row).value, hundredths, of_row, brief=brief, rank=1),
+        ms_col(message("worker time (ms)"), workers.lmean_ns, brief=message("worker ms"), rank=5),
+        ms_col(message("total time (ms)"), workers.bench_ns, brief=message("total")),
+        col(total_share, lambda row: serialisation(row).value, hundredths, of_row, brief=brief, rank=1),
     ]
 
 
@@ -236,24 +249,27 @@ def _side_by_side(settings: Settings, view: View) -> Table:
 
 
 def _under(runtime: str, one: Col[Row]) -> Col[Sequence[Row]]:
-    """Return a copy of the column *one* that shows only the results of *runtime*."""
+    """Copy a table column (*one*), so that the copy shows only the results of *runtime*."""
     head = message("{runtime} {figure}", runtime=runtime, figure=one.column.brief or one.column.head)
     return col(head, lambda rows: next((one.datum(row) for row in rows if row.runtime == runtime), ABSENT), str)
 
 
 def _serialisation(settings: Settings, view: View) -> Iterator[Figure]:
-    """Yield a chart of serialisation (Bench / LMean) with intervals, with a panel per setting and a line per client."""
+    """Yield a chart that compares total time with the mean time of a worker, for all clients.
+
+    It shows 95 % intervals. It has a panel for each setting and a line for each client.
+    """
     most = max([2.0, *(BEYOND * serialisation(row).value for row in chain(*settings.values()))])
     ticks = tuple((float(tick), f"{tick:g}") for tick in TICKS if tick <= most)
-    across = Axis(label=message("serialisation (Bench / LMean)"), low=0.95, high=most, is_log=True, ticks=ticks)
+    across = Axis(label=message("total time / mean time of a worker"), low=0.95, high=most, is_log=True, ticks=ticks)
     if settings:
         yield Figure(
             key="serialisation",
-            title=message("Serialisation of the workers"),
+            title=message("Total time compared with the mean time of a worker"),
             caption=message(
-                "Serialisation, with its 95 % interval, is Bench (total time) / LMean (mean time of a worker's loop). "
-                "If it is 1, all workers run in parallel. If it equals the number of workers, they run one after the "
-                "other. An interval that reaches the edge of the chart continues beyond it."
+                "Each mark is the total time divided by the mean time in which a worker sends its requests, with its "
+                "95 % interval. If the mark is at 1, all workers run in parallel. If it is at the number of workers, "
+                "they run one after the other. An interval that reaches the edge of the chart continues beyond it."
             ),
             panels=tuple(_serial_panel(setting, group, across, view) for setting, group in settings.items()),
         )
@@ -323,7 +339,7 @@ def _timelines(group: Sequence[Row], view: View) -> Iterator[Figure]:
 
 
 def _seeds() -> Section:
-    """Return a section of the report with both tables that the original experiment published, and their limitations."""
+    """Return a report section with both tables of the published experiment, and a note about their limitations."""
     tables = (
         shared.published(message("GIL held"), SEED_HELD, titled=True),
         shared.published(message("GIL released"), SEED_RELEASED, titled=True),

@@ -1,8 +1,8 @@
 """Compute figures of the HTTP clients' workers: times of their loops, and requests in flight.
 
-LMean is the mean time of a worker's loop. Bench is the time from the start of the workers to the end of the last one.
-The seed uses the same figures. Bench / LMean is the serialisation: 1 if all workers run in parallel, and the number of
-workers if they run one after the other. Times are in ns, medians over the blocks.
+LMean is the mean time of a worker's loop, in which it sends all its requests. Bench is the total time, from the start
+of the workers to the end of the last one. The seed uses the same figures. Bench / LMean is 1 if all workers run in
+parallel, and the number of workers if they run one after the other. Times are in ns, medians over the blocks.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,7 +32,7 @@ def clients_by_setting(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def _loops_ns(cell: CellResult) -> list[int]:
-    """Return the loop time of every worker."""
+    """Return the time in which each worker sent all its requests, in ns."""
     return [loop_ns for client in cell.clients for loop_ns in client.get("workers_ns", ())]
 
 
@@ -41,7 +41,7 @@ def _bench_ns(cell: CellResult) -> int:
 
 
 def lmean_ns(row: Row) -> float:
-    """Return LMean, the mean time of a worker's loop, in ns."""
+    """Return LMean, the mean time in which a worker sent all its requests, in ns."""
     return median(mean(_loops_ns(cell)) for cell in row.good)
 
 
@@ -51,16 +51,20 @@ def bench_ns(row: Row) -> float:
 
 
 def serialisation(row: Row) -> Estimate:
-    """Return how far workers ran one after another: Bench / LMean, whose interval begins at 1 or above."""
+    """Return the workers' total time divided by the mean time of a worker. Its interval does not go below 1.
+
+    The result is Bench / LMean: 1 if the workers ran in parallel, and more if they ran one after another.
+    """
     ratio = effect([log(_bench_ns(cell) / mean(_loops_ns(cell))) for cell in row.good]).ratio
     return replace(ratio, low=min(ratio.value, max(1.0, ratio.low)))
 
 
 def in_flight(row: Row) -> float:
-    """Return the number of requests in flight: median latency x requests / Bench.
+    """Return the number of requests that were in flight at a time.
 
+    It is median latency x requests / Bench, the total time of the workers.
     The mean latency is not suitable. Threads wait for the GIL mostly within a request, so the sum of all latencies is
-    the sum of the loops, and the result would only be workers / serialisation.
+    the sum of the loops, and the result would only be workers / serialisation().
     """
     return median(cell.latency["p50_ns"] * cell.latency["count"] / _bench_ns(cell) for cell in row.good)
 
@@ -77,7 +81,11 @@ def timeline(row: Row) -> list[list[tuple[int, int]]]:
 
 
 def typical_rows(rows: Sequence[Row]) -> list[Row]:
-    """Return Beast results of the newest builds: GIL held (default build), released (default build), held (GIL off)."""
+    """Return the results of three typical clients with Boost.Beast, each under the newest build of Python.
+
+    They are the client that holds the GIL and the client that releases it, both under a default build, and the client
+    that would hold the GIL, under a free-threaded build with its GIL off.
+    """
     chosen = []
     for system, has_gil in ((HELD, True), (RELEASED, True), (HELD, False)):
         named = [(RuntimeName(row.runtime), row) for row in rows if row.system == system and timeline(row)]

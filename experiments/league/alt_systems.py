@@ -48,7 +48,7 @@ WAITRESS = "{python} -m waitress --listen={host}:{port} --backlog=4096 --threads
 
 
 def _alternative(name: str, title: Message, service: str, packages: str, request_cpu_us: int, **how: Any) -> System:
-    """Return a system of the experiment league: a server of another project.
+    """Return a System for a server of another project, which is compared with gilscope's own servers.
 
     service: a function of this folder, or a command, which contains {host}
     packages: name of its file in requirements, or "" if it needs no packages
@@ -79,7 +79,7 @@ _http = partial(_alternative, caller="clients.callers:http_caller", message="cli
 
 SPEAK_OUR_FRAMES = (
     _framed("alt-anyio", message("AnyIO on asyncio, one loop"), "anyio_app:anyio_service", "anyio", 150),
-    _framed("alt-asyncio-protocol", message("asyncio protocol, one loop"), "asyncio_servers:asyncio_service", "", 90),
+    _framed("alt-asyncio-protocol", message("asyncio.Protocol, one loop"), "asyncio_servers:asyncio_service", "", 90),
     _framed("alt-asyncio-streams", message("asyncio streams, one loop"), "asyncio_servers:streams_service", "", 110),
     _framed(
         "alt-mpconnection",
@@ -99,7 +99,7 @@ SPEAK_OUR_FRAMES = (
         "alt-tornado-tcp", message("Tornado TCPServer, one loop"), "tornado_tcp:tornado_tcp_service", "tornado", 150
     ),
     _framed(  # with a loop factory, as uvloop.readthedocs.io/user recommends
-        "alt-uvloop", message("uvloop, protocol, one loop"), "asyncio_servers:uvloop_service", "uvloop", 80
+        "alt-uvloop", message("asyncio.Protocol on uvloop, one loop"), "asyncio_servers:uvloop_service", "uvloop", 80
     ),
 )
 

@@ -69,7 +69,7 @@ def _service(listener: Listener, loop_factory: Callable[[], asyncio.AbstractEven
 
 
 def streams_service(cell: Cell, service_id: int, folder: str) -> HostedService:
-    """Return the service for the measurement *cell* with asyncio streams. Its socket is already listening."""
+    """Return a service that uses asyncio streams, for the measurement *cell*. The service's socket already listens."""
     listener, counts = listen(cell, service_id, folder)[0], Counts()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

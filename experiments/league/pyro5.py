@@ -48,7 +48,10 @@ multiplex_service = partial(_service, "multiplex")
 
 
 class PyroChannel:
-    """A channel with a proxy. A proxy belongs to one thread, so each thread that uses it claims it first."""
+    """A client's connection to the service, by a Pyro proxy.
+
+    Pyro allows only the thread that owns a proxy to use it, so a thread makes itself the owner before each use.
+    """
 
     def __init__(self, address: str) -> None:
         place = f"./u:{address}" if address.startswith("/") else address

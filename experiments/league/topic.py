@@ -1,4 +1,4 @@
-"""The report's section for the experiment league: gilscope's systems and the alternatives, ranked for each runtime."""
+"""The report's section for the experiment league: gilscope's systems and other servers, ranked for each runtime."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -22,20 +22,21 @@ PLACE = 12
 VIEW = "league"
 OURS = ("2", "4")
 HOW = message(
-    "Requests/s are medians over the blocks. Ratios are paired by block, with 95 % intervals. An alternative counts as "
-    "faster if the interval of its ratio is above 1 and p is at most {alpha}. p is adjusted for all alternatives under "
-    "all runtimes (docs/statistics.md). CPU time and memory (the sum of the services' peaks) include every process of "
-    "a service. Alternatives with another protocol need another client, so the CPU time of that client is included.",
+    "Requests/s are medians over the blocks. Ratios are paired by block, with 95 % intervals. A server outside of "
+    "gilscope counts as faster if the interval of its ratio is above 1 and p is at most {alpha}. p is adjusted for all "
+    "such servers under all runtimes (docs/statistics.md). CPU time and memory (the sum of the services' peaks) "
+    "include every process of a service. Servers with another protocol need another client, so the CPU time of that "
+    "client is included.",
     alpha=ALPHA,
 )
 
 
 @dataclass(frozen=True)
 class Challenge:
-    """A comparison of an alternative with the better of gilscope's systems under one runtime.
+    """A comparison of a server outside of gilscope with the faster of gilscope's two systems under one runtime.
 
-    share: requests/s of the alternative over requests/s of gilscope's system
-    p: two-sided, adjusted for all alternatives under all runtimes (Holm)
+    share: requests/s of the other server over requests/s of gilscope's system
+    p: two-sided, adjusted for all other servers under all runtimes (Holm)
     """
 
     rival: Standing
@@ -44,7 +45,7 @@ class Challenge:
 
 
 def section(view: View) -> Section:
-    """Return the section: a ranking per runtime, and the alternatives with more throughput than gilscope's systems."""
+    """Return a report section that ranks all servers per runtime, and names those faster than gilscope's systems."""
     ranked = contests(view.rows, view.titles, reference=OURS, kind=_runtime)
     every = _challenges(ranked, view.run.seed)
     sentences = [*shared.label_sentences(ranked, partial(_sentence, every=every)), *_too_few(every)]
@@ -56,8 +57,9 @@ def _runtime(row: Row) -> Message:
 
 
 def _challenges(ranked: Iterable[Contest], seed: int) -> list[Challenge]:
-    """Return a comparison for every alternative that has blocks in common with gilscope's better system.
+    """Compare each server outside of gilscope with the faster of gilscope's two systems.
 
+    Servers that were not measured in the same blocks (rounds of measurement) are left out.
     All comparisons are one family for the adjustment of p.
     """
     rivals = [
@@ -122,16 +124,18 @@ def _sentence(contest: Contest, every: Iterable[Challenge]) -> Message:
 
 
 def _ahead(rivals: Sequence[Challenge]) -> Message:
-    """Return a clause about the alternatives that are faster than gilscope's best system, or seem to be faster."""
+    """Return a clause that names other servers that are faster than gilscope's best system, or seem to be faster."""
     faster = [rival for rival in rivals if rival.share.low > 1 and rival.p <= ALPHA]
     if faster:
         names = listed(message("{name} ({share})", **_args(rival)) for rival in faster)
-        return message("faster alternatives: {names}", names=names)
+        return message("faster servers outside of gilscope: {names}", names=names)
     ahead = [rival for rival in rivals if rival.share.value > 1]
     if not ahead:
-        return message("no alternative serves more requests/s")
+        return message("no server outside of gilscope serves more requests/s")
     names = listed(message("{name} ({share}, p {p:.2g})", **_args(rival), p=rival.p) for rival in ahead)
-    return message("no alternative is faster with confidence, but these have higher medians: {names}", names=names)
+    return message(
+        "no server outside of gilscope is faster with confidence, but these have higher medians: {names}", names=names
+    )
 
 
 def _args(challenge: Challenge) -> dict[str, Any]:
@@ -139,12 +143,14 @@ def _args(challenge: Challenge) -> dict[str, Any]:
 
 
 def _too_few(every: Sequence[Challenge]) -> Iterator[Message]:
-    """Yield a warning if there are too few blocks for any alternative to be faster with confidence."""
+    """Yield a warning if there are too few blocks to show with confidence that any other server is faster."""
     blocks = max((challenge.share.count for challenge in every), default=0)
     if every and blocks < fewest_blocks(len(every)):
         yield plural(
-            "{count} block is too few to show that one of {rivals} alternatives is faster. Use --blocks {enough}.",
-            "{count} blocks are too few to show that one of {rivals} alternatives is faster. Use --blocks {enough}.",
+            "{count} block is too few to show that one of {rivals} servers outside of gilscope is faster. "
+            "Use --blocks {enough}.",
+            "{count} blocks are too few to show that one of {rivals} servers outside of gilscope is faster. "
+            "Use --blocks {enough}.",
             count=blocks,
             rivals=len(every),
             enough=fewest_blocks(len(every)),

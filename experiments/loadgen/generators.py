@@ -38,7 +38,7 @@ class Load:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """The figures that a generator printed: answers of any status, failed requests, run time and percentiles."""
+    """The figures that a load generator printed: answers of any status, failed requests, run time and percentiles."""
 
     answered: int
     failed: int

@@ -1,4 +1,6 @@
-"""Run another load generator as a client that follows the child contract: `python -m experiments.loadgen.peers wrk`.
+"""Run a load generator of another project as the client of a measurement.
+
+Usage: `python -m experiments.loadgen.peers wrk`. The client follows docs/child-contract.md.
 
 The generator uses the cell's number of connections, and the number of requests or the duration of the plan. The result
 is the generator's own output; its CPU time is from the operating system.
@@ -91,7 +93,10 @@ WARM_UP_S = 1
 
 
 def main(name: str) -> None:
-    """Run the client. If the generator accepts only a duration, the warm-up determines how long it must run."""
+    """Run the client, which calls the load generator *name*.
+
+    If the load generator accepts only a duration, the duration is computed from its rate in the warm-up.
+    """
     generator, first_line = GENERATORS[name], read_cell()
     pin_to_cpus(first_line.get("cpus", ()))
     method = Method.from_json(first_line["method"])

@@ -34,8 +34,8 @@ HOW = message(
     "by block, with 95 % intervals, so they may differ from the ratio of the medians. Each generator reports its own "
     "requests/s. CPU time is from the operating system, for the whole process. Percentiles of gilscope's generator are "
     "of all blocks together. For other generators, a percentile is the median over the blocks of the value that the "
-    "generator printed (ab prints whole ms). wrk has no option for a number of requests, so its warm-up determines how "
-    "long it runs."
+    "generator printed (ab prints whole ms). wrk accepts a duration, but no number of requests. gilscope computes the "
+    "duration from wrk's rate in the warm-up."
 )
 
 
@@ -71,7 +71,7 @@ def _is_kept(row: Row) -> bool:
 def _columns() -> list[Col[Standing]]:
     yes, no = message("yes"), message("no")
     return [
-        shared.name_col(message("generator")),
+        shared.name_col(message("load generator")),
         col(message("version"), lambda standing: client_version(standing.row), rank=9),
         col(message("keep-alive"), lambda standing: yes if _is_kept(standing.row) else no, rank=8),
         shared.number_col(message("requests"), lambda standing: standing.row.good[0].answered, whole, rank=7),
@@ -94,7 +94,10 @@ def _columns() -> list[Col[Standing]]:
 
 
 def _ours_over(head: Message, share: Callable[[Row, Row], Estimate | None], **more: Any) -> Col[Standing]:
-    """Return a column: a figure of gilscope's generator / that of another; empty if gilscope's was not measured."""
+    """Return a column that divides a figure of gilscope's load generator by the same figure of another one.
+
+    The column is empty if gilscope's load generator was not measured.
+    """
     return col(
         head,
         lambda standing: share(standing.base, standing.row) if standing.base.system == OWN else None,

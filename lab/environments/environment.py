@@ -236,7 +236,7 @@ def run_build(
 
 
 def _remove_outdated(place: Path) -> None:
-    """Remove environments that were made from older versions of the same files, unless a run still uses them."""
+    """Remove environments with older contents of the same requirements file and wheels, unless a run uses them."""
     family = place.name.rpartition("-")[0]
     for old in place.parent.glob(f"{family}-*/"):
         lock = None if old == place else locks.acquire(old, wait=False)

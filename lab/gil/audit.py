@@ -52,7 +52,10 @@ class Problem:
     culprit: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the problem as `--json` prints it. Its detail is both plain text and a template with values."""
+        """Return this problem as a JSON object for the option `--json`.
+
+        The object has the description twice: as plain text, and as a template with values, which can be translated.
+        """
         return {**vars(self), "detail": str(self.detail), "message": self.detail.to_json()}
 
 
@@ -217,9 +220,9 @@ class _Audit:
         name, options = package.name, self.asked.options
         later = self.resolver.first_ready(name, options, after=package.version) if package.version else ""
         older = "" if later else self.resolver.newest_ready(name, options)
-        change = message("no version has such a wheel")
+        change = message("no version of the package has a wheel for this runtime")
         if later or older:
-            change = message("version {version} has such a wheel", version=later or older)
+            change = message("version {version} of the package has a wheel for this runtime", version=later or older)
         detail = message(
             "{package} {version} has no wheel for {runtime}; {change}",
             package=name,

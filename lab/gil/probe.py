@@ -63,10 +63,11 @@ def python_process(pid: int, deadline_s: float = DEADLINE_S, *, may_ask: bool = 
 
 
 def ask_gil_state(pid: int, executable: Path, deadline_s: float = DEADLINE_S) -> bool | None:
-    """Make process *pid* run a line that reports whether its GIL is on. Return None if no report comes by *deadline_s*.
+    """Make process *pid* execute a Python script that reports whether its GIL is on; None without a report.
 
+    deadline_s: the time limit for the report
     executable: the process's own interpreter, because remote_exec needs the same version on both sides
-    A main thread that waits in the kernel does not answer, because it runs the line only when it next runs Python code.
+    A main thread that waits in the kernel does not answer: it runs the script only when it next runs Python code.
     """
     with tempfile.TemporaryDirectory(prefix="gilscope-probe-") as folder:
         answer = Path(folder) / "answer"

@@ -123,14 +123,17 @@ class Relay:
                 self._write()
 
     def hold(self, until_ns: int) -> None:
-        """Hold all frames back until the time *until_ns*."""
+        """Keep all protocol frames in memory until the time *until_ns*, instead of sending them to the runner."""
         self._held_until_ns = until_ns
         timer = threading.Timer((until_ns - time.perf_counter_ns()) / 1e9, self.release, (until_ns,))
         timer.daemon = True
         timer.start()
 
     def release(self, until_ns: int | None = None) -> None:
-        """Send the frames held back until *until_ns*, because the timed window is over or the cell has failed."""
+        """Send all frames that hold() kept in memory. The timed window is over, or the measurement has failed.
+
+        until_ns: do nothing if hold() was last called with another time; None to send the frames in any case
+        """
         with self._writing:
             if until_ns in (None, self._held_until_ns):
                 self._held_until_ns = 0
@@ -230,7 +233,10 @@ class Agent:
             self._stdin(child).write(data)
 
     def _release(self, at_ns: int, hold_ns: int, words: str, children: list[int]) -> None:
-        """Send children their start time on this host's clock. Forward no frames until the timed window is over."""
+        """Send *words*, with the start time, to the children. Send nothing to the runner during the timed window.
+
+        The start time is on this host's clock.
+        """
         self._lease.renew((at_ns + hold_ns - time.perf_counter_ns()) / 1e9)
         self._relay.hold(at_ns + hold_ns)
         for child in children:
@@ -238,7 +244,7 @@ class Agent:
 
 
 def main() -> None:
-    """Run the agent until stdin is closed."""
+    """Start and watch child processes for the runner, as its agent on this host, until stdin is closed."""
     die_with_parent(os.getppid(), signal.SIGKILL)  # the SSH session; SIGKILL ends this process even if it is stopped
     with suppress(BrokenPipeError, BadFrame), Sandbox() as sandbox:
         Agent(sandbox).run()

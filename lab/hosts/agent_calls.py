@@ -160,7 +160,10 @@ def unpack(name: str, data: bytes) -> str:
 
 
 def listen(address: str, peer: str) -> str:
-    """Listen for one connection of *peer* by reach(), on a thread. Return the address to connect to."""
+    """Listen for one connection of *peer*, which measures the link with reach(). Return the address to connect to.
+
+    A thread accepts the connection and answers.
+    """
     listener = socket.create_server((address, 0))
     listener.settimeout(LINK_DEADLINE_S)
     threading.Thread(target=_serve, args=(listener, peer), daemon=True).start()

@@ -88,7 +88,7 @@ class AgentStream:
                 raise HostLost("{error}", error=error.strerror) from None
 
     def is_writable(self, wait_s: float = 0.0) -> bool:
-        """Return whether the agent's stdin accepts data within *wait_s*."""
+        """Return whether the agent process on the host accepts data on its stdin within *wait_s*."""
         return _is_ready(self._in, select.POLLOUT, wait_s)
 
     def kill(self) -> None:

@@ -81,8 +81,9 @@ class _Roots:
 
 
 def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
-    """Return an archive of the files of the service *own*, and its requirements with FILES instead of local paths.
+    """Return an archive of a user's service, and its requirements with paths for the host to which it is copied.
 
+    In these paths, FILES stands for the folder on the host.
     own: a core.user_service.Command as JSON
     Raises BadInput if the files are too many or too large.
     """

@@ -42,7 +42,7 @@ def estimate(trips: Sequence[RoundTrip]) -> ClockOffset:
 
 
 def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
-    """Return the mean clock offset between two estimates, with an error that includes the drift of the clocks."""
+    """Return the mean of two estimates of the clock offset, with an error that includes the drift of the clocks."""
     drift_ns = after.offset_ns - before.offset_ns
     return ClockOffset(
         offset_ns=before.offset_ns + drift_ns // 2,

@@ -256,7 +256,11 @@ class HostCluster(CellPlaces):
     def convert_times(
         self, clients: Sequence[Child], services: Sequence[Child], released_ns: int, ended: HostActivity
     ) -> list[Message]:
-        """Convert all times to the orchestrator's clock. Drop `slow` and `waiting` if they mix two hosts' clocks."""
+        """Convert all times in the children's results to the orchestrator's clock.
+
+        `slow` and `waiting` are removed from results in which they mix the clocks of two hosts. Returns a fault if the
+        clients sent requests together for too short a time.
+        """
         starts_ns = {name: self.window(name, released_ns, 0).start_ns for name in ended.hosts}
         for name, known in ended.hosts.items():
             known["released_ns"] = max(0, starts_ns[name] - known["offset_ns"])

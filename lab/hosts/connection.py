@@ -125,7 +125,10 @@ class RemoteProcess:
                 os.close(self._waker)
 
     def handle(self, header: Mapping[str, Any], data: bytes) -> None:
-        """Handle a message about this child, or the loss of its host. Only the connection's thread may call this."""
+        """Handle a message about this child process, or the end of the connection to its host.
+
+        Only the connection's thread may call this.
+        """
         if header.get("stream") == "err":
             self.stderr.add(data)
             return
@@ -186,7 +189,7 @@ class HostConnection:
         return child
 
     def forget(self, number: int) -> None:
-        """Forget a child that has ended. Later frames about the child are ignored."""
+        """Forget a child process that has ended, and ignore later messages about it."""
         self._children.pop(number, None)
 
     def call(self, what: str, deadline_s: float = CALL_S, data: bytes = b"", **arguments: Any) -> Any:
@@ -210,7 +213,7 @@ class HostConnection:
         self._send(next(self._numbers), what, data, arguments)
 
     def _ask(self, what: str, deadline_s: float, data: bytes, arguments: Mapping[str, Any]) -> tuple[Any, int]:
-        """Call the agent. Return the answer and its time of arrival."""
+        """Call the agent process on the host. Return its answer and the time when the answer arrived."""
         number = next(self._numbers)
         self._replies[number] = None
         self.silent_until_s = 0.0
@@ -263,9 +266,9 @@ class HostConnection:
         return unread
 
     def _line(self, unread: bytes, wait_s: float) -> tuple[dict[str, Any], bytes]:
-        """Return the next line with gilscope's prefix, and the bytes read after the line. Raises HostLost.
+        """Return the agent's next line, decoded, and the bytes read after the line. Raises HostLost.
 
-        Other lines are output of a login shell, and are kept for error messages.
+        Lines of the agent begin with HELLO. Other lines are output of a login shell, and are kept for error messages.
         """
         while len(unread) < MOST_HELLO_BYTES:
             line, end, rest = unread.partition(b"\n")

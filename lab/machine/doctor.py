@@ -22,7 +22,7 @@ MEMORY_PRESSURE_SHARE = 0.01
 QUOTA_STALLED_SHARE = 0.01
 MOST_WAKEUP_NS = 10_000  # tolerated extra latency of an idle core: two wake-ups turn a request of 25 us into 45 us
 FULL_RANDOMISATION = 2  # value of kernel.randomize_va_space, see docs.kernel.org
-_ASLR = {0: message("off"), FULL_RANDOMISATION: message("fully random")}
+_ASLR = {0: message("off"), FULL_RANDOMISATION: message("fully random memory layout")}
 HIDDEN_IN_VIRTUAL_MACHINES = ("governor", "turbo", "throttling", "throttled_before")
 
 # Names of the settings of the machine that are inspected, by code. DISTURBANCES has the names of what disturbs a cell.
@@ -118,8 +118,12 @@ def _describe_throttling(throttles: int) -> Message:
     )
 
 
-def _of_the_last_10_s(share: float) -> Message:
-    return message("processes waited {percent:.1f} % of the last 10 s", percent=share * 100)
+def _waited_for_cpu(share: float) -> Message:
+    return message("processes waited for CPU time in {percent:.1f} % of the last 10 s", percent=share * 100)
+
+
+def _waited_for_memory(share: float) -> Message:
+    return message("processes waited for memory in {percent:.1f} % of the last 10 s", percent=share * 100)
 
 
 _BEFORE = (
@@ -139,7 +143,7 @@ _BEFORE = (
     ),
     Check(
         "cpu_pressure",
-        _of_the_last_10_s,
+        _waited_for_cpu,
         lambda cpu_pressure: cpu_pressure <= CPU_PRESSURE_SHARE,
         message("Processes are waiting for CPU time. Stop some processes, or measure later."),
     ),
@@ -193,7 +197,7 @@ _WINDOW = (
 _SETTINGS = (
     Check(
         "memory_pressure",
-        _of_the_last_10_s,
+        _waited_for_memory,
         lambda memory_pressure: memory_pressure <= MEMORY_PRESSURE_SHARE,
         message("Processes are waiting for memory. Stop programs that use much memory."),
     ),
@@ -254,7 +258,7 @@ _SETTINGS = (
     ),
     Check(
         "aslr",
-        lambda aslr: _ASLR.get(aslr, message("partly random")),
+        lambda aslr: _ASLR.get(aslr, message("partly random memory layout")),
         lambda aslr: aslr == FULL_RANDOMISATION,
         message("Each process should get a random memory layout. Run: sudo sysctl kernel.randomize_va_space=2"),
     ),

@@ -68,8 +68,9 @@ def usage(
     cpus: Collection[int],
     neighbours: Iterable[str],
 ) -> tuple[int, dict[str, int], dict[str, int]]:
-    """Return three CPU times: of all processes except *own*, of the busiest by name, and of *neighbours* by name.
+    """Return the CPU times of all processes except *own*, of the busiest of them, and of *neighbours*.
 
+    neighbours: names of processes that belong to the measured service, such as its database
     All times are in clock ticks. The first time does not include neighbours. It includes processes that have ended, if
     their parents waited for them.
     """

@@ -125,7 +125,10 @@ def between(
 def _others(
     before: Snapshot, after: Snapshot, neighbours: Iterable[str], roots: Iterable[int]
 ) -> dict[str, Any] | None:
-    """Return the share of our CPUs' time that other processes used: in total, the busiest by name, and neighbours.
+    """Return the share of CPU time that other processes used: in total, for the busiest, and for *neighbours*.
+
+    The share is that of the CPUs which gilscope may use.
+    neighbours: names of processes that the service needs
 
     The CPU times of visible processes are exact to a clock tick. Processes that are not visible are only in the CPUs'
     own counters. The kernel samples these counters at its ticks, so they are inaccurate in a short window.

@@ -126,9 +126,10 @@ def short_name(file: str) -> str:
 
 
 def _relative_margin(lines: Sequence[Waiting]) -> float:
-    """Return half the width of the 95 % confidence interval of the mean number of waits, as a share of the mean.
+    """Return the margin of error of the number of samples of lock waits, as a share of that number.
 
-    The interval comes from the spread between the successive intervals of Waiting.by_time.
+    It is half the width of the 95 % confidence interval of the mean. The confidence interval comes from the spread
+    between the successive time intervals of Waiting.by_time.
     """
     times = [sum(of_one) for of_one in zip(*(line.by_time for line in lines), strict=True)]
     if len(times) < 2 or not any(times):
@@ -164,7 +165,7 @@ def _shown(line: SourceLine) -> dict[str, Any]:
 
 
 def _lines(lines: Sequence[Waiting], share: float) -> list[dict[str, Any]]:
-    """Return the first MOST_LINES source lines as JSON, each with its part of the requests' time *share*.
+    """Return the first MOST_LINES source lines as JSON, each with the share of the requests' time that it takes.
 
     share: the share of the requests' time that all lines take together, 0..1
     """

@@ -61,7 +61,7 @@ class LocksFailed(GilscopeError):
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
-    """The samples of threads that wait at one source line for the mutexes of one owner.
+    """The samples of threads that wait at one source line for mutexes of one owner, such as one type of object.
 
     owner: the owner of the mutex, as in lab.profile.waits.WaitSample
     stack: the line, followed by its callers

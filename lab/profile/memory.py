@@ -164,7 +164,10 @@ def _is_guard(mapping: Region, most_bytes: int) -> bool:
 
 
 def _handles_signal(pid: int) -> bool:
-    """Return whether process *pid* handles the signal ASK, which would kill a process without a handler."""
+    """Return whether process *pid* handles ASK, the signal that asks for its memory mappings.
+
+    The signal would kill a process without a handler.
+    """
     caught = re.search(r"^SigCgt:\s+([0-9a-f]{1,32})$", HERE.text(f"proc/{pid}/status") or "", re.MULTILINE)
     return bool(caught and int(caught[1], 16) >> (ASK - 1) & 1)
 

@@ -77,7 +77,10 @@ class WaitTimeline:
         return len(self.waits) + len(self.stops) >= MOST_SPANS
 
     def add(self, hits: Iterable[Hit]) -> None:
-        """Add probe hits to the timeline, oldest first. A lost hit makes only one wait wrong."""
+        """Add probe hits to the timeline, oldest first.
+
+        If a probe hit was lost, only one wait in the timeline is wrong.
+        """
         for hit in hits:
             thread = self._threads[hit.pid, hit.tid]
             if hit.name == CLOCK:
@@ -180,7 +183,10 @@ def count_wait_samples(
 def _match_readings(
     spans: Iterable[WaitSpan], reads: Mapping[int, Sequence[Reading]]
 ) -> Iterator[tuple[WaitSpan, Reading]]:
-    """Yield each stack that was read while its thread waited or caused a pause, with that wait or pause."""
+    """Pair each reading with the wait or the pause of its thread in which it was taken. Skip all other readings.
+
+    A reading is a stack, or the owner of a mutex.
+    """
     by_thread: dict[tuple[int, int], list[WaitSpan]] = defaultdict(list)
     for span in spans:
         by_thread[span.pid, span.tid].append(span)

@@ -73,7 +73,9 @@ class Interpreter:
 
 
 def find(names: Iterable[str], chosen: Mapping[str, Path] | None = None) -> dict[str, Interpreter]:
-    """Return the best interpreter for each runtime in *names* and *chosen*, without runtimes that were not found.
+    """Return the most suitable interpreter for each runtime in *names*, and the interpreters given by *chosen*.
+
+    Runtimes that were not found are left out.
 
     names:  runtimes; the keys of the result are their binaries: '3.14t+gil' becomes '3.14t'
     chosen: paths that the caller requires, by binary
@@ -133,7 +135,10 @@ def missing(runtime: str) -> Message:
 
 
 def refused(names: Iterable[str]) -> list[Message]:
-    """Return a message for each file named like an interpreter of *names* that is not executed, with the reason."""
+    """Return a message for each interpreter file that gilscope refuses to execute, with the reason.
+
+    names: runtimes; files are only considered if they are named like an interpreter of one of these versions
+    """
     return [
         message("{path} is not executed: {reason}.", path=str(path), reason=reason)
         for _, path in _candidates({name.minor for name in map(RuntimeName, names)})
@@ -226,7 +231,10 @@ def _build(name: RuntimeName) -> Message:
 
 
 def _find_all(minors: Container[int]) -> dict[str, list[Interpreter]]:
-    """Return the interpreters of the minor versions *minors* by name, best first, without duplicates."""
+    """Find the interpreters of the minor versions *minors*. Return them by name, the most suitable one first.
+
+    _preference() orders the interpreters of a name. No executable appears twice.
+    """
     answers = run_in_parallel(lambda candidate: ask(*candidate), _candidates(minors), at_once=16)
     distinct: dict[Path, Interpreter] = {}
     for answer in filter(None, answers):
@@ -250,7 +258,10 @@ def _preference(interpreter: Interpreter) -> tuple[bool, bool, int, bool, int]:
 
 
 def _candidates(minors: Container[int]) -> list[tuple[str, Path]]:
-    """Return files named like an interpreter of the versions *minors*, each with its source, in order of sources."""
+    """Return executable files named like interpreters of the minor versions *minors*, as (source, path) pairs.
+
+    source: where the file was found (uv, PATH or pyenv); the pairs are in this order
+    """
     distinct: dict[Path, str] = {}
     for source, folder in _folders():
         for path in _matching(folder, "python3.*"):

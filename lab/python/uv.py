@@ -38,7 +38,7 @@ def run(
 
 
 def output_of(completed: "Callable[[], subprocess.CompletedProcess[str]]") -> tuple[str, Message]:
-    """Run a command by calling *completed*. Return the command's output, and why it failed or NOTHING."""
+    """Call *completed*, which runs a command. Return the command's output, and why the command failed or NOTHING."""
     try:
         done = completed()
     except subprocess.TimeoutExpired as late:

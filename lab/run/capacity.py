@@ -20,7 +20,10 @@ LENGTHS = {CLOSED: (0, 1.5), PICK: (8, 1.5), SCAN: (8, 1.5), SEARCH: (25, 7.0), 
 
 
 def search_capacity(under_way: RunInProgress, wanted_of: Callable[[Run], Sequence[Wanted]]) -> None:
-    """Measure the rates that *wanted_of* returns, until it returns none. Arms take turns in random order."""
+    """Measure the request rates that *wanted_of* asks for, until it asks for no more.
+
+    wanted_of: a function that returns the next rates to measure; these are measured in random order
+    """
     run, plan = under_way.run, under_way.order.plan
     shuffled = random.Random(run.seed + len(run.cells))
     entries = {(entry.arm, entry.cell.cell_id): entry for entry in plan.entries()}
@@ -50,7 +53,10 @@ def _probed(entry: Entry, block: int, part: Slice, bench: Bench) -> list[CellRes
 
 
 def length(rate: float, purpose: str, objectives: Sequence[Objective]) -> Slice:
-    """Return a time slice so long that enough requests miss each objective at its limit to judge the objective."""
+    """Return a time slice that is long enough to judge whether a service meets the objectives at a request rate.
+
+    If a service only just meets an objective, a fixed number of requests (LENGTHS) misses the objective in this time.
+    """
     misses, shortest_s = LENGTHS[purpose]
     wanted_s = max(misses / (rate * objective.share) for objective in objectives) if rate else 0.0
     return Slice(lead_ns=LEAD_NS, length_ns=round(min(LONGEST_S, max(shortest_s, wanted_s)) * 1e9))

@@ -104,7 +104,8 @@ class Child:
             raise failed(
                 self,
                 message(
-                    "wrote more than {size_mib} MiB in one line or in unrequested lines. The output begins: {start}",
+                    "wrote more than {size_mib} MiB to stdout, in one line or in lines that gilscope did not ask for. "
+                    "The output begins: {start}",
                     size_mib=size_mib,
                     start=start,
                 ),
@@ -122,7 +123,9 @@ class Child:
             self._failure = _failure(line[FAILED], len(text)) if FAILED in line else NOTHING
         except (ValueError, RecursionError, Misfit):
             start = repr(text[:200])
-            fault = message("wrote {text}, but the child contract requires one JSON object per line.", text=start)
+            fault = message(
+                "wrote {text} to stdout, but docs/child-contract.md requires one JSON object per line.", text=start
+            )
             raise failed(self, fault) from None
         return None if self._failure else line
 
@@ -135,7 +138,10 @@ class Child:
         return notices(self.process.stderr.content().decode(errors="replace"))
 
     def exit_report(self, when: Message) -> Message:
-        """Describe how the child ended too early, and why if it wrote a reason. The message has the code of *when*."""
+        """Describe how the child process ended too early, with the reason if it wrote one.
+
+        The message gets the message code of *when*, which says when the process ended.
+        """
         if self.process.lost:
             return replace(self.process.lost, code=when.code)
         status = self.process.wait()
@@ -238,7 +244,7 @@ class Children:
         for child in speakers:
             if key not in lines[child]:
                 fault = message(
-                    "wrote {line} {when}, but the child contract requires the key {key} in this line.",
+                    "wrote {line} {when}, but docs/child-contract.md requires the key {key} in this line.",
                     line=shown(lines[child]),
                     when=when,
                     key=repr(key),
@@ -278,5 +284,7 @@ class Children:
 def _late(silent: Sequence[Child], when: Message, deadline_s: float) -> Message:
     first, others = silent[0], len(silent) - 1
     who = message("{child} and {others} more", child=first.label, others=others) if others else first.label
-    silence = message("{children} sent no line for {wait_s:.0f} s {when}.", children=who, wait_s=deadline_s, when=when)
+    silence = message(
+        "{children} wrote no line to stdout for {wait_s:.0f} s {when}.", children=who, wait_s=deadline_s, when=when
+    )
     return replace(chained([silence, *filter(None, [first.last_lines()])], SENTENCES), code=when.code)

@@ -90,14 +90,20 @@ def take_client_result(child: Child, line: Mapping[str, Any]) -> None:
             child,
             "answered",
             answered,
-            message("at most {requests}, the number of the client's requests", requests=requests),
+            message(
+                "a number of answered requests that is at most {requests}, the number of all requests of the client",
+                requests=requests,
+            ),
         )
     if result["wrong"] > answered:
         raise _unlike(
             child,
             "wrong",
             result["wrong"],
-            message("at most {answered}, the number of the client's answers", answered=answered),
+            message(
+                "a number of wrong answers that is at most {answered}, the number of all answers to the client",
+                answered=answered,
+            ),
         )
     # After errors a latency may be missing, or may have come too late.
     if not result["errors"] and timed != answered and not (timed == 0 and "said" in result):
@@ -145,7 +151,8 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
         least_ns, last_ns = window.start_ns - width_ns, said["start_ns"] + (len(counts) - 1) * width_ns
         if not least_ns <= said["start_ns"] <= last_ns <= latest_ns or sum(counts) > count:
             accepted = message(
-                "at most {count} answers, in time slices between {low} and {high} ns",
+                "at most {count} answers in all time slices together, and only slices that begin between {low} ns and "
+                "{high} ns on the client's monotonic clock",
                 count=count,
                 low=least_ns,
                 high=latest_ns,
@@ -154,7 +161,11 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
 
 
 def check_load(cell: Cell, system: System, clients: Sequence[Child], services: Sequence[Child]) -> None:
-    """Raise ChildFailed if latencies add up to too much time, a service got no request, or request counts differ."""
+    """Raise ChildFailed if the results of the clients and services contradict each other.
+
+    They do so if a client's latencies add up to more time than its workers had, if a service got no request although
+    all requests were answered, or if services and clients counted different numbers of requests.
+    """
     shares = "NUM_CONNECTIONS_PER_CLIENT" in cell.reads
     workers = cell.num_connections_per_client if shares else len(services)
     is_known = shares or not system.client  # a system's own client may distribute requests in its own way
@@ -191,8 +202,8 @@ def _expect_all_asked(clients: Sequence[Child], services: Sequence[Child], worke
     for service in services:
         if service.result.get("counted", True) and not service.result["requests"]:
             fault = message(
-                "got none of the {requests} answered requests, because another process answers at the service's "
-                "address.",
+                "received no request, but the clients received {requests} answers. Another process answers at the "
+                "service's address.",
                 requests=answered,
             )
             raise failed(service, fault)

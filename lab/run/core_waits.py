@@ -42,7 +42,7 @@ class CumulativeTime:
         return cls(moments_ns, until_ns)
 
     def within_ns(self, start_ns: int, end_ns: int) -> float:
-        """Return how much the cumulative time grew from *start_ns* to *end_ns*, in ns."""
+        """Return how much this cumulative time, such as time spent waiting, grew from *start_ns* to *end_ns*, in ns."""
         return self._at(end_ns) - self._at(start_ns)
 
     def _at(self, moment_ns: int) -> float:
@@ -63,7 +63,10 @@ class _Threads:
         self._is_new = True
 
     def look(self) -> tuple[int, int]:
-        """Return how long the threads ran and waited since the last call, in ns. Raises OSError if too many exist."""
+        """Return how long the threads ran and waited since the last call, in ns.
+
+        Raises OSError if there are more than MOST_THREADS threads.
+        """
         self._follow()
         ran_ns = waited_ns = 0
         for tid, file in list(self._files.items()):
@@ -123,9 +126,10 @@ class _Machine:
 
 
 class CoreWaitSampler:
-    """A sampler of how long processes wait for a CPU core during the `with` block. The name STEAL means stolen time.
+    """A sampler that measures how long groups of processes wait for a CPU core during the `with` block.
 
-    timelines: after the block, by name, the time in which a ready thread had no core; empty if that is unknown
+    timelines: after the block, by the name of the group, the time in which a ready thread had no core; under the name
+        STEAL, the CPU time that the hypervisor stole; empty if that is unknown
     This time is the smaller of two: the sum of all waits; and the elapsed time multiplied by waited / (ran + waited).
     """
 

@@ -1,4 +1,7 @@
-"""How long the orchestrator waits for the children of a cell. Deadlines are generous: they only catch hanging cells."""
+"""Compute how long the orchestrator waits for the services and clients of a measurement (cell).
+
+The deadlines are generous, so they end only measurements that hang.
+"""
 
 from collections.abc import Mapping
 from math import ceil

@@ -30,8 +30,9 @@ Answer = tuple[int, bytes]
 def learn_expected_answers(
     own: Mapping[str, Any], entries: Sequence[Entry], bench: Bench, deadline_s: float
 ) -> tuple[dict[str, Any], Mapping[str, Check]]:
-    """Return the user's service *own* with an expected answer in each request, and {request: kind of the check}.
+    """Return the user's service *own* with an expected answer in each request, and how each answer is checked.
 
+    The second result is {request: name of the check}, as learn_check() returns it.
     entries: one entry of each arm; parts of an answer that differ between arms or between two starts are not expected
     """
     plan = RequestPlan.from_json(own["requests"])
@@ -64,7 +65,10 @@ def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]
 
 
 def ask_service(own: Mapping[str, Any], address: str, deadline_s: float) -> list[list[Answer]]:
-    """Send each request of *own* to its service TIMES times. Return each request's answers, except failed attempts."""
+    """Send each request of the user's service *own* to *address* TIMES times. Return the answers to each request.
+
+    Failed attempts are left out.
+    """
     connect, session = connector(own), session_of(own, address, 0)
     return [
         [answer for _ in range(TIMES) if (answer := _answer(connect, address, session, request, deadline_s))]
@@ -85,9 +89,10 @@ def _answer(
 
 
 def learn_check(request: Request, answers: Sequence[Answer], *, compares_bodies: bool = True) -> tuple[Request, Check]:
-    """Return *request* with the common part of all *answers* as its expected answer, and the kind of the check.
+    """Return *request* with what all *answers* have in common as its expected answer, and how answers are checked.
 
     compares_bodies: False if each virtual user has a session, and so answers of its own
+    The second result is one of these words:
     "declared": the user has declared the expected answer, which stays. "body": all answers are equal. "common": the
     answers are JSON objects with some values in common. "status": only the status is checked.
     """

@@ -67,7 +67,7 @@ class RunInProgress:
         return perf_counter_ns() - self._started_ns
 
     def measure(self, entries: Sequence[Entry], measured: Callable[[Bench], list[CellResult]]) -> list[CellResult]:
-        """Call measured(bench). Return its results with the fingerprints of code and environment added.
+        """Measure *entries* by calling *measured*, and add fingerprints of the code and environment to the results.
 
         A result is invalid if its fingerprint changed during the measurement.
         """
@@ -169,7 +169,11 @@ def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
         block=block,
         params=cell.params,
         status="failed",
-        reason=message("not tried: the service did not start in {count} blocks", code=NOT_TRIED, count=len(tried)),
+        reason=message(
+            "the service was not started again, because it failed to start in {count} earlier blocks",
+            code=NOT_TRIED,
+            count=len(tried),
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from lab.run.children import Child
 from lab.run.instrumentation import Instrumentation
 from lab.run.runtimes import AnyRuntime, UserServiceRuntime
 
-WHEN = {"ready": message("after start-up"), "end": message("at the end of the measurement")}
+WHEN = {"ready": message("after the process had started"), "end": message("at the end of the measurement")}
 MOST_JIT_BYTES = 64
 PARTS = {"gil_enabled": "GIL", "jit_enabled": "JIT"}
 
@@ -63,8 +63,8 @@ def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> li
 def _fault(state: str, promised: bool, child: Child, when: Message) -> Message:
     part = PARTS[state]
     if promised:
-        return message("the {part} of {child} was off {when}", part=part, child=child.label, when=when)
-    fault = message("the {part} of {child} was on {when}", part=part, child=child.label, when=when)
+        return message("in {child}, Python's {part} was off {when}", part=part, child=child.label, when=when)
+    fault = message("in {child}, Python's {part} was on {when}", part=part, child=child.label, when=when)
     modules = _named(child) if state == "gil_enabled" else []
     if not modules:
         return fault

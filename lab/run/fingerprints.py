@@ -51,7 +51,7 @@ class Fingerprinter:
         self._native = any(self._is_built(plan.systems[key], runtime) for key, runtime in plan.pairs())
 
     def of(self, cell: Cell | CellResult, system: System) -> Fingerprint:
-        """Return the fingerprint that *cell* would get if it were measured now."""
+        """Return the fingerprint of the code and environment with which the measurement *cell* would run now."""
         parts = {role: self._part(role, cell.runtime, system) for role in (SERVICE, CLIENT)}
         return Fingerprint(code=self._code_now(), environment=_kept(self._environments, parts))
 

@@ -56,7 +56,10 @@ class Instrumentation:
         return {FOLDER: str(self.folder), "PYTHONPATH": str(source)} if self.folder else {}
 
     def files(self, part: str, most_bytes: int = MOST_BYTES) -> dict[str, bytes]:
-        """Return {name: content} of at most MOST_FILES files of an instrumentation part, each cut to *most_bytes*."""
+        """Return {file name: content} of the files that one instrumentation, such as `pauses`, has written.
+
+        part: the name of the instrumentation; at most MOST_FILES files are read, each up to *most_bytes*
+        """
         names = sorted(name for name in self._names() if (match := _NAME.fullmatch(name)) and match["part"] == part)
         contents = {name: self._content(name, most_bytes) for name in names[:MOST_FILES]}
         return {name: content for name, content in contents.items() if content is not None}
@@ -90,7 +93,10 @@ class Instrumentation:
 
 @contextmanager
 def instrumented(made: Callable[[], Instrumentation], services: int) -> Iterator[list[Instrumentation]]:
-    """Create the instrumentation of each service by calling made(). Remove the instrumentation's folder at the end."""
+    """Create an instrumentation for each service, and remove their folders at the end of the `with` block.
+
+    made: creates the instrumentation of one service
+    """
     instruments = [made() for _ in range(services)]
     try:
         yield instruments

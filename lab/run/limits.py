@@ -53,8 +53,10 @@ class ServiceGroup:
 
 @contextmanager
 def service_group(method: Method, private: Path, name: str, reader: Reader = HERE) -> Iterator[ServiceGroup]:
-    """Make control groups for the limits of *method*. At the end, kill their processes and remove the groups.
+    """Make control groups that limit the CPU use and the memory of a service during the `with` block.
 
+    At the end, their processes are killed and the groups are removed.
+    method: has the limits
     private: a private folder. Its reaper removes the groups if this process is killed
     Raises BadInput if the kernel refuses.
     """

@@ -90,7 +90,7 @@ def _pauses(
 
 
 def _counters(content: bytes) -> Counters | None:
-    """Parse the counters in a file of core/inside/pauses.py. Return None if the file has an unknown format.
+    """Parse the counters in a file that core/inside/pauses.py wrote. Return None if its format is unknown.
 
     A file that was just made has zeros.
     """

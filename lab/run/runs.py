@@ -175,7 +175,10 @@ def check_unchanged(run: Run, order: Order) -> None:
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """Return the paths that remain if a process is killed while it writes to *folder*: partial files, the folder."""
+    """Return the paths that must be removed if a process is killed while it writes to *folder*.
+
+    These are partly written files, and the folder itself if it does not exist yet.
+    """
     return [folder / BESIDE, folder / PLOTS / BESIDE, *([] if folder.exists() else [folder])]
 
 

@@ -105,7 +105,11 @@ class Native:
         """Return a child's command line. Raises ProgramMissing if there is no such program."""
         program = system.program(role)
         if program is None:
-            raise programs.ProgramMissing("{system} has no native {role}", system=system.name, role=ROLES[role])
+            raise programs.ProgramMissing(
+                "the system {system} has no native program that can act as its {role}",
+                system=system.name,
+                role=ROLES[role],
+            )
         return programs.command(program)
 
     def child_config(self, system: System) -> dict[str, Any]:
@@ -129,8 +133,9 @@ class Native:
 
 @dataclass(frozen=True, kw_only=True)
 class UserServiceRuntime:
-    """The runtime of a service that is a command: the orchestrator's Python runs a child, which starts the command.
+    """The runtime of a service that a command line starts, or of a service that already runs.
 
+    A child process under the orchestrator's Python starts the command.
     runtime: the runtime of the command; None for a service that already runs
     version, variables: empty, because the version of the child's own Python does not matter
     """
@@ -178,7 +183,10 @@ AnyRuntime = Runtime | Native | UserServiceRuntime
 
 @cache
 def orchestrator() -> Runtime:
-    """Return the runtime of this process's own Python. It is the client of a user's service under every runtime."""
+    """Return the runtime that is this process's own Python.
+
+    The clients of a user's service run under it, whichever runtime the service has, unless the run names another.
+    """
     own_facts = facts()
     name = name_of(own_facts)
     interpreter = Interpreter(name=name, executable=Path(sys.executable), source="orchestrator", facts=own_facts)
@@ -186,7 +194,7 @@ def orchestrator() -> Runtime:
 
 
 def runtime_of(role: str, system: System, runtimes: Mapping[str, AnyRuntime], name: str, method: Method) -> AnyRuntime:
-    """Return the runtime of the service or client (*role*) of *system* in a cell of the runtime *name*.
+    """Return the runtime under which the service or the client (*role*) of *system* runs if *name* is measured.
 
     A role without Python code is played by a native program. The orchestrator's Python calls a user's service unless
     another client runtime is set, so that every runtime is measured with the same client.

@@ -115,7 +115,10 @@ def _collected(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[s
 def _elsewhere(
     pairs: Sequence[tuple[Overlap, float]], windows: Sequence[TimeWindow]
 ) -> Iterator[tuple[int, int, CumulativeTime]]:
-    """Yield copies of each slow request at SHIFTS other times. They show how often requests overlap by chance."""
+    """Yield copies of each slow request, moved to SHIFTS other moments of the measurement.
+
+    The copies show how often a request overlaps a garbage collection by chance.
+    """
     ends_ns = [*accumulate(window.end_ns - window.start_ns for window in windows)]
     for number in range(1, SHIFTS + 1):
         shift_ns = int(number * _GOLDEN % 1 * ends_ns[-1])

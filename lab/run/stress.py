@@ -40,7 +40,10 @@ LONGEST_TRACE = 16_384
 
 
 def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Callable[[], None]) -> None:
-    """Run one stress round per entry, in turn, until the time of *stress* is over. Call keep() after each round."""
+    """Run stress rounds, one for each of *entries* in turn, until the stress test has lasted stress.seconds.
+
+    keep: is called after each round, to save the rounds
+    """
     start_s, round_s = monotonic(), min(LONGEST_ROUND_S, stress.seconds / ROUNDS)
     systems = _systems(entries, bench, stress, round_s + 2 * LATE_S)
     for number, entry in enumerate(cycle(entries)):
@@ -52,7 +55,7 @@ def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Call
 
 
 def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s: float) -> dict[str, System]:
-    """Return the plan's systems, changed as stress rounds need them.
+    """Return the systems of *entries* by key. Users' services get the settings that stress rounds need.
 
     Clients call a user's service in bursts, and wait for each answer until *deadline_s*.
     """

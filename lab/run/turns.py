@@ -1,4 +1,4 @@
-"""Choose the length of time slices, add up a client's slices, and measure what an arm uses between its slices.
+"""Choose the length of time slices, add up a client's results over its slices, and measure CPU use between slices.
 
 The idea is from duet benchmarking (Bulej et al., ICPE 2020): interleaved arms meet the same disturbances.
 """
@@ -29,9 +29,9 @@ FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong") 
 
 
 def size_slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
-    """Return how many slices an arm gets in a block (an even number), and the length of a slice.
+    """Return how many time slices a runtime or service gets in a block (an even number), and the length of a slice.
 
-    latency_ns: the mean latency of the slowest arm
+    latency_ns: the mean latency of the slowest runtime or service
     """
     wanted_ns = min(LONGEST_NS, max(SHORTEST_NS, REQUESTS * latency_ns))
     count = 2 * max(1, round(duration_s * 1e9 / wanted_ns / 2))
@@ -66,13 +66,17 @@ def add_slices(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def counted_share(clients: Sequence[Mapping[str, Any]]) -> float:
-    """Return the share (0..1) of a slice's answers that arrived in the counted part of the slice."""
+    """Return the share (0..1) of the clients' answers that count, because they came after a time slice's lead time."""
     answered, uncounted = (sum(client.get(key, 0) for client in clients) for key in ("answered", "uncounted"))
     return answered / (answered + uncounted) if answered else 1.0
 
 
 def counted_usage(result: Mapping[str, Any], share: float, idle_cpu_ns: int = 0) -> dict[str, int]:
-    """Return a child's CPU time minus *idle_cpu_ns*, and its context switches, all multiplied by *share*."""
+    """Return the CPU time and context switches that a child process spent on the answers that count.
+
+    share: the share of its answers that count, by which its values are multiplied
+    idle_cpu_ns: the CPU time that it used between its time slices, which is left out
+    """
     cpu_ns = sum(result.get(key, 0) for key in CPU)
     busy = max(0.0, 1 - idle_cpu_ns / cpu_ns) if cpu_ns else 1.0
     return {key: round(result[key] * share * (busy if key in CPU else 1)) for key in USED if key in result}
@@ -99,11 +103,14 @@ class IdleUsage:
         self.cpu_ns = [0] * len(roots)
 
     def rest(self) -> None:
-        """Begin to measure the idle time of an arm whose slice has ended."""
+        """Begin to measure the CPU time that the processes use after their time slice has ended."""
         self._ran = [place.ran_ns(pid) for place, pid in self._roots]
 
     def wake(self) -> None:
-        """Add the CPU time that the threads have used since rest(). Call this when the idle time of an arm ends."""
+        """Add the CPU time that the processes have used since their last time slice ended, when rest() was called.
+
+        Call this when their next slice begins, or when the measurement ends.
+        """
         for number, (before, (place, pid)) in enumerate(zip(self._ran, self._roots, strict=False)):
             now = place.ran_ns(pid)
             self.cpu_ns[number] += sum(max(0, ran_ns - before.get(thread, 0)) for thread, ran_ns in now.items())

@@ -300,7 +300,7 @@ def _probed(own: Mapping[str, Any], address: str, deadline_s: float) -> Message:
         connection = connector(own)(address, deadline_s)
     except CallFailed as failed:
         if failed.reason:
-            return message("complete a TLS handshake: {reason}", reason=failed.reason)
+            return message("complete a TLS handshake with gilscope's client (error: {reason})", reason=failed.reason)
         return message("accept a connection", code=DEAF)
     try:
         connection.ask(first.bytes_for(session_of(own, address, 0)), request.method)

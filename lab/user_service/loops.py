@@ -37,7 +37,7 @@ class ListenerStub:
         """Do nothing, because the accepting thread ends with the process."""
 
     async def wait_closed(self) -> None:
-        """Return at once, because this stand-in has no open socket."""
+        """Return at once, because this dummy listener has no socket that must be closed."""
 
 
 def make_loop_type(base: Any) -> Any:

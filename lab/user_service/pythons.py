@@ -26,8 +26,9 @@ def expect_proc() -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Pythons:
-    """The labels (lab.gil.probe) of the Python versions that some processes run, and whether the GIL is on.
+    """The Python versions that some processes run, such as 3.14.7t, and whether their GIL is on.
 
+    labels: the versions, as lab.gil.probe names them
     gil_enabled: None if it is unknown
     """
 

@@ -32,7 +32,7 @@ def sentence(one: ComparedCell) -> Message:
     seen, times = one.comparison, " -> ".join(map(time_text, one.medians_fs))
     if one.outcome == "open":
         return message(
-            "whether run B is slower than allowed cannot be decided (times: {times}): {why}.",
+            "it is undecided whether run B is slower than allowed (times: {times}): {why}.",
             times=times,
             why=one.open_why,
         )

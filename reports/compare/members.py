@@ -1,4 +1,4 @@
-"""Describe the runs that are compared: their letters, the conditions that must be equal, and other differences."""
+"""Describe compared runs: their names by letter (A, B), conditions that must be equal, and permitted differences."""
 
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ from reports.view import View
 
 # Runs with another machine or method cannot be compared: a difference may not be due to the services.
 MACHINE = {
-    "cpu": message("the CPU"),
+    "cpu": message("the CPU model"),
     "cores": message("the number of cores"),
     "cores_usable": message("the number of usable cores"),
     "cores_quota": message("the CPU quota, in cores"),
@@ -43,7 +43,7 @@ METHOD = {
 FS_PER_NS = 1_000_000
 MOST = len(ascii_uppercase)
 NONE = message("none")
-DIFFERENT = message("What else differs")
+DIFFERENT = message("Permitted differences between the runs")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +68,7 @@ class Member:
 
     @cached_property
     def conditions(self) -> Mapping[Message, Message]:
-        """The conditions that must be equal in compared runs: {the CPU: EPYC, the warm-up: none, ...}."""
+        """The conditions that must be equal in compared runs: {the CPU model: EPYC, the warm-up: none, ...}."""
         known = {**self.view.run.machine, **vars(self.view.plan.method)}
         return {label: _value(known.get(name)) for name, label in {**MACHINE, **METHOD}.items()}
 
@@ -115,12 +115,12 @@ def members(views: Sequence[View], titles: Sequence[str] = ()) -> list[Member]:
 
 
 def obstacles(runs: Iterable[Member]) -> list[Message]:
-    """Return the conditions that differ and so forbid a comparison, such as 'the CPU: EPYC (A, B); Xeon (C)'."""
+    """Return the conditions that differ and so forbid a comparison, such as 'the CPU model: EPYC (A, B); Xeon (C)'."""
     return _differing({one.letter: one.conditions for one in runs})
 
 
 def differences(runs: Iterable[Member]) -> list[Message]:
-    """Return the differences among runs that do not forbid a comparison, in alphabetical order."""
+    """Return the permitted differences between the runs, such as another kernel or build, in alphabetical order."""
     return sorted(_differing({one.letter: one.facts for one in runs}), key=str)
 
 

@@ -32,7 +32,7 @@ Pair = tuple[Row, Row]
 
 @dataclass(frozen=True, kw_only=True)
 class ComparedCell:
-    """A measurement (cell) that runs A and B both have, compared. If the ratio of times A / B is above 1, B is faster.
+    """The comparison of a measurement (cell) that both runs have. If the ratio of times A / B is above 1, B is faster.
 
     rows:     the cell in A and in B; their parameters differ only if --anyway allowed it
     outcome:  passed, slower or open by the threshold; every cell passes if there is no threshold
@@ -51,7 +51,10 @@ class ComparedCell:
         return [median(times.values()) if (times := times_fs(row)) else None for row in self.rows]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the comparison in the form of result.json, with the runtime and the arm."""
+        """Return the comparison in the form of result.json, with the name of the measured runtime.
+
+        The key `arm` has the name under which the runtime or service is compared.
+        """
         arm = {"runtime": self.rows[0].cells[0].runtime, "arm": self.rows[0].runtime}
         return self.comparison.to_json() | arm
 
@@ -117,7 +120,7 @@ def _pairs(a: Sequence[Row], b: Sequence[Row], *, loose: bool) -> list[Pair]:
 
 
 def _unique_rows(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
-    """Return {(system, arm): row} for each combination of system and arm that occurs in only one row."""
+    """Return each table row whose system and runtime occur in no other row, as {(system, runtime): row}."""
     kinds = grouped(rows, attrgetter("system", "runtime"))
     return {kind: alike[0] for kind, alike in kinds.items() if len(alike) == 1}
 
@@ -165,8 +168,10 @@ def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) 
 
 
 def _in_runs(said: Iterable[Message]) -> Message:
-    """Return the texts for A and B as one text, such as 'in A it failed; in B it failed'."""
-    return chained(message("in {run} {what}", run=run, what=what) for run, what in zip("AB", said, strict=True) if what)
+    """Return the texts for A and B as one text, such as 'in run A, it failed; in run B, it failed'."""
+    return chained(
+        message("in run {run}, {what}", run=run, what=what) for run, what in zip("AB", said, strict=True) if what
+    )
 
 
 def _obstacle(row: Row) -> Message:
@@ -217,10 +222,13 @@ def _first_cells(run: Member) -> Message:
 
 
 def _differing_cells(pairs: Iterable[Pair], settings: Settings) -> list[Message]:
-    """Return how paired rows differ: 'NUM_CLIENTS is 2 in run A and 4 in run B for System 1 (3.11, 3.14)'."""
+    """Return how the parameters of paired table rows differ.
+
+    An example: 'the parameters of System 1 (3.11, 3.14) differ (NUM_CLIENTS is 2 in run A and 4 in run B)'.
+    """
     return [
         message(
-            "{unlike} for {cells}",
+            "the parameters of {cells} differ ({unlike})",
             unlike=unlike,
             cells=_cell_names([row for row, _ in some], lambda system, _: settings.number(system)),
         )
@@ -292,7 +300,7 @@ def document(compared: Compared) -> Document:
 
 
 def _table(compared: Compared) -> Table:
-    """Return a table with a line for each compared measurement, grouped by setting. The last column has the reason."""
+    """Return a table with one line per compared measurement, by setting. The last column explains the verdict."""
 
     def head(one: ComparedCell) -> Message:
         return compared.runs[0].settings.name(one.comparison.system, one.comparison.params)

@@ -20,7 +20,7 @@ Form = Callable[[float], str]
 
 @dataclass(frozen=True, kw_only=True)
 class Traced(Message):
-    """A message, or an argument of a message, with the names of the measurements (cells) that its value comes from."""
+    """A text that shows a measured value, together with the names of the measurements (cells) that gave the value."""
 
     cells: str = ""
     figure: str = ""
@@ -209,7 +209,7 @@ class Table:
 
     @property
     def lines(self) -> list[Line]:
-        """The lines of all groups of the table."""
+        """All lines of this table, group after group."""
         return [line for group in self.groups for line in group.lines]
 
 

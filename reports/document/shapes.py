@@ -77,7 +77,7 @@ def table(
 
 @dataclass(frozen=True)
 class Spot:
-    """A position on a chart's axis, with the values that the blocks of an arm have there.
+    """A position on a chart's axis, with the values that a runtime or service has there, one for each block (round).
 
     cells: their groups
     name: the name in tooltips
@@ -90,7 +90,7 @@ class Spot:
 
 
 def line(name: str | Message, look: int, spots: Iterable[Spot], form: Form) -> Curve:
-    """Return the curve of a line chart: a line through the median of each spot, and a mark for each block's value."""
+    """Return the curve of a line chart: a line through the median at each position, and a mark for each value."""
     spots = tuple(spots)
     return Curve(
         name=name,
@@ -118,7 +118,7 @@ def arm_lines(spots: Iterable[tuple[str, Spot]], looks: Mapping[str, int], form:
 
 
 def bar(look: int, spot: Spot, form: Form) -> Curve:
-    """Return one bar of a bar chart as a curve: a bar from 0 to the median, and a mark for each block's value."""
+    """Return one bar of a bar chart, from 0 to the median, with a mark for the value of each round of measurements."""
     middle = median(spot.values)
     marks = (Mark(x=value, y=spot.place, tip=tip(spot.name, form(value)), cells=spot.cells) for value in spot.values)
     span = Span(

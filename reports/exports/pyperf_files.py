@@ -64,7 +64,7 @@ def _document(view: View, arm: str) -> dict[str, Any]:
 
 
 def _common(view: View, row: Row) -> dict[str, Any]:
-    """Return the metadata of a whole file. Facts have pyperf's names if pyperf has a name for them."""
+    """Return the metadata of a whole pyperf file. Facts that pyperf records, too, have pyperf's names."""
     run, runtime = view.run, row.cells[0].runtime
     facts, machine = run.runtimes.get(runtime, {}), run.machine
     return {

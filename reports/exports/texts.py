@@ -56,12 +56,12 @@ def as_json(view: View) -> dict[str, Any]:
 
 
 def csv_files(view: View) -> Texts:
-    """Return functions that make the CSV files of a run, by file name."""
+    """Return {file name: function that makes the content of the file} for the CSV files of a run."""
     return {"table.csv": lambda: rows_sheet(view.rows), "cells.csv": lambda: cells_sheet(view.run)}
 
 
 def markdown_files(view: View, document: Document, language: Language) -> Texts:
-    """Return functions that make the Markdown files of a run, by file name.
+    """Return {file name: function that makes the content of the file} for the Markdown files of a run.
 
     document: the report of the run
 

@@ -50,7 +50,7 @@ class Rule(NamedTuple):
 
 
 class Advice(NamedTuple):
-    """A rule together with the facts to which it applies."""
+    """A piece of advice: a rule, together with the facts about a run to which the rule applies."""
 
     rule: Rule
     facts: list[Fact]
@@ -88,8 +88,8 @@ RULES = (
         LockWait,
         lambda fact: fact.owner in CONTAINERS,
         message(
-            "Without the GIL, every container has its own lock. Give each thread its own container (threading.local), "
-            "or split the container into several by key."
+            "Without the GIL, every dict, list or other container object has its own lock. Give each thread its own "
+            "object (threading.local), or split the object into several by key."
         ),
         f"{GUIDE}/porting/#converting-global-state-to-thread-local-state",
     ),
@@ -98,7 +98,7 @@ RULES = (
         LockWait,
         lambda fact: fact.owner in QUEUES,
         message(
-            "If the contended container passes work from thread to thread, replace the container with a queue, such as "
+            "If threads pass work to each other through the contended list or deque, replace it with a queue, such as "
             "queue.SimpleQueue."
         ),
         f"{LIBRARY}/queue.html",

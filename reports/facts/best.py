@@ -27,8 +27,10 @@ SHAPE = ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE")
 
 @dataclass(frozen=True, kw_only=True)
 class Best:
-    """The best service of a runtime: the table row with the least time per request in even blocks, for one *work*.
+    """The best service of a runtime for a workload: the one with the least time per request in even-numbered blocks.
 
+    work: the parameters of the workload
+    row: the table row of the service
     of: the number of rows among which it was chosen
     """
 
@@ -43,7 +45,7 @@ class Best:
 
     @property
     def judged(self) -> dict[int, CellResult]:
-        """The row's cells in odd blocks, by block. The row was chosen by its cells in even blocks."""
+        """The best service's measurements in odd-numbered blocks, by block; even-numbered blocks chose the service."""
         return {cell.block: cell for cell in self.row.cells if cell.block % 2}
 
 

@@ -1,4 +1,7 @@
-"""Builds of interpreters and versions of programs, as the run recorded them, and the differences of builds. Pure."""
+"""Describe the builds of interpreters and the versions of programs that a run recorded, and how builds differ.
+
+Pure.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -20,13 +23,13 @@ FLAGS = {
     "tail_call": message("tail-call interpreter"),
     "jit": message("JIT"),
 }
-WITHOUT = {"pgo": message("no PGO"), "lto": message("no LTO"), "shared": message("static")}
+WITHOUT = {"pgo": message("no PGO"), "lto": message("no LTO"), "shared": message("static libpython")}
 
 Facts = Mapping[Message, Message]  # values by label
 
 
 def build_flags(flags: Mapping[str, Any]) -> Message:
-    """Return the build flags as text: 'PGO, no LTO, static'; empty if unknown, as for native programs."""
+    """Return the build flags as text: 'PGO, no LTO, static libpython'; empty if unknown, as for native programs."""
     if not all(name in flags for name in WITHOUT):
         return NOTHING
     words = (label if flags.get(name) else WITHOUT.get(name) for name, label in FLAGS.items())

@@ -226,7 +226,10 @@ def _best(some: Sequence[Capacity]) -> Capacity:
 
 
 def _is_hopeless(one: Capacity, found: Sequence[Capacity]) -> bool:
-    """Return whether another topology of the same runtime is so much better that *one* need not be searched further."""
+    """Return whether the capacity search can drop *one*, because it is clearly worse than another candidate.
+
+    Candidates are topologies (numbers of processes and threads) of the same runtime.
+    """
     others = [other for other in found if other.arm == one.arm and other is not one]
     if not others or not all(other.closed_rate or other.reason for other in (*others, one)):
         return False
@@ -249,7 +252,7 @@ def _place(cell: CellResult) -> tuple[Any, str]:
 
 
 def ratios(run: Run, found: Sequence[Capacity]) -> list[Ratio]:
-    """Return the ratios of the capacities of each two compared runtimes, separately for each setting.
+    """Return the capacity ratio of each pair of compared runtimes, separately for each setting.
 
     The intervals behind the verdicts are corrected for the number of ratios (Bonferroni).
     If the search selected the best topology of each arm, arms with different topologies are compared.

@@ -33,7 +33,10 @@ class Bound:
 
     @property
     def little(self) -> str:
-        """The possible throughput gain as text, if the gains are too small to explain a ratio; else empty."""
+        """The possible throughput gain as text, if the gains in throughput and p99 are below LEAST_GAIN; else empty.
+
+        So small a gain cannot explain a ratio between runtimes.
+        """
         known = [one for one in (self.throughput, self.p99) if one]
         is_little = all(most(one) < LEAST_GAIN for one in known)
         return estimate(self.throughput, percent) if self.throughput and is_little else ""
@@ -51,7 +54,7 @@ class Fact:
 
     @property
     def is_little(self) -> bool:
-        """Whether removing the cause is known to gain next to nothing."""
+        """Whether it is known that removing the cause of this finding gains next to nothing."""
         return bool(self.bound and self.bound.little)
 
 
@@ -128,7 +131,10 @@ class Stressed(Fact):
 
 
 def most(bound: Estimate) -> float:
-    """Return the upper end of a bound's interval, or the bound itself if there are fewer than 3 blocks."""
+    """Return the largest gain that *bound* allows: the upper end of its interval, or its value if it has no interval.
+
+    With fewer than 3 blocks there is no interval.
+    """
     return bound.high if isfinite(bound.high) else bound.value
 
 

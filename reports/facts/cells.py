@@ -37,7 +37,7 @@ TROUBLES = {
 
 
 def setting_key(system: str, params: Mapping[str, Value]) -> Key:
-    """Return the key of a setting: rows that differ only in the arm have the same key."""
+    """Return the key of a setting: table rows that differ only in the runtime or service have the same key."""
     return system, json.dumps(params, sort_keys=True)
 
 
@@ -100,7 +100,7 @@ class Row(SavedRow):
 
     @cached_property
     def figures(self) -> Figures | None:
-        """The row's figures by name; None if no measurement (cell) of the row is ok and had clients."""
+        """The row's figures by name; None if the row has no measurement (cell) that is ok and ran client processes."""
         return figures_of(self.good, self.latency)
 
     @cached_property
@@ -129,12 +129,12 @@ class Series:
 
     @property
     def cells(self) -> tuple[CellResult, ...]:
-        """The cells with the status ok, of all rows."""
+        """The measurements (cells) with the status ok, of all table rows in this series."""
         return tuple(cell for row in self.rows for cell in row.good)
 
     @property
     def arms(self) -> list[str]:
-        """The arms that have a cell with the status ok."""
+        """The names of the runtimes or services (arms) that have a measurement (cell) with the status ok."""
         return list(dict.fromkeys(row.runtime for row in self.rows))
 
     def values(self, name: str) -> list[int]:
@@ -167,7 +167,7 @@ class Cells:
             self._blocks.setdefault((key, cell.arm), {})[cell.block] = cell
 
     def blocks(self, key: Key, arm: str) -> Mapping[int, CellResult]:
-        """Return the measurements (cells) of a setting under *arm* by block number, in the order in which they ran."""
+        """Return the measurements of a setting under the runtime or service *arm* by block, in the order they ran."""
         return self._blocks.get((key, arm), {})
 
     @cached_property
@@ -227,7 +227,7 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Same]) -> dict[Same, li
 
 
 def groups(all_rows: Iterable[Row]) -> list[list[Row]]:
-    """Return groups of successive rows that differ only in the arm."""
+    """Return groups of successive table rows that differ only in the runtime or service."""
     return [list(group) for _, group in groupby(all_rows, lambda row: row.key)]
 
 

@@ -41,7 +41,10 @@ def more_blocks_command(run: Run, blocks: int) -> str:
 
 
 def all_runtimes_command(run: Run) -> str:
-    """Return the command line that measures all runtimes; for a run of native programs only, a suitable experiment."""
+    """Return the command line that repeats a run with all runtimes.
+
+    A run of only native programs cannot be repeated so; the result then starts the experiment `evidence`.
+    """
     if set(run.plan["runtimes"]) <= {NATIVE}:
         return f"{PROGRAM} --experiment evidence"
     return f"{command_line(run, '--runtime')} --runtime {ALL_RUNTIMES}"

@@ -120,7 +120,7 @@ def compare(run: Run) -> list[Comparison]:
 
 
 def compare_bests(run: Run, chosen: Sequence[Best]) -> list[Comparison]:
-    """Return the comparisons between the best services of the runtimes. Their p values are adjusted separately."""
+    """Return the comparisons between the runtimes' best services, with p values adjusted for these comparisons only."""
     family = best_pairs(run, chosen)
     again = [pair for pair in pairs(run) if pair.step.name == "aa"] if family and run.plan.get("aa") else []
     return _steps(run, family, _judged(run, again))
@@ -309,7 +309,10 @@ def answering(compared: Sequence[Comparison]) -> list[Comparison]:
 
 
 def from_first_to_last(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons of the last runtime with the first at each setting, or all if no step is `whole`."""
+    """Return the comparisons of the last runtime with the first, one at each setting; if there are none, all others.
+
+    A/A comparisons and comparisons over all settings are left out.
+    """
     of_settings = [one for one in comparisons if one.system != OVER_ALL and one.step != "aa"]
     return [one for one in of_settings if one.step == "whole"] or of_settings
 

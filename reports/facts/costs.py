@@ -57,7 +57,7 @@ def _waiting_us(cell: CellResult) -> float | None:
     return cell.waiting["mean_ns"] / 1e3 if cell.waiting else None
 
 
-CALC = Cost("calc", message("calc"), _calc_us, message("the handlers' calculation loop"))
+CALC = Cost("calc", message("calculation"), _calc_us, message("the handlers' calculation loop"))
 USER = Cost("service_user", message("user"), _counted("services", "cpu_user_ns"), message("the service's user time"))
 KERNEL = Cost(
     "service_system", message("kernel"), _counted("services", "cpu_system_ns"), message("the service's kernel time")
@@ -68,8 +68,9 @@ TIMES = (
     USER,
     KERNEL,
     WAITING,
-    Cost("client_user", message("client user"), _counted("clients", "cpu_user_ns"), message("the clients' user time")),
-    Cost("client_system", message("client kernel"), _counted("clients", "cpu_system_ns"),
+    Cost("client_user", message("client user time"), _counted("clients", "cpu_user_ns"),
+         message("the clients' user time")),
+    Cost("client_system", message("client kernel time"), _counted("clients", "cpu_system_ns"),
          message("the clients' kernel time")),
 )  # fmt: skip
 SERVICE_PSS = Cost("service_pss", message("service PSS MB"), _counted("services", "pss_bytes"), form=megabytes)
@@ -78,8 +79,8 @@ MORE = (
          message("the service's wait for a core")),
     Cost("client_run_queue", message("client core wait"), _counted("clients", "run_queue_ns"),
          message("the clients' wait for a core")),
-    Cost("service_voluntary", message("vol. switches"), _counted("services", "voluntary_switches")),
-    Cost("service_involuntary", message("invol. switches"), _counted("services", "involuntary_switches")),
+    Cost("service_voluntary", message("voluntary switches"), _counted("services", "voluntary_switches")),
+    Cost("service_involuntary", message("involuntary switches"), _counted("services", "involuntary_switches")),
     Cost("service_rss", message("service peak MB"), _counted("services", "max_rss_bytes"), form=megabytes),
     SERVICE_PSS,
     Cost("client_rss", message("client peak MB"), _counted("clients", "max_rss_bytes"), form=megabytes),

@@ -13,8 +13,9 @@ POINTS_PER_NINE = 60
 
 
 def curve(latency: Histogram) -> list[tuple[float, float]]:
-    """Return points (1 / share of slower requests, latency in us) up to the highest percentile that is reliable.
+    """Return the curve's points (place on the axis, latency in us) up to the highest percentile that is reliable.
 
+    The place of a percentile is 1 divided by the share of slower requests.
     A percentile is reliable if at least SLOWER_REQUESTS requests are slower: p999 needs 10,000 requests.
     """
     count = left = latency.count
@@ -48,7 +49,10 @@ def percentiles(latency: Histogram) -> list[tuple[float, float]]:
 
 
 def percentile_ns(latency: Histogram, place: float) -> int | None:
-    """Return the latency in ns at *place*, where 2 is 50 % and 100 is 99 %; None if there are too few requests."""
+    """Return the latency in ns at a percentile; None if there are too few requests.
+
+    place: 1 divided by the share of slower requests, so 2 is the percentile 50 and 100 is the percentile 99
+    """
     return latency.quantile(1 - 1 / place) if place <= latency.count / SLOWER_REQUESTS else None
 
 

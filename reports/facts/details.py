@@ -44,8 +44,9 @@ def _interval(seen: Estimate, name: str = "ratio", moved: float = 0.0) -> dict[s
 
 
 def factors(pair: Pair) -> dict[str, Any]:
-    """Return the two factors whose product is the throughput ratio, for all processes, for services and for clients.
+    """Split the throughput ratio into two factors: the cores in use, and the CPU time per request.
 
+    The factors are given for all processes, and for only the services and only the clients.
     cores_used:      ratio of the cores in use
     cpu_per_request: inverted ratio of CPU time per request; above 1, a request takes less CPU time
     Each is {ratio, low, high}. The result is empty if any cell does not report its CPU time.
@@ -73,8 +74,9 @@ def _cpu_ns(kinds: Sequence[str], cell: CellResult) -> float | None:
 
 
 def capacity(pair: Pair, run: Run) -> dict[str, Any]:
-    """Return how many requests/s each arm's services could serve without clients, their cores, and the arms' ratio.
+    """Return how many requests/s each runtime's services could serve if the clients took no CPU time from them.
 
+    The result also has the number of cores that the services can use, and the ratio of the two capacities.
     measured: True if native clients on cores of their own were not the bottleneck; capacity is then the throughput.
         Else capacity is an estimate: the requests that the services' cores could serve at the measured CPU time per
         request, and at least the measured throughput

@@ -39,7 +39,7 @@ class Shown:
 
     @property
     def column(self) -> Column:
-        """The figure's column in the results table."""
+        """The column of the results table that shows this figure."""
         return Column(head=self.head, is_number=True, brief=self.brief, over=self.over, rank=self.rank or 0)
 
 
@@ -64,7 +64,7 @@ class Figure:
 
     @property
     def row_name(self) -> str:
-        """The name of the figure's column in table.csv, which omits `latency_`."""
+        """The name of this figure's column in table.csv: the figure's name without the prefix `latency_`."""
         return self.name.removeprefix("latency_")
 
     @property

@@ -62,7 +62,7 @@ def blocks_to_time(cells: Sequence[CellResult]) -> int:
 
 
 def median_saturation(cells: Sequence[CellResult], run: Run) -> float | None:
-    """Return the share of the cores available to clients that they used, the median over *cells*; None if unknown."""
+    """Return the share of their available cores that the clients used: the median over *cells*; None if unknown."""
     cores = cores_of(run, CLIENT)
     return median_of(lambda cell: saturation(cell, cores), cells)
 
@@ -114,7 +114,7 @@ def _otherwise(cell: CellResult) -> list[Message]:
 
 
 def idle_cores(cells: Sequence[CellResult]) -> dict[str, float]:
-    """Return how many CPU cores each arm used between its time slices, while it had no requests."""
+    """Return how many CPU cores each runtime or service used between its time slices, when it had no requests."""
     in_turns = (cell for cell in cells if cell.turns.get("idle_ns"))
     return {
         arm: sum(cell.turns["idle_cpu_ns"] for cell in of_arm) / sum(cell.turns["idle_ns"] for cell in of_arm)
@@ -123,7 +123,7 @@ def idle_cores(cells: Sequence[CellResult]) -> dict[str, float]:
 
 
 def background(cells: Sequence[CellResult]) -> list[Message]:
-    """Return a note for each arm that did background work between its time slices, with the remedy."""
+    """Return a note for each runtime or service that used CPU time without requests, and how to measure it instead."""
     return [
         message(
             "{arm} used {share:.0%} of a core while it had no requests, so it does background work: measure it with "

@@ -70,7 +70,10 @@ class Contribution:
 
 
 def contributions(run: Run) -> dict[str, Contribution]:
-    """Return each host's work in a run, by host name; empty for a run on one machine or without measured cells."""
+    """Return what each host contributed to a run, by host name: its processes, answered requests and CPU time.
+
+    Empty for a run on one machine or without measured cells.
+    """
     cells = [cell for cell in run.cells if cell.clients]
     return {name: _contribution(name, cells) for name in run.machine.get("hosts") or {} if cells}
 
@@ -99,7 +102,10 @@ def _on(name: str, processes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, 
 
 
 def host_confounds(step: Step, run: Run) -> list[Message]:
-    """Return how hosts differ in hardware and in the builds of the step's two runtimes; empty for one machine."""
+    """Return how hosts differ in hardware and in the builds of the two runtimes that *step* compares.
+
+    Empty for a run on one machine.
+    """
     hosts = run.machine.get("hosts") or {}
     facts = by_label({name: known(host, MACHINE) for name, host in hosts.items()})
     for runtime in (step.denominator, step.numerator):

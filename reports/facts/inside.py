@@ -48,8 +48,9 @@ def uneven_starts(rows: Sequence[Row]) -> list[UnevenStart]:
 
 
 def idle_share(row: Row, cores: int) -> float | None:
-    """Return the idle share (median over cells) of the cores that the connections of *row* could have kept busy.
+    """Return the idle share (0..1) of the CPU cores that the concurrent requests of *row* could have kept busy.
 
+    It is the median over the measurements of *row*.
     None if CPU times are unknown, if more than cores + 1 requests are in flight, or if requests come at a RATE.
     """
     spent = [(cpu_ns([*cell.services, *cell.clients]), cell.wall_ns) for cell in row.good if cell.clients]
@@ -70,7 +71,10 @@ def _under_way(params: Mapping[str, Any]) -> float:
 
 
 def typical_noise(compared: Sequence[Comparison]) -> Noise | None:
-    """Return the noise of the comparisons of single settings, the median over all and A/A; None if unknown."""
+    """Return the typical noise of a comparison at a single setting; None if unknown.
+
+    It is the median over all of these comparisons in *compared*, including A/A.
+    """
     known = [one.noise for one in compared if one.noise]
     return Noise(**{name: median(noise[name] for noise in known) for name in known[0]}) if known else None
 

@@ -1,4 +1,4 @@
-"""Completion time and throughput as measures of table rows, and what latency means in each loop. Pure."""
+"""Define the measures completion time and throughput, and explain latency in closed and open loops. Pure."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,15 +32,15 @@ class Measure:
     better: Message
 
     def blocks(self, row: Row) -> list[float]:
-        """Return the row's value in each block whose cell is ok."""
+        """Return the values of this measure for *row*, one for each measurement (cell) of the row that is ok."""
         return [self.read(cell) for cell in row.good]
 
     def median(self, row: Row) -> float:
-        """Return the median of the row's values over the blocks whose cells are ok."""
+        """Return the median of this measure over the measurements (cells) of *row* that are ok."""
         return median(self.blocks(row))
 
     def most(self, rows: Iterable[Row]) -> float:
-        """Return the largest value of any cell of *rows* that had clients; 1 if no cell had clients."""
+        """Return the largest value of this measure in *rows*; 1 if no measurement that is ok ran client processes."""
         return max((self.read(cell) for row in rows for cell in row.good if cell.clients), default=1.0)
 
     def strip(self, row: Row, end: float, look: int, name: str) -> Strip:

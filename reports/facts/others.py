@@ -41,7 +41,7 @@ class Others:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a verdict must mention other processes: more than MOST_MARKED of the blocks are marked."""
+        """Whether other processes were busy in so many blocks (more than a third) that a verdict must mention them."""
         return len(self.marked) > len(self.by_block) * MOST_MARKED
 
     @property
@@ -64,7 +64,7 @@ class Others:
     def marks(self) -> Message:
         """A clause with the share of the cores that other processes used, and the number of blocks above MOST_SHARE."""
         return message(
-            "{used}; the share was above {most} in {count} of {all} blocks",
+            "{used}; other processes used more than {most} of the cores in {count} of {all} blocks",
             used=self.used,
             most=whole_percent(MOST_SHARE),
             count=len(self.marked),
@@ -76,7 +76,7 @@ class Others:
         """A clause with the share of the cores that other processes used, in total and in each block."""
         shares = (f"{_percent(share)}{' !' * (share > MOST_SHARE)}" for share in self.by_block.values())
         return message(
-            "{used}; share in each block: {shares} (! marks more than {most})",
+            "{used}; share of the cores used by other processes in each block: {shares} (! marks shares above {most})",
             used=self.used,
             shares=", ".join(shares),
             most=whole_percent(MOST_SHARE),
@@ -136,7 +136,10 @@ def _by_name(by_host: Mapping[str, Sequence[Seen]], kind: Literal["busiest", "ne
 
 
 def _mean(seen: Sequence[Seen], shares: Sequence[float]) -> float:
-    """Return the mean of *shares*, weighted by the CPU time (cores x window) that each record in *seen* covers."""
+    """Return the mean of *shares*, each weighted by the number of cores and the length of its observation.
+
+    seen: the observation to which each share belongs
+    """
     return fmean(shares, [one["cores"] * one["window_ns"] for one in seen])
 
 

@@ -1,4 +1,4 @@
-"""Pairs: the cells of two arms to compare, for each setting and for all settings together. Pure.
+"""Pairs: the measurements (cells) of two runtimes or services to compare, for each setting and for all of them. Pure.
 
 Arms are runtimes, or services that already run. Each such service is compared with the first one, as step `other`.
 """
@@ -31,7 +31,7 @@ ByBlock = dict[int, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """The cells of the two arms that a step compares, for one setting or for several settings.
+    """The measurements (cells) of two compared runtimes or services, for one setting or for several settings.
 
     arms:  the cells of the denominator and of the numerator
     over:  the pairs of the single settings, if this pair covers several settings
@@ -46,22 +46,22 @@ class Pair:
 
     @property
     def params(self) -> dict[str, Any]:
-        """The parameters of the pair's setting."""
+        """The parameters with which the two runtimes or services were measured, by parameter name."""
         return parameters(self.setting)
 
     @property
     def cells(self) -> list[CellResult]:
-        """The cells of both compared arms in one list."""
+        """The measurements (cells) of both compared runtimes or services in one list."""
         return [cell for cells in self.arms.values() for cell in cells.values()]
 
     @property
     def singles(self) -> tuple["Pair", ...]:
-        """The pairs of single settings that this pair covers; the pair itself if it covers one setting."""
+        """The comparisons (pairs) at single settings that this one combines; only itself if it has one setting."""
         return self.over or (self,)
 
     @cached_property
     def gate(self) -> Message:
-        """The validity check that the pair's cells fail; an empty message if they pass all checks."""
+        """The validity check that the compared measurements fail; an empty message if they pass all checks."""
         if not self.over:
             return gate(self.cells)
         passed = [pair for pair in self.over if pair.is_comparable]
@@ -69,7 +69,7 @@ class Pair:
 
     @property
     def is_comparable(self) -> bool:
-        """Whether the pair's cells pass all validity checks and at least one block measured both arms."""
+        """Whether the compared measurements pass all validity checks, and at least one block has both of them."""
         return bool(not self.gate and self.ratios)
 
     @cached_property
@@ -89,7 +89,10 @@ class Pair:
         )
 
     def _mean(self, of: Callable[..., ByBlock], known: Callable[[Cells], ByBlock]) -> ByBlock:
-        """Call *of* with the cells of both arms in each block. Return the results by block, averaged over settings."""
+        """Return what *of* computes from the measurements of both arms, by block, as the mean over all settings.
+
+        known: returns the value of each measurement by block, for those with a known value
+        """
         passed = [single for single in self.singles if not (self.over and single.gate)]
         return mean_over_cells(of(*map(known, single.arms.values())) for single in passed)
 
@@ -122,10 +125,10 @@ def group_name(run: Run) -> str:
 
 
 def pairs(run: Run) -> list[Pair]:
-    """Return a pair for each setting and each step, if both arms of the step took part in the setting.
+    """Return each comparison (pair) of two runtimes or services at one setting, if the plan measures both there.
 
-    If there are several settings, pairs over all settings come last. A plan that names its judged steps has no pairs
-    over all settings.
+    There is a pair for each setting and each step. If there are several settings, pairs over all settings come last.
+    A plan that names its judged steps has no pairs over all settings.
     """
     again = {cell.arm: cell.runtime for cell in run.cells if cell.arm != cell.runtime}  # the second arms of A/A
     services = [*addresses(run)]

@@ -108,7 +108,7 @@ class Settings:
         return listed([self.number(system), values]) if values else self.head(system)
 
     def where(self, system: str, params: Mapping[str, Any], *more: str) -> Message:
-        """Return a setting followed by other texts such as the arm: 'System 4, SELECT_MODE all, 3.14t'."""
+        """Return a setting as text, with more texts after it, such as a runtime: 'System 4, SELECT_MODE all, 3.14t'."""
         return listed(filter(None, [self.number(system), self.values(system, params), *more]))
 
     def profiled(self, profile: Mapping[str, Any]) -> Message:

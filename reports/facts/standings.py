@@ -36,12 +36,12 @@ class Standing:
 
     @property
     def share(self) -> Estimate | None:
-        """The contestant's requests/s divided by those of the reference contestant."""
+        """The requests/s of the ranked system, divided by the requests/s of the reference system."""
         return rate_share(self.row, self.base)
 
     @property
     def cells(self) -> str:
-        """The names of the contestant's groups of cells, for links on the page."""
+        """The names by which links on the page find the measurements (cells) of the ranked system."""
         return of_row(self.row)
 
 
@@ -59,16 +59,16 @@ class Contest:
 
     @property
     def label(self) -> Message:
-        """The contest's setting as text; empty if there is only one setting."""
+        """The setting at which the ranked systems were measured, as text; empty if there is only one setting."""
         return self.label_without("")
 
     @property
     def reference(self) -> Standing:
-        """The contestant by whose throughput the throughput of all contestants is divided."""
+        """The reference system of the ranking, by whose requests/s the requests/s of every system are divided."""
         return next(standing for standing in self.standings if standing.row is standing.base)
 
     def label_without(self, parameter: str) -> Message:
-        """Return the contest's setting as text, without *parameter*."""
+        """Return the setting of the ranking as text, but leave out the value of *parameter*."""
         values = [f"{name} {value_text(value)}" for name, value in self.setting.items() if name != parameter]
         return listed([*([self.about] if self.about else []), *values])
 
@@ -80,8 +80,9 @@ def contests(
     reference: Container[str] = (),
     kind: Callable[[Row], Message] = lambda row: NOTHING,
 ) -> list[Contest]:
-    """Return a ranking (contest) for each combination of values of the parameters that all rows of a kind have.
+    """Return a ranking (contest) of systems for each setting at which they were measured.
 
+    A setting is here a combination of values of the parameters that vary and that all rows of the same kind have.
     rows:      rows without figures take no part
     reference: shares refer to the fastest of these systems; to the fastest of all systems if none is given
     kind:      returns the kind of a row; only rows of the same kind are ranked together
@@ -100,7 +101,10 @@ def contests(
 
 
 def _setting_names(rows: Sequence[Row]) -> list[str]:
-    """Return the varying parameters that all rows have, except OWN_CHOICE if only one of several systems varies it."""
+    """Return the parameters that vary and that all rows have: their values are the setting of a ranking.
+
+    OWN_CHOICE is left out if only one of several systems varies it.
+    """
     systems = grouped(rows, attrgetter("system"))
     choosing = [system for system, own in systems.items() if OWN_CHOICE in varying(own)]
     own_choice = OWN_CHOICE if len(choosing) == 1 and len(systems) > 1 else ""

@@ -79,7 +79,7 @@ def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Map
 
 
 def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
-    """Return a step `best` per runtime, which compares its best service with that of the last runtime."""
+    """Return for each other runtime a comparison of its best service with the best service of the last runtime."""
     *others, last = named = _named(arms, facts)
     return [_step(named, name, last, "best") for name in others]
 
@@ -115,7 +115,7 @@ def _neighbours(chain: Sequence[RuntimeName]) -> list[Edge]:
 
 
 def _joined(chain: Sequence[RuntimeName], pairs: Sequence[Edge]) -> list[Edge]:
-    """Return *pairs*, plus each pair of neighbours in *chain* that no sequence of *pairs* connects."""
+    """Return *pairs* of runtimes, and as many pairs of neighbours in *chain* as are needed to connect all runtimes."""
     joined, reached = list(pairs), {name: {name} for name in chain}
     for one, other in (*pairs, *itertools.pairwise(chain)):
         if reached[one] is not reached[other]:
@@ -143,10 +143,10 @@ def _step(
 
 
 def not_separated(found: Sequence[Step]) -> list[Message]:
-    """Return a sentence for each step with several causes: which more runtimes would measure each cause alone."""
+    """Return, for each two runtimes that differ in several ways, how to measure the effect of each difference."""
     return [
         message(
-            "{denominator} and {numerator} differ in several causes: {causes}. To measure the effect of each cause, "
+            "{denominator} and {numerator} differ in several ways: {causes}. To measure the effect of each difference, "
             "add --runtime {runtimes}.",
             denominator=step.denominator, numerator=step.numerator, runtimes=",".join(step.between),
             causes=listed([NAMES[cause] for cause in step.causes], COMMA, AND),
@@ -165,7 +165,7 @@ def _between(start: RuntimeName, end: RuntimeName, differs: Sequence[str]) -> tu
 
 
 def confounds(step: Step, runtimes: Mapping[str, Mapping[str, Any]]) -> list[Message]:
-    """Return how the two builds of a step differ, apart from the difference that the step measures.
+    """Return how two compared builds of Python differ, apart from the difference whose effect is measured.
 
     These are compiler, flags, the incremental garbage collector, the version if it is not the cause, and versions of
     the packages in a user's own environment.

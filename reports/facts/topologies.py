@@ -43,7 +43,7 @@ def loop_share(cells: Sequence[CellResult]) -> tuple[int, float]:
 
 
 def differ(one: Shape, other: Shape) -> bool:
-    """Return whether two services differ in processes, or in threads per process by more than a factor of 2."""
+    """Return whether two services differ in processes, or one has over twice the other's threads per process."""
     return one[0] != other[0] or max(one[1], other[1]) > 2 * min(one[1], other[1])
 
 
@@ -146,14 +146,20 @@ class Claim:
 
     @property
     def leader(self) -> MeasuredShape | None:
-        """The side with more throughput, *threaded* or *many*; None if interval or p leave this undecided."""
+        """The combination with more throughput, one process with many threads or many processes; None if undecided.
+
+        It is undecided if the interval of over_many includes 1, or if its p is too high.
+        """
         if self.over_many is None or self.p > ALPHA or self.over_many.low <= 1 <= self.over_many.high:
             return None
         return self.threaded if self.over_many.low > 1 else self.many
 
 
 def topologies(cells: Cells) -> list[Topology]:
-    """Return all topologies of a run, in the plan's order. A user's service without a load parameter has NO_LOAD."""
+    """Return all series of a run in which the numbers of processes and threads vary, in the plan's order.
+
+    If a user's service has no parameter for the load, its load is NO_LOAD.
+    """
     kept = [
         each
         for each in (*cells.series((SERVICES, WORKERS, LOAD)), *cells.series((SERVICES, WORKERS)))
@@ -163,7 +169,10 @@ def topologies(cells: Cells) -> list[Topology]:
 
 
 def _places(swept: Series) -> dict[int, list[MeasuredShape]]:
-    """Return the combinations of processes and threads by load, as measured in services, not as requested."""
+    """Return the combinations of processes and threads that ran, by load.
+
+    If the services clearly had other numbers than requested, as differ() tells, their own numbers are used.
+    """
     arms = swept.arms
 
     def order(cell: CellResult) -> tuple[int, int, int, int]:

@@ -1,5 +1,6 @@
-"""Traces: names of cells, by which the page links a figure to the cells that it was computed from. Pure.
+"""Traces: the names by which links on the page lead from a figure to the measurements (cells) behind it.
 
+The functions are pure.
 A cell's line in the table of cells has an id. A figure over several blocks names groups: the beginnings of ids.
 """
 
@@ -19,7 +20,7 @@ def slug(arm: str) -> str:
 
 
 def group(cell: CellResult) -> str:
-    """Return the name of a cell's group: the part of the id of its table line that is the same in all blocks."""
+    """Return the name that a measurement (cell) shares with its repetitions in other blocks."""
     return f"{slug(cell.arm)}-{cell.cell_id}"
 
 
@@ -29,17 +30,17 @@ def line_id(cell: CellResult) -> str:
 
 
 def of_cells(cells: Iterable[CellResult]) -> str:
-    """Return the names of the groups that *cells* belong to, separated by spaces."""
+    """Return the names by which links on the page find the measurements *cells*, separated by spaces."""
     return together(map(group, cells))
 
 
 def of_rows(rows: Iterable[Row]) -> str:
-    """Return the names of the groups of cells in *rows*, separated by spaces. Links on the page use them."""
+    """Return the names by which links on the page find the measurements of *rows*, separated by spaces."""
     return of_cells(cell for row in rows for cell in row.cells)
 
 
 def of_row(row: Row) -> str:
-    """Return the names of the groups of cells in *row*, separated by spaces. Links on the page use them."""
+    """Return the names by which links on the page find the measurements of *row*, separated by spaces."""
     return of_cells(row.cells)
 
 
@@ -59,7 +60,7 @@ class Traces:
                 self._groups[setting_key(group_name(run), row.params), arm] = of_row(row)
 
     def of(self, one: Comparison) -> str:
-        """Return the names of the groups of both arms of a comparison, the denominator's first."""
+        """Return the names of the measurements that a comparison was computed from, the denominator's names first."""
         settings = [setting_key(some["system"], some["params"]) for some in one.settings]
         below = above = settings or [setting_key(one.system, one.params)]
         if one.system == BEST:

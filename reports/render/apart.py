@@ -43,7 +43,7 @@ class Drawn:
 
 
 class NotDrawn(Exception):
-    """An error: the second process could not draw a figure."""
+    """An error: the process that draws figures could not draw one of them."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.cause)
@@ -51,7 +51,7 @@ class NotDrawn(Exception):
 
 
 def failure(error: Exception) -> Failure:
-    """Return the description of an exception; for NotDrawn, that of the exception in the second process."""
+    """Return the description of an exception; for NotDrawn, that of the exception because of which drawing failed."""
     if isinstance(error, NotDrawn):
         return error.failure
     last = traceback.extract_tb(error.__traceback__)[-1]
@@ -59,7 +59,10 @@ def failure(error: Exception) -> Failure:
 
 
 class Drawings:
-    """The second process. With a fork it draws the figures passed to ask(), and it ends with the main process."""
+    """A second process, which draws figures with matplotlib while the main process writes tables.
+
+    It forks to draw with two processes, begins when ask() names the figures, and ends with the main process.
+    """
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -82,7 +85,7 @@ class Drawings:
         self._process.communicate()
 
     def ask(self, figures: Sequence["Figure"], language: Language) -> None:
-        """Start to draw *figures* in the second process."""
+        """Tell the process that draws figures to start drawing *figures*."""
         asked = pickle.dumps(([replace(figure, table=None) for figure in figures], language.name))
         self._answer = self._waiting.submit(self._drawn, asked)
 
@@ -94,14 +97,18 @@ class Drawings:
         return drawn
 
     def panels(self, figure: "Figure") -> list[tuple[str, str]]:
-        """Return title and SVG of each panel of a figure that was passed to ask().
+        """Return the title and SVG of each panel of a figure, and wait until it is drawn.
 
-        Raises NotDrawn if the figure could not be drawn, and ChildProcessError if the second process failed.
+        The figure is one that was passed to ask(). Raises NotDrawn if the figure could not be drawn, and
+        ChildProcessError if the second process failed.
         """
         return _checked(self._of(figure).panels)
 
     def files(self, figure: "Figure") -> dict[str, bytes]:
-        """Return the files of a figure that was passed to ask(), by name. Raises the same errors as panels()."""
+        """Return the contents of a figure's picture files by file name, and wait until they are drawn.
+
+        The figure is one that was passed to ask(). Raises the same errors as panels().
+        """
         return _checked(self._of(figure).files)
 
     def _of(self, figure: "Figure") -> Drawn:

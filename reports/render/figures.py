@@ -39,7 +39,7 @@ def _short(places: re.Match[str]) -> str:
 
 
 def _link(start: re.Match[str]) -> str:
-    """Return the opening tag of a link from a mark to its cells, with a tooltip."""
+    """Return the opening tag of the link from a drawn mark to the measurements (cells) it shows, with a tooltip."""
     cells, _, quoted = start[1].removeprefix(LINK).partition("|")
     cells, tip = escape(cells), escape(unquote(quoted))
     return f'<a href="#cells" data-cells="{cells}" tabindex="-1" aria-label="{tip}"><title>{tip}</title>'
@@ -65,7 +65,7 @@ ABOVE_TITLE, BELOW_TITLE = 0.16, 0.08
 
 
 def page_panels(figure: Figure, language: Language) -> list[tuple[str, str]]:
-    """Return the title and, for the page, the SVG of each panel that has curves."""
+    """Return the title of each panel of a figure that has curves, and its drawing as SVG for the HTML page."""
     language = Printable(language)
     with panels.style():
         return [

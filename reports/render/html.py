@@ -134,7 +134,7 @@ class _Words:
         return "".join(f' {name}="{escaped(value)}"' for name, value in pairs.items() if value)
 
     def heading(self, column: Column) -> Markup:
-        """Return the scale that a table column of drawings (strips) has as its heading."""
+        """Return the heading of a table column whose lines show drawings: the common scale of the drawings."""
         assert column.strip is not None
         return Markup(_strips().scale(replace(column.strip, tip=column.strip.tip or self.language.text(column.head))))
 
@@ -202,7 +202,10 @@ def sign(look: int) -> Markup:
 
 
 def _links(text: str, *, is_linked: bool) -> Markup:
-    """Return text as mark-up in which parts from cells are links. Of nested parts, only the outermost is a link."""
+    """Return text as mark-up in which values that come from measurements (cells) are links to them.
+
+    If such a value contains another one, only the outer one is a link.
+    """
     lead, close = ('a class="lead" href="#cells"', "</a>") if is_linked else ("span", "</span>")
     parts: list[str] = []
     depth = 0

@@ -49,7 +49,10 @@ def _section(section: Section, language: Language, level: int) -> list[str]:
 
 
 def _table(made: Table, language: Language, level: int) -> list[str]:
-    """Return a Markdown table for each group of lines, because Markdown has no group heads within tables."""
+    """Return a table as Markdown: a Markdown table for each group of its lines, below the title of the group.
+
+    The reason is that Markdown has no titles within a table.
+    """
     kept = [index for index, column in enumerate(made.columns) if not (column.is_strip or column.strip)]
     heads = [language.text(made.columns[index].head) for index in kept]
     numeric = [made.columns[index].is_number for index in kept]
@@ -63,7 +66,10 @@ def _table(made: Table, language: Language, level: int) -> list[str]:
 
 
 def _texts(line: Line, kept: Sequence[int], language: Language) -> list[str]:
-    """Return the texts of a line in the *kept* columns. Texts of dropped columns move to the next kept column."""
+    """Return the texts of a table's line for those columns, *kept*, that Markdown shows.
+
+    Columns of drawings are dropped. A text in such a column moves to the next column that is kept.
+    """
     texts = {index: datum.text(language) for index, datum in enumerate(line) if datum.strip is None}
     last = max(texts)
     texts = {next((index for index in kept if index >= place), last): text for place, text in texts.items()}

@@ -47,7 +47,10 @@ COLOURED: dict[Any, Any] = {
 
 @dataclass(frozen=True, kw_only=True)
 class ArmStyle:
-    """The style in which an arm is drawn. Arms that share a colour differ in line dashes and bar hatching."""
+    """The style in which a figure draws one runtime or service.
+
+    Two of them that share a colour differ in line dashes and bar hatching.
+    """
 
     colour: str
     marker: str
@@ -91,7 +94,7 @@ def panel_height(panel: Panel) -> float:
 
 
 def _has_rows(panel: Panel) -> bool:
-    """Return whether the vertical axis shows rows, at whole numbers, instead of a scale."""
+    """Return whether the vertical axis of a panel is a list of names, such as of bars, instead of a scale of values."""
     return panel.upright or any(curve.spans for curve in panel.curves)
 
 
@@ -200,7 +203,7 @@ def _spans(axes: Axes, curve: Curve, language: Language, *, is_page: bool) -> No
 
 
 def _url(cells: str, tip: str) -> str | None:
-    """Return a link that contains a mark's cells and its quoted tooltip; None if the mark has no cells."""
+    """Return a link with the names of the measurements (cells) of a drawn mark, and its tooltip; None without them."""
     return f"{LINK}{cells}|{quote(tip.replace('|', '/'))}" if cells else None
 
 

@@ -8,7 +8,10 @@ STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def place(strip: Strip, value: float) -> float:
-    """Return the position of *value* on the strip's scale in percent; 0 or 100 if it is beyond the scale."""
+    """Return where *value* lies on the scale of a small drawing in a table, from 0 (left end) to 100 (right end).
+
+    A value beyond an end of the scale is placed at this end.
+    """
     held = min(max(value, strip.low), strip.high)
     if strip.high <= strip.low:
         return 50.0

@@ -119,8 +119,9 @@ def crossing(probes: Sequence[Probe]) -> Crossing | None:
 
 
 def _regression(probes: Sequence[Probe], centre: float) -> Crossing | None:
-    """Return the capacity by a regression over *probes*; None if too few of them are near the objective's limit.
+    """Estimate the capacity by a regression over *probes*, measurements at several rates; None if there are too few.
 
+    At least two probes must be neither far above nor far below the limit that the objective sets.
     The regression maximises a quasi-likelihood by iteratively reweighted least squares. The variance of an excess is
     mean^(1 + GROWTH) * BURST / allowed + (mean * slope * SPREAD)^2. The interval uses Student's t distribution of both
     coefficients.
@@ -203,6 +204,6 @@ def _outside(probes: Sequence[Probe], closed_rate: float) -> Ask | None:
 
 
 def _beside(probes: Sequence[Probe], found: Crossing) -> float:
-    """Return a rate slightly below or above the capacity: on the side that has fewer long probes."""
+    """Return a rate slightly below or slightly above the capacity, where fewer long measurements were made."""
     near = [probe.rate > found.rate for probe in probes if probe.is_long and abs(probe.rate / found.rate - 1) < WIDTH]
     return found.rate * (1 - BESIDE if sum(near) * 2 > len(near) else 1 + BESIDE)

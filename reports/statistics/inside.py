@@ -1,4 +1,4 @@
-"""Statistics of time slices: unsteady starts of cells, components of noise, and designs that detect a difference."""
+"""Statistics of short time slices of measurements: unsteady starts, noise, and how long a run must be."""
 
 from dataclasses import dataclass
 from math import ceil, hypot, log1p, sqrt
@@ -17,9 +17,9 @@ LENGTHS_S = (1.0, 1.5, 2.0, 3.0, 5.0)  # lengths of a cell; cells below 1 s get 
 
 
 def start_of(rates: Floats) -> tuple[int, float]:
-    """Return the unsteady start of an arm's cells: its length in slices, and the share of answers that it costs.
+    """Return how many time slices the unsteady start of measurements lasts, and by what share it lowers their answers.
 
-    rates: answers per slice, shape (cells, slices)
+    rates: answers per time slice, shape (cells, slices)
     The start ends where the standard error of the remaining mean is smallest (MSER), within the first half. It counts
     if the sign-flip p of the cells' losses is at most 1 % and they lose 1 % or more; else the result is (0, 0.0).
     Source: White (1997), "An effective truncation heuristic for bias reduction in simulation output".
@@ -38,14 +38,21 @@ def start_of(rates: Floats) -> tuple[int, float]:
 
 @dataclass(frozen=True, kw_only=True)
 class Noise:
-    """Standard deviations of a block's log-ratio: *between* processes, and *within* cells that take *seconds*."""
+    """The noise of the throughput ratio that one block measures, as standard deviations of the ratio's logarithm.
+
+    between: from one start of the processes to another
+    within:  within measurements (cells) of one start, if each of them takes *seconds*
+    """
 
     between: float
     within: float
     seconds: float = 1.0
 
     def sd(self, seconds: float = 0) -> float:
-        """Return the standard deviation of a block's log-ratio if cells take *seconds* (0: the measured length)."""
+        """Return the standard deviation of the logarithm of a block's throughput ratio.
+
+        seconds: the length of each measurement (cell); 0 stands for the length that was measured
+        """
         return hypot(self.between, self.within * sqrt(self.seconds / (seconds or self.seconds)))
 
 

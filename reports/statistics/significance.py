@@ -141,7 +141,7 @@ def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float], *
 
 
 def _fewest(least_p: Callable[[int], float]) -> Callable[[int], int]:
-    """Return a function that computes, for a family's size, how many blocks an adjusted p of ALPHA needs at least.
+    """Return a function from a number of comparisons to the fewest blocks with which their adjusted p can reach ALPHA.
 
     least_p: returns the smallest p that a number of blocks can reach
     """

@@ -97,7 +97,10 @@ def effect(per_block: Sequence[float] | Floats) -> Estimate:
 
 @cache
 def _left_out(values: int) -> int:
-    """Return how many means of pairs lie beyond each end of the interval: the quantile of Wilcoxon's statistic."""
+    """Return how many of the sorted means of two values lie outside the interval, at each of its ends.
+
+    This number is a quantile of the statistic of Wilcoxon's signed-rank test for as many *values*.
+    """
     shares = np.ones(1)  # share of all patterns of signs, by the sum of the positive ranks
     for rank in range(1, values + 1):
         shares = (np.pad(shares, (0, rank)) + np.pad(shares, (rank, 0))) / 2

@@ -1,4 +1,4 @@
-"""Verdicts on single comparisons, on families of paired comparisons, on two saved runs, and on falls in a sweep.
+"""Verdicts on one comparison, on all comparisons of a run, on two saved runs, and on throughput that falls.
 
 The verdicts faster and slower need both the interval and the adjusted p. docs/statistics.md defines each verdict, and
 how the number of missing blocks is estimated.
@@ -48,7 +48,7 @@ WORDS: Mapping[str, Message] = {
     "equivalent": message("equivalent"),
     "inconclusive": message("inconclusive"),
     "invalid": message("invalid"),
-    "unjudged": message("not judged"),
+    "unjudged": message("no verdict planned"),
 }
 MARGIN = SavedPlan.margin
 POWER = 0.8
@@ -155,7 +155,7 @@ def _word(evidence: Evidence) -> Word:
 
 
 def _reason(word: Word, evidence: Evidence) -> Message:
-    """Return the reason why *word* follows from *evidence*; for inconclusive, what the evidence lacks."""
+    """Return why *evidence* leads to the verdict *word*. If the verdict is inconclusive, say what is lacking."""
     seen = evidence.effect
     adjusted = message(" adjusted for {count} comparisons", count=evidence.family) if evidence.family > 1 else NOTHING
     p, outside = (message("p is {p:.2g}{adjusted}", p=p, adjusted=adjusted) for p in (evidence.p, evidence.p_outside))
@@ -167,7 +167,7 @@ def _reason(word: Word, evidence: Evidence) -> Message:
     inside = message("the interval {interval} lies within {margin}", interval=interval, margin=margin)
     if evidence.total:
         inside = message(
-            "{inside}, and so does the interval of the ratio of total times, {total}",
+            "{inside}, and the interval of the ratio of total times, {total}, lies within the same margin",
             inside=inside,
             total=total,
         )
@@ -193,7 +193,7 @@ def _reason(word: Word, evidence: Evidence) -> Message:
         (
             not is_inside,
             message(
-                "the interval {interval} excludes 1, but {p}, which is above {alpha}",
+                "the interval {interval} excludes 1, but the p value is above {alpha}: {p}",
                 interval=interval, p=p, alpha=ALPHA,
             ),
         ),
@@ -333,15 +333,16 @@ def _verdicts(
 
 
 def slower_beyond(judged: Verdict, share: float) -> bool:
-    """Return whether the numerator takes over *share* more time (0.05: 5 %), at both ends of its interval."""
+    """Return whether the verdict is slower, and its whole interval shows over *share* more time (0.05: 5 %)."""
     return judged.verdict == "slower" and judged.high is not None and judged.high < 1 / (1 + share)
 
 
 def falls(
     sweeps: Mapping[Key, Mapping[int, Mapping[int, float]]], *, anytime: bool = False, seed: int = 0
 ) -> dict[Key, tuple[int, Verdict]]:
-    """Return the sweeps whose throughput is lower at the largest n than at a smaller n, with that n and the verdict.
+    """Return the sweeps of a parameter in which throughput is lower at its largest value than at a smaller one.
 
+    Each has the smaller value n from which throughput falls most, and the verdict on this fall.
     sweeps: by any key, n -> block -> throughput
     Each smaller n is compared with the largest n, block by block, and all comparisons are one family. Comparing only
     the best n would find a fall in every plateau.

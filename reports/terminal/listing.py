@@ -33,7 +33,7 @@ INDENT = 2
 
 @dataclass(frozen=True, kw_only=True)
 class SavedRun:
-    """One saved run, which is one line of the list.
+    """A saved run, as it is shown in the list of saved runs.
 
     blocks:   number of blocks that have a cell
     cells_ok, cells_not_ok: number of cells that are ok, and that failed or are invalid

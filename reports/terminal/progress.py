@@ -170,7 +170,10 @@ class LiveDisplay(QuietDisplay):
         return self
 
     def __rich__(self) -> Text:
-        """Return the progress of the run. The remaining time is computed whenever the line is drawn."""
+        """Return the run's progress as text for the line on the terminal that shows it.
+
+        rich calls this whenever it draws the line, so the remaining time is up to date.
+        """
         total = self._progress.tasks[0].total
         left = time_left(self._pace.left_s(int(total))) if total else NOTHING
         parts = ((self._place, ""), (self._rate, ""), (left, "dim"), (self._failed(), "red"))

@@ -15,9 +15,12 @@ from reports.topics.advice import advice_table
 
 CHECKS: Mapping[str, Message] = {
     "declared": message("the answer declared for the request"),
-    "body": message("the same bytes that a single client gets"),
+    "body": message("an answer with the same bytes as the answer to a single client"),
     "common": message("the values that are the same in every answer to a single client"),
-    "status": message("only the status, because even a single client gets varying answers"),
+    "status": message(
+        "an answer with the right status; its content was not checked, because even a single client gets varying "
+        "answers"
+    ),
 }
 RULE_OF_THREE = 3  # n tries without an event exclude p > 3/n with 95 % confidence, because (1-p)**n is about 5 %
 
@@ -135,7 +138,9 @@ def verdict(stress: Stress) -> Message:
         return message("Found only without the GIL: {kinds}.", kinds=listed(only))
     if seen:
         kinds = listed(one.found for one in seen)
-        return message("Found, but not limited to rounds without the GIL: {kinds}.", kinds=kinds)
+        return message(
+            "The stress test found problems, but the missing GIL may not be the cause: {kinds}.", kinds=kinds
+        )
     counts = answered(stress).items()
     each = listed(message("{count:,} under {runtime}", count=count, runtime=name) for name, count in counts)
     return message("Nothing was found: no wrong answer (checked: {counts}), no crash, no hang.", counts=each)
@@ -240,8 +245,8 @@ def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
                 title=titles[one.kind],
                 sentences=(
                     message(
-                        "Output of faulthandler in the first round where this happened. Rounds without the GIL come "
-                        "first."
+                        "Python's faulthandler printed this in the first round of the stress test that had this crash "
+                        "or hang. Rounds without the GIL come first."
                     ),
                 ),
                 texts=tuple(map(verbatim, texts)),

@@ -1,6 +1,6 @@
-"""Find the topics: modules, here and topic.py of every experiment, that each build one section of a report.
+"""Find the topics, which are modules that each build one section of a report.
 
-A topic has
+The topics are modules of this package, and the file topic.py of each experiment that has one. A topic has
     PLACE: int                            its position in a report; smaller numbers come first
     section(view: View) -> Section        the facts of the run on this topic; empty if there are none
 If the topic belongs to one experiment, it also has
@@ -46,7 +46,7 @@ def _belongs(topic: ModuleType, view: View) -> bool:
 
 
 def lacking(view: View) -> list[tuple[Message, str]]:
-    """Return the contents of reports that the run did not measure, each with the command that measures this content."""
+    """Return what a report could also show if the run had measured it, each with the command that measures it."""
     return [
         (topic.WANTED, topic.COMMAND if isinstance(topic.COMMAND, str) else topic.COMMAND(view.run))
         for topic in topics()
@@ -55,7 +55,10 @@ def lacking(view: View) -> list[tuple[Message, str]]:
 
 
 def _section(topic: ModuleType, view: View) -> Section:
-    """Return the report section of a topic. The first call builds the section and stores it in *view*."""
+    """Return the section of a report that the module *topic* builds.
+
+    The first call builds the section and keeps it in view.sections for later calls.
+    """
     if topic.__name__ not in view.sections:
         view.sections[topic.__name__] = topic.section(view)
     return view.sections[topic.__name__]

@@ -71,7 +71,7 @@ def advice_table(advice: Iterable[Advice]) -> Table:
     helps: Col[Advice] = col(message("What helps"), lambda piece: piece.rule.advice)
     return table(
         message("What helps"),
-        [FOUND, helps, *BOUNDS, col(message("Source"), lambda piece: piece.rule.source)],
+        [FOUND, helps, *BOUNDS, col(message("Source of the advice"), lambda piece: piece.rule.source)],
         [(NOTHING, advice)],
     )
 
@@ -206,7 +206,7 @@ def _sampled(lines: Sequence[Profile]) -> list[Profile]:
 
 
 def _place(line: Profile) -> str:
-    """Return the innermost Python frame of a lock profile's line as text, or "" if the line has no Python code."""
+    """Return the Python code that waited in a lock profile's line, as file, line and function; "" if it is unknown."""
     return str(frame_text(line.get("stack", ()), NOTHING))
 
 

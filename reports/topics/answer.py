@@ -1,4 +1,4 @@
-"""Build the last screen of a run: the result in sentences, a table of the compared runtimes, and what to do next."""
+"""Build what a run prints at its end: the result in sentences, a table of compared runtimes, and what to do next."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -94,7 +94,10 @@ Setting = Sequence[Comparison]  # the comparisons of one setting
 
 
 def answer(view: View) -> list[Message | Table]:
-    """Return the sentences and tables of a run's last screen. with_page() adds the path of the report's HTML page."""
+    """Return the sentences and tables that a run prints at its end: its result, and what to do next.
+
+    with_page() adds the path of the report's HTML page.
+    """
     compared = _measured(view)
     if not compared:
         return [ONLY_ONE]
@@ -119,7 +122,7 @@ def answer(view: View) -> list[Message | Table]:
     notes += [
         (message("Program"), view.beside),
         (message("Caution"), _caution(compared, [] if is_busy else disturbed, view)),
-        *((message("Missing"), text) for text in _missing(view)),
+        *((message("Missing runtime"), text) for text in _missing(view)),
         (message("Next"), _next(compared, view)),
     ]
     return [
@@ -194,7 +197,7 @@ def headline(one: Comparison) -> Message:
 
 
 def _subject(one: Comparison) -> Message:
-    """Return the name of a comparison's system, or how many systems or settings its geometric mean covers."""
+    """Return the name of the compared system, or the number of systems or settings that a geometric mean covers."""
     systems, count = {setting["system"] for setting in one.settings} or {one.system}, len(one.settings)
     if count <= 1:
         return Settings.number(*systems)
@@ -228,7 +231,8 @@ def _steps(compared: Sequence[Comparison]) -> Table:
         col(THROUGHPUT, ratio_text),
         col(VERDICT, _verdict),
     ]
-    return table(message("Steps"), cols, [(NOTHING, sorted(compared, key=lambda one: one.step == "aa"))])
+    name = message("Comparisons of runtimes or services")
+    return table(name, cols, [(NOTHING, sorted(compared, key=lambda one: one.step == "aa"))])
 
 
 def _verdict(one: Comparison) -> Datum:
@@ -282,7 +286,7 @@ def labelled(lines: Iterable[Sequence[Message | Datum]]) -> Table:
 
 
 def with_page(section: Section, path: str) -> Section:
-    """Return *section*, the last screen of a run, with the path of the report's HTML page as its last line."""
+    """Return *section* with one more line in the texts for the terminal: the path of the report's HTML page."""
     *before, last = section.terminal or (NOTHING,)
     notes, above = ([*last.lines], before) if isinstance(last, Table) else ([], [*before, last])
     return replace(section, terminal=(*above, labelled([*notes, (message("Page"), verbatim(path))])))
@@ -297,7 +301,7 @@ def made_of(one: Comparison) -> Message:
         return NOTHING
     cpu, cores = (one.factors[name]["ratio"] for name in ("cpu_per_request", "cores_used"))
     spent = replace(CPU_PER_REQUEST[cpu >= 1], args={"share": whole_percent(abs(1 / cpu - 1))})
-    return message("{spent}, {ratio}x as many cores in use.", spent=spent, ratio=ratio(cores))
+    return message("{spent} and {ratio}x as many cores in use as before.", spent=spent, ratio=ratio(cores))
 
 
 def _latency(one: Comparison, view: View) -> Message:
@@ -371,7 +375,10 @@ def _missing(view: View) -> Iterator[Message]:
 
 
 def _next(compared: Sequence[Comparison], view: View) -> Message:
-    """Return the next command: more blocks for missing verdicts, or else a lock profile of the largest change."""
+    """Return the command to run next: it measures more blocks for missing verdicts, or else profiles locks.
+
+    The lock profile is of the system whose throughput changes most.
+    """
     undecided = (one for one in compared if one.verdict == "inconclusive")
     needed = [more for more in more_blocks(undecided) if more <= MOST_DOZENS]
     if needed:

@@ -71,7 +71,10 @@ def _bests(view: View) -> list[Col[Best]]:
 
 
 def _judged(figure: Callable[[CellResult], float]) -> Callable[[Best], float | None]:
-    """Return a function that returns the median of *figure* over a service's odd blocks, or None if the median is 0."""
+    """Return a function that computes the median of *figure* over the blocks (rounds) that judge a service.
+
+    These are the blocks with odd numbers, because the service was chosen by the others. A median of 0 becomes None.
+    """
     return lambda best: median([figure(cell) for cell in best.judged.values() if cell.status == "ok"] or [0.0]) or None
 
 

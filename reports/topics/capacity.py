@@ -81,7 +81,10 @@ def _objectives(view: View) -> str:
 
 
 def _name(one: Capacity, view: View) -> str:
-    """Return the name of a runtime or service, with processes x threads or the setting if the run has several."""
+    """Return the name of a runtime or service, followed by its setting if the run has several settings.
+
+    If the search selects among numbers of processes and threads, the selected processes x threads follow instead.
+    """
     if view.plan.picks:
         return f"{one.arm} ({_topology(one)})"
     several = len({setting_key(other.system, other.params) for other in view.capacities}) > 1
@@ -226,7 +229,11 @@ def _step_columns() -> list[Col[Ratio]]:
 def _probe_columns() -> list[Col[Probed]]:
     return [
         col(message("rate [requests/s]"), lambda one: one.rate, whole),
-        col(message("requests that missed the objective / allowed number"), lambda one: one.excess, ratio),
+        col(
+            message("requests that missed the objective, divided by the number that may miss it"),
+            lambda one: one.excess,
+            ratio,
+        ),
         *(col(head, _of_cell(read), form) for head, read, form in PANELS),
         col(message("failed or unsent requests"), lambda one: float(one.load.failures + one.load.unsent), whole),
         col(message("load generator's delay, p99 [us]"), lambda one: one.cell.lag.get("p99_ns"), microseconds),

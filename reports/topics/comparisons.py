@@ -43,8 +43,8 @@ SIGNS = {
 }
 DECIDED = ("faster", "slower", "equivalent")
 TITLE, STEP, RATIO, VERDICT = message("All comparisons"), message("Step"), message("Ratio [95 %]"), message("Verdict")
-P, FLOOR, DEVIATION = message("p"), message("Noise floor"), message("SD of the ratio between blocks")
-DEVIATION_BETWEEN = message("SD of the ratio between processes")
+P, FLOOR, DEVIATION = message("p"), message("Noise floor"), message("SD of the throughput ratio between blocks")
+DEVIATION_BETWEEN = message("SD of the throughput ratio between newly started processes")
 
 
 def section(view: View) -> Section:
@@ -142,7 +142,10 @@ def detail_datum(
     name: str = "ratio",
     form: Form = ratio,
 ) -> Datum:
-    """Return the figure *name* of a comparison, such as ratio, with its interval or range. *known* has the numbers."""
+    """Return one figure of a comparison, such as the throughput ratio, with its interval or range.
+
+    known: the figure under the key *name*, and the ends of its interval or range under the keys low and high
+    """
     ends = {end: known.get(end) for end in ("low", "high")}
     return number(known.get(name), form, cells, figure, is_range=comparison.is_range, **ends)
 
@@ -172,7 +175,10 @@ def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Messag
 
 
 def step_col(view: View) -> Col[Comparison]:
-    """Return the table column with each comparison's step, such as GIL. It links to the cells (the measurements)."""
+    """Return the table column that names each comparison, such as 'GIL: 3.14t+gil → 3.14t', with a link to its cells.
+
+    The cells are the measurements that the comparison was made from.
+    """
     return col(STEP, lambda one: words(one.label, cells=view.traces.of(one), leads=True))
 
 
@@ -187,7 +193,7 @@ def _reasons(view: View) -> Table:
     floors = {setting_key(one.system, one.params): of(one) for one in view.compared if one.step == "aa"}
 
     def of_floor(one: Comparison) -> str:
-        """Return the cells (measurements) of the A/A comparison in the setting of *one*."""
+        """Return the names of the measurements (cells) of the A/A comparison that has the same setting as *one*."""
         return floors.get(setting_key(one.system, one.params), "")
 
     cols = [

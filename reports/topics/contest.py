@@ -39,7 +39,7 @@ MEDIANS: dict[str, tuple[Message, dict[str, Any]]] = {  # by figure of a row: he
     "client_cpu_ns_per_request": (message("client CPU [us/request]"), {"over": message("client"), "brief": CPU}),
 }
 PLACES = (message("Fastest"), message("Second fastest"), message("Slowest"))
-ANSWERS = {  # by the number of contestants that are named
+ANSWERS = {  # by the number of systems that are named
     1: message("{first} serves {rate} requests/s."),
     2: message("{first} is fastest with {rate} requests/s. {second} follows with {second_rate}."),
     3: message(
@@ -62,7 +62,7 @@ def contest_section(
 ) -> Section:
     """Return a report section that ranks the measured systems (contestants) in sentences, figures and a table."""
     every = (*sentences, *absent_sentences(view))
-    name, groups = message("All contestants"), [(contest.label, contest.standings) for contest in contests]
+    name, groups = message("All ranked systems"), [(contest.label, contest.standings) for contest in contests]
     bars = bar_col(attrgetter("rate"), [standing for contest in contests for standing in contest.standings])
     all_of_it = Section(
         key="contestants",
@@ -82,14 +82,14 @@ def contest_section(
 
 
 def name_col(head: Message, name: Callable[[Standing], Message] = attrgetter("name")) -> Col[Standing]:
-    """Return the table column of the contestants' names. Each name links to the contestant's cells."""
+    """Return the table column with the names of the ranked systems. Each name links to the system's measurements."""
     return col(head, lambda standing: words(name(standing), cells=standing.cells, leads=True))
 
 
 def number_col(
     head: Message, read: Callable[[Standing], CellValue], form: Form, figure: str = "", **more: Any
 ) -> Col[Standing]:
-    """Return a table column with a number for each contestant. None and 0 are shown as '-'.
+    """Return a table column with a number for each ranked system. None and 0 are shown as '-'.
 
     more: other fields of Column
     """
@@ -143,17 +143,20 @@ def share_words(share: Estimate | None, row: Row) -> Message:
 
 
 def named_rate(standing: Standing) -> dict[str, Any]:
-    """Return a contestant's name and requests/s as the arguments of a message."""
+    """Return the name and the requests/s of a ranked system as the arguments of a message."""
     return {"name": standing.name, "rate": rate_words(standing.row)}
 
 
 def label_sentences(contests: Iterable[Contest], sentence: Callable[[Contest], Message]) -> list[Message]:
-    """Return the sentence that *sentence* makes for each contest (ranking in one setting), with the contest's label."""
+    """Return a sentence about each ranking of systems, preceded by the ranking's setting if there are several.
+
+    sentence: makes the sentence about one ranking; rankings for which it returns NOTHING are left out
+    """
     return [about(text, contest.label) for contest in contests if (text := sentence(contest))]
 
 
 def answer(contest: Contest) -> Message:
-    """Return a sentence with the names and requests/s of the fastest, second-fastest and slowest contestants."""
+    """Return a sentence with the names and requests/s of a ranking's fastest, second-fastest and slowest systems."""
     named = _podium(contest)
     args: dict[str, Any] = {}
     for (who, how_fast), standing in zip(NAMED, named, strict=False):
@@ -162,12 +165,12 @@ def answer(contest: Contest) -> Message:
 
 
 def podiums(contests: Sequence[Contest]) -> Table:
-    """Return a table of the fastest, second-fastest and slowest contestants of each contest."""
+    """Return a table of the fastest, second-fastest and slowest system at each setting."""
 
     def place(standing: Standing) -> Message:
         return PLACES[min(standing.ranked.index(standing.row), 2)]
 
-    columns = [col(message("Place"), place), name_col(message("Contestant")), RATES]
+    columns = [col(message("Rank"), place), name_col(message("Ranked system")), RATES]
     groups = [(contest.label, _podium(contest)) for contest in contests]
     return table(message("Highest throughput"), columns, groups, kind="standings")
 
@@ -177,7 +180,7 @@ def _podium(contest: Contest) -> Sequence[Standing]:
 
 
 def throughput(contests: Iterable[Contest], view: View) -> Figure:
-    """Return a bar chart of requests/s with a panel for each contest."""
+    """Return a bar chart of the ranked systems' requests/s, with a panel for each setting."""
     panels = []
     for contest in contests:
         most = 1.04 * _highest_rate([contest])
@@ -200,7 +203,7 @@ def throughput(contests: Iterable[Contest], view: View) -> Figure:
 
 
 def _highest_rate(contests: Iterable[Contest]) -> float:
-    """Return the highest requests/s that any contestant reached in any block."""
+    """Return the highest requests/s that any ranked system reached in any block (round of measurement)."""
     return max(
         requests_per_s(cell) for contest in contests for standing in contest.standings for cell in standing.row.good
     )
@@ -220,7 +223,10 @@ def sweeps(contests: Sequence[Contest], view: View) -> Iterator[Figure]:
 
 
 def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: View) -> Figure:
-    """Return a chart of requests/s by *parameter*, with a line per contestant and a panel per other parameter value."""
+    """Return a chart of requests/s by *parameter*, with a line for each ranked system.
+
+    panels: the rankings in each panel; a panel has one combination of values of the other parameters
+    """
     shown = [contest for along in panels.values() for contest in along]
     places = places_of(contest.setting[parameter] for contest in shown)
     names = {id(standing.row): standing.name for contest in shown for standing in contest.standings}
@@ -249,7 +255,9 @@ def _sweep(parameter: str, panels: Mapping[Message, Sequence[Contest]], view: Vi
 
 
 def published(name: Message, text: str, **more: Any) -> Table:
-    """Return a table of figures that others have published. Only the head of the first column is translated.
+    """Return a table of figures that others have published.
+
+    Catalogs translate the heading of the first column. All other text appears as given.
 
     text: a line of heads, then the lines of the table, with two or more spaces between columns
     more: other fields of Table

@@ -86,7 +86,7 @@ def _times(arm: Col[Row], view: View) -> Table:
 
 
 def _parts(row: Row) -> dict[str, float]:
-    """Return the parts of the time per request in us. The part `user` is user time without the calc loop."""
+    """Return the parts of the time per request in us. The part `user` excludes the handlers' calculation loop."""
     calc, user, kernel, waiting = (cost.of(row.good) or 0.0 for cost in (CALC, USER, KERNEL, WAITING))
     return {"calc": calc, "user": max(0.0, user - calc), "kernel": kernel, "waiting": waiting}
 
@@ -109,7 +109,7 @@ def _largest_changes(view: View) -> Table:
 
 
 def _changes_of_row(before: Row, after: Row) -> Message:
-    """Return text on the two times per request that changed most from *before* to *after*; empty if none changed."""
+    """Return text on the two kinds of time per request, such as kernel time, that changed most; empty if none did."""
     both = [(cost.time, cost.of(before.good), cost.of(after.good)) for cost in (*TIMES, *MORE) if cost.time]
     changes = [
         (abs(new - old), message("{time} {before:.1f} → {after:.1f} us", time=time, before=old, after=new))

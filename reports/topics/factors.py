@@ -19,18 +19,23 @@ SIDES = {"": message("services and clients"), "service": message("service"), "cl
 ARMS = {"denominator": message("older runtime [requests/s]"), "numerator": message("newer runtime [requests/s]")}
 HOW = {  # whether the capacity of the services was measured
     True: message(
-        "The throughput without clients was measured: native clients had separate cores and did not use them fully."
+        "The throughput of the services without clients on their cores was measured: the native clients had cores of "
+        "their own and did not use them fully."
     ),
     False: message(
-        "The throughput without clients is an estimate: the number of cores that the services can use, divided by the "
-        "measured CPU time per request. With a GIL, each process can use one core. Without a GIL, each worker thread "
-        "can use one core. Use --pin and --client-runtime native to measure the throughput."
+        "The throughput of the services without clients on their cores is an estimate: the number of cores that the "
+        "services can use, divided by the measured CPU time per request. With a GIL, each process can use one core. "
+        "Without a GIL, each worker thread can use one core. Use --pin and --client-runtime native to measure the "
+        "throughput."
     ),
 }
 
 
 def section(view: View) -> Section:
-    """Return the report's section on the factors of throughput ratios, and on the throughput without clients."""
+    """Return the report's section on the factors of throughput ratios: cores used, and requests per CPU second.
+
+    It also says how many requests/s the services could serve without clients on their cores.
+    """
     steps = [one for one in view.compared if one.step != "aa"]
     factored = of_settings((one for one in steps if one.factors), view)
     alone = of_settings((one for one in steps if one.capacity), view)
@@ -67,12 +72,12 @@ def section(view: View) -> Section:
 
 
 def _how(known: Iterable[Comparison]) -> list[Message]:
-    """Return notes that say whether the throughput without clients was measured or estimated, and how."""
+    """Return notes on how the throughput of services without clients on their cores was measured or estimated."""
     return [HOW[measured] for measured in dict.fromkeys(one.capacity["measured"] for one in known)]
 
 
 def _sentence(one: Comparison, view: View) -> Message:
-    """Return a sentence on the throughput that services could reach without clients, under each of two runtimes."""
+    """Return a sentence on the throughput of services without clients on their cores, under each of two runtimes."""
     before, after = (whole(one.capacity[arm]["requests_per_s"]) for arm in ARMS)
     sentence = message(
         "{setting}: without clients on the same cores, the services could serve {after} requests/s on {numerator} and "
@@ -98,7 +103,7 @@ def _factor_col(side: str, name: str, view: View) -> Col[Comparison]:
 
 
 def _arm_cols(arm: str, view: View) -> list[Col[Comparison]]:
-    """Return two table columns for one runtime: the possible throughput without clients, and the services' cores."""
+    """Return two table columns for one runtime: services' throughput without clients on their cores, and the cores."""
     of = view.traces.of
 
     def rate(one: Comparison) -> Datum:

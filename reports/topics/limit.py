@@ -52,7 +52,7 @@ class Share(NamedTuple):
 
 
 def section(view: View) -> Section:
-    """Return the report's section on the share of the machine's limit that each Python service reaches."""
+    """Return the report's section that shows each Python service's throughput as a share of a native service's."""
     shares = [*_shares(view)]
     last = {share.row.key: share for share in shares if share.row.runtime in view.run.runtimes}
     cols: list[Col[Share]] = [
@@ -62,7 +62,13 @@ def section(view: View) -> Section:
         col(message("Clients"), lambda one: CLIENTS[one.has_native_client][0]),
         col(message("requests/s"), lambda one: _rate(one.row), whole),
         col(message("machine's limit [requests/s]"), lambda one: _rate(one.limit), whole),
-        col(message("share of limit [95 %]"), attrgetter("value"), hundredths, attrgetter("cells"), "limit share"),
+        col(
+            message("share of machine's limit [95 % interval]"),
+            attrgetter("value"),
+            hundredths,
+            attrgetter("cells"),
+            "limit share",
+        ),
     ]
     return Section(
         key="limit",
@@ -93,7 +99,7 @@ def _rate(row: Row) -> Datum:
 
 
 def _sentence(share: Share, view: View) -> Message:
-    """Return a sentence on the share of the machine's limit that a Python service reaches."""
+    """Return a sentence on a Python service's throughput as a share of the native service's throughput (the limit)."""
     sentence = message(
         "{system} on {runtime}, called by {clients}, reaches {share} of the machine's limit at {setting}.",
         system=view.settings.number(share.row.system),

@@ -25,8 +25,8 @@ SIZES = {  # parameters that the page shows above the verdict
     "NUM_THREADS_PER_CLIENT": message("threads per client: {values}"),
     "NUM_CONNECTIONS_PER_CLIENT": message("connections per client: {values}"),
     "NUM_REQUESTS_PER_CLIENT": message("requests from each client to each service: {values}"),
-    "CALC_TARGET": message("CALC_TARGET {values}"),
-    "DISPATCH": message("DISPATCH {values}"),
+    "CALC_TARGET": message("loop iterations per request (CALC_TARGET): {values}"),
+    "DISPATCH": message("how workers wait (DISPATCH): {values}"),
     "MESSAGE_BYTES": message("message size: {values} bytes"),
     "KEEP_AWAKE": message(
         "idle cores kept awake: {values} (the CPU time for this is not part of the CPU time of services and clients)"
@@ -58,7 +58,7 @@ def section(view: View) -> Section:
 
 
 def size_line(view: View) -> Message:
-    """Return the main parameters of a run in one line: 'services: 4 · clients: 4 / 8 · CALC_TARGET 1,000'."""
+    """Return the main parameters of a run in one line: 'services: 4 · clients: 4 / 8'."""
     duration_s, parts = view.plan.method.duration_s, []
     for name, template in SIZES.items():
         texts = [_value_text(value) for value in _values(view.rows, name)]
@@ -163,12 +163,12 @@ def _contribution_tables(view: View) -> tuple[Table, ...]:
         message("Services"),
         message("Clients"),
         message("Requests answered"),
-        message("Request share"),
+        message("Share of all requests"),
         message("CPU time"),
         message("Longest delay after the planned start"),
         message("Largest clock error"),
     )
-    return (plain_table(message("Contribution of each host"), heads, lines, kind="facts"),) if lines else ()
+    return (plain_table(message("Work and CPU time of each host"), heads, lines, kind="facts"),) if lines else ()
 
 
 def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:

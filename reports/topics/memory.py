@@ -29,9 +29,9 @@ WANTED = message("How memory grows with the number of clients")
 COMMAND = f"{PROGRAM} --experiment memory"
 NOTE = message(
     "Memory is the proportional set size (PSS) at the end of a measurement, while all connections are open. If the "
-    "system does not report the PSS, memory is the peak resident set size. The slope is fitted to one point per "
-    "measurement and has a 95 % interval. A separate term of the fit covers the shared pages and first buffers of the "
-    "first few clients."
+    "system does not report the PSS, memory is the peak resident set size. The memory per client is the slope of "
+    "a line through all measurements by number of clients, and has a 95 % interval. A separate term of the fit keeps "
+    "the effects of the first few clients, such as shared pages and first buffers, out of the slope."
 )
 CLIENTS = "NUM_CLIENTS"
 FEWEST_COUNTS, FEWEST_POINTS = 3, 5
@@ -48,11 +48,11 @@ PARTS: Mapping[str, Message] = {
     "files": message("programs and libraries"),
 }
 MOMENTS: Mapping[str, Message] = {
-    "start": message("after the interpreter started"),
+    "start": message("when the Python interpreter has started"),
     "listening": message("before any client connected"),
-    "before": message("connections open, before the load"),
-    "after": message("after the load"),
-    "idle": message("2 s after the load"),
+    "before": message("connections open, before the load test"),
+    "after": message("after the load test"),
+    "idle": message("2 s after the load test"),
 }
 Sizes = Counter[str]  # the first service of a cell at one moment: bytes by part, and numbers of threads and sockets
 Profiled = dict[Message, list[tuple[str, Mapping[str, Sizes]]]]
@@ -213,8 +213,10 @@ def _side_clause(growth: MemoryGrowth) -> Message:
         return message("each client uses {slope} of memory", slope=slope)
     few, many = growth.ends
     taken = message(
-        "{who} {least} of memory with {few} and {most} with {many}",
-        who=plural("the service uses", "the {count} services together use", count=growth.services),
+        "{who} {least} with {few} and {most} with {many}",
+        who=plural(
+            "the memory of the service is", "the total memory of the {count} services is", count=growth.services
+        ),
         least=size(growth.measured(0)),
         few=plural("{count} client", "{count} clients", count=few),
         most=size(growth.measured(1)),
@@ -222,9 +224,9 @@ def _side_clause(growth: MemoryGrowth) -> Message:
     )
     if growth.slope.low <= 0 <= growth.slope.high:
         return message(
-            "{taken}: the growth is not significant ({slope} per additional client)", taken=taken, slope=slope
+            "{taken}: the memory does not grow significantly ({slope} per additional client)", taken=taken, slope=slope
         )
-    return message("{taken}: the growth is {slope} per additional client", taken=taken, slope=slope)
+    return message("{taken}: each additional client adds {slope} of memory", taken=taken, slope=slope)
 
 
 def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
@@ -233,7 +235,7 @@ def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
     most = max((size_bytes for growth in mine for _, size_bytes in growth.points), default=1) / MIB
     counts = [count for growth in mine for count in growth.ends] or [0, 1]
     room = 0.04 * (max(counts) - min(counts))
-    heads = (message("memory with fewest clients [MiB]"), message("memory with most clients [MiB]"))
+    heads = (message("memory with the fewest clients [MiB]"), message("memory with the most clients [MiB]"))
     cols: list[Col[MemoryGrowth]] = [
         arm_col(attrgetter("arm"), view.looks, _cells),
         col(message("Setting"), attrgetter("label")),
@@ -291,7 +293,10 @@ def _total(sizes: Sizes) -> int:
 
 
 def _difference_sentences(profiled: Profiled) -> Iterator[Message]:
-    """Yield a sentence, with changes by part, for each two successive runtimes whose memory after the load differs."""
+    """Yield a sentence for each two successive runtimes if the service's memory after the load test differs.
+
+    The sentence says how much each part of the memory, such as malloc, differs.
+    """
     for setting, profiles in profiled.items():
         for (one, few), (other, many) in pairwise(profiles):
             before, after = few["after"], many["after"]
@@ -304,7 +309,7 @@ def _difference_sentences(profiled: Profiled) -> Iterator[Message]:
                 if abs(change) >= LEAST_PART_BYTES
             ]
             yield message(
-                "{setting}: after the load, the first service uses {size} under {runtime} and {other_size} under "
+                "{setting}: after the load test, the first service uses {size} under {runtime} and {other_size} under "
                 "{other}. The difference by part: {parts}.",
                 setting=setting,
                 size=size(_total(after)),
@@ -326,8 +331,8 @@ def _connection_sentences(profiled: Profiled) -> Iterator[Message]:
             beyond = {moment: size((_total(sizes) - _total(listening)) / count) for moment, sizes in moments.items()}
             yield message(
                 "{setting}, {runtime}: each of the {count:,} open, idle connections adds {open} to the memory of the "
-                "first service. After the load, each connection adds {after}, and 2 s later {idle}. These additions "
-                "are relative to the memory before any client connected.",
+                "first service. After the load test, each connection adds {after}, and 2 s later {idle}. These "
+                "additions are relative to the memory before any client connected.",
                 setting=setting,
                 runtime=runtime,
                 count=count,
@@ -338,12 +343,12 @@ def _connection_sentences(profiled: Profiled) -> Iterator[Message]:
 
 
 def _parts_table(profiled: Profiled, view: View) -> Table:
-    """Return a table of the first service's memory by part, at each moment of each memory profile."""
+    """Return a table of the first service's memory by part, such as malloc, at each moment of each memory profile."""
     sizes = {
         "together": message("total [MiB]"),
         **PARTS,
-        "in_use": message("Python: in use"),
-        "free": message("Python: free"),
+        "in_use": message("Python allocator: memory in use"),
+        "free": message("Python allocator: free memory"),
     }
     counts = {"threads": message("threads"), "sockets": message("sockets")}
     cols: list[Col[dict[str, Any]]] = [
@@ -367,9 +372,10 @@ def _parts_table(profiled: Profiled, view: View) -> Table:
         cols,
         groups.items(),
         caption=message(
-            "Sizes are proportional set sizes (PSS) in MiB, from one extra measurement per runtime, which no other "
-            "figure includes. Python objects: memory of Python's own allocator, which is all memory except files, "
-            "thread stacks and malloc. In use and free: statistics of Python's allocator, which a free-threaded build "
-            "does not report."
+            "Sizes are proportional set sizes (PSS) in MiB. They come from one extra measurement per runtime, which "
+            "other tables and charts do not include. Python objects: all memory that does not belong to malloc, thread "
+            "stacks, programs or libraries. It is mostly memory of Python's own allocator. Memory in use and free "
+            "memory: numbers that Python's allocator reports. The allocator of a free-threaded build does not report "
+            "them."
         ),
     )

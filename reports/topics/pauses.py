@@ -25,9 +25,9 @@ PERCENTILES: Mapping[str, str] = {"p999": "p99.9", "p99": "p99"}  # a setting us
 LEAST_FINDING = 0.05  # smallest share of slow requests, or of their time, that gets a sentence
 OVERLAPPING, DELAYED = "overlapping", "mostly"  # names in result.json of two shares of the slow requests
 WITHOUT_A_CORE = {  # shares of the slow requests' time, by name in result.json
-    "service": message("slow requests' time in which runnable threads of the service had no core"),
-    "client": message("slow requests' time in which runnable threads of the client had no core"),
-    "steal": message("slow requests' time in which the host had taken the cores (steal)"),
+    "service": message("the time of slow requests in which threads of the service waited for a free core"),
+    "client": message("the time of slow requests in which threads of the client waited for a free core"),
+    "steal": message("the time of slow requests in which the virtual machine's host took away cores (CPU steal)"),
 }
 CAUSES = ("collection", *WITHOUT_A_CORE)
 points = scaled("{:+.0%}")  # a difference of shares, in percentage points
@@ -52,7 +52,7 @@ class SlowShare:
 
     @property
     def excess(self) -> Estimate:
-        """Return the share of slow requests minus the share to expect by chance, with an interval."""
+        """Return how much larger the cause's share of slow requests is than at random times, with an interval."""
         return effect(self.slow - self.usual)
 
     @property
@@ -238,7 +238,10 @@ def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Messag
 
 
 def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | None:
-    """Return how much one share of slow requests changes between two runtimes; None if there are too few blocks."""
+    """Return how much the share of slow requests that one cause explains changes from one runtime to another.
+
+    None if there are too few blocks (rounds of measurement).
+    """
     earlier, later = (
         dict(zip(each.blocks, each.shares[name].slow, strict=True)) if name in each.shares else {}
         for each in (before, after)
@@ -257,7 +260,7 @@ def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> 
         ),
         col(message("longest collection [ms]"), attrgetter("longest_ns"), milliseconds, _cells, "longest collection"),
         _col(message("requests that overlap a collection"), OVERLAPPING, "slow", "slow requests"),
-        _col(message("overlap expected by chance"), OVERLAPPING, "usual", "slow requests"),
+        _col(message("requests expected to overlap by chance"), OVERLAPPING, "usual", "slow requests"),
         _col(message("requests delayed by collections"), DELAYED, "estimate", "slow requests held up"),
         _col(message("service waits for a core"), "service", "estimate", "time without a core, service"),
         _col(message("service waits for a core, timed window"), "service", "usual", "time without a core, any"),
@@ -270,12 +273,13 @@ def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> 
         [(head, of_setting) for head, of_setting in named if of_setting],
         folded=True,
         caption=message(
-            "Figures cover all services in the timed window, as medians over the blocks, except for the longest "
-            "collection. Time in garbage collections: share of a process's time. The next columns describe the "
-            "requests slower than the percentile. Requests that overlap a collection: the service collected garbage "
-            "during the request. Overlap expected by chance: the share at random times. Requests delayed by "
-            "collections: at least half of the request's time overlaps collections. Waits for a core: share of the "
-            "time in which a runnable thread had no core."
+            "Figures cover all services while clients were timed. They are medians over the blocks (measured rounds), "
+            "but the longest collection is the longest of all blocks. Time in garbage collections is a share of a "
+            "process's time. The columns after the longest collection describe only slow requests, except the column "
+            "for the timed window. Slow requests are slower than the percentile in the second column. A request "
+            "overlaps a collection if the service collected garbage during the request. The share expected by chance "
+            "is that of requests at random times. A request is delayed by collections if they take at least half of "
+            "its time. Waits for a core are the share of time in which a runnable thread had no core."
         ),
     )
 

@@ -26,7 +26,10 @@ MOST_TROUBLES = 4
 
 
 def section(view: View) -> Section:
-    """Return the report's section with the table of results. An experiment's own view replaces it on a terminal."""
+    """Return the report's section with the table of results.
+
+    The terminal does not show the table if the experiment has a presentation of its own (plan.view).
+    """
     absent, lacking = absent_sentences(view), _unmeasured(view)
     brief: tuple[Message | Table, ...] = (table(view, is_brief=True), *_failure_sentences(view), *lacking, *absent)
     return Section(
@@ -137,9 +140,10 @@ def table_notes(view: View) -> tuple[Message, ...]:
     if len(counts) > 1:
         blocks = message("{least} to {most} blocks", least=min(counts), most=max(counts))
     figures = message(
-        "Completion: the time that a client process needs for all its requests, for the median client and the slowest "
-        "client, as the median of {blocks}. Latency (p50, p99): percentiles over all requests of all blocks. CPU: user "
-        "and system time per request. The figures exclude cells that failed or are invalid.",
+        "Completion: the time that a client process needs for all its requests. The table has this time for the median "
+        "client and for the slowest client, each as the median of {blocks}. A block is a round of measurement. "
+        "Latency (p50, p99): percentiles over all requests of all blocks. CPU: user and system time per request. The "
+        "figures exclude measurements that failed or are invalid.",
         blocks=blocks,
     )
     unlike = message(

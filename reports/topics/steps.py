@@ -1,4 +1,4 @@
-"""The section "Throughput step by step": how throughput changes from the first runtime to the last, per system."""
+"""The section "Throughput from the first runtime to the last": how each step changes throughput, by system."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ from reports.view import View
 PLACE = 50
 WANTED = message("The throughput ratio of each step: Python version, build, GIL")
 COMMAND = all_runtimes_command
-TITLE, SPEED = message("Throughput step by step"), message("Relative throughput")
+TITLE, SPEED = message("Throughput from the first runtime to the last"), message("Relative throughput")
 MOST_TICKS = 6
 
 
@@ -55,7 +55,10 @@ class WaterfallBar(NamedTuple):
 
 
 def section(view: View) -> Section:
-    """Return the report's section with a waterfall chart for each system with a throughput ratio for every step."""
+    """Return the report's section with waterfall charts of throughput from the first runtime to the last.
+
+    Each system has a chart, unless a step between two runtimes has no throughput ratio in any setting.
+    """
     compared = [one for one in view.compared if one.system != OVER_ALL and not one.between_services]
     steps_of = {system: _steps(some, view) for system, some in grouped(compared, attrgetter("system")).items()}
     groups = [(view.settings.head(system), _bars(steps)) for system, steps in steps_of.items() if steps]
@@ -80,16 +83,17 @@ def section(view: View) -> Section:
     ]
     caption = message(
         "The bars show how throughput changes from the first runtime to the last. 1 is the throughput under the first "
-        "runtime. Each bar leads from the throughput before a step to the throughput after this step. The last bar is "
-        "the measured comparison of the first runtime with the last. For a system with several settings, bars show the "
-        "geometric mean."
+        "runtime. A step leads from one runtime to another, such as from 3.14t+gil to 3.14t. Its bar begins at the "
+        "throughput under the one runtime and ends at the throughput under the other. The last bar is the measured "
+        "comparison of the first runtime with the last. For a system with several settings, bars show the geometric "
+        "mean."
     )
     shown = table(TITLE, cols, groups, kind="waterfall", key="waterfalls", caption=caption)
     return Section(key="waterfall", title=TITLE, tables=(shown,), folded=True)
 
 
 def _steps(mine: Sequence[Comparison], view: View) -> list[WaterfallStep]:
-    """Return the steps of a system in order, with the comparison of first and last runtime at the end.
+    """Return a system's steps from runtime to runtime, and then the comparison of the first runtime with the last.
 
     Settings in which a step has no ratio are left out, because every bar must be the mean over the same settings.
     Returns no steps if a step has a ratio in none of the settings.
@@ -134,6 +138,6 @@ def _bars(steps: Sequence[WaterfallStep]) -> list[WaterfallBar]:
 
 
 def _next_level(level: tuple[float, str], factor: float, cells: str) -> tuple[float, str]:
-    """Return the relative throughput after a step, with the names of the cells that the figure comes from."""
+    """Return the relative throughput after a step between runtimes, with the names of the measurements behind it."""
     speed, before = level
     return speed * factor, together([before, cells])

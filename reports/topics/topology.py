@@ -77,7 +77,8 @@ def _notes(view: View) -> tuple[Message, ...]:
     return (
         message(
             "Throughput is answered requests divided by wall time, as the median over the blocks (measured rounds). "
-            "Ratios are paired by block. Two compared single processes have the same number of threads."
+            "Ratios are paired by block. If one process is compared with one other process, both have the same number "
+            "of threads."
         ),
         message(
             "Memory is the total of all services at the end of a measurement, as the proportional set size (PSS), or "
@@ -127,7 +128,10 @@ def _not_compared_sentence(every: Sequence[Topology]) -> Message:
 
 
 def _claim_sentence(claim: Claim) -> Message:
-    """Return a sentence that compares throughput and memory of one process of many threads with other processes."""
+    """Return a sentence that compares one free-threaded process with one process, and with many, under a GIL.
+
+    It compares the throughput, and the memory if it is known.
+    """
     return about(message("{clause}.", clause=_claim_clause(claim)), claim.label, _load_text(claim.load))
 
 
@@ -144,7 +148,7 @@ def _claim_clause(claim: Claim) -> Message:
         if ratio
     ]
     absent = [place for _, place, ratio in sides if not ratio]
-    clause = message("no other measurement can be compared with {place}", place=threaded)
+    clause = message("this run has no measurement to compare with that of {place}", place=threaded)
     if ratios:
         clause = message("the throughput of {place} is {ratios}", place=threaded, ratios=listed(ratios, last=AND))
     if claim.over_many and claim.memory:
@@ -158,7 +162,8 @@ def _claim_clause(claim: Claim) -> Message:
         clause = message("{clause} (the ratio includes the effect of different Python versions)", clause=clause)
     if absent:
         clause = message(
-            "{clause}; no comparison with {places}, because no block (round of measurement) includes both",
+            "{clause}; no comparison with {places}, because no block (round of measurement) has "
+            "measurements of both variants",
             clause=clause,
             places=listed(absent),
         )
@@ -206,7 +211,8 @@ def _crossing_sentence(swept: Sequence[Claim]) -> Message:
             **sides, low=loads[-len(ahead) - 1], high=ahead[0],
         )  # fmt: skip
     return message(
-        "{threaded} has more throughput than {many} at CALC_TARGET {ahead}. The sweep measured CALC_TARGET {swept}.",
+        "{threaded} has more throughput than {many} at these values of CALC_TARGET (calculation per request): {ahead}. "
+        "Measured values: {swept}.",
         **sides, ahead=listed(ahead), swept=listed(loads),
     )  # fmt: skip
 
@@ -220,10 +226,12 @@ def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message
     return [
         traced(
             plural(
-                "{count} client has at most {count} request in flight at one process, which could serve more at once. "
-                "The figures of {shape} (processes x threads) are therefore a lower bound. Raise NUM_CLIENTS.",
-                "{count} clients have at most {count} requests in flight at one process, which could serve more at "
-                "once. The figures of {shape} (processes x threads) are therefore a lower bound. Raise NUM_CLIENTS.",
+                "With {count} client, one process has at most {count} request to serve at the same time, but it could "
+                "serve more. The figures of {shape} (processes x threads) are therefore a lower bound. Raise "
+                "NUM_CLIENTS.",
+                "With {count} clients, one process has at most {count} requests to serve at the same time, but it "
+                "could serve more. The figures of {shape} (processes x threads) are therefore a lower bound. Raise "
+                "NUM_CLIENTS.",
                 count=claim.clients,
                 shape=claim.threaded.shape,
             ),
@@ -239,7 +247,8 @@ def _shape_sentences(every: Sequence[Topology]) -> list[Message]:
     uneven = [
         traced(
             message(
-                "{arm}, {shape}: one of {count} event loops had {share:.0%} of the connections.",
+                "{arm}, {shape} (processes x threads): one of the {count} event loops in a process had {share:.0%} of "
+                "the process's connections.",
                 arm=place.arm,
                 shape=place.shape,
                 count=count,
@@ -353,7 +362,8 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
         col(message("many processes [requests/s]"), attrgetter("many.requests_per_s"), whole,
             lambda claim: _cells(claim.many), "requests_per_s"),
         col(message("Ratio [95 %]"), attrgetter("over_many"), hundredths, _both, "throughput_ratio"),
-        col(message("higher throughput"), lambda claim: claim.leader.shape if claim.leader else message("neither")),
+        col(message("higher throughput"),
+            lambda claim: claim.leader.shape if claim.leader else message("no significant difference")),
     ]  # fmt: skip
     heads = [about(message("{threaded} / {many}", **_sides(swept[0])), swept[0].label) for swept in crossed]
     return Figure(

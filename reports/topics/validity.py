@@ -219,7 +219,10 @@ def _core_use(view: View, share_of: Callable[[Sequence[CellResult], Run], float 
 
 
 def _use_result(used: CoreUse, above: Sequence[Row], most: float, seen: Message) -> Check:
-    """Return the result of a check of core use: a warning if result rows are *above* the limit, otherwise passed."""
+    """Return the result of a check of core use: a warning if any result shows too much use, otherwise passed.
+
+    above: the result rows whose use of cores is above the limit of the check
+    """
     return _cells_result(of_rows(above), of_rows(row for share, row in used if share == most), seen)
 
 
@@ -283,9 +286,9 @@ def _check_independence(view: View) -> Check:
     cells = together(map(view.traces.of, dependent or known))
     if not dependent and not all(independence_is_known(one.dependence, one.blocks) for one in known):
         seen = message(
-            "no comparison shows dependent blocks (measured rounds), but with fewer than {blocks} blocks, a drift of "
-            "the ratio from block to block often goes unnoticed. Intervals are too narrow if a ratio drifts. Effects "
-            "of the machine on both compared runtimes are balanced.",
+            "no comparison shows that results depend on earlier blocks (measured rounds). With fewer than {blocks} "
+            "blocks, this check often misses a ratio that drifts from block to block, and the interval of such a ratio "
+            "is too narrow. Effects of the machine that are equal for both compared runtimes do not change the ratio.",
             blocks=ENOUGH,
         )
         return _result(UNKNOWN, seen, cells)
@@ -314,7 +317,7 @@ def _check_warmup(view: View) -> Check:
 
 
 def _check_awake(view: View) -> Check:
-    """Check that cores do not sleep during requests, for settings without KEEP_AWAKE or many requests in flight."""
+    """Check that cores do not sleep during requests. Settings with KEEP_AWAKE or many requests in flight are exempt."""
     cores = cores_of(view.run, SERVICE, CLIENT)
     asleep = [row for row in view.rows if not row.params.get("KEEP_AWAKE")]
     if view.rows and not asleep:
@@ -324,7 +327,10 @@ def _check_awake(view: View) -> Check:
         return _result(UNKNOWN, message("no measurement has so few requests in flight that cores could sleep"))
     slept = [row for share, row in known if share > MOST_IDLE]
     most = max(0.0, *(share for share, _ in known))
-    seen = message("at most {most:.0%} of the cores that requests in flight could keep busy were idle", most=most)
+    seen = message(
+        "of the cores for which there was work (one core for each request in flight), at most {most:.0%} were idle",
+        most=most,
+    )
     if slept:
         names = [about(verbatim(row.runtime), view.settings.name(row.system, row.params)) for row in slept[:MOST_NAMED]]
         seen = message(

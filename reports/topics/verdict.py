@@ -63,8 +63,9 @@ def _settings(view: View) -> list[list[Comparison]]:
 
 
 def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
-    """Return the comparison in the headline: first with last runtime, or else the one that comes first in STEPS.
+    """Return the comparison that the report's headline states: usually that of the first runtime with the last.
 
+    If the run has no such comparison, it is the one whose step comes first in STEPS.
     With several settings, it is the comparison over all settings. None if there are several settings and none over all.
     A step without measurements counts only if no step was measured.
     """
@@ -93,7 +94,7 @@ def _steps(view: View) -> Table:
 
 
 def _bars(view: View) -> Table:
-    """Return a table with a bar for each runtime's throughput or, with several settings, for each setting's ratio."""
+    """Return a table with bars: the throughput of each runtime, or the throughput ratio of each setting if several."""
     settings = _settings(view)
     if len(settings) > 1:
         return _ratio_bars([min(setting, key=rank) for setting in settings], view)

@@ -21,7 +21,7 @@ MOST_LINES = 12
 LEAST_SHARE = 0.02
 LOCK = "lock"
 STATES = {
-    "run": message("running"),
+    "run": message("running on a core"),
     "ready": message("runnable, no core"),
     "gil": message("GIL"),
     LOCK: message("lock wait"),
@@ -33,7 +33,7 @@ Named = Sequence[tuple[Message, Sequence[Profile]]]  # the profiles of each sett
 
 
 class WaitingLine(NamedTuple):
-    """A line of code that waits for a lock, with the share of the threads' time at work that this wait takes.
+    """A line of code at which threads wait for a lock, with the share of their working time that they wait there.
 
     caller: the line of the user's own code that called the function
     """
@@ -94,7 +94,7 @@ def _lines_table(named: Named, view: View) -> Table:
         [
             arm_col(itemgetter("runtime"), view.looks),
             col(message("Function"), itemgetter("function")),
-            col(message("Line"), lambda line: _place(line) or message("wait ended before its line was read")),
+            col(message("Line"), lambda line: _place(line) or message("line unknown, because the wait ended too soon")),
             col(message("Called from"), lambda line: str(line.get("caller", ""))),
             *map(_share_col, STATES),
         ],
