@@ -71,16 +71,16 @@ def _times(arm: Col[Row], view: View) -> Table:
         kind="stacks",
         key="stacks",
         keys=(
-            ("s0", message("calc")),
+            ("s0", message("calculation")),
             ("s1", message("user time without the calculation")),
             ("s2", message("kernel")),
             ("s3", message("waiting")),
         ),
         caption=message(
-            "Time per request in us, as medians over the blocks (measured rounds). Calc is the time in the calculation "
-            "loop. User and kernel are the service's CPU time in user and kernel mode. In the bars, user time excludes "
-            "calc. Waiting is the time from sending a request until its handler starts, sampled from one request in "
-            "64. Calc and waiting are wall time, user and kernel CPU time, so their sum is not the latency."
+            "Time per request in us, as medians over the blocks (measured rounds). Calculation is the time in the "
+            "calculation loop. User and kernel are the service's CPU time in user and kernel mode. In the bars, user "
+            "time excludes the calculation. Waiting is the time from sending a request until its handler starts, "
+            "sampled from one request in 64. Calculation and waiting are wall time, user and kernel CPU time, so their sum is not the latency."
         ),
     )
 
