@@ -122,7 +122,7 @@ def answer(view: View) -> list[Message | Table]:
     notes += [
         (message("Program"), view.beside),
         (message("Caution"), _caution(compared, [] if is_busy else disturbed, view)),
-        *((message("Missing runtime"), text) for text in _missing(view)),
+        *((message("Missing"), text) for text in _missing(view)),
         (message("Next"), _next(compared, view)),
     ]
     return [
