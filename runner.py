@@ -111,7 +111,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _report_unexpected(error: Exception, arguments: Sequence[str], output: Output) -> int:
-    """Print the cause of an unexpected error: the machine or a bug, but not a signal. Return the exit status."""
+    """Print whether the machine or a bug caused an unexpected error, unless a signal did. Return the exit status."""
     stopped = _find_signal(error)
     if stopped:  # for example, the terminal was closed, and the output with it
         _discard_output()

@@ -1,4 +1,4 @@
-"""Make callers. A caller gives a client a connection for each request, and then keeps or closes the connection."""
+"""Make callers: objects that open or choose a connection for each request of a client, and then keep or close it."""
 
 from collections.abc import Callable
 from random import Random
@@ -128,7 +128,7 @@ ConnectNs = Callable[[int], None]
 
 
 def cached_caller(channel: Callable[[str], Channel]) -> CallerFactory:
-    """Return a function that makes policies. Each policy keeps one connection, from a client to the first socket.
+    """Return a function that makes an object for each client, which keeps one connection to a service's first socket.
 
     channel: opens the connection
     """
@@ -148,7 +148,7 @@ def fresh_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: C
 
 
 def framed_caller(cell: Cell, client_id: int, addresses: list[str], connect_ns: ConnectNs) -> Caller:
-    """Return the policy for a client's connection to a service, for messages in the format of core.wire.
+    """Return an object that opens a client's connections to a service, for messages in the format of core.wire.
 
     If REUSE_CLIENT is true (the default), the connection is kept. Otherwise each request opens a new connection.
     """

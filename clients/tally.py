@@ -52,7 +52,7 @@ class Slowest:
 
     @property
     def above_ns(self) -> int:
-        """Return a latency. The list has every request that was slower, but faster requests may be missing."""
+        """Return the latency above which the list of slow requests is complete. It may lack faster requests."""
         return max(self._above_ns, self.floor_ns)
 
     def to_json(self) -> dict[str, Any]:
@@ -62,9 +62,9 @@ class Slowest:
 
 
 def shared(tallies: int) -> int:
-    """Return the number of slow requests that a client keeps in each of its sets of counts.
+    """Return how many of the slowest requests a client process keeps for each of its connections or services.
 
-    tallies: the number of these sets
+    tallies: the number of these connections or services, each with its own tally
     """
     return max(FEWEST, MOST // tallies)
 

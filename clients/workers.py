@@ -95,7 +95,7 @@ class WorkerClient(Generic[WorkerT]):
         return self._result(*self._race(self._timed))
 
     def close(self) -> None:
-        """Close the workers' connections, which would also close at the end of the process."""
+        """Close the connections of all workers now, before the process ends."""
         for worker in self._workers:
             worker.drop()
 

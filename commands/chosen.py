@@ -25,9 +25,9 @@ Missing = dict[str, Any]
 
 @contextmanager
 def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, HostCluster | None]]:
-    """Yield the flags' plan and its connected hosts. The topology `cores` uses the core count of the services' host.
+    """Yield the plan that the flags describe, and the plan's connected hosts, or None if it uses only this machine.
 
-    Raises BadInput.
+    The topology `cores` uses the core count of the services' host. Raises BadInput.
     """
     plan = plan_from(given)
     with opened(plan) as spread:
@@ -42,7 +42,7 @@ def opened(plan: Plan) -> AbstractContextManager[HostCluster | None]:
 def choose_runtimes(
     plan: Plan, flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
-    """Return *plan* with only its installed runtimes, these runtimes, and a message for each missing runtime.
+    """Return three values: *plan* without missing runtimes; all installed runtimes; a message for each missing runtime.
 
     Raises BadInput.
     """

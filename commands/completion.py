@@ -49,7 +49,7 @@ def complete() -> None:
 
 
 def _runtimes(prefix: str, **_: Any) -> list[str]:
-    """Return the runtime names for completing *prefix*: with installed patch releases if *prefix* has two dots."""
+    """Return runtime names to complete *prefix*. If *prefix* has two dots, they include installed patch releases."""
     releases = [one.label for one in interpreters.all_found()] if prefix.count(".") > 1 else []
     return [*RUNTIMES, *releases]
 

@@ -32,7 +32,9 @@ POWER = Option(
     ),
     parse_margin,
 )
-FROM = Option("--from RUN", message("The saved run from which --power takes the noise."))
+FROM = Option(
+    "--from RUN", message("The saved run whose repeated measurements show the noise, for the estimate of --power.")
+)
 COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
 PROCESS_OVERHEAD_S = 0.03

@@ -133,7 +133,7 @@ def _server(given: str | None, interface: str, installed: Mapping[str, str]) -> 
         return given, None
     own = [name for name, server in SERVERS.items() if name in installed and interface in server.interfaces]
     if own:
-        return own[0], message("installed with the project")
+        return own[0], message("found among your project's packages")
     return USUAL[interface], message("the default server for {interface}", interface=interface.upper())
 
 

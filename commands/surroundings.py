@@ -1,4 +1,4 @@
-"""Check what every command needs: a current folder, valid arguments, memory, processes. Report what is missing."""
+"""Check that arguments are valid, and that the current folder and new threads can be used. Explain system errors."""
 
 import errno
 import os
@@ -60,7 +60,7 @@ def cause(error: Exception) -> Message | None:
         place: Arg = (
             str(error.filename)
             if error.filename is not None
-            else message("A file that the error message does not name")
+            else message("A file that the operating system did not name")
         )
         return message(
             "{path} cannot be used: {reason}. What to do: {remedy}.",

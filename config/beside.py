@@ -59,8 +59,8 @@ def _text(given: Given) -> str:
     text = given.text()
     if "{env:" in text or not all(map(_NO_SECRET.fullmatch, USERINFO.findall(text))):
         accepted = message(
-            "a text without secrets, because result.json contains the text. Use {place} for a password that is "
-            "generated for each run",
+            "a text without secrets such as passwords, because it is saved in result.json. For a password that each "
+            "run generates, write {place}",
             place="{password}",
         )
         raise replace(given, value="...").wrong(accepted)
@@ -68,7 +68,7 @@ def _text(given: Given) -> str:
 
 
 def _words(given: Given, places: tuple[str, ...] = PLACES[:-1]) -> str:
-    """Return the given command. Raises BadInput for {password}, because every local user can see a command line."""
+    """Return the given command. Raises BadInput if it contains {password}: other local users can see a command line."""
     text = _text(given)
     try:
         is_command = bool(shlex.split(text)) and {*PLACE.findall(text)} <= {*places}
@@ -88,7 +88,8 @@ def _environment(given: Given) -> Mapping[str, str]:
         example = "{SEARCH_URL: 'http://{host}:{port}'}"
         raise given.wrong(
             message(
-                "variables that contain the program's address, such as {example}. Use --env for other variables",
+                "environment variables whose values contain the started program's address, such as {example}. Set "
+                "other variables with --env",
                 example=example,
             )
         )
@@ -100,7 +101,12 @@ def _start_deadline(given: Given) -> float:
 
 
 ENTRY = (
-    Option("", message("The name of the program: postgres, valkey, redis, or any other name."), _text, key="name"),
+    Option(
+        "",
+        message("The name of the program to start for the run: postgres, valkey, redis, or any other name."),
+        _text,
+        key="name",
+    ),
     Option("", message("The command that starts the program. It contains {port} or {socket}."), _words, key="command"),
     Option(
         "",
@@ -113,7 +119,9 @@ ENTRY = (
     ),
     Option(
         "",
-        message("Environment variables with the program's address, for the service and the --prepare commands."),
+        message(
+            "Environment variables that give the started program's address to the service and the --prepare commands."
+        ),
         _environment,
         key="environment",
     ),

@@ -135,7 +135,10 @@ OPTIONS = applying(PYTHON, HOSTS, SERVICES_ON, CLIENTS_ON)
 
 
 def layout_with(layout: Layout | None, values: Mapping[str, Any]) -> Layout | None:
-    """Return *layout* with the hosts that the option *values* set. adapt_to_hosts() reports what is missing."""
+    """Return *layout* (which hosts run services and clients), changed by the options in *values*.
+
+    adapt_to_hosts() reports what is missing.
+    """
     given = {option.key: values[option.key] for option in OPTIONS if option.key in values}
     if not given:
         return layout
@@ -209,7 +212,9 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
     ]
     command = str(service.command.command) if service and service.command else "{host}{port}"
     return {
-        message("A service that already runs can be called only from this machine."): bool(service and service.targets),
+        message("Clients of a service that already runs (--target) must run on this machine."): bool(
+            service and service.targets
+        ),
         message(
             "The command must contain {places}, because the service must listen on the host's address.",
             places="{host} {port}",
@@ -219,7 +224,7 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
             "unix" in row.values.get("TRANSPORT", ()) for row in plan.rows
         ),
         message("A program that --with starts can run only on this machine."): bool(plan.beside),
-        message("Limits on CPU time and memory apply only on this machine."): method.is_limited,
+        message("The limits --cpus and --memory apply only on this machine, not on other hosts."): method.is_limited,
         message("HTTP/2 (--protocol http2) works only on this machine."): bool(service and service.protocol == HTTP2),
         message(
             "Clients must stop after a time, not after a number of requests. Give a duration, such as --duration 2."

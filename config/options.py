@@ -14,7 +14,7 @@ from core.secret import HIDDEN
 
 
 class Subject(Enum):
-    """A kind of service that a run can measure, such as an ASGI application. The value is its name in messages."""
+    """A kind of service that a run can measure, such as an ASGI application. The name of this kind is its value."""
 
     SYSTEMS = message("gilscope's own systems")
     COMMAND = message("a service started by a command")
@@ -191,7 +191,7 @@ class Option:
 
 
 def applying(subjects: frozenset[Subject], *options: Option) -> tuple[Option, ...]:
-    """Return copies of flags and YAML keys. The copies are valid only in runs that measure the given kinds of service.
+    """Return the flags and YAML keys *options*, now allowed only in runs that measure the given kinds of service.
 
     subjects: the kinds of service, such as an ASGI application
     """

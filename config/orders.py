@@ -31,9 +31,9 @@ def _zigzag(count: int) -> list[int]:
 
 
 def _cells(count: int, turn: int, seed: int, ends: tuple[int, int], chance: Random) -> list[int]:
-    """Return the cell that is assigned to each label of the Williams square.
+    """Return the index of the measurement that each number in the table of orders (Williams square) stands for.
 
-    ends: the first and the last label of the block
+    ends: the first and the last number (label) of the block
     """
     heads = Random(seed).sample(range(count), count)  # each turn begins with the last cell of the previous turn
     fixed = {ends[0]: heads[0]}

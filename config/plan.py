@@ -137,7 +137,7 @@ class Plan:
         return {row.system.key: row.system for row in self.rows}
 
     def cells(self) -> list[Cell]:
-        """Return all cells without duplicates, row by row."""
+        """Return all measurements of the plan without duplicates, in the order of the plan's systems."""
         cells = (
             _cell(row.system, runtime, values)
             for row in self.rows
@@ -186,7 +186,7 @@ class Plan:
         return [entries[place] for place in block_order(len(entries), number, seed)]
 
     def with_values(self, given: Mapping[str, tuple[Value, ...]]) -> "Plan":
-        """Return the plan after setting each parameter of *given* in all rows whose system uses that parameter.
+        """Return the plan with the parameter values *given*. Each is set for all systems that use the parameter.
 
         Raises BadInput if no system of the plan uses a parameter, or a topology has set it.
         """
@@ -333,7 +333,7 @@ def _numbers(row: Row, name: str) -> list[int]:
 
 
 def _check_names(systems: Iterable[System]) -> None:
-    """Raise BadInput if two files declare systems of the same name, because their cells could not be told apart."""
+    """Raise BadInput if two files declare systems of the same name, because their results could not be told apart."""
     files: dict[str, str] = {}
     for system in systems:
         if files.setdefault(system.key, file_of(system)) != file_of(system):

@@ -383,7 +383,7 @@ OUTPUT = (SEED, OUT)
 OF_A_RUN = (RESUME, ACCEPT_CHANGES, PROFILE, STRESS, JSON, QUIET)
 PLAN_OPTIONS = (
     Option("", message("What to measure: a list of systems with their parameter values."), key="rows"),
-    Option("", message("Your own service. It replaces the key rows."), key="service"),
+    Option("", message("Your own service. It is measured instead of the systems in the list `rows`."), key="service"),
     RUNTIMES,
     *METHOD,
     Option(

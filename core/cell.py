@@ -42,7 +42,7 @@ class Parameter:
 
     @property
     def field(self) -> str:
-        """Return the parameter's attribute of Cell, such as num_clients."""
+        """Return the name of the attribute of class Cell that has the parameter's value, such as num_clients."""
         return self.name.lower()
 
     @property

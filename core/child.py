@@ -125,7 +125,7 @@ class ParentWatch:
         self._thread.start()
 
     def print_result(self, result: Mapping[str, Any]) -> None:
-        """Print the result of a measurement. The process keeps its connections and memory until its next command."""
+        """Print the result of a measurement. This process keeps its connections and memory until its next command."""
         self._said = True
         print_result(result)
 

@@ -101,7 +101,7 @@ def on_one_line(text: str) -> str:
 
 
 class Printable(Language):
-    """A language into which messages are translated. It also replaces unprintable characters in every text."""
+    """A translator of messages into one language, which also replaces unprintable characters in every text."""
 
     def __init__(self, language: Language) -> None:
         super().__init__(language.name, language.catalog)

@@ -113,7 +113,7 @@ class _PlainFields(Formatter):
         return kwargs[field_name], field_name
 
     def format_field(self, value: Any, format_spec: str) -> str:
-        """Format *value*. Raises ValueError for a width of 3 digits or more, which could fill the memory."""
+        """Format *value*. Raises ValueError for a padding width above 99, because the padding could fill the memory."""
         if any(len(number) > 2 for number in re.findall("[0-9]+", format_spec)):
             raise ValueError(format_spec)
         return str(super().format_field(value, format_spec))

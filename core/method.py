@@ -111,7 +111,7 @@ class Method:
         return (None, seconds) if seconds else (max(1, round(share * requests)), 0.0)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the method as JSON, for result.json and for the first line of a child's stdin."""
+        """Return the measuring method of a run as JSON, for result.json and for the first line of a child's stdin."""
         return asdict(self)
 
     @classmethod

@@ -32,7 +32,7 @@ class Price:
         return cls(core=float(match[1]), byte=float(match[4]) / size_bytes, period=match[2])
 
     def cost(self, rate: float, capacity: float, cores: float, size_bytes: float) -> float:
-        """Return the cost per period of enough equal instances to serve *rate* requests/s.
+        """Return the price for one period, such as a month, of enough equal instances to serve *rate* requests/s.
 
         capacity: requests/s of one instance. cores and size_bytes: the CPU cores and memory of one instance
         """

@@ -42,7 +42,7 @@ class TreeUsage:
         return TreeUsage(**mine | {name: max(0, mine[name] - before[name]) for name in counted})
 
     def to_json(self) -> dict[str, int]:
-        """Return the usage as a dictionary of all sums by name."""
+        """Return the resource usage of the process tree as a dictionary, such as {"processes": 2, ...}."""
         return asdict(self)
 
 

@@ -1,4 +1,4 @@
-"""Declare the keys of result.json and of a child's last line: type, bounds and meaning of each key.
+"""Declare type, bounds and meaning of each key in result.json, and in the result that a child process prints.
 
 core.result declares the run and its cells, and core.saved the plan and the machine. The tables of docs/result.md are
 made from the lines `key: meaning` of these docstrings. Measured processes must not import this module, because it
@@ -106,7 +106,7 @@ class FirstWrong(TypedDict):
 
 
 class Turns(TypedDict, total=False):
-    """The slices of time in which one runtime or service was measured, alternating with those compared with it.
+    """The slices of time in which one runtime or service was measured, while the others in the comparison were idle.
 
     slices: number of slices
     length_ns, lead_ns: length of the part of each slice whose answers count, and of the part before it, in which
@@ -700,7 +700,7 @@ class Factors(TypedDict, total=False):
 
 
 class AllFactors(Factors, total=False):
-    """The two factors of a throughput ratio for services and clients together, and also for each of the two alone."""
+    """The factors of a throughput ratio: for services and clients together, for services alone, for clients alone."""
 
     service: Factors
     client: Factors

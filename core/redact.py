@@ -80,7 +80,7 @@ def _forms(secret: str) -> Iterator[str]:
 
 
 def _parts(secret: str) -> Iterator[str]:
-    """Yield parts of a secret that a service may send back alone, such as the password in a URL.
+    """Yield parts of a secret that a service may repeat without the rest, such as the password in a URL.
 
     These are a token without its scheme, and the values of cookies, forms, JSON and URLs.
     """

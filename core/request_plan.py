@@ -210,7 +210,7 @@ def _cut(text: str) -> str:
 
 
 class Random:
-    """A generator of the native client's random numbers, so that both clients send the same requests for the same seed.
+    """A generator of the native client's random numbers. Python and native clients send the same requests for one seed.
 
     Source: xorshift64*, as in native/contract/src/random.rs.
     """

@@ -231,7 +231,7 @@ class RunFile:
         self._cells: list[bytes] = []
 
     def save(self, run: Run) -> None:
-        """Replace the file atomically by *run*, and flush it to disk. Raises BadInput."""
+        """Write *run* to result.json, which is replaced atomically, and flush it to disk. Raises BadInput."""
         self._cells += map(_encode_cell, run.cells[len(self._cells) :])
         _write_durably(self.path, _encode_run(run, self._cells))
 
@@ -357,7 +357,10 @@ def load(where: Path) -> Run:
 
 
 def _read(path: Path) -> tuple[bytes, dict[str, Any], list[bytes]]:
-    """Return the head of a result.json as text and as JSON, and each measurement's text. Raises BadInput."""
+    """Read a result.json. Return all except its measurements, as text and as JSON, and the text of each measurement.
+
+    Raises BadInput.
+    """
     try:
         head, cells = _split_file(path.read_bytes())
         stored = msgspec.json.decode(head)

@@ -46,7 +46,10 @@ class Secret:
         return self.name, self.shown
 
     def reveal(self) -> str:
-        """Return the secret text, for a child. Raises ValueError if the secret was read from a file."""
+        """Return the text with its secrets, for a child process. Raises ValueError if they are not known.
+
+        They are not known if the object was read from a file, because files contain only the masked text.
+        """
         if self._value is None:
             raise ValueError(f"the value of {self.name} is not known")
         return self._value
@@ -83,7 +86,7 @@ def for_file(value: Any) -> Any:
 
 
 def from_file(value: Any, known: Iterable[Secret] = ()) -> Any:
-    """Return a JSON value with Secret objects where for_file() hid the secrets.
+    """Return a JSON value from a file, with a Secret object in place of each secret that for_file() hid.
 
     known: secrets whose values the user gave again, in the order of the file. If a name and shown text is given only
         once, that secret is used wherever they occur

@@ -47,7 +47,7 @@ class Slices:
             self._widen()
 
     def merge(self, other: "Slices") -> None:
-        """Add the answers that *other* has counted to these slices."""
+        """Add the counts of answers in *other* to the counts of this object, for each slice of time."""
         while self._width_ns < other._width_ns:
             self._widen()
         for place, count in other._counts.items():

@@ -65,10 +65,10 @@ class Caller(Protocol):
         """Return the connection for the next request."""
 
     def give(self, channel: Channel) -> None:
-        """Get the connection *channel* back from the client after an answer, and keep or close it."""
+        """Accept the connection *channel* that a client gives back after an answer. Keep it open or close it."""
 
     def drop(self, channel: Channel) -> None:
-        """Get the connection *channel* back from the client after an error. It is not used again."""
+        """Accept the connection *channel* that a client gives back after an error. It is not used again."""
 
     def close(self) -> None:
         """Close all connections. Called after the timed region."""
@@ -221,12 +221,15 @@ class System:
 
     @property
     def framed(self) -> bool:
-        """Return whether the clients use gilscope's frame protocol, so that the service can be replaced by another."""
+        """Return whether the clients send their messages in gilscope's own frame protocol.
+
+        With equal parameters, all such systems do the same work, so that one can replace another.
+        """
         return not self.hosted and self.native_client is not None and "framed" in self.native_client.arguments
 
     @property
     def hosted(self) -> bool:
-        """Return whether a child process starts the service by a command and follows the child contract for it."""
+        """Return whether a child process starts the service by a command, and talks to gilscope in its place."""
         return bool(self.command or self.user_service)
 
     def services(self, cell: Cell) -> int:

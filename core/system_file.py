@@ -27,7 +27,7 @@ def load_system(path: Path) -> System:
         seen = (
             message("a variable SYSTEM of type {kind}", kind=type(system).__name__)
             if system is not None
-            else message("no variable SYSTEM")
+            else message("no Python variable SYSTEM")
         )
         raise BadInput(
             "{path} declares {seen}. It must declare SYSTEM, a core.system.System, as docs/add-a-system.md shows.",

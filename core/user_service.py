@@ -49,7 +49,7 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True)
 class App(Command):
-    """An application (module:name) on a server that gilscope knows. Its command and packages are of that server."""
+    """An application, as module:name, on a server that gilscope knows. The server determines command and packages."""
 
     app: str
     server: str

@@ -77,7 +77,7 @@ def route(method: str, url: str) -> Handler:
 
 
 def answer(body: bytes) -> bytes:
-    """Return the answer to the request *body*, without a frame's length. An exception in a handler gives code 500."""
+    """Return the answer to the request *body*, without a length prefix. If a handler fails, the answer has code 500."""
     try:
         request = decode(body)
         if type(request) is not dict:

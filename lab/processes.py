@@ -60,7 +60,7 @@ def _read(
     timeout_s: float,
     watch: Callable[[str], None] | None,
 ) -> None:
-    """Read *outputs* (stdout and stderr) until the guard process ends. Raises subprocess.TimeoutExpired."""
+    """Read a command's stdout and stderr (*outputs*) until they end. Raises subprocess.TimeoutExpired."""
     until, next_look = monotonic() + timeout_s, monotonic() + WATCH_S
     with DefaultSelector() as selector:
         for output in outputs:
@@ -199,7 +199,7 @@ def expect_process(error: OSError) -> None:
 
 
 def _await_end(guard: "subprocess.Popen[str]") -> None:
-    """Wait until the process *guard* has killed the command's processes, or kill its process group if it fails."""
+    """Wait until the process *guard* has killed the command's processes. If *guard* fails, kill its process group."""
     guard.send_signal(signal.SIGCONT)  # the guard may be stopped
     with suppress(subprocess.TimeoutExpired):
         guard.wait(LAST_SECONDS_S)

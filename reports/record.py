@@ -1,4 +1,4 @@
-"""The experiment record of a run: a document that shows its results beside those of the original experiment.
+"""The record of a run: a document with its results beside those of the original experiment that gilscope repeats.
 
 The document has the structure of the original experiment's record (the seed): environment, then each system.
 """
@@ -31,7 +31,7 @@ HERE, THEIRS = message("this run"), message("original experiment")
 
 
 def record(view: View) -> Document:
-    """Return the document that shows the results of a run beside those of the original experiment."""
+    """Return the document with a run's results beside those of the original experiment that gilscope repeats."""
     run = view.run
     time = message("started {start}, not finished", start=run.started_at)
     if run.finished_at:
@@ -74,11 +74,11 @@ def _table_section(key: str, title: Message, heads: tuple[Message, ...], lines: 
 
 def _legend(view: View) -> Section:
     how = message(
-        "This run repeats the original experiment, which was published and which the documentation calls the seed. All "
-        "times are in seconds. A time of this run is the median over the clients, then over the blocks ({blocks}), "
-        "with the slowest client in parentheses. Every response was checked. Each time of the original experiment "
-        "comes from one run on another machine ({machine}). Its interpreter was {gil} or {nogil}, or is not known. The "
-        "original times are not a target, because the processor and the builds differ.",
+        "This run repeats the original experiment, a published experiment that gilscope's documentation calls the "
+        "seed. All times are in seconds. A time of this run is the median over the clients, then over the rounds of "
+        "measurements ({blocks}), with the slowest client in parentheses. Every response was checked. Each time of the "
+        "original experiment comes from one run on another machine ({machine}), with {gil}, {nogil} or an unknown "
+        "Python interpreter. The original times are not a target, because the processor and the builds differ.",
         blocks=plural("{count} block", "{count} blocks", count=view.plan.blocks),
         machine=published.MACHINE,
         gil=published.GIL,
@@ -117,7 +117,7 @@ def _result_table(table: SeedTable, system: str, view: View) -> Table:
     heads = [listed([name]) for name in names]
     for name in table.rows[0].seconds:
         interpreter, other = INTERPRETERS[name], published.MACHINE
-        heads.append(message("original experiment: {machine}, {interpreter}", machine=other, interpreter=interpreter))
+        heads.append(message("published time: {machine}, {interpreter}", machine=other, interpreter=interpreter))
     lines = [
         (
             wanted.what,

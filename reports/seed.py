@@ -1,4 +1,4 @@
-"""The published results of the original experiment, and tables that show a run's times beside the original times.
+"""The published results of the original experiment that gilscope repeats, and tables that compare a run with them.
 
 The original experiment is experiment 003 of the seed. Its figures come from another machine, with one run per row. The
 figure 10.3 has no unit in the record; all figures are in seconds.
@@ -31,12 +31,12 @@ UNNAMED = "unnamed"
 INTERPRETERS: Mapping[str, Message] = {
     GIL: verbatim(GIL),
     NOGIL: verbatim(NOGIL),
-    UNNAMED: message("interpreter not named"),
+    UNNAMED: message("unknown Python interpreter"),
 }
 
 
 class SeedRow(NamedTuple):
-    """One line of a table in the published results of the original experiment.
+    """One line of a table of published times from the original experiment that gilscope repeats.
 
     params: parameter values of our cells that correspond to the row
     seconds: time per interpreter as printed in the record, without the unit
@@ -48,7 +48,7 @@ class SeedRow(NamedTuple):
 
 
 class SeedTable(NamedTuple):
-    """A table in the published results of the original experiment.
+    """A table of published times from the original experiment that gilscope repeats.
 
     heading: the line above the table
     rows: all with figures for the same interpreters
@@ -59,7 +59,7 @@ class SeedTable(NamedTuple):
 
 
 class SeedSystem(NamedTuple):
-    """The published results of the original experiment on one system.
+    """The published results for one service design (system), from the original experiment that gilscope repeats.
 
     settings: values by parameter, as printed
     remark: a remark of the record, or of ours on the record
@@ -83,7 +83,7 @@ _TIME = message("Time that each client takes to send all of its requests.")
 
 
 def _sockets(select_mode: str, client_binding: str, seconds: Mapping[int, str]) -> tuple[SeedRow, ...]:
-    """Return a line of the original experiment's results for each number of sockets (NUM_MULTI_SOCKET).
+    """Return a line of published times for each number of sockets per service (NUM_MULTI_SOCKET).
 
     seconds: time by value of NUM_MULTI_SOCKET
     """
@@ -104,8 +104,8 @@ SYSTEMS = (
         {},
         (SeedTable(_TIME, (SeedRow(message("a new connection for every request"), {}, {}),)),),
         message(
-            "The original experiment describes system 1, a service without a connection cache, but publishes no "
-            "settings or figures for it."
+            "The original experiment that gilscope repeats describes a service without a connection cache (system 1), "
+            "but publishes no settings or times for it."
         ),
     ),
     SeedSystem(
@@ -131,7 +131,10 @@ SYSTEMS = (
         message("A Tornado service."),
         _COMMON,
         (SeedTable(_TIME, (SeedRow(message("Tornado"), {}, {GIL: "16.1", NOGIL: "17.2"}),)),),
-        message('The original experiment describes 17.2 s under Python 3.14.0a0 free-threading as "even slower".'),
+        message(
+            "In the original experiment that gilscope repeats, Tornado took 17.2 s under Python 3.14.0a0 "
+            'free-threading. Its record calls this "even slower".'
+        ),
     ),
     SeedSystem(
         "4",
@@ -147,7 +150,7 @@ SYSTEMS = (
                         {UNNAMED: "3.03"},
                     ),
                     SeedRow(
-                        message("select() on single connections"),
+                        message("select() on each connection in turn"),
                         {"SELECT_MODE": "single", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10},
                         {UNNAMED: "5.57"},
                     ),
@@ -155,15 +158,15 @@ SYSTEMS = (
             ),
             SeedTable(
                 message(
-                    "Time with select() on all connections at once, for several numbers of sockets per service "
-                    "(NUM_MULTI_SOCKET)."
+                    "Time that each client takes to send all of its requests, with select() on all connections at "
+                    "once, by number of sockets per service (NUM_MULTI_SOCKET)."
                 ),
                 _sockets("all", "random", {1: "2.35", 5: "2.60", 10: "3.03"}),
             ),
             SeedTable(
                 message(
-                    "Time with select() on single connections, when each client uses only one connection, for several "
-                    "numbers of sockets per service (NUM_MULTI_SOCKET)."
+                    "Time that each client takes to send all of its requests, over one connection per service and with "
+                    "select() on each connection in turn, by number of sockets per service (NUM_MULTI_SOCKET)."
                 ),
                 _sockets("single", "pinned", {1: "2.44", 5: "2.47", 10: "2.60"}),
             ),
@@ -176,7 +179,7 @@ RANGE = message("{start} to {end}")
 
 
 def covers_the_seed(rows: Sequence[Row]) -> bool:
-    """Return whether *rows* of this run repeat every measurement that the original experiment published."""
+    """Return whether *rows* of this run include all measurements of the original experiment that gilscope repeats."""
     return all(
         any(_fits(row, system.system, wanted) for row in rows)
         for system in SYSTEMS
@@ -186,9 +189,10 @@ def covers_the_seed(rows: Sequence[Row]) -> bool:
 
 
 def matching_row(rows: Sequence[Row], system: str, wanted: SeedRow, runtime: str) -> Row | None:
-    """Return the row of this run that repeats *wanted*, a published measurement of the original experiment, or None.
+    """Return the row of this run that repeats a published measurement of the original experiment that gilscope repeats.
 
     Of several matches, the row with the most default values is returned, because that experiment used the defaults.
+    Returns None if no row matches *wanted*, the published measurement.
     """
 
     def likeness(row: Row) -> int:
@@ -203,7 +207,7 @@ def _fits(row: Row, system: str, wanted: SeedRow) -> bool:
 
 
 def size_warning(view: View) -> Message:
-    """Return a warning if this run's measurements have fewer or more requests than the original experiment's.
+    """Return a warning if this run has fewer or more requests than the original experiment that gilscope repeats.
 
     If they have as many, return NOTHING.
     """
@@ -213,19 +217,19 @@ def size_warning(view: View) -> Message:
     ends = [f"{size:,}" for size in dict.fromkeys((*sizes[:1], *sizes[-1:]))]
     if not ends:
         return message(
-            "A measurement of this run has fewer requests than a measurement of the original experiment, so the times "
-            "cannot be compared."
+            "A measurement of this run has fewer requests than a measurement of the original experiment that gilscope "
+            "repeats, so the times cannot be compared."
         )
     return message(
-        "A measurement of this run has {ours} requests, but a measurement of the original experiment has {theirs:,}, "
-        "so the times cannot be compared.",
+        "A measurement of this run has {ours} requests, but a measurement of the original experiment that gilscope "
+        "repeats has {theirs:,}, so the times cannot be compared.",
         ours=listed(ends, RANGE),
         theirs=REQUESTS,
     )
 
 
 def seed_comparison(view: View) -> Section:
-    """Return the report's section that shows the times of the run beside those of the original experiment."""
+    """Return the section that shows a run's times beside those of the original experiment that gilscope repeats."""
     tables = tuple(filter(None, (_table(system, table, view) for system in SYSTEMS for table in system.tables)))
     if not tables:
         return Section(key="seed", title=NOTHING)
@@ -237,7 +241,7 @@ def seed_comparison(view: View) -> Section:
     )
     return Section(
         key="seed",
-        title=message("Comparison with the published times of the original experiment"),
+        title=message("Comparison with the published times of the experiment that gilscope repeats"),
         sentences=tuple(filter(None, (note, size_warning(view)))),
         tables=tables,
     )
@@ -252,7 +256,7 @@ def _table(system: SeedSystem, table: SeedTable, view: View) -> Table:
             figures = (words(figure, state="theirs") for figure in wanted.seconds.values())
             lines.append((wanted.what, *map(_times, rows), *figures))
     theirs = [
-        message("original experiment: {interpreter}", interpreter=INTERPRETERS[name]) for name in table.rows[0].seconds
+        message("published time: {interpreter}", interpreter=INTERPRETERS[name]) for name in table.rows[0].seconds
     ]
     name = message("{system}. {table}", system=view.settings.head(system.system), table=table.heading)
     return plain_table(name, (NOTHING,), lines, [*map(verbatim, arms), *theirs], kind="seed", titled=True)

@@ -1,4 +1,4 @@
-"""Give reports a view of a saved run: facts that are derived from the run and cached."""
+"""Derive from a saved run the facts that reports show, and cache them."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -31,17 +31,17 @@ class View:
 
     @cached_property
     def cells(self) -> Cells:
-        """Return the run's cells, indexed by setting, arm and block."""
+        """Return the run's cells, indexed by setting, runtime (or service) and block."""
         return Cells(self.run)
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """Return the result rows, one per system, parameters and arm, in the plan's order."""
+        """Return the result rows in the plan's order, one for each system, parameters and runtime (or service)."""
         return self.cells.rows
 
     @cached_property
     def groups(self) -> list[list[Row]]:
-        """Return the result rows in groups whose rows differ only in the arm."""
+        """Return the result rows in groups whose rows differ only in the compared runtime or service."""
         return groups(self.rows)
 
     @property

@@ -50,7 +50,7 @@ class Shared:
                     arm(fd)
 
     def pause(self, fd: int) -> None:
-        """Do nothing, because no worker waits for data on a socket that is being served until resume() is called."""
+        """Do nothing: a socket that is being served is not watched for data anyway before resume() is called."""
 
 
 def dispatch_of(cell: Cell) -> Dispatch:

@@ -1,9 +1,9 @@
-"""Implement dispatch `leader` and `owned`: each worker waits for connections of its own and serves them in batches.
+"""Implement the dispatch strategies `leader` and `owned`, in which each worker waits for data on its own sockets.
 
-Every worker has a loop: a watch, and the sockets for which it waits. A balancer moves idle sockets between loops. With
-`leader`, one loop has all sockets and the other workers wait; with `owned`, all loops share them. If one handler blocks
-a loop for longer than BLOCKED_AFTER_S, the loop's other sockets move to a free loop, so that a long handler delays only
-its own request. While handlers are long, all loops serve.
+Every worker has a loop: a watch, and the sockets for which it waits. It serves them in batches. A balancer moves idle
+sockets between loops. With `leader`, one loop has all sockets and the other workers wait; with `owned`, all loops share
+them. If one handler blocks a loop for longer than BLOCKED_AFTER_S, the loop's other sockets move to a free loop, so
+that a long handler delays only its own request. While handlers are long, all loops serve.
 Source: D. Schmidt et al., Leader/Followers, PLoP 2000; docs/decisions/021-dispatch.md.
 """
 
@@ -70,7 +70,7 @@ class Loop:
         return True
 
     def served_lately(self) -> set[int]:
-        """Return the sockets that the worker has served since the previous call and that still belong to this loop."""
+        """Return the sockets that the worker served since the previous call, except those moved to other workers."""
         served, self.served = self.served, set()
         here = served & self.fds
         if self.busy in served:
@@ -140,7 +140,7 @@ class Loops:
                 self._move_all(loop)
 
     def add(self, fd: int) -> None:
-        """Give the socket *fd* to the worker whose active loop has the fewest sockets."""
+        """Give the socket *fd* to the active worker that waits for the fewest sockets."""
         loop = min(self._active, key=_size)
         self._home[fd] = loop
         loop.put(fd)

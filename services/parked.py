@@ -52,7 +52,7 @@ class ParkedConnections:
         self._thread: threading.Thread | None = None
 
     def wait_for_request(self, connection: Connection, until: float, ready: Callable[[Connection], None]) -> None:
-        """Call *ready* when the peer has sent data. Close the connection without data at *until* (monotonic time)."""
+        """Call *ready* when the peer sends data. If none comes by *until* (monotonic time), close the connection."""
         self._park(_Parked(connection.sock, READ, until, lambda: ready(connection), connection.close))
 
     def flush(self, connection: Connection, done: Callable[[Connection], None], until: float = NEVER) -> None:

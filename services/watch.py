@@ -288,7 +288,7 @@ def make_watch(selector: str, select_mode: str = "all", *, shared: bool = True) 
 
 
 def accept_or_none(listener: socket.socket) -> socket.socket | None:
-    """Accept a connection from a non-blocking *listener*. Return None if the connection is gone or another worker's."""
+    """Accept a connection from a non-blocking *listener*. Return None if it was aborted or another worker took it."""
     try:
         return listener.accept()[0]
     except (BlockingIOError, ConnectionAbortedError):

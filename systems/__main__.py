@@ -82,7 +82,10 @@ def call() -> None:
 
 
 def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
-    """Return the client factory for a cell: UserServiceClient, or the system's own factory, or else CallerClient."""
+    """Return the factory that creates the client for the measurement *cell*.
+
+    It is UserServiceClient for a user's service, else the factory that the system defines, else CallerClient.
+    """
     if "own" in first_line:
         from clients.user_service.client import UserServiceClient
 
@@ -96,7 +99,7 @@ def _client(first_line: Mapping[str, Any], cell: Cell) -> ClientFactory:
 
 
 def _system(first_line: Mapping[str, Any], cell: Cell) -> System:
-    """Return the system of *cell*. If the first line on stdin names a file, load the system from that file."""
+    """Return the service and client under test, as a System, from the file named on stdin or by the name in *cell*."""
     return load_system(Path(first_line[PATH_KEY])) if PATH_KEY in first_line else find(cell.system)
 
 

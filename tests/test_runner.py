@@ -216,7 +216,7 @@ def test_a_traceback_that_cannot_be_kept_is_printed(
 def test_a_broken_plan_ends_with_2_and_names_file_and_key(complaint: Complaint, tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("rows: [{system: 4, NUM_SOCKETS: 5}]")
     for command in ((), ("plan",), ("serve",)):
-        assert "a row has the unknown key 'NUM_SOCKETS'" in complaint(*command, "--plan", f"{tmp_path}/mine.yaml")
+        assert "`rows` has the unknown key 'NUM_SOCKETS'" in complaint(*command, "--plan", f"{tmp_path}/mine.yaml")
 
 
 @pytest.mark.parametrize("command", ["report", "--resume"])

@@ -120,7 +120,7 @@ class PlanWorker:
         self.run_queue_ns = thread_run_queue_ns()
 
     def call_slice(self, part: Slice, before: Schedule, schedule: Schedule) -> int:
-        """Send requests during the time slice *part*. Return how many answers arrived before counting started."""
+        """Send requests during one slice of time. Answers at its start do not count; return how many these are."""
         self.call(None, part.counts_from_ns, before)
         uncounted = self.tally.forget()
         self.call(None, part.until_ns, schedule)
@@ -195,7 +195,7 @@ class PlanWorker:
         session.is_logged_in = True
 
     def _turn(self, session: Session, prepared: PreparedRequest) -> PreparedRequest:
-        """Return *prepared*, or the request that must be sent first because it saves a value that *prepared* needs."""
+        """Return the next request to send: *prepared*, or one whose answer has a value that *prepared* must send."""
         for name in prepared.template.names if prepared.template else ():
             if name not in session.saved:
                 return self._turn(session, self._saves[name])
@@ -335,7 +335,7 @@ def _worker(
     user: int,
     tally: PlanTally,
 ) -> PlanWorker:
-    """Return the worker of virtual user *user*. It sends the requests in the order *picks*, from index *user* on."""
+    """Return the worker of one virtual user. It sends requests in the order of *picks*, but starts at index *user*."""
     requests = prepare(service, plan, address)
     begin = user % len(picks)
     return PlanWorker(

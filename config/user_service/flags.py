@@ -93,7 +93,7 @@ def restore_secrets(
     wanted = {secret.key: secret.name for secret in secrets_in(from_file(own))}
     if other := sorted({name for name, shown in again - wanted.keys()}):
         raise BadInput(
-            "The saved run has no {names} with this value, and --resume cannot change the "
+            "The saved run has no {names} with the value that you gave, and --resume cannot change the "
             "plan. Leave out {names}, or start a new run.",
             names=listed(other),
         )
@@ -127,9 +127,10 @@ def secrets_in_service(service: UserService) -> list[Secret]:
 
 
 def flags_without_secrets(flags: Mapping[str, Any]) -> list[str]:
-    """Return the names of the given flags that could contain a secret, but contain none. Raises BadInput.
+    """Return those flags that can give the service a secret, such as --header, but now contain none.
 
-    --resume accepts only flags that contain a secret, because other flags would change the saved plan.
+    --resume accepts only flags that contain a secret, because other flags would change the saved plan. Raises BadInput
+    if the value of a flag is wrong.
     """
     return [option.flag for option in given_flags(SECRET_OPTIONS, flags) if not secrets_in_flags(_only(option, flags))]
 
@@ -149,6 +150,6 @@ def _only(option: Option, flags: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_answers(plan: RequestPlan) -> tuple[RequestPlan, list[Secret]]:
-    """Return *plan* and, as Secret objects, its expected answers. An answer may repeat a secret of its request."""
+    """Return *plan* and a list of its expected answers as Secret objects, because answers may repeat secrets."""
     answers = (one for one in plan.requests if one.expect_json is not ANY and not isinstance(one.expect_json, Secret))
     return plan, [hidden_answer(request) for request in answers]

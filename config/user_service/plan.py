@@ -77,7 +77,7 @@ def user_service_plan(
 
 
 def _subject(given: Mapping[str, Any]) -> Subject:
-    """Return whether a user's service is a command, an application or targets. Raises BadInput for none or several."""
+    """Return what is given: a command, an application or running services. Raises BadInput unless it is exactly one."""
     starts = [key for key in STARTS if key in given]
     if len(starts) != 1:
         raise BadInput(
@@ -139,9 +139,9 @@ def target(name: str, url: str, protocol: str = HTTP, tls: Mapping[str, Any] | N
         address, prefix = f"{match['host'].lower()}:{port}", (match["path"] or "").rstrip("/")
     if not address:
         raise BadInput(
-            "The target {name} is {url} ({protocol}). It must be http://HOST:PORT/PATH (or https) without "
-            "a query, unix:/PATH of at most {most} bytes, or tcp:HOST:PORT. Ports are 1 to "
-            "{last}. The protocol framed needs unix: or tcp:.",
+            "The target URL of service {name} is {url} (protocol {protocol}). The URL must be http://HOST:PORT/PATH "
+            "(or https) without a query, unix:/PATH of at most {most} bytes, or tcp:HOST:PORT. Ports are 1 to {last}. "
+            "--protocol framed needs unix: or tcp:.",
             name=name,
             url=str(text),
             protocol=protocol,

@@ -104,8 +104,8 @@ def _save(given: Given) -> dict[str, dict[str, str]]:
         is_right = is_one and {"json": where[:1] == "/", "header": True, "regex": _is_pattern(where)}.get(kind, False)
         if not is_right or not _NAME.fullmatch(name) or name in (COUNTER, USER):
             accepted = message(
-                "a name of your own for the saved value, with one of these sources: {examples}. A regular expression "
-                "must not use look-around or back-references",
+                "a name that you choose, followed by the place in the answer from which the value is saved: "
+                "{examples}. A regular expression must not use look-around or back-references",
                 examples="{json: /access_token}, {header: X-Name}, {regex: 'id=([0-9]+)'}",
             )
             raise replace(given, name=f"save: {name}", value=source).wrong(accepted)
@@ -121,7 +121,10 @@ def _is_pattern(text: str) -> bool:
 
 
 def _public(given: Given) -> frozenset[str]:
-    """Parse which parts of a request may be saved: PUBLIC for all parts, or the names of parts. Raises BadInput."""
+    """Return the parts of a request that contain no secrets, so that result.json may store them. Raises BadInput.
+
+    The text PUBLIC stands for the whole request.
+    """
     names = [PUBLIC] if given.value == PUBLIC else given.value
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise given.wrong(
@@ -308,7 +311,7 @@ def _request(given: Any, folder: Path) -> Request:
 
 
 def hidden_answer(request: Request) -> Secret:
-    """Return the expected answer of *request* as a Secret, because it repeats secrets."""
+    """Return the expected answer of *request* as a Secret, because the answer may repeat secrets of the request."""
     return Secret(HIDDEN, name=f"--expect-json of {request}", value=json.dumps(request.expect_json))
 
 
@@ -317,7 +320,7 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
     for request in plan.requests if protocol == HTTP2 else ():
         if refused := [name for name in request.headers if name.lower() in HTTP1_HEADERS]:
             raise BadInput(
-                "{request} has the headers {names}, which HTTP/2 forbids. Remove them, or use the protocol http.",
+                "{request} has the headers {names}, which HTTP/2 forbids. Remove them, or use --protocol http.",
                 request=str(request),
                 names=listed(refused),
             )
@@ -325,14 +328,14 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
         texts = [request.path, request.body]
         if request.first or request.save or any(len(places(revealed(text).encode())) > 1 for text in texts):
             raise BadInput(
-                "{request} has first, save or a placeholder, which the protocol framed does not support. Use the "
-                "protocol http.",
+                "{request} uses the key `first`, the key `save` or a placeholder, which --protocol framed does not "
+                "support. Use --protocol http.",
                 request=str(request),
             )
         if request.headers:
             raise BadInput(
                 "{request} has the headers {names}, but framed messages have no headers. "
-                "Remove the headers, or use the protocol http.",
+                "Remove the headers, or use --protocol http.",
                 request=str(request),
                 names=listed(request.headers),
             )
@@ -341,7 +344,7 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
             body = json.loads(request.body_bytes() or b"{}")
         if not isinstance(body, dict):
             raise BadInput(
-                "The body of {request} is {body!r}. With the protocol framed, the body is sent as the value of "
+                "The body of {request} is {body!r}. With --protocol framed, the body is sent as the value of "
                 "params, so it must be a JSON object, such as '{{\"target\": 10}}'.",
                 request=str(request),
                 body=str(request.body_file or request.body)[:80],

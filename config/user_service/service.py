@@ -23,7 +23,7 @@ _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
 def systems(service: UserService) -> list[System]:
-    """Return one system for the command of *service*, or one system per running service (target)."""
+    """Return the systems to measure: one for the command that starts *service*, or one for each running service."""
     requests = service.requests.to_json()
     for request, told_request in zip(service.requests.requests, requests["requests"], strict=True):
         told_request["title"] = str(request)

@@ -17,7 +17,10 @@ SMAPS = "/proc/self/smaps"
 
 
 def start(folder: str, options: dict[str, Any]) -> None:
-    """Copy the memory mappings to a file, and install a handler for the signal ASK. Forked children copy nothing."""
+    """Copy this process's memory mappings to a file, and install a handler for the signal ASK.
+
+    A forked child inherits the handler, so it copies nothing.
+    """
     if not callable(signal.getsignal(ASK)):
         with open(SMAPS, "rb") as smaps, open(os.path.join(folder, f"memory-{os.getpid()}"), "wb") as file:
             file.write(smaps.read())

@@ -59,7 +59,10 @@ def start(folder: str, options: dict[str, Any]) -> None:
 
 
 def _spawn(command: list[str], descriptors: Iterable[int]) -> None:
-    """Start *command* with open *descriptors*, but not as a child, because a service may wait for all its children."""
+    """Start *command* as a process that inherits *descriptors*, but is not a child of this process.
+
+    A service may wait for all its children.
+    """
     for descriptor in descriptors:
         os.set_inheritable(descriptor, True)
     detached = ["sh", "-c", '"$@" </dev/null >/dev/null 2>&1 &', "sh", *command]

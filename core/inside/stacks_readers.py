@@ -89,7 +89,7 @@ class AskingReader:
         self._waiting.register(self._answers, select.POLLIN)
 
     def stacks(self, tids: list[int]) -> dict[int, Key]:
-        """Ask the process for the stacks of its threads. Return a number for each stack, or {} if the answer is late.
+        """Ask the process for its threads' stacks. Return {thread ID: key for frames()}, or {} if the answer is late.
 
         No new question is asked while an earlier question has no answer.
         """

@@ -57,7 +57,7 @@ class EchoProgram:
     """A running echo server that listens."""
 
     def __init__(self, command: Sequence[str], flags: Sequence[str]) -> None:
-        """Start the program and wait until it listens. Raises ProgramEnded."""
+        """Start the echo server and wait until it listens. Raises ProgramEnded."""
         self._command = [*command, *flags, "--control"]
         self._process = subprocess.Popen(
             self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8", bufsize=1
@@ -67,7 +67,7 @@ class EchoProgram:
         threading.Thread(target=self._watch, name="program watch", daemon=True).start()
 
     def echoed_bytes(self) -> int:
-        """Return the number of bytes that the program has sent back since its start. Raises ProgramEnded."""
+        """Return the number of bytes that the echo server has sent back since its start. Raises ProgramEnded."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write("\n")

@@ -36,11 +36,10 @@ Netty 1 thread    49,414  40,734  47,548  45,918  13,390
 Netty 2 thread    47,560  46,726  47,475  -       -
 """
 FAULTS = message(
-    "These figures are from one core of a Xeon Gold 6148, with one run of 30 s each. uvloop was measured with one "
-    "connection and the other servers with three. This follows from requests/s x mean latency, which is the number of "
-    "connections. Some servers have only about 75 requests/s, because each of their requests waited 40 ms for an "
-    "acknowledgement (Nagle's algorithm). gilscope measures with TCP_NODELAY on by default, and shows this setting "
-    "with every result."
+    "These figures are from one core of a Xeon Gold 6148, with one run of 30 s each. The published requests/s x mean "
+    "latency gives the number of connections: one for uvloop, and three for the other servers. Some servers have only "
+    "about 75 requests/s, because each of their requests waited 40 ms for an acknowledgement (Nagle's algorithm). "
+    "gilscope measures with TCP_NODELAY on by default, and shows this setting with every result."
 )
 
 
@@ -77,7 +76,7 @@ def _columns(view: View, awake: Mapping[int, Row]) -> list[Col[Standing]]:
     def mean_ns(standing: Standing) -> float | None:
         return shared.mean_ns(cell.latency for cell in standing.row.good)
 
-    kept_col = col(message("cores awake [requests/s]"), kept, whole, brief=message("cores awake"), rank=1)
+    kept_col = col(message("requests/s (cores awake)"), kept, whole, brief=message("cores awake"), rank=1)
     share, brief = message("ratio to the fastest"), message("vs fastest")
     return [
         shared.name_col(message("server")),
@@ -111,7 +110,7 @@ def _sentence(contest: Contest) -> Message:
 
 
 def _overtaking(contest: Contest, awake: Mapping[int, Row]) -> Message:
-    """Return a sentence about the ranking with KEEP_AWAKE, or NOTHING if no server was measured with KEEP_AWAKE."""
+    """Return a sentence on the fastest server while idle cores stay awake, or NOTHING without such measurements."""
     held = [(standing, row) for standing in contest.standings if (row := awake.get(id(standing.row))) and row.figures]
     if not held:
         return NOTHING
@@ -127,7 +126,7 @@ def _overtaking(contest: Contest, awake: Mapping[int, Row]) -> Message:
         rate=shared.rate_words(most),
         changes=listed(changes, SEMICOLON)
         if changes
-        else message("no server overtakes one that is faster while idle cores sleep"),
+        else message("keeping idle cores awake lets no server overtake a server with more requests/s"),
     )
 
 
@@ -138,7 +137,10 @@ def _is_faster(row: Row, base: Row) -> bool:
 
 
 def _delayed(ranked: Sequence[Contest]) -> Message:
-    """Return a sentence that names the results with latencies of 40 ms, or says that there are none."""
+    """Return a sentence that names the servers slowed by delayed ACKs, or says that there are none.
+
+    A delayed ACK takes 40 ms. A server counts as slowed if its median latency is at least DELAYED_ACK_NS.
+    """
     every = [(contest, standing) for contest in ranked for standing in contest.standings]
     slow = [
         about(standing.name, contest.label)
@@ -155,12 +157,12 @@ def _delayed(ranked: Sequence[Contest]) -> Message:
         return shared.NOTHING_MEASURED
     if all(standing.row.params["NODELAY"] for _, standing in every):
         return message(
-            "TCP_NODELAY is on, and no server waits 40 ms for an acknowledgement. Some servers did in the published "
-            "experiment that this one repeats."
+            "TCP_NODELAY is on, and no server waits 40 ms for an acknowledgement. In the published experiment that "
+            "gilscope repeats, some servers waited that long."
         )
     return message(
-        "TCP_NODELAY is off in some measurements. Even there, no server waits 40 ms for an acknowledgement. Some "
-        "servers did in the published experiment that this one repeats."
+        "TCP_NODELAY is off in some measurements. Even there, no server waits 40 ms for an acknowledgement. In the "
+        "published experiment that gilscope repeats, some servers waited that long."
     )
 
 
@@ -208,6 +210,6 @@ def _block(standing: Standing) -> str:
 
 
 def _seeds() -> Section:
-    """Return a report section with the requests/s of the published experiment, and a note about their limitations."""
-    title = message("Figures published by the original experiment, from another machine")
+    """Return a report section with the requests/s of the published experiment that gilscope repeats, and a note."""
+    title = message("Figures of the published experiment that gilscope repeats, from another machine")
     return Section(key="seed-figures", title=title, tables=(shared.published(title, PUBLISHED),), notes=(FAULTS,))

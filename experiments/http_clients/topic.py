@@ -33,12 +33,12 @@ KINDS = {"thread": message("sync"), "task": message("async")}
 HOW = message(
     "Mean, P99, P999 and Max are latencies of single requests in all blocks, by nearest rank. P999 needs 10,000 "
     "samples. The worker time is the mean time in which one worker sends all its requests (LMean in the published "
-    "tables). The total time lasts until all workers have ended (Bench in the published tables). Both are medians over "
-    "the blocks. If all workers run in parallel, total time / worker time is 1. It can also be near 1 if only one "
-    "worker runs at a time: the GIL changes hands after 5 ms, so workers that need much longer take turns, and all of "
-    "them end late. The number of requests in flight (median latency x requests / total time) reveals this case. It is "
-    "then at most about 1, because the median latency excludes the few requests that wait for the GIL. All figures "
-    "exclude connects and the warm-up."
+    "tables). The total time is the time until all workers have ended (Bench in the published tables). Both are "
+    "medians over the blocks. If all workers run in parallel, total time / worker time is 1. This ratio is also near "
+    "1 if workers take turns: the GIL changes hands after 5 ms, so workers that need much longer all end at about the "
+    "same time. The number of requests in flight (median latency x requests / total time) tells these cases apart. If "
+    "workers take turns, this number is at most about 1, because the median latency excludes the few requests that "
+    "wait for the GIL. All figures exclude connects and the warm-up."
 )
 # Figures that the seed published. Python's beast holds the GIL in the first table and releases it in the second.
 SEED_HELD = """
@@ -109,14 +109,15 @@ def _answer_parts(group: Sequence[Row]) -> Iterator[Message]:
     if held is None:
         return
     yield message(
-        "Boost.Beast client with the GIL held: total time / mean time of a worker (1 if workers run in parallel) is "
-        "{values}",
+        "Boost.Beast client with the GIL held: the time until all workers ended, divided by the mean time of one "
+        "worker (1 if workers run in parallel), is {values}",
         values=_values([held, free]),
     )
     released = [found.get((RELEASED, state)) for state in (True, False)]
     if any(released):
         yield message(
-            "Boost.Beast client with the GIL released: total time / mean time of a worker is {values}",
+            "Boost.Beast client with the GIL released: the time until all workers ended, divided by the mean time of "
+            "one worker, is {values}",
             values=_values(released),
         )
     if undeclared is None:
@@ -125,14 +126,14 @@ def _answer_parts(group: Sequence[Row]) -> Iterator[Message]:
     middle = serialisation(held).value * serialisation(free).value if free else inf
     if serialisation(undeclared).value ** 2 > middle:  # closer to held than to free, as a ratio
         yield message(
-            "a client module without declared free-threading support enables the GIL, and total time is again {value} "
-            "times the mean time of a worker",
+            "a client module without declared free-threading support enables the GIL: as with the GIL held, the time "
+            "until all workers ended is {value} times the mean time of one worker",
             value=value,
         )
     else:
         yield message(
-            "a client module without declared free-threading support enables the GIL, and total time is {value} times "
-            "the mean time of a worker",
+            "a client module without declared free-threading support enables the GIL, and the time until all workers "
+            "ended is {value} times the mean time of one worker",
             value=value,
         )
 
@@ -147,15 +148,15 @@ def _value(row: Row) -> Message:
 
 
 def _story(setting: str, group: Sequence[Row], view: View) -> Iterator[Message]:
-    """Yield a sentence for each Python client with Boost.Beast, and a sentence that compares one with C++ Beast.
+    """Yield a sentence for each Python client with Boost.Beast, and one that compares Python with C++.
 
-    The compared client is the one that releases the GIL during I/O.
+    It compares the Python client that releases the GIL during I/O with the C++ client, also with Boost.Beast.
     """
     for system in (HELD, RELEASED, UNDECLARED):
         clauses = [
             message(
-                "under {runtime}, total time / mean time of a worker is {ratio}, with {in_flight:.1f} requests in "
-                "flight",
+                "under {runtime}, the time until all workers ended is {ratio} times the mean time of one worker, with "
+                "{in_flight:.1f} requests in flight",
                 runtime=row.runtime,
                 ratio=traced(_ratio_text(serialisation(row)), of_row(row)),
                 in_flight=workers.in_flight(row),
@@ -208,19 +209,19 @@ def _columns(view: View) -> list[Col[Row]]:
         col(message("runtime"), lambda row: arm(row.runtime, view.looks[row.runtime], of_row(row))),
         col(message("sync or async"), lambda row: KINDS.get(row.good[-1].clients[0].get("worker", ""), ABSENT), rank=9),
         *_latencies(),
-        col(message("[95 %]"), interval, str, of_row, rank=7),
+        col(message("95 % interval"), interval, str, of_row, rank=7),
         col(message("in flight"), workers.in_flight, tenths, of_row),
         ms_col(message("connect (ms)"), lambda row: shared.mean_ns(cell.connect for cell in row.good), rank=7),
     ]
 
 
 def _latencies() -> list[Col[Row]]:
-    """Return the columns of latencies, worker time and total time in ms, and a column of total time / worker time."""
+    """Return the columns of latencies, worker time and total time in ms, and a column of the ratio of these times."""
 
     def p999_ns(row: Row) -> int | None:
         return row.latency.quantile(0.999) if row.latency.count >= SAMPLES_FOR_P999 else None
 
-    total_share, brief = message("total / worker time"), message("total/worker")
+    total_share, brief = message("total time / worker time"), message("total/worker")
     return [
         ms_col(message("Mean (ms)"), _mean_ns, brief=message("Mean"), rank=2),
         ms_col(message("P99 (ms)"), lambda row: row.latency.quantile(0.99), rank=4),
@@ -255,21 +256,23 @@ def _under(runtime: str, one: Col[Row]) -> Col[Sequence[Row]]:
 
 
 def _serialisation(settings: Settings, view: View) -> Iterator[Figure]:
-    """Yield a chart that compares total time with the mean time of a worker, for all clients.
+    """Yield a chart, for all clients, of the time until all workers ended, divided by the mean time of one worker.
 
     It shows 95 % intervals. It has a panel for each setting and a line for each client.
     """
     most = max([2.0, *(BEYOND * serialisation(row).value for row in chain(*settings.values()))])
     ticks = tuple((float(tick), f"{tick:g}") for tick in TICKS if tick <= most)
-    across = Axis(label=message("total time / mean time of a worker"), low=0.95, high=most, is_log=True, ticks=ticks)
+    label = message("time until all workers ended / mean time of one worker")
+    across = Axis(label=label, low=0.95, high=most, is_log=True, ticks=ticks)
     if settings:
         yield Figure(
             key="serialisation",
-            title=message("Total time compared with the mean time of a worker"),
+            title=message("Time until all workers ended, compared with the mean time of one worker"),
             caption=message(
-                "Each mark is the total time divided by the mean time in which a worker sends its requests, with its "
-                "95 % interval. If the mark is at 1, all workers run in parallel. If it is at the number of workers, "
-                "they run one after the other. An interval that reaches the edge of the chart continues beyond it."
+                "Each mark is the time until all workers ended, divided by the mean time in which one worker sends "
+                "its requests, with its 95 % interval. If the mark is at 1, all workers run in parallel. If it is at "
+                "the number of workers, they run one after the other. An interval that reaches the edge of the chart "
+                "continues beyond it."
             ),
             panels=tuple(_serial_panel(setting, group, across, view) for setting, group in settings.items()),
         )
@@ -339,10 +342,10 @@ def _timelines(group: Sequence[Row], view: View) -> Iterator[Figure]:
 
 
 def _seeds() -> Section:
-    """Return a report section with both tables of the published experiment, and a note about their limitations."""
+    """Return a report section with both tables of the published experiment that gilscope repeats, and their limits."""
     tables = (
         shared.published(message("GIL held"), SEED_HELD, titled=True),
         shared.published(message("GIL released"), SEED_RELEASED, titled=True),
     )
-    title = message("Figures published by the original experiment, from an Apple M2")
+    title = message("Figures of the published experiment that gilscope repeats, from an Apple M2")
     return Section(key="seed-figures", title=title, tables=tables, notes=(SEED_FAULTS,))

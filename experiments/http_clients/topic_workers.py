@@ -60,7 +60,7 @@ def serialisation(row: Row) -> Estimate:
 
 
 def in_flight(row: Row) -> float:
-    """Return the number of requests that were in flight at a time.
+    """Return the typical number of requests that were in flight at the same time.
 
     It is median latency x requests / Bench, the total time of the workers.
     The mean latency is not suitable. Threads wait for the GIL mostly within a request, so the sum of all latencies is
@@ -70,13 +70,16 @@ def in_flight(row: Row) -> float:
 
 
 def bench_ratio(row: Row, base: Row) -> Estimate | None:
-    """Return the total time (Bench) of *row* / that of *base*, paired by block; None if they have no common block."""
+    """Return the ratio of two clients' total times, *row* / *base*, paired by block; None if they share no block.
+
+    The total time of a client lasts from the start of its workers to the end of the last one.
+    """
     logarithm = paired_effect(*({cell.block: _bench_ns(cell) for cell in one.good} for one in (row, base)))
     return logarithm.ratio if logarithm else None
 
 
 def timeline(row: Row) -> list[list[tuple[int, int]]]:
-    """Return start and end of each worker's first requests in the last block, in ns after the workers' start."""
+    """Return when each worker's first requests started and ended in the last block, in ns after the workers' start."""
     return [worker for client in row.good[-1].clients for worker in client.get("timeline", ())]
 
 

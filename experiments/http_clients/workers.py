@@ -100,7 +100,7 @@ def summary(tallies: Sequence[HttpTally], started_ns: int, finished_ns: int, wor
 
 
 def _record(tally: HttpTally, latency: Histogram) -> Counter[str]:
-    """Record the latencies. Count an answer after REQUEST_DEADLINE_S as a timeout, because some libraries have none."""
+    """Record the latencies. Count an answer after REQUEST_DEADLINE_S as a timeout: not all libraries have timeouts."""
     late, deadline_ns = Counter[str](), round(REQUEST_DEADLINE_S * 1e9)
     for start_ns, end_ns in tally.pairs():
         if end_ns - start_ns > deadline_ns:

@@ -63,7 +63,7 @@ class PyroChannel:
             raise CallFailed("connect") from error
 
     def ask(self, message: bytes) -> bytes:
-        """Call the object's method. Raises CallFailed."""
+        """Call the service's method `answer`. Raises CallFailed."""
         self._proxy._pyroClaimOwnership()
         try:
             return cast(str, self._proxy.answer(message.decode())).encode()

@@ -52,7 +52,10 @@ def _hosted(kind: type[Server], path: str, **settings: int) -> HostedService:
 
 
 class RpycChannel:
-    """A channel with a connection. The method is looked up once, as RPyC's documentation advises for frequent calls."""
+    """A client's connection to the RPyC service.
+
+    The service's method `answer` is looked up once, as RPyC's documentation advises for frequent calls.
+    """
 
     def __init__(self, address: str) -> None:
         try:
@@ -62,7 +65,7 @@ class RpycChannel:
             raise CallFailed("connect") from error
 
     def ask(self, message: bytes) -> bytes:
-        """Call the exposed method. Raises CallFailed."""
+        """Call the service's method `answer`. Raises CallFailed."""
         try:
             return cast(bytes, self._answer(message))
         except EOFError as error:

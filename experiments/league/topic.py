@@ -23,17 +23,17 @@ VIEW = "league"
 OURS = ("2", "4")
 HOW = message(
     "Requests/s are medians over the blocks. Ratios are paired by block, with 95 % intervals. A server outside of "
-    "gilscope counts as faster if the interval of its ratio is above 1 and p is at most {alpha}. p is adjusted for all "
-    "such servers under all runtimes (docs/statistics.md). CPU time and memory (the sum of the services' peaks) "
-    "include every process of a service. Servers with another protocol need another client, so the CPU time of that "
-    "client is included.",
+    "gilscope counts as faster if the interval of its ratio is above 1 and its p-value is at most {alpha}. The "
+    "p-values are adjusted because many servers and runtimes are compared (docs/statistics.md). CPU time and memory "
+    "(the sum of the services' peaks) include every process of a service. A server with another protocol needs "
+    "another client, so the table also has the CPU time of the clients.",
     alpha=ALPHA,
 )
 
 
 @dataclass(frozen=True)
 class Challenge:
-    """A comparison of a server outside of gilscope with the faster of gilscope's two systems under one runtime.
+    """A comparison of a server outside of gilscope with the faster of gilscope's systems 2 and 4 under one runtime.
 
     share: requests/s of the other server over requests/s of gilscope's system
     p: two-sided, adjusted for all other servers under all runtimes (Holm)
@@ -57,7 +57,7 @@ def _runtime(row: Row) -> Message:
 
 
 def _challenges(ranked: Iterable[Contest], seed: int) -> list[Challenge]:
-    """Compare each server outside of gilscope with the faster of gilscope's two systems.
+    """Compare each server outside of gilscope with the faster of gilscope's systems 2 and 4.
 
     Servers that were not measured in the same blocks (rounds of measurement) are left out.
     All comparisons are one family for the adjustment of p.
@@ -143,14 +143,14 @@ def _args(challenge: Challenge) -> dict[str, Any]:
 
 
 def _too_few(every: Sequence[Challenge]) -> Iterator[Message]:
-    """Yield a warning if there are too few blocks to show with confidence that any other server is faster."""
+    """Yield a warning if too few blocks were measured to show that a server is faster than gilscope's systems."""
     blocks = max((challenge.share.count for challenge in every), default=0)
     if every and blocks < fewest_blocks(len(every)):
         yield plural(
-            "{count} block is too few to show that one of {rivals} servers outside of gilscope is faster. "
-            "Use --blocks {enough}.",
-            "{count} blocks are too few to show that one of {rivals} servers outside of gilscope is faster. "
-            "Use --blocks {enough}.",
+            "{count} block of measurements is too few to show that any of {rivals} other servers is faster than "
+            "gilscope's. Use --blocks {enough}.",
+            "{count} blocks of measurements are too few to show that any of {rivals} other servers is faster than "
+            "gilscope's. Use --blocks {enough}.",
             count=blocks,
             rivals=len(every),
             enough=fewest_blocks(len(every)),

@@ -81,7 +81,7 @@ def outcome_of(process: "subprocess.Popen[str]") -> CommandOutcome:
 
 
 def _peak_bytes_of_ended() -> int:
-    """Return ru_maxrss of the ended children in bytes, or 0 if the value may be this process's own.
+    """Return the peak memory of the ended child processes in bytes, or 0 if the kernel's value does not tell it.
 
     A child's ru_maxrss starts at its parent's value (docs/decisions/006), so only a higher value is the child's.
     """
@@ -136,12 +136,12 @@ def _smaller(load: Load, share: float) -> Load:
 
 
 def _seconds(report: Report, requests: int) -> int:
-    """Return how many seconds a generator must run to send *requests* requests, at the rate in *report*."""
+    """Return how many seconds a load generator must run to send *requests* requests, at the rate in *report*."""
     return max(1, round(requests * report.seconds / report.answered))
 
 
 def _run(generator: Generator, load: Load) -> tuple[Report, CommandOutcome]:
-    """Run the generator once. Raises ValueError with its output if it fails or reports no answer."""
+    """Run the load generator once. Raises ValueError with its output if it fails or reports no answer."""
     ended = run(generator.command(load))
     printed = ended.output + ended.stderr
     if ended.status:

@@ -25,9 +25,9 @@ OWN, AB = "load-own", "load-ab"
 ROUNDED_TO_NOTHING_US = {AB: 500, "load-hey": 50}  # ab prints whole ms, hey four decimals of a second
 KEPT, FRESH = message("Kept connections"), message("New connection per request")
 SEED = message(
-    "The original experiment compared gurl with kept connections to ab without `-k`, which opens a connection for "
-    "every request. It measured 129,741 requests/s for gurl and 30,030 for ab: 4.3x. In gilscope's results, the column "
-    "keep-alive says whether connections are kept."
+    "The published experiment that gilscope repeats compared gurl with kept connections to ab without `-k`, which "
+    "opens a connection for every request. It measured 129,741 requests/s for gurl and 30,030 for ab: 4.3x. In "
+    "gilscope's results, the column keep-alive says whether connections are kept."
 )
 HOW = message(
     "Requests/s and CPU time are medians over the blocks. Ratios compare gilscope's generator with another one, paired "
@@ -50,14 +50,14 @@ def section(view: View) -> Section:
         share = shared.share_words(rate_share(own, ab), ab)
         sentences.append(
             message(
-                "In the comparison that the original experiment made, gilscope's generator with keep-alive sends "
-                "{share} times the requests/s of ab without keep-alive.",
+                "gilscope's load generator with keep-alive sends {share} times the requests/s of ab without "
+                "keep-alive. A published experiment compared the load generators gurl and ab in this way.",
                 share=share,
             )
         )
     seed = Section(
         key="seed-figures",
-        title=message("Figures published by the original experiment, from another machine"),
+        title=message("Figures of the published experiment that gilscope repeats, from another machine"),
         sentences=(SEED,),
     )
     made = shared.contest_section(message("Load generators"), ranked, _columns(), HOW, sentences, view)
@@ -78,12 +78,12 @@ def _columns() -> list[Col[Standing]]:
         shared.RATES,
         *shared.median_cols(client_cpu_ns_per_request=2),
         _ours_over(
-            message("requests/s: gilscope's generator / the other generator"),
+            message("requests/s: gilscope's generator / this load generator"),
             rate_share,
             brief=message("requests/s ratio"),
         ),
         _ours_over(
-            message("CPU time: gilscope's generator / the other generator"),
+            message("CPU time: gilscope's generator / this load generator"),
             _client_cpu_share,
             brief=message("CPU time ratio"),
             rank=3,

@@ -191,7 +191,10 @@ def _acquire(interpreter: Interpreter, contents: Contents, place: Path, stamp: s
 
 
 def _lock_unused(place: Path, stamp: str) -> int | None:
-    """Wait for an exclusive lock on *place*, and return the lock; None if another run creates the environment first."""
+    """Lock *place*, an environment's folder, and return the lock; None if another run completes the environment first.
+
+    Wait while another run holds the lock.
+    """
     while not _is_ready(place, stamp):
         lock = locks.acquire(place, wait=False)
         if lock is None:

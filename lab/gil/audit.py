@@ -78,7 +78,7 @@ class PackageFinding:
 
     @property
     def passes(self) -> bool:
-        """Whether the package has no problem."""
+        """Whether the audit found no problem in the package."""
         return not self.problems
 
     def to_json(self) -> dict[str, Any]:

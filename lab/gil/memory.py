@@ -76,7 +76,7 @@ class PythonMemory:
         self.free_threaded = bool(self.offsets[".free_threaded"])
 
     def close(self) -> None:
-        """Close the process's memory."""
+        """Close the file through which the process's memory is read."""
         self._memory.close()
 
     def _find_table(self) -> tuple[Path, int, int, dict[str, int]]:
@@ -106,7 +106,7 @@ class PythonMemory:
         return self.integer(gil + self.offsets["interpreter.enabled"]) != 0
 
     def symbols(self, names: Collection[str]) -> dict[str, Symbol]:
-        """Return the symbols called *names* that the interpreter's file defines. Raises READ_ERRORS."""
+        """Return the symbols of the interpreter's file whose names are in *names*. Raises one of READ_ERRORS."""
         with open(self.file, "rb") as file:
             return symbols(file.fileno(), names)
 

@@ -139,7 +139,8 @@ def find_switching_modules(python: Path) -> list[Message]:
                 break
             outcome = try_import(python, module, private.folder, left_s)
             if outcome.gil_enabled:
-                faults.append(message("among the installed packages, {switching}", switching=describe_switch(outcome)))
+                switching = describe_switch(outcome)
+                faults.append(message("an installed package affects the GIL: {switching}", switching=switching))
     return faults
 
 

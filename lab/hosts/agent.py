@@ -39,10 +39,10 @@ LOOK_S = 1.0
 
 
 class Lease:
-    """A lease that ends this process when the runner has ended or cannot be reached.
+    """A watchdog that ends this process when the runner has ended or cannot be reached.
 
-    A frame of the runner, or a TCP segment from its host, renews the lease. If segments cannot be counted, an
-    announced silence also keeps the lease.
+    This process runs as long as its lease is renewed: by a frame of the runner, or by a TCP segment from its host.
+    If segments cannot be counted, an announced silence also keeps the lease.
     """
 
     def __init__(self) -> None:
@@ -147,7 +147,10 @@ class Relay:
 
 
 class Agent:
-    """A server for the calls of one runner. A thread pool answers calls that take long."""
+    """A server that executes the commands of one runner, the process on another host that controls the run.
+
+    A thread pool executes commands that take long.
+    """
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -233,9 +236,9 @@ class Agent:
             self._stdin(child).write(data)
 
     def _release(self, at_ns: int, hold_ns: int, words: str, children: list[int]) -> None:
-        """Send *words*, with the start time, to the children. Send nothing to the runner during the timed window.
+        """Send the start command *words* to the children. Hold back frames to the runner until their window is over.
 
-        The start time is on this host's clock.
+        The command contains the start time, which is on this host's clock.
         """
         self._lease.renew((at_ns + hold_ns - time.perf_counter_ns()) / 1e9)
         self._relay.hold(at_ns + hold_ns)

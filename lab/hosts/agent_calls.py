@@ -142,7 +142,7 @@ class AgentCalls:
         self._keeping.enter_context(kept_awake(process_group=self._sandbox.process_group))
 
     def _inside(self, parts: dict[str, Any]) -> dict[str, str]:
-        """Prepare the instrumentation of one service. Return the folder of the instrumentation and that of gilscope."""
+        """Prepare the instrumentation of one service. Return its output folder, and the folder of gilscope's files."""
         inside = Instrumentation(self._sandbox.folder, parts)
         self._instruments[str(inside.folder)] = inside
         return {"folder": str(inside.folder), "root": str(inside.root)}

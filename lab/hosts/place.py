@@ -59,7 +59,7 @@ class HostPlace(HostConnection):
         """
         if numbers and max(numbers) >= len(self.cpus_for_children):
             raise BadInput(
-                "The option pin names CPU {number}, but host {host} has only {count} CPUs for services and clients, "
+                "The option --pin names CPU {number}, but host {host} has only {count} CPUs for services and clients, "
                 "counted from 0.",
                 number=max(numbers),
                 host=self.name,
@@ -123,7 +123,7 @@ class HostPlace(HostConnection):
         return {int(thread): ran_ns for thread, ran_ns in self.call("ran", pid=pid).items()}
 
     def release(self, at_ns: int, hold_ns: int, children: Sequence[RemoteProcess], part: Slice | None = None) -> None:
-        """Let *children* start at the local time *at_ns*. The connection is silent until their timed window is over.
+        """Tell the agent to start *children* at local time *at_ns*. It sends nothing until their timed window is over.
 
         part: the slice in which they send; None to send as the method says
         """

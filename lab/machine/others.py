@@ -68,8 +68,9 @@ def usage(
     cpus: Collection[int],
     neighbours: Iterable[str],
 ) -> tuple[int, dict[str, int], dict[str, int]]:
-    """Return the CPU times of all processes except *own*, of the busiest of them, and of *neighbours*.
+    """Return the CPU time of foreign processes (total, and busiest by name), and that of processes the service needs.
 
+    own: processes of the run, which are not foreign
     neighbours: names of processes that belong to the measured service, such as its database
     All times are in clock ticks. The first time does not include neighbours. It includes processes that have ended, if
     their parents waited for them.

@@ -125,7 +125,9 @@ def between(
 def _others(
     before: Snapshot, after: Snapshot, neighbours: Iterable[str], roots: Iterable[int]
 ) -> dict[str, Any] | None:
-    """Return the share of CPU time that other processes used: in total, for the busiest, and for *neighbours*.
+    """Return the shares of CPU time of foreign processes, and of other processes that the service needs.
+
+    The share of foreign processes is given in total and for the busiest by name.
 
     The share is that of the CPUs which gilscope may use.
     neighbours: names of processes that the service needs

@@ -180,7 +180,7 @@ class StackReader(PythonMemory):
 
 
 def _variable_of(pid: int, address: int) -> str:
-    """Return the name of the file whose global variable is at *address*, in brackets; NO_OWNER if there is none.
+    """Return the program or library, as [NAME], whose global variable is at *address*; NO_OWNER if there is none.
 
     Variables without an initial value lie in a mapping without a name, right after the file's own mappings.
     """

@@ -152,7 +152,7 @@ def _describe_place(waiting: Waiting) -> Message:
     here = _describe_line(innermost)
     above = next((line for line in waiting.stack if line.file != innermost.file), None)
     if above is None:
-        return message("at {here}", here=here)
+        return message("at the source line {here}", here=here)
     return message("at {here}, called from {there}", here=here, there=_describe_line(above))
 
 

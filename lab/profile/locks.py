@@ -61,7 +61,7 @@ class LocksFailed(GilscopeError):
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
-    """The samples of threads that wait at one source line for mutexes of one owner, such as one type of object.
+    """Samples of threads that wait at one source line for mutexes of objects of one type, such as dict, or of one file.
 
     owner: the owner of the mutex, as in lab.profile.waits.WaitSample
     stack: the line, followed by its callers
@@ -123,7 +123,7 @@ class LockRecording:
         self._find_processes()
         if not self._processes:
             raise LocksFailed(
-                "no process of the service runs CPython {known} with memory that gilscope may read", known=listed(KNOWN)
+                "the service has no process with CPython {known} whose memory gilscope may read", known=listed(KNOWN)
             )
         with ExitStack() as stack:
             stack.callback(self._close)
@@ -296,8 +296,8 @@ def run_self_test(executable: Path) -> None:
     if seen != EXPECTED:
         pairs = ", ".join(f"{function}: {owner}" for function, owner in sorted(seen)) or "-"
         raise LocksFailed(
-            "the self-test of --profile locks failed with {executable}: expected lock waits in copy_dict: dict, "
-            "copy_list: list, but saw {seen}",
+            "the self-test of --profile locks failed with {executable}: it must see lock waits for a dict in "
+            "copy_dict and for a list in copy_list, but it saw {seen}",
             executable=str(executable),
             seen=pairs,
         )

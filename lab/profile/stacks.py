@@ -93,8 +93,9 @@ _DECODER = msgspec.json.Decoder(_FileLine)
 
 
 def read(files: Iterable[bytes], start_ns: int, end_ns: int, directory: str) -> Samples:
-    """Return the samples taken between *start_ns* and *end_ns*. Each file is read up to its first malformed line.
+    """Return the samples that the sample files contain for the time from *start_ns* to *end_ns*.
 
+    files: the files' contents; each is read up to its first malformed line
     directory: the folder where the service was started; names of files below it are relative to it
     """
     slices = min(MOST_SLICES, (end_ns - start_ns) // SLICE_NS)

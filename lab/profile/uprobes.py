@@ -101,7 +101,7 @@ class Probes(ExitStack):
         return self
 
     def hits(self) -> list[Hit]:
-        """Return the probe hits since the previous call, oldest first."""
+        """Return the calls of probed functions and the CPU time samples since the last hits(), oldest first."""
         return sorted(self._read(), key=lambda hit: hit.time_ns)
 
     def lost(self) -> int:

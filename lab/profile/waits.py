@@ -77,9 +77,9 @@ class WaitTimeline:
         return len(self.waits) + len(self.stops) >= MOST_SPANS
 
     def add(self, hits: Iterable[Hit]) -> None:
-        """Add probe hits to the timeline, oldest first.
+        """Add recorded calls of probed functions to this record of lock waits, oldest first.
 
-        If a probe hit was lost, only one wait in the timeline is wrong.
+        If a call was lost, only one wait in the record is wrong.
         """
         for hit in hits:
             thread = self._threads[hit.pid, hit.tid]
@@ -183,9 +183,9 @@ def count_wait_samples(
 def _match_readings(
     spans: Iterable[WaitSpan], reads: Mapping[int, Sequence[Reading]]
 ) -> Iterator[tuple[WaitSpan, Reading]]:
-    """Pair each reading with the wait or the pause of its thread in which it was taken. Skip all other readings.
+    """Pair each reading of a thread with the lock wait or the stop-the-world pause of the thread at that time.
 
-    A reading is a stack, or the owner of a mutex.
+    A reading is a stack, or the owner of a mutex. Readings outside of waits and pauses are skipped.
     """
     by_thread: dict[tuple[int, int], list[WaitSpan]] = defaultdict(list)
     for span in spans:

@@ -93,7 +93,7 @@ def inspect_application(name: str, python: Path, folder: Path, variables: Mappin
 
 
 def _report(output: str) -> Application | None:
-    """Parse the report in the importing process's output, which may also contain other text; None if missing."""
+    """Return what the process that imported the application reported in *output* among other text; None if missing."""
     try:
         return msgspec.json.decode(output.rpartition("\n" + _MARK)[2].splitlines()[0], type=Application)
     except (msgspec.DecodeError, IndexError):

@@ -58,7 +58,7 @@ class Interpreter:
         return str(self.facts["version"]) + "t" * bool(self.facts["gil_disabled_build"])
 
     def is_named(self, name: RuntimeName) -> bool:
-        """Return whether the interpreter has the version and build of *name*, and any patch release in *name*."""
+        """Return whether version and build are those of *name*. The patch release must match only if *name* has one."""
         return name.interpreter == (self.label if name.patch else self.name)
 
     @property
@@ -105,7 +105,7 @@ def _fitting(name: RuntimeName, wanted: Container[str], interpreters: Sequence[I
 
 
 def all_found() -> list[Interpreter]:
-    """Return all CPython interpreters from 3.11 on this machine, sorted by name and, for each name, best first."""
+    """Return this machine's CPython interpreters from 3.11 on, sorted by name, the most suitable of each name first."""
     by_name = _find_all(range(OLDEST_MINOR, 100))
     ranked = sorted(by_name.values(), key=lambda same: (name_of(same[0].facts).minor, same[0].name))
     return [interpreter for same in ranked for interpreter in (_choose_best(same), *same[1:])]

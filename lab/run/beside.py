@@ -42,7 +42,7 @@ WHEELS = ("*/bin", "*/*/bin", "*/_binaries/*")  # folders of servers in site-pac
 
 
 class BesideFailed(GilscopeError):
-    """The error that a program beside the services was late or ended too early, or that --prepare failed."""
+    """The error that --prepare failed, or that a program such as a database started too late or ended too early."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,7 +210,7 @@ def _is_ready(ready: str, shell: _Shell) -> bool:
 
 
 def _owned(beside: Beside, folder: Path, config: str) -> list[str]:
-    """Make the program's files. Return words to put before its command, to set its CPUs and user."""
+    """Make the program's files. Return a command prefix that sets the program's CPUs and user."""
     paths = folder, folder / "data", folder / "config"
     paths[1].mkdir(mode=0o700)
     paths[2].write_text(config, encoding="utf-8")

@@ -20,7 +20,7 @@ LENGTHS = {CLOSED: (0, 1.5), PICK: (8, 1.5), SCAN: (8, 1.5), SEARCH: (25, 7.0), 
 
 
 def search_capacity(under_way: RunInProgress, wanted_of: Callable[[Run], Sequence[Wanted]]) -> None:
-    """Measure the request rates that *wanted_of* asks for, until it asks for no more.
+    """Measure request rates until the function *wanted_of* returns no more of them.
 
     wanted_of: a function that returns the next rates to measure; these are measured in random order
     """

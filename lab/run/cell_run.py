@@ -91,10 +91,10 @@ class Bench:
 
 @dataclass(frozen=True, kw_only=True)
 class Turn:
-    """One turn of an arm: the time during which its clients send requests, and the result line of each client.
+    """The time during which the clients of one runtime or service send requests, and the result line of each client.
 
     released_ns, heard_ns: start, and time of the last result line, on the orchestrator's clock
-    part: the slice; None if arms do not take turns
+    part: the time slice; None if the runtimes or services do not alternate
     """
 
     released_ns: int
@@ -232,9 +232,10 @@ class CellRun(ExitStack):
 
     @property
     def waiting_pids(self) -> dict[tuple[str, str], list[int]]:
-        """Return {(arm, child): pids} of the processes whose waiting time for a CPU core is sampled.
+        """Return the pids of the processes whose waiting time for a CPU core is sampled, by runtime and child process.
 
-        Services that already ran, and processes on other hosts, are left out.
+        Each key has the name of the runtime or service (arm) and the timeline_name() of the child. Services that
+        already ran, and processes on other hosts, are left out.
         """
         is_tree = self._system.hosted or self._system.forks
         by_role = {SERVICE: [] if self._already_runs else self._services, CLIENT: self._clients}
@@ -364,7 +365,7 @@ class CellRun(ExitStack):
         return [TimeWindow(start_ns=released_ns, end_ns=released_ns + max(ends_ns, default=0))]
 
     def _turns_summary(self, whole: TimeWindow) -> dict[str, int]:
-        """Return a summary of the arm's turns for result.json; {} if arms do not take turns."""
+        """Return a summary of the time slices of this runtime or service for result.json; {} without time slices."""
         part = self._turns[0].part
         if not part:
             return {}

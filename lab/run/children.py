@@ -154,9 +154,13 @@ class Child:
         return replace(chained([how, why], SENTENCES), code=when.code)
 
     def last_lines(self) -> Message:
-        """Return the end of the child's stderr as a sentence, or NOTHING if it wrote nothing."""
+        """Return a sentence with the end of the child's stderr, or NOTHING if the child wrote nothing."""
         lines = self.stderr_tail()
-        return message("The last lines of its stderr: {output}", output=lines) if lines else NOTHING
+        return (
+            message("The last lines that the child process wrote to stderr: {output}", output=lines)
+            if lines
+            else NOTHING
+        )
 
     def kill(self) -> None:
         """Kill the child, and close its streams."""
@@ -263,7 +267,7 @@ class Children:
                 self._expect_alive({}, WHILE_SERVING)
 
     def _hear_ready(self, selector: selectors.BaseSelector, patience_s: float | None = None) -> bool:
-        """Read new output of the children. Return whether the input file that the selector also watches has ended."""
+        """Read what the children wrote. Return whether *selector* watches an input file, and that file has ended."""
         has_ended = False
         for key, _ in selector.select(patience_s):
             child = key.fileobj

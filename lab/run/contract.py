@@ -151,8 +151,8 @@ def check_times(client: Child, window: TimeWindow, services: int) -> None:
         least_ns, last_ns = window.start_ns - width_ns, said["start_ns"] + (len(counts) - 1) * width_ns
         if not least_ns <= said["start_ns"] <= last_ns <= latest_ns or sum(counts) > count:
             accepted = message(
-                "at most {count} answers in all time slices together, and only slices that begin between {low} ns and "
-                "{high} ns on the client's monotonic clock",
+                "at most {count} answers in total, all in time slices that begin between {low} ns and {high} ns on the "
+                "client's monotonic clock",
                 count=count,
                 low=least_ns,
                 high=latest_ns,
@@ -246,7 +246,9 @@ def _result(line: Mapping[str, Any], child: Child, kind: type[Any], must: Sequen
 def _expect(child: Child, line: Mapping[str, Any], must: Sequence[str]) -> None:
     """Raise ChildFailed if a required key (*must*) is missing from *line*."""
     if missing := [key for key in must if key not in line]:
-        raise failed(child, message("did not send {keys}, which the child contract requires.", keys=", ".join(missing)))
+        raise failed(
+            child, message("did not send {keys}, which docs/child-contract.md requires.", keys=", ".join(missing))
+        )
 
 
 def _decoded(child: Child, key: str, value: Any, kind: type[Kind], *, all_known: bool = True) -> Kind:
@@ -264,7 +266,7 @@ def _refused(child: Child, place: str, value: str, wanted: Arg) -> ChildFailed:
     return failed(
         child,
         message(
-            "sent {value} as {key}, but the child contract requires {kind}.",
+            "sent {value} as {key}, but docs/child-contract.md requires {kind}.",
             value=value,
             key=shown_key(place),
             kind=wanted,

@@ -23,7 +23,7 @@ _BUSY, _STOLEN = (0, 1, 2, 5, 6), 7  # columns of /proc/stat: user, nice, system
 
 
 class CumulativeTime:
-    """A cumulative time that is known at sorted moments, and interpolated linearly between the moments.
+    """A growing total of time: its values at moments in ascending order, with linear interpolation between them.
 
     until_ns: the total up to each of *moments_ns*
     """

@@ -89,8 +89,9 @@ def _answer(
 
 
 def learn_check(request: Request, answers: Sequence[Answer], *, compares_bodies: bool = True) -> tuple[Request, Check]:
-    """Return *request* with what all *answers* have in common as its expected answer, and how answers are checked.
+    """Return *request* with the expected answer learned from *answers*, and a word for how answers are checked.
 
+    The expected answer is what all answers have in common.
     compares_bodies: False if each virtual user has a session, and so answers of its own
     The second result is one of these words:
     "declared": the user has declared the expected answer, which stays. "body": all answers are equal. "common": the

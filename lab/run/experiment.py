@@ -67,7 +67,7 @@ class RunInProgress:
         return perf_counter_ns() - self._started_ns
 
     def measure(self, entries: Sequence[Entry], measured: Callable[[Bench], list[CellResult]]) -> list[CellResult]:
-        """Measure *entries* by calling *measured*, and add fingerprints of the code and environment to the results.
+        """Make the measurements *entries* by calling *measured*. Add fingerprints of code and environment to them.
 
         A result is invalid if its fingerprint changed during the measurement.
         """
@@ -132,7 +132,7 @@ def carry_out(under_way: RunInProgress, enough: Enough = lambda run, spent_ns: F
 
 
 def _results(entries: Sequence[Entry], block: int, under_way: RunInProgress) -> list[CellResult]:
-    """Measure *entries* at the same time, or one by one if memory does not suffice. Return their results."""
+    """Make the planned measurements *entries* at the same time, or one by one if memory is short. Return results."""
     run = under_way.run
     skipped = {entry.arm: result for entry in entries if (result := _not_tried(entry, block, run))}
     tried = [entry for entry in entries if entry.arm not in skipped]
@@ -193,4 +193,6 @@ def _changed_meanwhile(before: Fingerprint, after: Fingerprint, run: Run) -> Mes
     states = run.fingerprints[CODE]
     changes = code_changes(states[before.code], states[after.code])
     environment = [message("the interpreter, packages or programs changed")]
-    return message("changes were found during the measurement: {changes}", changes=listed(changes or environment))
+    return message(
+        "the code or the environment changed during the measurement: {changes}", changes=listed(changes or environment)
+    )

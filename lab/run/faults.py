@@ -18,7 +18,10 @@ PARTS = {"gil_enabled": "GIL", "jit_enabled": "JIT"}
 
 
 def client_faults(runtime: AnyRuntime, system: System, clients: Sequence[Child]) -> list[Message]:
-    """Return a fault for each client whose GIL or JIT state differs from what its runtime and system promise."""
+    """Return a fault for each client whose GIL or JIT is on although it should be off, or the reverse.
+
+    The runtime says which state it should have, but some benchmarked systems turn the GIL on.
+    """
     gil = {"gil_enabled": True} if system.turns_gil_on and not runtime.name.native else {}
     return _state_faults({**runtime.name.promises, **gil}, clients)
 

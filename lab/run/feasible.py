@@ -1,4 +1,4 @@
-"""Checks before a run what can be measured here: programs, packages, visible processes, and open files."""
+"""Check before a run whether this machine has what it needs: programs, packages, visible processes, open files."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -114,7 +114,7 @@ class Fingerprinter:
 
 
 def _kept(table: dict[str, Any], value: Any) -> str:
-    """Add *value* to the table of fingerprints, and return its id."""
+    """Add *value*, the details of code or environment, to *table* under its digest. Return the digest."""
     key = short_digest(value)
     table.setdefault(key, value)
     return key

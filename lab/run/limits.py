@@ -39,7 +39,7 @@ class ServiceGroup:
 
     @property
     def join(self) -> list[str]:
-        """Return the words to put before a command, so that the command runs in the control groups."""
+        """Return a command prefix that runs a command in the service's cgroups; empty without cgroups."""
         return ["/bin/sh", "-c", JOIN, "sh", *map(str, self.folders), "--"] if self.folders else []
 
     @property

@@ -1,4 +1,4 @@
-"""Read from files of core/inside/pauses.py which garbage collections services ran in the timed window.
+"""Read which garbage collections ran in the timed window, from files that core/inside/pauses.py wrote in services.
 
 Processes of a user write these files. If their numbers are inconsistent, the collections count as unknown, and the
 cell does not fail.

@@ -96,7 +96,7 @@ class CellPlaces:
         return released_ns
 
     def to_service_clock(self, here_ns: int) -> int:
-        """Convert a time of the orchestrator's clock to the latest possible time of the services' host's clock."""
+        """Convert the orchestrator's time to the time of the services' host. If it is uncertain, return the latest."""
         return here_ns
 
     def end(self, served: Sequence[str] = ()) -> HostActivity:

@@ -42,7 +42,7 @@ LONGEST_GIT_S = 5.0
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """An order to run a plan: what to measure, and where to save the run.
+    """An instruction to carry out a plan: what to measure, and where to save the results.
 
     runtimes: the plan's runtimes that are installed
     folder: where the run is saved
@@ -115,7 +115,7 @@ def note_time(folder: Path, run: Run, what: str, spent_ns: int) -> None:
 
 
 def count_unmeasured(run: Run) -> int:
-    """Return how many planned measurements *run* lacks. If --until ended the run, its later blocks do not count."""
+    """Return how many planned measurements *run* lacks. With --until, only rounds (blocks) that it began count."""
     saved = SavedPlan.from_json(run.plan)
     absent: dict[tuple[str, str], Message] = {(one.system, one.runtime): one.reason for one in saved.absent}
     entries = replace(Plan.from_json(run.plan), absent=absent).entries()

@@ -22,7 +22,7 @@ COLLECTION = "collection"
 
 
 def timeline_name(role: str, number: int) -> str:
-    """Return the name of a timeline: how long a service or client waited for a core, by time."""
+    """Return the name, such as 'service 0', of the timeline of a service's or client's waits for a CPU core."""
     return f"{role} {number}"
 
 
@@ -80,9 +80,9 @@ def _laid(
 
 
 def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str, float]:
-    """Return which share of the slow requests' time a cause takes (`share`), and of the whole window (`window`).
+    """Return the shares of time that a cause takes: of the slow requests (`share`) and of the timed window (`window`).
 
-    "All time" is the timed window at the services or clients of these requests.
+    The timed window is that of the services or clients of these requests.
     """
     total_ns = sum(latency_ns for _, latency_ns, _ in laid)
     length_ns = max(1, sum(window.end_ns - window.start_ns for window in windows))

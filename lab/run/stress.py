@@ -55,7 +55,7 @@ def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Call
 
 
 def _systems(entries: Sequence[Entry], bench: Bench, stress: Stress, deadline_s: float) -> dict[str, System]:
-    """Return the systems of *entries* by key. Users' services get the settings that stress rounds need.
+    """Return the systems of the planned measurements by key. Users' services get the settings of a stress test.
 
     Clients call a user's service in bursts, and wait for each answer until *deadline_s*.
     """

@@ -41,7 +41,7 @@ def size_slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
 
 
 def add_slices(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the sum of a client's results, of which the client sent one per time slice.
+    """Add up the results that a client sent, one per time slice, and return the sum.
 
     CPU time and context switches are multiplied by the share of answers that count.
     """
@@ -66,15 +66,15 @@ def add_slices(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def counted_share(clients: Sequence[Mapping[str, Any]]) -> float:
-    """Return the share (0..1) of the clients' answers that count, because they came after a time slice's lead time."""
+    """Return the share (0..1) of the clients' answers that count: they came after the lead-in of their time slice."""
     answered, uncounted = (sum(client.get(key, 0) for client in clients) for key in ("answered", "uncounted"))
     return answered / (answered + uncounted) if answered else 1.0
 
 
 def counted_usage(result: Mapping[str, Any], share: float, idle_cpu_ns: int = 0) -> dict[str, int]:
-    """Return the CPU time and context switches that a child process spent on the answers that count.
+    """Return a child process's CPU time and context switches, scaled to its answers after the lead-ins of slices.
 
-    share: the share of its answers that count, by which its values are multiplied
+    share: the share of its answers that came after the lead-ins, by which its values are multiplied
     idle_cpu_ns: the CPU time that it used between its time slices, which is left out
     """
     cpu_ns = sum(result.get(key, 0) for key in CPU)
@@ -92,7 +92,7 @@ def merge(kind: type[Any], parts: Iterable[Any]) -> dict[str, Any]:
 
 
 class IdleUsage:
-    """A meter of the CPU time that processes use while they wait for their next time slice.
+    """A meter of the CPU time that processes use between the slices of time in which they are measured.
 
     roots: place and pid of each started process; its descendants are included
     """

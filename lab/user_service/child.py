@@ -80,7 +80,7 @@ class RunningService:
         self._since, self._waited_ns = usage_of(self._pids), sum(map(run_queue_ns, self._pids))
 
     def result(self) -> dict[str, Any]:
-        """Return the measurements of the service that this child reports at the end. Raises CommandFailed.
+        """Return what was measured of the service: CPU time, memory, workers, GIL states. Raises CommandFailed.
 
         Only the clients count the answers. CPU time and memory are included if the processes are known, and at least
         one of them has run since the start.
@@ -123,7 +123,7 @@ class StartedService(RunningService):
         self._watch.start()
 
     def result(self) -> dict[str, Any]:
-        """Check that no other process answered for the service. Return this child's report. Raises CommandFailed."""
+        """Return what was measured of the service. Raises CommandFailed if another process answered for it."""
         try:
             if line := self.command.says_foreign_loop():
                 raise CommandFailed("The service wrote: {line}. {cause}", line=line, cause=FOREIGN_LOOP)

@@ -68,7 +68,10 @@ def connections(address: str) -> set[str]:
 
 
 def loops(pid: int, files: AbstractSet[str]) -> tuple[list[int], int]:
-    """Return how many of *files* each epoll instance of a process watches, largest first, and how many are open."""
+    """Count how many of *files* each epoll instance of a process watches, and how many of them the process has open.
+
+    The counts of the epoll instances are in descending order.
+    """
     names = _links(pid) if files else {}
     watched = {
         frozenset(number for number in _TARGET.findall(_text(info)) if names.get(number) in files)

@@ -65,7 +65,7 @@ def check_free(host: str, port: int) -> None:
 
 
 def ports(ephemeral: tuple[int, int]) -> range:
-    """Return the range of ports for leases. It lies outside of the *ephemeral* range, from which the kernel chooses."""
+    """Return the ports that services may get: if possible, none of the *ephemeral* ports, which the kernel assigns."""
     below, above = range(FIRST_PORT, ephemeral[0]), range(ephemeral[1] + 1, LAST_PORT + 1)
     return next((ports for ports in (below, above) if len(ports) >= FEW_PORTS), range(FIRST_PORT, LAST_PORT + 1))
 

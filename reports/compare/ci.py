@@ -32,20 +32,29 @@ def sentence(one: ComparedCell) -> Message:
     seen, times = one.comparison, " -> ".join(map(time_text, one.medians_fs))
     if one.outcome == "open":
         return message(
-            "it is undecided whether run B is slower than allowed (times: {times}): {why}.",
+            "it is undecided whether run B is slower than allowed (median times: {times}): {why}.",
             times=times,
             why=one.open_why,
         )
     if seen.ratio is None:
-        return message("{word}: {times}; {why}.", word=WORDS[seen.verdict], times=times, why=seen.why)
+        return message(
+            "verdict on run B: {word}; median times: {times}; {why}.",
+            word=WORDS[seen.verdict],
+            times=times,
+            why=seen.why,
+        )
     ratio = number(seen.ratio, thousandths, low=seen.low, high=seen.high).text(ENGLISH)
     return message(
-        "{word}: {times}, ratio {ratio}; {why}.", word=WORDS[seen.verdict], times=times, ratio=ratio, why=seen.why
+        "verdict on run B: {word}; median times: {times}, ratio {ratio}; {why}.",
+        word=WORDS[seen.verdict],
+        times=times,
+        ratio=ratio,
+        why=seen.why,
     )
 
 
 def annotations(cells: Sequence[ComparedCell], language: Language) -> list[str]:
-    """Return a GitHub command per compared measurement: a notice if it passes the threshold, else an error."""
+    """Return a GitHub annotation per comparison: an error if run B is slower than allowed or undecided, or a notice."""
     lines = []
     for one in cells:
         level, kind, _ = KINDS[one.outcome]
@@ -55,7 +64,7 @@ def annotations(cells: Sequence[ComparedCell], language: Language) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """Return *text*, with escapes for the characters that would end a workflow command."""
+    """Return *text* with escapes for the characters that would end a GitHub Actions command."""
     return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

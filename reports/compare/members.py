@@ -93,7 +93,7 @@ class Member:
         return self.conditions == other.conditions
 
     def cells(self, groups: str) -> str:
-        """Return the names of *groups* of measurements, each after this run's letter: 'A/3.14t-4-3.14t-1a2b3c4d'."""
+        """Put this run's letter before the names of *groups* of measurements: 'A/3.14t-4-3.14t-1a2b3c4d'."""
         return " ".join(f"{self.letter}/{group}" for group in groups.split())
 
 
@@ -141,7 +141,7 @@ def runs_section(runs: Sequence[Member]) -> Section:
         col(message("Time (UTC)"), lambda one: one.view.run.started_at[:16].replace("T", " ")),
         col(message("Plan"), lambda one: one.view.plan.name),
         col(message("Blocks"), lambda one: str(len({cell.block for cell in one.view.run.cells}))),
-        col(message("Cells ok"), lambda one: f"{len(one.view.ok_cells)} / {len(one.view.run.cells)}"),
+        col(message("Measured ok"), lambda one: f"{len(one.view.ok_cells)} / {len(one.view.run.cells)}"),
         _machine_col(message("CPU"), "cpu"),
         _machine_col(message("Cores"), "available_cores"),
         _machine_col(message("Kernel"), "kernel"),

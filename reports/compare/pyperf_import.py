@@ -104,7 +104,7 @@ def _run(stored: Metadata, name: str) -> Run:
 
 
 def _cells(stored: Metadata) -> tuple[list[CellResult], list[Message]]:
-    """Return a cell for each process of each benchmark that has times, and why each other benchmark is left out."""
+    """Return a measurement (cell) for each process that timed a benchmark, and why other benchmarks are left out."""
     cells: dict[str, list[CellResult]] = {}
     left_out: list[Message] = []
     for benchmark in stored["benchmarks"]:
@@ -130,9 +130,10 @@ def _metadata(benchmark: Metadata, file: Metadata) -> Metadata:
 
 
 def _cell(system: str, block: int, values: list[float]) -> CellResult:
-    """Return one process as one measurement (cell), because its values share one memory layout and one hash seed.
+    """Return the median of one process's values as one measurement (cell).
 
-    The number of requests is so large that the shortest times still are whole nanoseconds.
+    All values of a process share one memory layout and one hash seed, so they are not independent measurements. The
+    number of requests is so large that the shortest times still are whole nanoseconds.
     """
     for value in values:
         if type(value) not in (int, float) or not 1 / FS_PER_S <= value <= MOST_S:

@@ -155,8 +155,8 @@ def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) 
         open_why = gates.get(place) or _in_runs([NOTHING, b.trouble])
         if not open_why and min(in_a, in_b) < fewest and verdict.verdict == "inconclusive":
             open_why = message(
-                "run A has {in_a} blocks and run B has {in_b}; to compare this many measurements, the verdict `slower` "
-                "needs {fewest} blocks in each run",
+                "run A has {in_a} blocks of measurements and run B has {in_b}; because p is adjusted for all "
+                "comparisons, the verdict `slower` needs at least {fewest} blocks in each run",
                 in_a=in_a, in_b=in_b, fewest=fewest,
             )  # fmt: skip
         outcome: Outcome = "passed"

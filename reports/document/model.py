@@ -29,7 +29,7 @@ class Traced(Message):
 
 
 def traced(words: Message | str, cells: str, figure: str = "") -> Message:
-    """Return *words* with a reference to the measurements in *cells*; unchanged if *cells* is empty."""
+    """Return *words* as a text that names the measurements it is based on (*cells*); unchanged if *cells* is empty."""
     text = verbatim(words) if isinstance(words, str) else words
     return Traced(**{**vars(text), "cells": cells, "figure": figure}) if cells else text
 
@@ -215,7 +215,9 @@ class Table:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A section of a report, shown as answer, sentences, figures, tables, flame graphs, subsections, raw texts, notes.
+    """A section of a report, which may begin with a short answer in large type.
+
+    Its fields are shown in this order: answer, sentences, figures, tables, flames, parts, texts, notes.
 
     key:      its id on the page
     answer:   sentences in large type; notes: explanations in small type; texts: preformatted text

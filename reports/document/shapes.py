@@ -63,7 +63,7 @@ def arm_col(
 def table(
     name: Message, cols: Sequence[Col[Item]], groups: Iterable[tuple[Message, Iterable[Item]]], **more: Any
 ) -> Table:
-    """Return a table with a line for each item.
+    """Return a table with a line for each item of *groups*.
 
     groups: (head, items) of each
     more: other fields of Table

@@ -24,9 +24,9 @@ HEAD = f"{'Value':>12} {'Percentile':>14} {'TotalCount':>10} {'1/(1-Percentile)'
 
 
 def export(view: View, to: Path) -> Exported:
-    """Write a file into the folder *to* for each table row with latencies. It merges the blocks and has values in us.
+    """Write the latency distribution of each table row, in us, into a file of its own in the folder *to*.
 
-    A file is named after system, varying parameters and runtime.
+    The distribution has the latencies of all blocks. A file is named after system, varying parameters and runtime.
     Raises BadInput if the run has no latencies or a file cannot be written.
     """
     names = varying(view.rows)

@@ -150,7 +150,7 @@ RULES = (
         lambda fact: not _decorates(fact),
         message(
             "On a free-threaded build, setting a function's name, docstring, defaults or code stops all threads. If "
-            "the line that causes the pauses does so, or calls code that does so, move that code to start-up."
+            "the line of code that stops the threads runs such an assignment, move the assignment to start-up."
         ),
         FUNCTIONS,
     ),
@@ -233,7 +233,7 @@ def advise(facts: Iterable[Fact]) -> list[Advice]:
 
 
 def _is_notable(fact: Fact) -> bool:
-    """Return whether a fact takes enough time, or occurs often enough, to be worth advice."""
+    """Return whether the event that *fact* reports takes enough time, or occurs often enough, to be worth advice."""
     match fact:
         case Collecting():
             return fact.holds_up or fact.share >= MUCH_COLLECTING

@@ -80,7 +80,7 @@ def _picking_ns(row: Row) -> float:
 
 
 def best_pairs(run: Run, chosen: Sequence[Best]) -> list[Pair]:
-    """Return pairs for each workload: the best service of a runtime, and the best service of the last runtime."""
+    """For each workload, pair each runtime's best service with that of the runtime that is last in comparison order."""
     by_work: dict[str, dict[str, Best]] = {}
     for best in chosen:
         by_work.setdefault(json.dumps(best.work), {})[best.row.runtime] = best

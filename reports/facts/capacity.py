@@ -90,7 +90,10 @@ class Capacity:
 
     @property
     def closed_rate(self) -> float:
-        """Return the correct answers/s of the closed loop, or all answers/s if none is correct. 0 if not measured."""
+        """Return how many correct answers per second the closed loop got; 0 if it was not measured.
+
+        If no answer was correct, all answers are counted.
+        """
         closed = next((cell for cell in self.cells if not cell.params[RATE] and cell.clients), None)
         if not closed or not closed.wall_ns:
             return 0.0
@@ -99,12 +102,12 @@ class Capacity:
 
     @cached_property
     def probes(self) -> tuple[Probed, ...]:
-        """Return the probes in the order in which they were measured."""
+        """Return the measurements at fixed request rates (probes), in the order in which they were made."""
         return tuple(_probed(cell, self.objectives) for cell in self.cells if cell.params[RATE] and cell.clients)
 
     @cached_property
     def wanted(self) -> Ask | None:
-        """Return the probe to measure next, or None if the search has ended."""
+        """Return the request rate to measure next, or None if the search has ended."""
         if self.reason:
             return None
         if not self.closed_rate:
@@ -158,7 +161,7 @@ class Capacity:
 
     @property
     def nearest(self) -> Probed | None:
-        """Return the passing probe with the highest rate that is not above the upper end of the capacity's interval."""
+        """Return the measurement at the highest rate that met the objectives, up to the capacity's upper bound."""
         most = self.crossing.high if self.crossing else float("inf")
         passing = [one for one in self.probes if one.probe.passes and one.rate <= most]
         return max(passing, key=lambda one: one.rate, default=None)
@@ -187,9 +190,9 @@ def capacities(run: Run) -> list[Capacity]:
 
 
 def candidates(run: Run) -> list[Capacity]:
-    """Return the capacity of each runtime at each setting, in the plan's order, with all topologies to select from.
+    """Return the capacity of each runtime at each setting, in the plan's order. Each topology is a setting.
 
-    Topologies that are clearly worse than the best are left out.
+    If the search selects the best topology, topologies that are clearly worse than the best are left out.
     """
     plan = SavedPlan.from_json(run.plan)
     cells = grouped((cell for cell in run.cells if not plan.picks or cell.probe in (CLOSED, PICK)), _place)
@@ -239,7 +242,10 @@ def _is_hopeless(one: Capacity, found: Sequence[Capacity]) -> bool:
 
 
 def _judged(best: Capacity, run: Run) -> Capacity:
-    """Return a runtime's best topology without the probes that selected it, because these favour lucky topologies."""
+    """Return the capacity of a runtime's best topology, without the measurements at request rates that selected it.
+
+    A topology may have been selected only because it was lucky in those measurements.
+    """
     own = (setting_key(best.system, best.params), best.arm)
     closed = [cell for cell in best.cells if cell.probe == CLOSED]
     later = [cell for cell in run.cells if cell.probe in (SCAN, SEARCH, CONFIRM) and _place(cell) == own]

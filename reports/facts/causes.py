@@ -1,6 +1,6 @@
-"""Causes that cost a service throughput or latency, with upper bounds of what removing each can gain. Pure.
+"""Causes that cost a service throughput or latency, and how much can be gained at most if one is removed.
 
-docs/why.md derives the bounds. reports/facts/advice.py has the advice against each cause.
+Pure: no input or output. docs/why.md derives the bounds. reports/facts/advice.py has the advice against each cause.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,9 +33,9 @@ class Bound:
 
     @property
     def little(self) -> str:
-        """The possible throughput gain as text, if the gains in throughput and p99 are below LEAST_GAIN; else empty.
+        """The possible throughput gain as text if removing the cause gains next to nothing; otherwise empty.
 
-        So small a gain cannot explain a ratio between runtimes.
+        Then the gains in throughput and p99 are below LEAST_GAIN, and cannot explain a ratio between runtimes.
         """
         known = [one for one in (self.throughput, self.p99) if one]
         is_little = all(most(one) < LEAST_GAIN for one in known)
@@ -44,7 +44,7 @@ class Bound:
 
 @dataclass(frozen=True, kw_only=True)
 class Fact:
-    """A finding in words.
+    """A finding about a measured service or client, as a sentence.
 
     bound: how much removing its cause can gain at most; None if unknown
     """

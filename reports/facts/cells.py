@@ -129,7 +129,7 @@ class Series:
 
     @property
     def cells(self) -> tuple[CellResult, ...]:
-        """The measurements (cells) with the status ok, of all table rows in this series."""
+        """The measurements (cells) with the status ok of all table rows that this object groups."""
         return tuple(cell for row in self.rows for cell in row.good)
 
     @property
@@ -142,7 +142,7 @@ class Series:
         return sorted({number(cell, name) for cell in self.cells})
 
     def by_value(self, name: str, arm: str) -> dict[int, list[CellResult]]:
-        """Return the cells of *arm* by the value of the integer parameter *name*."""
+        """Return the measurements of the runtime or service *arm*, by the value of the integer parameter *name*."""
         found = grouped((cell for cell in self.cells if cell.arm == arm), lambda cell: number(cell, name))
         return dict(sorted(found.items()))
 
@@ -186,7 +186,7 @@ class Cells:
         return tuple(made)
 
     def series(self, along: Sequence[str]) -> list[Series]:
-        """Return one Series for each combination of values of the parameters that *along* does not name.
+        """Group the table rows that differ only in their runtime and in the parameters *along*.
 
         Rows that lack a parameter of *along*, or have no cell that is ok, are left out.
         """

@@ -138,12 +138,12 @@ def _steps(run: Run, family: Sequence[Pair], same: Sequence[tuple[Pair, Verdict]
 
 
 def _method(run: Run) -> dict[str, Any]:
-    """Return the arguments of judge_family() for *run*: margin, anytime and seed."""
+    """Return how all comparisons of *run* are judged: margin, whether p holds at any time, and random seed."""
     return {"margin": run.plan.get("margin", MARGIN), "anytime": is_anytime(run), "seed": run.seed}
 
 
 def is_anytime(run: Run) -> bool:
-    """Return whether the number of blocks depended on their results, so that p must be valid at any time."""
+    """Return whether results decided when measuring stopped. Then p must be valid no matter when it stopped."""
     return bool(Until(**run.plan.get("until", {})).looks or run.plan.get("extended"))
 
 
@@ -157,8 +157,9 @@ def is_judged(run: Run, pair: Pair) -> bool:
 
 
 def _judged(run: Run, family: Sequence[Pair], differs: str = "") -> list[tuple[Pair, Verdict]]:
-    """Return each pair with its verdict. Pairs that the plan does not judge do not affect the p values of other pairs.
+    """Return each pair of compared measurements with its verdict.
 
+    Pairs for which the plan asks no verdict do not affect the p values of other pairs.
     differs: the arm whose A/A comparison shows a difference; empty if none does
     """
     verdicts: dict[int, Verdict] = {}
@@ -173,7 +174,7 @@ def _judged(run: Run, family: Sequence[Pair], differs: str = "") -> list[tuple[P
 
 
 def _withheld(run: Run, pair: Pair, verdict: Verdict, differs: str) -> Verdict:
-    """Withdraw *verdict* if the plan does not judge *pair*, an arm was timed too briefly, or an A/A pair differs."""
+    """Withdraw *verdict* if the plan asks for none, a time was too short, or a runtime differs from itself (A/A)."""
     if verdict.verdict == "invalid":
         return verdict
     needed = _blocks_to_time(pair)

@@ -1,4 +1,7 @@
-"""Costs of a request for services and clients, as the operating system and the handlers counted them. Pure."""
+"""Costs of a request for services and clients, as the operating system and the handlers counted them.
+
+Pure.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,7 +80,7 @@ SERVICE_PSS = Cost("service_pss", message("service PSS MB"), _counted("services"
 MORE = (
     Cost("service_run_queue", message("core wait"), _counted("services", "run_queue_ns"),
          message("the service's wait for a core")),
-    Cost("client_run_queue", message("client core wait"), _counted("clients", "run_queue_ns"),
+    Cost("client_run_queue", message("client wait for a core"), _counted("clients", "run_queue_ns"),
          message("the clients' wait for a core")),
     Cost("service_voluntary", message("voluntary switches"), _counted("services", "voluntary_switches")),
     Cost("service_involuntary", message("involuntary switches"), _counted("services", "involuntary_switches")),

@@ -136,10 +136,11 @@ def _cores(cell: CellResult, run: Run) -> int:
 
 
 def tails(pairs: Mapping[int, Pair], **method: Any) -> dict[int, dict[str, Any]]:
-    """Compare the latency percentiles of each pair. Return {percentile: {ratio, low, high, p, verdict}} for each.
+    """Compare the latency percentiles of the two runtimes or services in each pair.
 
-    A ratio above 1 means less latency. The p values are corrected for all percentiles of all pairs together. A
-    percentile is missing if the cells have too few requests: p999 needs 10,000 requests in each cell.
+    Returns {percentile: {ratio, low, high, p, verdict}} for each pair that has any. A ratio above 1 means less latency.
+    The p values are corrected for all percentiles of all pairs together. A percentile is missing if the cells have too
+    few requests: p999 needs 10,000 requests in each cell.
     method: the arguments margin, anytime and seed of judge_family()
     """
     ratios = {

@@ -39,7 +39,7 @@ class Shown:
 
     @property
     def column(self) -> Column:
-        """The column of the results table that shows this figure."""
+        """The column that shows this number in the results table."""
         return Column(head=self.head, is_number=True, brief=self.brief, over=self.over, rank=self.rank or 0)
 
 

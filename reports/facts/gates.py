@@ -1,4 +1,7 @@
-"""Validity checks (gates) that cells must pass before they are compared, and notes on less reliable figures. Pure."""
+"""Validity checks (gates) that measurements must pass before they are compared, and notes on less reliable numbers.
+
+Pure.
+"""
 
 from collections.abc import Sequence
 from math import ceil
@@ -54,7 +57,10 @@ def mixed(cells: Sequence[CellResult]) -> Message:
 
 
 def blocks_to_time(cells: Sequence[CellResult]) -> int:
-    """Return how many blocks an arm needs to reach a timed window of LEAST_TIMED_NS; 0 if *cells* already reach it."""
+    """Return how many blocks are needed until the timed windows add up to LEAST_TIMED_NS; 0 if they already do.
+
+    cells: the measurements of one runtime or service, whose windows are added
+    """
     windows_ns = [cell.wall_ns for cell in cells if cell.clients and cell.status == "ok"]
     if not windows_ns or sum(windows_ns) >= LEAST_TIMED_NS:
         return 0
@@ -104,7 +110,7 @@ def disturbances(cells: Sequence[CellResult]) -> list[Message]:
 
 
 def otherwise_disturbed(cells: Sequence[CellResult]) -> list[CellResult]:
-    """Return the disturbed cells, ignoring disturbances by other processes if the CPU use of these is known."""
+    """Return the disturbed measurements; other processes count as a disturbance only if their CPU use is unknown."""
     return [cell for cell in cells if _otherwise(cell)]
 
 

@@ -102,9 +102,10 @@ def _on(name: str, processes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, 
 
 
 def host_confounds(step: Step, run: Run) -> list[Message]:
-    """Return how hosts differ in hardware and in the builds of the two runtimes that *step* compares.
+    """Return how the hosts of a run differ in hardware and in their builds of the two compared runtimes.
 
     Empty for a run on one machine.
+    step: the comparison, which names the two runtimes
     """
     hosts = run.machine.get("hosts") or {}
     facts = by_label({name: known(host, MACHINE) for name, host in hosts.items()})

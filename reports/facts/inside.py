@@ -1,6 +1,6 @@
-"""Facts about the time within cells: unsteady throughput at the start, idle cores during requests, and noise. Pure.
+"""What happens during a measurement (cell): unsteady throughput at the start, idle cores during requests, and noise.
 
-They come from the slices and CPU times in a run. Cells without such data are left out.
+The facts come from the slices and CPU times in a run. Cells without such data are left out. Pure.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ MOST_IDLE = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class UnevenStart:
-    """The first seconds of the cells of a row, if throughput was not yet steady in them.
+    """The first seconds of repeated measurements (a row), during which throughput was not yet steady.
 
     seconds: how long the start lasts
     loss: the share by which it lowers the number of all answers
@@ -36,7 +36,7 @@ class UnevenStart:
 
 
 def known_starts(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with enough data in time slices to detect unsteady throughput at the start of their cells."""
+    """Return the rows whose measurements have enough data to detect that throughput was unsteady at first."""
     return [row for row in rows if len(row.good) >= FEWEST_FOR_START and whole_slices(row.good)]
 
 

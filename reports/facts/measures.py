@@ -32,15 +32,18 @@ class Measure:
     better: Message
 
     def blocks(self, row: Row) -> list[float]:
-        """Return the values of this measure for *row*, one for each measurement (cell) of the row that is ok."""
+        """Return the completion time or throughput of each measurement in *row* that is ok."""
         return [self.read(cell) for cell in row.good]
 
     def median(self, row: Row) -> float:
-        """Return the median of this measure over the measurements (cells) of *row* that are ok."""
+        """Return the median of the completion times or throughputs of those measurements in *row* that are ok."""
         return median(self.blocks(row))
 
     def most(self, rows: Iterable[Row]) -> float:
-        """Return the largest value of this measure in *rows*; 1 if no measurement that is ok ran client processes."""
+        """Return the largest completion time or throughput of the measurements in *rows* that are ok and had clients.
+
+        Returns 1 if there is no such measurement.
+        """
         return max((self.read(cell) for row in rows for cell in row.good if cell.clients), default=1.0)
 
     def strip(self, row: Row, end: float, look: int, name: str) -> Strip:

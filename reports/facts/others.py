@@ -62,7 +62,7 @@ class Others:
 
     @property
     def marks(self) -> Message:
-        """A clause with the share of the cores that other processes used, and the number of blocks above MOST_SHARE."""
+        """A clause: the share of cores that other processes used, and in how many blocks it was above MOST_SHARE."""
         return message(
             "{used}; other processes used more than {most} of the cores in {count} of {all} blocks",
             used=self.used,

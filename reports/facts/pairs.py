@@ -56,7 +56,7 @@ class Pair:
 
     @property
     def singles(self) -> tuple["Pair", ...]:
-        """The comparisons (pairs) at single settings that this one combines; only itself if it has one setting."""
+        """This comparison split by setting: one comparison (pair) for each setting that it covers."""
         return self.over or (self,)
 
     @cached_property
@@ -69,7 +69,7 @@ class Pair:
 
     @property
     def is_comparable(self) -> bool:
-        """Whether the compared measurements pass all validity checks, and at least one block has both of them."""
+        """Whether all validity checks passed, and at least one block measured both runtimes or services."""
         return bool(not self.gate and self.ratios)
 
     @cached_property
@@ -89,8 +89,9 @@ class Pair:
         )
 
     def _mean(self, of: Callable[..., ByBlock], known: Callable[[Cells], ByBlock]) -> ByBlock:
-        """Return what *of* computes from the measurements of both arms, by block, as the mean over all settings.
+        """Compare both runtimes or services at each setting, and return the mean over the settings, by block.
 
+        of:    computes the results of one setting, by block, from the known values of both
         known: returns the value of each measurement by block, for those with a known value
         """
         passed = [single for single in self.singles if not (self.over and single.gate)]
@@ -159,7 +160,10 @@ def pairs(run: Run) -> list[Pair]:
 
 
 def _cells(run: Run) -> dict[Setting, dict[str, dict[int, CellResult]]]:
-    """Return the measurements (cells) with clients, by setting, arm and block; settings are in the plan's order."""
+    """Return the measurements that ran client processes, by setting, runtime or service, and block.
+
+    Settings are in the plan's order.
+    """
     group = group_name(run) if addresses(run) else ""
     found: dict[Setting, dict[str, dict[int, CellResult]]] = {
         setting_key(group or row["system"], row["params"]): {} for row in run.plan["rows"]

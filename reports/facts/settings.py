@@ -35,7 +35,7 @@ def varying(all_rows: Iterable[Row]) -> list[str]:
 
 
 def shown(row: Row, names: Iterable[str]) -> dict[str, str]:
-    """Return the parameters of the row that *names* lists, with their values as text."""
+    """Return the parameters whose names are in *names*, with their values in *row* as text."""
     return {name: value_text(row.params[name]) for name in names if name in row.params}
 
 
@@ -112,7 +112,7 @@ class Settings:
         return listed(filter(None, [self.number(system), self.values(system, params), *more]))
 
     def profiled(self, profile: Mapping[str, Any]) -> Message:
-        """Return a profile's sentence after runtime and setting, such as '3.14t, System 4: the hottest line is ...'."""
+        """Return a profile's runtime, setting and sentence, such as '3.14t, System 4: the hottest line is ...'."""
         return message(
             "{runtime}, {setting}: {sentence}.",
             runtime=profile["runtime"],

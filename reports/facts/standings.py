@@ -17,8 +17,9 @@ OWN_CHOICE = "NUM_SERVER_THREADS"  # a parameter of one contestant: Netty takes 
 
 @dataclass(frozen=True)
 class Standing:
-    """One system in a ranking: its row and its name.
+    """An entry of a ranking: the name and the measurements of one of the ranked services.
 
+    row:    the measurements of the service (system)
     name:   system, own parameters and runtime, as far as contestants differ in them
     base:   the row of the contestant to which shares refer
     ranked: the rows of all contestants, the fastest first
@@ -41,7 +42,7 @@ class Standing:
 
     @property
     def cells(self) -> str:
-        """The names by which links on the page find the measurements (cells) of the ranked system."""
+        """The names of the ranked system's measurements, which links on the page use."""
         return of_row(self.row)
 
 
@@ -68,7 +69,7 @@ class Contest:
         return next(standing for standing in self.standings if standing.row is standing.base)
 
     def label_without(self, parameter: str) -> Message:
-        """Return the setting of the ranking as text, but leave out the value of *parameter*."""
+        """Return the parameter values at which the ranked systems were measured, as text and without *parameter*."""
         values = [f"{name} {value_text(value)}" for name, value in self.setting.items() if name != parameter]
         return listed([*([self.about] if self.about else []), *values])
 
@@ -101,9 +102,9 @@ def contests(
 
 
 def _setting_names(rows: Sequence[Row]) -> list[str]:
-    """Return the parameters that vary and that all rows have: their values are the setting of a ranking.
+    """Return the names of the parameters whose values distinguish one ranking from another.
 
-    OWN_CHOICE is left out if only one of several systems varies it.
+    They vary, and all rows have them. OWN_CHOICE is left out if only one of several systems varies it.
     """
     systems = grouped(rows, attrgetter("system"))
     choosing = [system for system, own in systems.items() if OWN_CHOICE in varying(own)]

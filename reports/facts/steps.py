@@ -79,7 +79,7 @@ def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Map
 
 
 def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
-    """Return for each other runtime a comparison of its best service with the best service of the last runtime."""
+    """Return comparisons of the best service of each earlier runtime with the best service of the last runtime."""
     *others, last = named = _named(arms, facts)
     return [_step(named, name, last, "best") for name in others]
 

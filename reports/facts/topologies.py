@@ -90,7 +90,7 @@ class MeasuredShape:
 
     @property
     def requests_per_s(self) -> float | None:
-        """The requests/s with this number of processes and threads, the median over the blocks."""
+        """The requests/s with *processes* processes of *threads* threads each: the median over the blocks."""
         return self.middle(requests_per_s)
 
 
@@ -113,7 +113,7 @@ class Topology:
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A comparison at one load: one process without the GIL against one, and against many, with the GIL.
+    """A comparison at one load: one process without the GIL against one process and many processes with the GIL.
 
     threaded: one process with many threads, without the GIL
     one:      one process with as many threads, with the GIL
@@ -136,7 +136,7 @@ class Claim:
 
     @property
     def cells(self) -> tuple[CellResult, ...]:
-        """The measurements (cells) of the three combinations of processes and threads that are compared."""
+        """The measurements (cells) of the compared *threaded*, *one* and *many*, in this order."""
         return (*self.threaded.cells, *self.one.cells, *self.many.cells)
 
     @property
@@ -209,7 +209,7 @@ def claims(run: Run, every: Sequence[Topology], cores: int) -> list[Claim]:
 
 
 def _claims(topology: Topology, free: str, default: str, cores: int) -> Iterator[Claim]:
-    """Yield a claim for each load level: how a free-threaded runtime compares with a default build.
+    """Yield, for each load level, a comparison (claim) of a free-threaded runtime with a default build.
 
     Prefers as many threads as cores, else MANY_THREADS, else the largest number of threads that was measured. Prefers
     one process with one thread for each core, else the most processes with the fewest threads.

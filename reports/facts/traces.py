@@ -30,17 +30,17 @@ def line_id(cell: CellResult) -> str:
 
 
 def of_cells(cells: Iterable[CellResult]) -> str:
-    """Return the names by which links on the page find the measurements *cells*, separated by spaces."""
+    """Return the names of the measurements *cells* for use in links on the page, separated by spaces."""
     return together(map(group, cells))
 
 
 def of_rows(rows: Iterable[Row]) -> str:
-    """Return the names by which links on the page find the measurements of *rows*, separated by spaces."""
+    """Return the names of all measurements in *rows* for use in links on the page, separated by spaces."""
     return of_cells(cell for row in rows for cell in row.cells)
 
 
 def of_row(row: Row) -> str:
-    """Return the names by which links on the page find the measurements of *row*, separated by spaces."""
+    """Return the names of all measurements in *row* for use in links on the page, separated by spaces."""
     return of_cells(row.cells)
 
 

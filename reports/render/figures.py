@@ -39,7 +39,7 @@ def _short(places: re.Match[str]) -> str:
 
 
 def _link(start: re.Match[str]) -> str:
-    """Return the opening tag of the link from a drawn mark to the measurements (cells) it shows, with a tooltip."""
+    """Return the SVG tag that opens the link from a mark in a figure to the measurements which the mark shows."""
     cells, _, quoted = start[1].removeprefix(LINK).partition("|")
     cells, tip = escape(cells), escape(unquote(quoted))
     return f'<a href="#cells" data-cells="{cells}" tabindex="-1" aria-label="{tip}"><title>{tip}</title>'

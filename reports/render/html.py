@@ -25,7 +25,7 @@ _PANEL = re.compile(f"{_START}([^{_BETWEEN}{_END}]*){_BETWEEN}([0-9]+){_END}")
 
 
 class _Linking(Language):
-    """A language whose texts have markers around values from cells. The page turns marked values into links."""
+    """A translator that also marks the values from measurements in a text, so that the page can make them links."""
 
     def __init__(self, language: Language) -> None:
         super().__init__(language.name, language.catalog)
@@ -134,7 +134,7 @@ class _Words:
         return "".join(f' {name}="{escaped(value)}"' for name, value in pairs.items() if value)
 
     def heading(self, column: Column) -> Markup:
-        """Return the heading of a table column whose lines show drawings: the common scale of the drawings."""
+        """Return the heading of a column of small drawings (strips): the scale that all of them share."""
         assert column.strip is not None
         return Markup(_strips().scale(replace(column.strip, tip=column.strip.tip or self.language.text(column.head))))
 
@@ -193,7 +193,7 @@ def unbroken(command: str) -> Markup:
 
 @cache
 def sign(look: int) -> Markup:
-    """Return an arm's marker as SVG, for display beside the arm's name."""
+    """Return the marker of a runtime or service as SVG, for display beside its name."""
     place = look % COUNT
     return Markup(
         '<svg class="sign" width="12" height="12" aria-hidden="true" focusable="false">'
@@ -202,7 +202,7 @@ def sign(look: int) -> Markup:
 
 
 def _links(text: str, *, is_linked: bool) -> Markup:
-    """Return text as mark-up in which values that come from measurements (cells) are links to them.
+    """Return text as mark-up in which each value computed from measurements links to these measurements.
 
     If such a value contains another one, only the outer one is a link.
     """

@@ -66,9 +66,10 @@ def _table(made: Table, language: Language, level: int) -> list[str]:
 
 
 def _texts(line: Line, kept: Sequence[int], language: Language) -> list[str]:
-    """Return the texts of a table's line for those columns, *kept*, that Markdown shows.
+    """Return the texts of a table line in the columns that Markdown shows.
 
     Columns of drawings are dropped. A text in such a column moves to the next column that is kept.
+    kept: the indices of the shown columns
     """
     texts = {index: datum.text(language) for index, datum in enumerate(line) if datum.strip is None}
     last = max(texts)

@@ -203,7 +203,7 @@ def _spans(axes: Axes, curve: Curve, language: Language, *, is_page: bool) -> No
 
 
 def _url(cells: str, tip: str) -> str | None:
-    """Return a link with the names of the measurements (cells) of a drawn mark, and its tooltip; None without them."""
+    """Return a link from a mark in a chart to its measurements (*cells*), with a tooltip; None if it has none."""
     return f"{LINK}{cells}|{quote(tip.replace('|', '/'))}" if cells else None
 
 

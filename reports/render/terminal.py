@@ -157,7 +157,7 @@ def _rows(table: Table, group: Group, layout: _Layout, console: Console, languag
 
 
 def _strip(line: Sequence[Datum]) -> Strip | None:
-    """Return the first drawing (strip) with a bar in a table line; None if no drawing has a bar."""
+    """Return the first drawing (strip) in a table line that contains a bar; None if there is none."""
     return next((datum.strip for datum in line if datum.strip and datum.strip.bars), None)
 
 

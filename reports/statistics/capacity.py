@@ -100,7 +100,10 @@ def bracket(probes: Sequence[Probe]) -> tuple[float, float]:
 
 
 def crossing(probes: Sequence[Probe]) -> Crossing | None:
-    """Return the capacity that *probes* show; None if all of them pass, or all fail."""
+    """Return the highest request rate that meets the objective, estimated from test measurements (probes).
+
+    Returns None if all probes meet the objective, or all miss it.
+    """
     rates = [probe.rate for probe in probes]
     low, high = bracket(probes)
     if not low or math.isinf(high):
@@ -159,7 +162,10 @@ def _regression(probes: Sequence[Probe], centre: float) -> Crossing | None:
 
 
 def is_confirmed(probes: Sequence[Probe]) -> bool:
-    """Return whether the capacity stayed the same after the two probes that should confirm it were added."""
+    """Return whether two more measurements (probes), just below and just above the capacity, confirmed it.
+
+    They confirm it if they change it by less than the share KEPT.
+    """
     confirming = [probe for probe in probes if probe.confirms]
     found = crossing(probes)
     if not confirming or len(confirming) % 2 or not found:
@@ -193,7 +199,10 @@ def next_probe(probes: Sequence[Probe], closed_rate: float) -> Ask | None:
 
 
 def _outside(probes: Sequence[Probe], closed_rate: float) -> Ask | None:
-    """Return the next rate if all probes passed, or all failed. Return None if that rate would be below LOWEST."""
+    """Return the next rate to measure: a higher rate if all probes so far passed, a lower rate if all failed.
+
+    Returns None if the lower rate would be below LOWEST.
+    """
     if not probes:
         return Ask(rate=FIRST * closed_rate)
     low, _ = bracket(probes)
@@ -204,6 +213,6 @@ def _outside(probes: Sequence[Probe], closed_rate: float) -> Ask | None:
 
 
 def _beside(probes: Sequence[Probe], found: Crossing) -> float:
-    """Return a rate slightly below or slightly above the capacity, where fewer long measurements were made."""
+    """Return a rate slightly below the capacity if most long measurements were above it, else slightly above it."""
     near = [probe.rate > found.rate for probe in probes if probe.is_long and abs(probe.rate / found.rate - 1) < WIDTH]
     return found.rate * (1 - BESIDE if sum(near) * 2 > len(near) else 1 + BESIDE)

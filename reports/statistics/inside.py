@@ -17,7 +17,7 @@ LENGTHS_S = (1.0, 1.5, 2.0, 3.0, 5.0)  # lengths of a cell; cells below 1 s get 
 
 
 def start_of(rates: Floats) -> tuple[int, float]:
-    """Return how many time slices the unsteady start of measurements lasts, and by what share it lowers their answers.
+    """Return how many first time slices have unsteady throughput, and by what share they lower the count of answers.
 
     rates: answers per time slice, shape (cells, slices)
     The start ends where the standard error of the remaining mean is smallest (MSER), within the first half. It counts
@@ -82,7 +82,7 @@ class Design:
 
     @property
     def flags(self) -> str:
-        """The command-line flags of a run with this design."""
+        """The command-line flags that set the length of each measurement and the number of blocks."""
         return f"--duration {self.seconds:g} --blocks {self.blocks}"
 
 

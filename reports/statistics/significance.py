@@ -141,8 +141,9 @@ def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float], *
 
 
 def _fewest(least_p: Callable[[int], float]) -> Callable[[int], int]:
-    """Return a function from a number of comparisons to the fewest blocks with which their adjusted p can reach ALPHA.
+    """Return a function that tells how many blocks a number of comparisons need for a significant result.
 
+    With fewer blocks, a p that is adjusted for the comparisons cannot reach ALPHA.
     least_p: returns the smallest p that a number of blocks can reach
     """
     return lambda family: next(

@@ -97,7 +97,7 @@ def effect(per_block: Sequence[float] | Floats) -> Estimate:
 
 @cache
 def _left_out(values: int) -> int:
-    """Return how many of the sorted means of two values lie outside the interval, at each of its ends.
+    """Return how many means of two values lie below the interval of effect(); as many lie above it.
 
     This number is a quantile of the statistic of Wilcoxon's signed-rank test for as many *values*.
     """
@@ -186,7 +186,10 @@ def difference(
 
 
 def _share(counts: Sequence[int], totals: Sequence[int]) -> tuple[float, float, int]:
-    """Return a share, the variance of its estimate (infinite for few batches), and its degrees of freedom."""
+    """Return sum(counts) / sum(totals), the variance of this share, and its degrees of freedom.
+
+    The variance is infinite if there are fewer than FEWEST_BATCHES batches.
+    """
     parts, wholes = (np.asarray(each, dtype=np.float64) for each in (counts, totals))
     batches = int(np.count_nonzero(wholes))  # an empty batch adds nothing to the sums
     value = float(parts.sum() / wholes.sum()) if batches else 0.0

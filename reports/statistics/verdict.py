@@ -167,7 +167,7 @@ def _reason(word: Word, evidence: Evidence) -> Message:
     inside = message("the interval {interval} lies within {margin}", interval=interval, margin=margin)
     if evidence.total:
         inside = message(
-            "{inside}, and the interval of the ratio of total times, {total}, lies within the same margin",
+            "{inside}, and this margin also contains the interval of the ratio of total times, {total}",
             inside=inside,
             total=total,
         )
@@ -200,8 +200,8 @@ def _reason(word: Word, evidence: Evidence) -> Message:
         (
             not evidence.holds(evidence.total),
             message(
-                "the ratio differs from 1 by less than {margin}, but the ratio of total times, {total}, may differ by "
-                "more",
+                "the ratio of throughputs differs from 1 by less than {margin}, but the ratio of total times, {total}, "
+                "may differ by more",
                 margin=margin, total=total,
             ),
         ),
@@ -333,7 +333,7 @@ def _verdicts(
 
 
 def slower_beyond(judged: Verdict, share: float) -> bool:
-    """Return whether the verdict is slower, and its whole interval shows over *share* more time (0.05: 5 %)."""
+    """Return whether a verdict is "slower", and all ratios in its interval mean over *share* more time (0.05: 5 %)."""
     return judged.verdict == "slower" and judged.high is not None and judged.high < 1 / (1 + share)
 
 

@@ -116,7 +116,7 @@ def stress_document(stress: Stress) -> Document:
         tables=(_rounds(stress, seen),),
         notes=tuple(_notes(stress, seen)),
     )
-    advice = Section(key="advice", title=message("What helps"), tables=(advice_table(advise(seen)),))
+    advice = Section(key="advice", title=message("Suggested improvements"), tables=(advice_table(advise(seen)),))
     checked = message("How answers were checked")
     checks: list[Col[tuple[str, str]]] = [
         col(message("request"), lambda pair: pair[0]),
@@ -150,7 +150,8 @@ def _about(stress: Stress) -> Message:
     connections = plural("{count} connection", "{count} connections", count=stress.connections)
     if stress.checks:  # gilscope's own clients send no bursts
         connections = plural(
-            "{count} connection with bursts of requests", "{count} connections with bursts of requests",
+            "{count} client connection that sent bursts of requests",
+            "{count} client connections that sent bursts of requests",
             count=stress.connections,
         )  # fmt: skip
     return message(
@@ -245,8 +246,8 @@ def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:
                 title=titles[one.kind],
                 sentences=(
                     message(
-                        "Python's faulthandler printed this in the first round of the stress test that had this crash "
-                        "or hang. Rounds without the GIL come first."
+                        "Python's faulthandler printed this in a round of the stress test that crashed or hung. If "
+                        "several rounds did, this is the first of them, preferably without the GIL."
                     ),
                 ),
                 texts=tuple(map(verbatim, texts)),

@@ -49,7 +49,7 @@ def section(view: View) -> Section:
     )
     return Section(
         key="advice",
-        title=message("What helps"),
+        title=message("Suggested improvements"),
         tables=(advice_table(useful), *([cannot] if little else [])),
         notes=(NOTE, HOW) if useful or little else (),
         terminal=(
@@ -68,9 +68,9 @@ def section(view: View) -> Section:
 
 def advice_table(advice: Iterable[Advice]) -> Table:
     """Return a table of advice, each piece with its findings, its largest possible gain, and its source page."""
-    helps: Col[Advice] = col(message("What helps"), lambda piece: piece.rule.advice)
+    helps: Col[Advice] = col(message("Suggested improvements"), lambda piece: piece.rule.advice)
     return table(
-        message("What helps"),
+        message("Suggested improvements"),
         [FOUND, helps, *BOUNDS, col(message("Source of the advice"), lambda piece: piece.rule.source)],
         [(NOTHING, advice)],
     )
@@ -92,8 +92,8 @@ def _bound(piece: Advice, name: str) -> Message:
 
 FOUND: Col[Advice] = col(message("Finding"), _found)
 BOUNDS: tuple[Col[Advice], ...] = (
-    col(message("throughput rises by at most"), lambda piece: _bound(piece, "throughput")),
-    col(message("p99 falls by at most"), lambda piece: _bound(piece, "p99")),
+    col(message("throughput gain if fixed, at most"), lambda piece: _bound(piece, "throughput")),
+    col(message("p99 reduction if fixed, at most"), lambda piece: _bound(piece, "p99")),
 )
 
 
@@ -103,10 +103,12 @@ def _sentence(piece: Advice) -> Message:
         "{found}. {advice} ({source})", found=_found(piece), advice=piece.rule.advice, source=piece.rule.source
     )
     more, less = _bound(piece, "throughput"), _bound(piece, "p99")
-    gain = message("Throughput would rise by at most {more}.", more=more)
+    gain = message("If you follow this advice, throughput rises by at most {more}.", more=more)
     if str(less) != ABSENT:
         gain = message(
-            "Throughput would rise by at most {more}, and p99 would fall by at most {less}.", more=more, less=less
+            "If you follow this advice, throughput rises by at most {more}, and p99 falls by at most {less}.",
+            more=more,
+            less=less,
         )
     return said if str(more) == ABSENT else listed([said, gain], SENTENCES)
 
@@ -206,7 +208,7 @@ def _sampled(lines: Sequence[Profile]) -> list[Profile]:
 
 
 def _place(line: Profile) -> str:
-    """Return the Python code that waited in a lock profile's line, as file, line and function; "" if it is unknown."""
+    """Return where in Python code an entry of a lock profile waited: file, line and function; "" if unknown."""
     return str(frame_text(line.get("stack", ()), NOTHING))
 
 
@@ -224,8 +226,8 @@ def _slow_releases(found: Iterable[Fact], view: View) -> Iterator[Fact]:
         if runtime in stopped and name.free_threaded and name.patch.isdecimal() and int(name.patch):
             yield SlowRelease(
                 found=message(
-                    "{release} is slower than {than} and has stop-the-world pauses; to compare patch releases, use "
-                    "--runtime {before},{release}",
+                    "{release} is slower than {than}, possibly because of its stop-the-world pauses; to check, compare "
+                    "patch releases with --runtime {before},{release}",
                     release=name,
                     than=than,
                     before=name.having(patch=str(int(name.patch) - 1)),

@@ -42,7 +42,7 @@ CAUSES = {  # what each step changes
     "jit": message("enabling the JIT"),
     "patch": message("the newer patch release"),
     "version": message("the newer Python version"),
-    "other": message("several changes at once"),
+    "other": message("several changes of the runtime at once"),
 }
 # The headline is about the first of these steps that was measured.
 MAIN = ("whole", "patch", "other", "lock", "jit", "build", "version", "aa")
@@ -66,7 +66,7 @@ EFFECTS = {  # what a step does, by verdict
     "slower": message("lowers throughput in {systems}"),
     "equivalent": message("hardly changes throughput in {systems}"),
     "inconclusive": message("has an inconclusive effect in {systems}"),
-    "invalid": message("has no valid measurement in {systems}"),
+    "invalid": message("has no validly measured effect in {systems}"),
 }
 EFFECTS_BY_PROCESSES = {  # whether the step removes the GIL, and whether there is only one process
     (True, True): message("With one process, removing the GIL {found}."),
@@ -293,7 +293,7 @@ def with_page(section: Section, path: str) -> Section:
 
 
 def made_of(one: Comparison) -> Message:
-    """Return the changes in CPU time per request and in cores in use, whose product is a comparison's ratio.
+    """Return text on what makes up a throughput ratio: the changes in CPU time per request and in cores in use.
 
     Return nothing if they are not known.
     """

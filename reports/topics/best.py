@@ -26,9 +26,9 @@ TITLE = message("The best service of each runtime")
 JUDGED = "of judging blocks"
 HOW = message(
     "The best service under a runtime took the least time per request in the blocks (rounds of measurement) with even "
-    "numbers. Candidates are all services with the same work and frame format: systems and alternative servers, with "
-    "any DISPATCH and other settings. Figures and verdicts use only the blocks with odd numbers, so luck in the choice "
-    "cannot influence the result. p values are adjusted for the number of comparisons in this table."
+    "numbers. Candidates are all measured services with the same load and the same wire protocol; their other settings "
+    "may differ. Figures and verdicts use only the blocks with odd numbers, so luck in the choice cannot influence the "
+    "result. p values are adjusted for the number of comparisons in this table."
 )
 
 
@@ -71,9 +71,9 @@ def _bests(view: View) -> list[Col[Best]]:
 
 
 def _judged(figure: Callable[[CellResult], float]) -> Callable[[Best], float | None]:
-    """Return a function that computes the median of *figure* over the blocks (rounds) that judge a service.
+    """Return a function that computes the median of *figure* over the odd-numbered rounds (blocks) of a best service.
 
-    These are the blocks with odd numbers, because the service was chosen by the others. A median of 0 becomes None.
+    The even-numbered blocks chose the service, so they cannot judge it. A median of 0 becomes None.
     """
     return lambda best: median([figure(cell) for cell in best.judged.values() if cell.status == "ok"] or [0.0]) or None
 

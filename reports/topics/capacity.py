@@ -198,7 +198,7 @@ def _columns(view: View) -> list[Col[Capacity]]:
         col(message("requests/s per core"), lambda one: _per(one, _cores), whole, brief=message("rps/core"), rank=1),
         col(message("requests/s per GiB"), lambda one: _per(one, _gib), whole, brief=message("rps/GiB"), rank=2),
         *([col(message("cost of 1,000 requests/s per {period}", period=price.period), cost, whole)] if price else []),
-        col(message("probes"), lambda one: float(len(one.probes)), whole, rank=3),
+        col(message("load probes"), lambda one: float(len(one.probes)), whole, rank=3),
     ]
 
 

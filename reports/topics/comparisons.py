@@ -44,7 +44,7 @@ SIGNS = {
 DECIDED = ("faster", "slower", "equivalent")
 TITLE, STEP, RATIO, VERDICT = message("All comparisons"), message("Step"), message("Ratio [95 %]"), message("Verdict")
 P, FLOOR, DEVIATION = message("p"), message("Noise floor"), message("SD of the throughput ratio between blocks")
-DEVIATION_BETWEEN = message("SD of the throughput ratio between newly started processes")
+DEVIATION_BETWEEN = message("SD of the throughput ratio due to process restarts")
 
 
 def section(view: View) -> Section:
@@ -193,7 +193,7 @@ def _reasons(view: View) -> Table:
     floors = {setting_key(one.system, one.params): of(one) for one in view.compared if one.step == "aa"}
 
     def of_floor(one: Comparison) -> str:
-        """Return the names of the measurements (cells) of the A/A comparison that has the same setting as *one*."""
+        """Return the ids of the A/A measurements that give the noise floor of the comparison *one*."""
         return floors.get(setting_key(one.system, one.params), "")
 
     cols = [

@@ -19,7 +19,7 @@ ROOM = 1.04
 
 
 def section(view: View) -> Section:
-    """Return the report's section with a bar chart; without the chart if the experiment has its own view."""
+    """Return the section on throughput or completion time, without its chart if the experiment has its own section."""
     seed = () if view.is_timed else (seed_comparison(view),)
     drawn = () if view.plan.view or not any(row.figures for row in view.rows) else (figure(view),)
     return Section(key="completion", title=_title(view), figures=drawn, parts=seed, folded=True)

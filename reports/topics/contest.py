@@ -138,7 +138,7 @@ def rate_words(row: Row) -> Message:
 
 
 def share_words(share: Estimate | None, row: Row) -> Message:
-    """Return a throughput share, with its interval, as text for a sentence."""
+    """Return a system's share of another's throughput, with its interval, as text for a sentence."""
     return traced(estimate(share, hundredths) if share else ABSENT, of_row(row))
 
 
@@ -170,7 +170,7 @@ def podiums(contests: Sequence[Contest]) -> Table:
     def place(standing: Standing) -> Message:
         return PLACES[min(standing.ranked.index(standing.row), 2)]
 
-    columns = [col(message("Rank"), place), name_col(message("Ranked system")), RATES]
+    columns = [col(message("Rank"), place), name_col(message("System name")), RATES]
     groups = [(contest.label, _podium(contest)) for contest in contests]
     return table(message("Highest throughput"), columns, groups, kind="standings")
 

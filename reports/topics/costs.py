@@ -80,7 +80,8 @@ def _times(arm: Col[Row], view: View) -> Table:
             "Time per request in us, as medians over the blocks (measured rounds). Calculation is the time in the "
             "calculation loop. User and kernel are the service's CPU time in user and kernel mode. In the bars, user "
             "time excludes the calculation. Waiting is the time from sending a request until its handler starts, "
-            "sampled from one request in 64. Calculation and waiting are wall time, user and kernel CPU time, so their sum is not the latency."
+            "sampled from one request in 64. Calculation and waiting are wall time, user and kernel CPU time, so their "
+            "sum is not the latency."
         ),
     )
 
@@ -92,7 +93,7 @@ def _parts(row: Row) -> dict[str, float]:
 
 
 def _largest_changes(view: View) -> Table:
-    """Return a table of the two parts of the time per request that differ most between each two compared runtimes."""
+    """Return a table with the two largest changes in time per request for each comparison of two runtimes."""
     rows = {(*row.key, row.runtime): row for row in view.rows}
     lines = []
     for comparison in view.compared:
@@ -102,7 +103,7 @@ def _largest_changes(view: View) -> Table:
             name = view.settings.name(comparison.system, comparison.params)
             step = f"{comparison.denominator} → {comparison.numerator}"
             lines.append((name, step, words(moved, cells=view.traces.of(comparison))))
-    heads = (message("Setting"), message("Step"), message("Largest changes in time"))
+    heads = (message("Setting"), message("Step"), message("Largest changes in time per request"))
     return plain_table(
         message("Largest changes in time per request between runtimes"), heads, lines, kind="reasons", folded=True
     )

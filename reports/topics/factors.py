@@ -19,12 +19,12 @@ SIDES = {"": message("services and clients"), "service": message("service"), "cl
 ARMS = {"denominator": message("older runtime [requests/s]"), "numerator": message("newer runtime [requests/s]")}
 HOW = {  # whether the capacity of the services was measured
     True: message(
-        "The throughput of the services without clients on their cores was measured: the native clients had cores of "
-        "their own and did not use them fully."
+        "The services' throughput was measured while they shared no core with the native clients, which did not use "
+        "their own cores fully."
     ),
     False: message(
-        "The throughput of the services without clients on their cores is an estimate: the number of cores that the "
-        "services can use, divided by the measured CPU time per request. With a GIL, each process can use one core. "
+        "The throughput that services could reach without clients on their cores is an estimate: the number of cores "
+        "that they can use, divided by the measured CPU time per request. With a GIL, each process can use one core. "
         "Without a GIL, each worker thread can use one core. Use --pin and --client-runtime native to measure the "
         "throughput."
     ),
@@ -50,10 +50,10 @@ def section(view: View) -> Section:
     caption = listed(_how(one for _, some in alone for one in some), SENTENCES)
     return Section(
         key="factors",
-        title=message("The factors of each throughput ratio"),
+        title=message("How cores used and CPU time explain throughput ratios"),
         sentences=(*(_sentence(one, view) for one in shown), *_how(shown)),
         tables=(
-            table(message("Factors of the throughput ratio of each two runtimes"), parts, factored),
+            table(message("Ratios of cores used and of requests per CPU second"), parts, factored),
             table(
                 message("Throughput that the services could reach without clients on their cores"),
                 rates,
@@ -72,7 +72,7 @@ def section(view: View) -> Section:
 
 
 def _how(known: Iterable[Comparison]) -> list[Message]:
-    """Return notes on how the throughput of services without clients on their cores was measured or estimated."""
+    """Return notes on whether the throughput of services that share no core with clients was measured or estimated."""
     return [HOW[measured] for measured in dict.fromkeys(one.capacity["measured"] for one in known)]
 
 
@@ -93,7 +93,7 @@ def _sentence(one: Comparison, view: View) -> Message:
 
 
 def _factor_col(side: str, name: str, view: View) -> Col[Comparison]:
-    """Return the table column of one factor of throughput (cores or CPU time), for services, clients or both."""
+    """Return the column with the ratio of cores used or of requests per CPU second, for services, clients or both."""
 
     def read(one: Comparison) -> Datum:
         factors = one.factors[side] if side else one.factors
@@ -103,7 +103,7 @@ def _factor_col(side: str, name: str, view: View) -> Col[Comparison]:
 
 
 def _arm_cols(arm: str, view: View) -> list[Col[Comparison]]:
-    """Return two table columns for one runtime: services' throughput without clients on their cores, and the cores."""
+    """Return two columns for one runtime: throughput of services that share no core with clients, and their cores."""
     of = view.traces.of
 
     def rate(one: Comparison) -> Datum:

@@ -25,9 +25,10 @@ CLIENTS = {  # in a table and in a sentence, by whether they are native
     False: (message("Python"), message("Python clients")),
 }
 HOW = message(
-    "The machine's limit is the throughput of a Rust service with the same protocol and the same calculation, called "
-    "by the native load generator. If Python clients call a service, they take CPU time from the service. With "
-    "--client-runtime native, the native load generator calls every service, so shares depend on the service alone."
+    "The machine's throughput limit is what a Rust service with the same protocol and the same calculation reaches "
+    "when the native load generator calls it. If Python clients call a service, they take CPU time from the service. "
+    "With --client-runtime native, the native load generator calls every service, so shares depend on the service "
+    "alone."
 )
 
 
@@ -63,7 +64,7 @@ def section(view: View) -> Section:
         col(message("requests/s"), lambda one: _rate(one.row), whole),
         col(message("machine's limit [requests/s]"), lambda one: _rate(one.limit), whole),
         col(
-            message("share of machine's limit [95 % interval]"),
+            message("share of throughput limit [95 % interval]"),
             attrgetter("value"),
             hundredths,
             attrgetter("cells"),
@@ -76,7 +77,12 @@ def section(view: View) -> Section:
         title=TITLE,
         sentences=tuple(_sentence(share, view) for share in last.values()),
         tables=(
-            table(message("Throughput as a share of the machine's limit"), cols, [(NOTHING, shares)], folded=True),
+            table(
+                message("Python services' share of the machine's throughput limit"),
+                cols,
+                [(NOTHING, shares)],
+                folded=True,
+            ),
         ),
         notes=(HOW,) if shares else (),
     )
@@ -101,7 +107,7 @@ def _rate(row: Row) -> Datum:
 def _sentence(share: Share, view: View) -> Message:
     """Return a sentence on a Python service's throughput as a share of the native service's throughput (the limit)."""
     sentence = message(
-        "{system} on {runtime}, called by {clients}, reaches {share} of the machine's limit at {setting}.",
+        "{system} on {runtime}, called by {clients}, reaches {share} of the machine's throughput limit at {setting}.",
         system=view.settings.number(share.row.system),
         runtime=share.row.runtime,
         clients=CLIENTS[share.has_native_client][1],

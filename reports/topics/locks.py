@@ -74,7 +74,7 @@ def section(view: View) -> Section:
 
 
 def profiles_of(run: Run) -> list[Profile]:
-    """Return the lock profiles of a run that have figures."""
+    """Return the lock profiles of a run that contain measured results."""
     return [one for one in run.profiles if one.get("kind") == "locks" and "contended" in one]
 
 
@@ -84,12 +84,12 @@ def stops_per_request(profile: Profile) -> float:
 
 
 def share_of_time(profile: Profile, name: str) -> float:
-    """Return the profile's time *name*, such as waiting_ns, as a share of the time that requests took."""
+    """Return the share of the total request time that a profile's field, such as waiting_ns, accounts for."""
     return float(min(1.0, profile[name] / max(1, profile["in_flight_ns"])))
 
 
 def _sentence(profile: Profile, view: View) -> Message:
-    """Return a sentence on a lock profile. It states the largest gain if less waiting can hardly raise throughput."""
+    """Return a lock profile as text. If removing all lock waits would gain little, the text says how little."""
     said = view.settings.profiled(profile)
     if "contended" not in profile:
         return said

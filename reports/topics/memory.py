@@ -150,7 +150,7 @@ class MemoryGrowth:
 
     @cached_property
     def fit(self) -> list[Estimate]:
-        """Return the least-squares fit of memory: constant, slope per client, factor of 1 / (clients + services).
+        """Return the coefficients of the least-squares fit memory = a + b x clients + c / (clients + services).
 
         A proportional set size counts 1/n of a page that n processes share, so a service seems to shrink as clients
         are added. The third term keeps this effect out of the slope. Resident set sizes are fitted without it.
@@ -213,10 +213,8 @@ def _side_clause(growth: MemoryGrowth) -> Message:
         return message("each client uses {slope} of memory", slope=slope)
     few, many = growth.ends
     taken = message(
-        "{who} {least} with {few} and {most} with {many}",
-        who=plural(
-            "the memory of the service is", "the total memory of the {count} services is", count=growth.services
-        ),
+        "the memory of {who} is {least} with {few} and {most} with {many}",
+        who=plural("the service", "the {count} services together", count=growth.services),
         least=size(growth.measured(0)),
         few=plural("{count} client", "{count} clients", count=few),
         most=size(growth.measured(1)),
@@ -278,7 +276,7 @@ def _curve(growth: MemoryGrowth, view: View) -> Curve:
 
 
 def _profiles(view: View) -> Profiled:
-    """Return each setting's memory profiles: for each runtime, in the plan's order, the parts' sizes at each moment."""
+    """Return each setting's memory profiles: for each runtime, the sizes of malloc, stacks etc. at times in the run."""
     found: Profiled = {}
     for profile in view.run.profiles:
         if profile.get("kind") == "memory" and "after" in profile.get("moments", {}):
@@ -353,7 +351,7 @@ def _parts_table(profiled: Profiled, view: View) -> Table:
     counts = {"threads": message("threads"), "sockets": message("sockets")}
     cols: list[Col[dict[str, Any]]] = [
         arm_col(itemgetter("runtime"), view.looks),
-        col(message("Moment"), itemgetter("moment")),
+        col(message("Time of measurement"), itemgetter("moment")),
         *(col(head, methodcaller("get", key), mib) for key, head in sizes.items()),
         *(col(head, methodcaller("get", key), whole) for key, head in counts.items()),
     ]

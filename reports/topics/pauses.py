@@ -52,7 +52,7 @@ class SlowShare:
 
     @property
     def excess(self) -> Estimate:
-        """Return how much larger the cause's share of slow requests is than at random times, with an interval."""
+        """Return the cause's share of slow requests minus the share expected by chance, with an interval."""
         return effect(self.slow - self.usual)
 
     @property
@@ -238,7 +238,7 @@ def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Messag
 
 
 def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | None:
-    """Return how much the share of slow requests that one cause explains changes from one runtime to another.
+    """Return the change, from one runtime to another, in the share of slow requests with the cause *name*.
 
     None if there are too few blocks (rounds of measurement).
     """
@@ -253,15 +253,20 @@ def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | No
 def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> Table:
     cols: list[Col[ArmPauses]] = [
         arm_col(lambda each: each.row.runtime, view.looks, _cells),
-        col(message("requests slower than"), attrgetter("percentile")),
+        col(message("latency above percentile"), attrgetter("percentile")),
         col(message("garbage collections/s"), attrgetter("per_s"), tenths, _cells, "collections per s"),
         col(
             message("time in garbage collections"), attrgetter("share"), percent, _cells, "share of time in collections"
         ),
         col(message("longest collection [ms]"), attrgetter("longest_ns"), milliseconds, _cells, "longest collection"),
-        _col(message("requests that overlap a collection"), OVERLAPPING, "slow", "slow requests"),
-        _col(message("requests expected to overlap by chance"), OVERLAPPING, "usual", "slow requests"),
-        _col(message("requests delayed by collections"), DELAYED, "estimate", "slow requests held up"),
+        _col(message("requests that overlap a garbage collection"), OVERLAPPING, "slow", "slow requests"),
+        _col(
+            message("requests expected to overlap a garbage collection by chance"),
+            OVERLAPPING,
+            "usual",
+            "slow requests",
+        ),
+        _col(message("requests delayed by garbage collections"), DELAYED, "estimate", "slow requests held up"),
         _col(message("service waits for a core"), "service", "estimate", "time without a core, service"),
         _col(message("service waits for a core, timed window"), "service", "usual", "time without a core, any"),
         _col(message("client waits for a core"), "client", "estimate", "time without a core, client"),
@@ -275,11 +280,11 @@ def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> 
         caption=message(
             "Figures cover all services while clients were timed. They are medians over the blocks (measured rounds), "
             "but the longest collection is the longest of all blocks. Time in garbage collections is a share of a "
-            "process's time. The columns after the longest collection describe only slow requests, except the column "
-            "for the timed window. Slow requests are slower than the percentile in the second column. A request "
-            "overlaps a collection if the service collected garbage during the request. The share expected by chance "
-            "is that of requests at random times. A request is delayed by collections if they take at least half of "
-            "its time. Waits for a core are the share of time in which a runnable thread had no core."
+            "process's time. Figures on requests, waits for a core and CPU steal describe only slow requests: those "
+            "slower than the percentile in the second column. Figures for the timed window describe its whole time. "
+            "A request overlaps a collection if the service collected garbage during the request. The share expected "
+            "by chance is that of requests at random times. A request is delayed by collections if they take at least "
+            "half of its time. Waits for a core are the share of time in which a runnable thread had no core."
         ),
     )
 

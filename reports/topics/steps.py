@@ -93,7 +93,7 @@ def section(view: View) -> Section:
 
 
 def _steps(mine: Sequence[Comparison], view: View) -> list[WaterfallStep]:
-    """Return a system's steps from runtime to runtime, and then the comparison of the first runtime with the last.
+    """Return a system's waterfall bars: each runtime compared with the previous one, then the last with the first.
 
     Settings in which a step has no ratio are left out, because every bar must be the mean over the same settings.
     Returns no steps if a step has a ratio in none of the settings.

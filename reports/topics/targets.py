@@ -71,14 +71,18 @@ def _gil(standing: Standing) -> Message | str:
         return ABSENT
     states = {service[key] for service in services for key in ("gil_enabled_ready", "gil_enabled_end")}
     if len(states) > 1:
-        return message("changed in the run")
+        return message("GIL sometimes on")
     return message("on") if True in states else message("off")
 
 
 def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
-    """Return sentences on services without figures, then on the ratio of each service to the first and its verdict."""
+    """Return sentences on services without results, then on each service's throughput ratio to the first service."""
     dead = [
-        message("{arm} has no figures: {reason}.", arm=row.system, reason=row.trouble or STATES[row.state])
+        message(
+            "The service {arm} has no measured results: {reason}.",
+            arm=row.system,
+            reason=row.trouble or STATES[row.state],
+        )
         for row in view.rows
         if not row.figures
     ]

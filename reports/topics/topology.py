@@ -163,7 +163,7 @@ def _claim_clause(claim: Claim) -> Message:
     if absent:
         clause = message(
             "{clause}; no comparison with {places}, because no block (round of measurement) has "
-            "measurements of both variants",
+            "measurements of both process configurations",
             clause=clause,
             places=listed(absent),
         )
@@ -191,18 +191,19 @@ def _crossing_sentence(swept: Sequence[Claim]) -> Message:
         sides |= {"ratio": best, "load": load}
         if all(claim.leader is claim.many for claim in swept):
             return message(
-                "{threaded} has less throughput than {many} at every CALC_TARGET of the sweep. The highest throughput "
-                "ratio is {ratio:.2f}, at CALC_TARGET {load}.",
+                "{threaded} has less throughput than {many} at every measured amount of calculation per request. The "
+                "highest throughput ratio is {ratio:.2f}, at CALC_TARGET {load}.",
                 **sides,
             )
         return message(
-            "{threaded} does not have significantly more throughput than {many} at any CALC_TARGET of the sweep. The "
-            "highest throughput ratio is {ratio:.2f}, at CALC_TARGET {load}.",
+            "{threaded} does not have significantly more throughput than {many} at any measured amount of calculation "
+            "per request. The highest throughput ratio is {ratio:.2f}, at CALC_TARGET {load}.",
             **sides,
         )
     if ahead == loads:
         return message(
-            "{threaded} has more throughput than {many} at every CALC_TARGET of the sweep, {low} to {high}.",
+            "{threaded} has more throughput than {many} at every measured amount of calculation per request, "
+            "CALC_TARGET {low} to {high}.",
             **sides, low=loads[0], high=loads[-1],
         )  # fmt: skip
     if ahead == loads[-len(ahead) :]:
@@ -365,7 +366,7 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
         col(message("higher throughput"),
             lambda claim: claim.leader.shape if claim.leader else message("no significant difference")),
     ]  # fmt: skip
-    heads = [about(message("{threaded} / {many}", **_sides(swept[0])), swept[0].label) for swept in crossed]
+    heads = [about(message("throughput: {threaded} / {many}", **_sides(swept[0])), swept[0].label) for swept in crossed]
     return Figure(
         key="crossover",
         title=title,

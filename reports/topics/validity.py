@@ -385,7 +385,7 @@ CHECKS = {
 
 
 def verdict_basis(view: View) -> Iterator[Message]:
-    """Yield sentences on the basis of the verdicts, such as blocks, order, noise floor, clients and pinning."""
+    """Yield sentences on the measurement behind the verdicts: blocks, order, noise floor, clients and pinning."""
     run, plan, cores = view.run, view.plan, view.machine.available_cores
     blocks = plural("{count} block", "{count} blocks", count=len({cell.block for cell in run.cells}))
     yield message(
@@ -426,9 +426,9 @@ def noise_sentences(view: View) -> Iterator[Message]:
     if noise is None:
         return
     yield message(
-        "The standard deviation of a ratio between blocks (measured rounds) is {sd}. Differences between processes "
-        "contribute {between}, which only more blocks reduce. Variation within measurements of {seconds:.1f} s "
-        "contributes {within}, which longer measurements also reduce.",
+        "A throughput ratio varies from block to block (measured rounds) with a standard deviation of {sd}. Process "
+        "restarts contribute {between} to it; only more blocks reduce this. Variation within measurements of "
+        "{seconds:.1f} s contributes {within}; longer measurements reduce this, too.",
         sd=percent(noise.sd()), between=percent(noise.between), within=percent(noise.within), seconds=noise.seconds,
     )  # fmt: skip
     if design and not view.plan.view:

@@ -174,8 +174,8 @@ def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[WaitingLine, M
             if by.low > LEAST_SHARE:
                 wait = _waiting_line(profile, line)
                 sentence = message(
-                    "Under {runtime}, threads spend {share} of their time at work waiting for a lock at {line}. Under "
-                    "{other}, the share is {other_share}. Difference: {by}.",
+                    "Under {runtime}, threads that are not idle spend {share} of their time waiting for a lock at "
+                    "{line}. Under {other}, the share is {other_share}. Difference: {by}.",
                     runtime=wait.runtime,
                     line=_line_text(wait),
                     share=whole_percent(wait.share.value),

@@ -54,17 +54,17 @@ def test_requirements_beside_the_file_are_named_by_their_path_and_others_are_the
 
 
 WRONG = {
-    "x = 1\n": "declares no SYSTEM",
-    "SYSTEM = 4\n": "declares a SYSTEM of type int",
+    "x = 1\n": "declares no variable SYSTEM",
+    "SYSTEM = 4\n": "declares a variable SYSTEM of type int",
     "\nimport nowhere_at_all\n": "cannot be imported: line 2: ModuleNotFoundError",
     "x = \n": "cannot be imported: SyntaxError",
     "import sys\nsys.exit(0)\n": "cannot be imported: line 2: SystemExit: 0",
     "def f():\n    raise OSError('no')\nf()\n": "cannot be imported: line 2: OSError: no",
     SMALL.format(more=', number="a/b"'): "declares the system 'a/b'",
-    SMALL.format(more="").replace("small", "all"): r"declares the system 'all' \('all'\)",
+    SMALL.format(more="").replace("small", "all"): "declares the system 'all' with the name 'all'",
     SMALL.format(
         more=', number="4"'
-    ): "declares the system '4', but gilscope has a system of that name: 'Multi-socket pool'",
+    ): "declares the system '4', but gilscope has a system of that name: 'Several sockets, connection cache'",
     SMALL.format(more=', number="9"').replace(
         "small", "pool"
     ): "declares the system 'pool', but gilscope has a system of that name",

@@ -119,11 +119,11 @@ WRONG = {
     "blocks: 2": "rows is missing or empty",
     "rows: []": "rows is missing or empty",
     "rows: {system: 1}": "rows is missing or empty",
-    "rows: [1]": "a row is '1'",
+    "rows: [1]": "an entry in the plan's list `rows` is '1'",
     "rows: [{}]": "has no system",
     "rows: [{system: 9}]": "System '9' is not known",
     "rows: [{system: []}]": "system",
-    "rows: [{system: 1, CALC: 5}]": "a row has the unknown key 'CALC'. Accepted keys are system, title",
+    "rows: [{system: 1, CALC: 5}]": "list `rows` has the unknown key 'CALC'. Accepted keys are system, title",
     "rows: [{system: 1, system: 2}]": "'system' is given twice",
     "rows: [{system: 1}]\nrows: [{system: 2}]": "line 2",
     "parameters: {CALC_TARGET: 1, CALC_TARGET: 2}\nrows: [{system: 1}]": "'CALC_TARGET' is given twice",
@@ -225,7 +225,7 @@ def test_until_is_a_width_a_time_or_both(text: str, until: Until) -> None:
     "text", ["", "3", "0%", "0s", "3%,5%", "1min,1h", "3%,", "-3%", "3%10min", "nan%", "1d", "verdict,verdict"]
 )
 def test_another_until_is_refused_with_what_is_accepted(text: str) -> None:
-    with pytest.raises(BadInput, match=f"^until is {text}; it must be verdict, "):
+    with pytest.raises(BadInput, match=f"^until is {text}; it must be the word verdict, "):
         until_of(text)
 
 

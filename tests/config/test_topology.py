@@ -50,8 +50,8 @@ def test_a_row_with_a_topology_is_a_row_for_each_with_two_clients_a_core_but_at_
 
 REFUSED = {
     "system: 2, topology: threads": "topology is threads; it must be cores",
-    "system: 2, topology: cores, NUM_API_SERVICES: 3": "cannot have NUM_API_SERVICES",
-    "system: 2, topology: cores, NUM_WORKERS_PER_API_SERVICE: 3": "cannot have NUM_WORKERS_PER_API_SERVICE",
+    "system: 2, topology: cores, NUM_API_SERVICES: 3": "the key topology, which already sets NUM_API_SERVICES",
+    "system: 2, topology: cores, NUM_WORKERS_PER_API_SERVICE: 3": "which already sets NUM_WORKERS_PER_API_SERVICE",
     "system: 3, topology: cores": "System 3 does not use NUM_WORKERS_PER_API_SERVICE",
 }
 

@@ -40,7 +40,7 @@ def test_a_users_service_whose_jit_is_not_as_promised_makes_the_cell_invalid(
     result = measured_own(folder, bench, name, {**SERVED, "environment": {"PYTHON_JIT": variable}})
     assert result.status == "invalid"
     state = "on" if variable == "1" else "off"
-    assert f"was {state} after start-up and at the end of the measurement" in str(result.reason)
+    assert f"was {state} after the process had started and at the end of the measurement" in str(result.reason)
 
 
 def test_the_gil_of_a_process_that_waits_in_the_kernel_is_known_without_asking(newer_runtime: Runtime) -> None:

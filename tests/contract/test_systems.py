@@ -235,7 +235,7 @@ def test_an_import_that_turns_the_gil_on_makes_the_cell_invalid_and_is_named(
     patch_children(monkeypatch, role, first)
     _, result = measured("2", runtime_or_skip("3.14t"), bench)
     assert result.status == "invalid"
-    assert re.match(rf"the GIL of {role.capitalize()} 1 of 1 .* 'needs_gil'$", str(result.reason))
+    assert re.match(rf"in {role.capitalize()} 1 of 1 .*, Python's GIL was on .* 'needs_gil'$", str(result.reason))
     (child,) = result.services if role == "service" else result.clients
     assert (child["gil_enabled_ready"], child["gil_enabled_end"]) == (not late, True)
     assert (result.answered, result.wrong, result.errors) == (20, 0, {})
@@ -249,7 +249,7 @@ def test_what_was_to_be_on_and_is_off_makes_the_cell_invalid(
     monkeypatch.setattr(RuntimeName, "variables", {})
     _, result = measured("1", runtime, bench)
     assert result.status == "invalid"
-    assert len(re.findall(rf"the {part} of \w+ 1 of 1", str(result.reason))) == 2
+    assert len(re.findall(rf"in \w+ 1 of 1 [^;]*, Python's {part} was off", str(result.reason))) == 2
     key = f"{part.lower()}_enabled_end"
     children: list[Any] = [*result.services, *result.clients]
     assert {child[key] for child in children} == {False}

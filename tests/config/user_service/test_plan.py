@@ -260,7 +260,7 @@ REFUSED_IN_YAML = {
     f"service: {{{COMMAND_IN_YAML}, requests: none.yaml}}": "none.yaml, which cannot be read",
     f"service: {{{COMMAND_IN_YAML}, environment: ''}}": "environment is ; it must be a mapping",
     f"service: {{{COMMAND_IN_YAML}, environment: [A=b]}}": "environment is ['A=...']",
-    f"service: {{{COMMAND_IN_YAML}, environment: {{A=b: c}}}}": "its name must not contain =",
+    f"service: {{{COMMAND_IN_YAML}, environment: {{A=b: c}}}}": "a variable whose name does not contain =",
     f"service: {{{COMMAND_IN_YAML}, environment: {{A: [b]}}}}": "environment is {'A': '...'}",
     f"service: {{{COMMAND_IN_YAML}, think_time: 1ms, rate: 5}}": "With RATE, requests are sent at fixed times",
     f"service: {{{COMMAND_IN_YAML}}}\nrows: [{{system: 2}}]": "The plan has both rows and service",

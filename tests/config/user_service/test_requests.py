@@ -68,7 +68,7 @@ REFUSED = {
     "requests: [GET /]\nthink_time: soon": "think_time is soon",
     "[{request: GET /, first: maybe}]": "first is maybe; it must be one of true, false",
     "[{request: GET /, first: true}]": "do not count in the result",
-    "[{request: GET /, save: {a: {json: b}}}]": "save: a is {'json': 'b'}; it must be a name of your own and one of",
+    "[{request: GET /, save: {a: {json: b}}}]": "save: a is {'json': 'b'}; it must be a name of your own for the saved",
     "[{request: GET /, save: {user: {json: /b}}}]": "a name of your own",
     "[{request: GET /, save: {a: {regex: 'b'}}}]": "regex: 'id=([0-9]+)'",
     "[{request: GET /, save: {a: {regex: '(?=b)(c)'}}}]": "not use look-around",

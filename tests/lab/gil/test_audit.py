@@ -132,8 +132,8 @@ def test_without_a_request_nothing_is_built_and_a_version_that_has_the_wheel_is_
 ) -> None:
     assert (kinds(unbuilt["sourced"]), unbuilt["sourced"].modules) == ([NO_WHEEL], ())
     for name, change in {
-        "improved": "version 1.2 has such a wheel",
-        "abandoned": "no version has such a wheel",
+        "improved": "version 1.2 of the package has a wheel for this runtime",
+        "abandoned": "no version of the package has a wheel for this runtime",
     }.items():
         (problem,) = unbuilt[name].problems
         assert str(problem.detail).endswith(f" has no wheel for 3.14t; {change}")

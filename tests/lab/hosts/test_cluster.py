@@ -257,4 +257,4 @@ def test_a_runner_that_is_killed_leaves_nothing_on_its_hosts_and_another_goes_on
     ]
     did = {name: (one.services, one.clients, one.answered > 0) for name, one in contributions(finished).items()}
     assert did == {"a": (1, 0, False), "b": (0, 1, True), "c": (0, 1, True)}
-    assert "Contribution of each host" in result.with_name("report.html").read_text()
+    assert "Work and CPU time of each host" in result.with_name("report.html").read_text()

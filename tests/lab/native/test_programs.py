@@ -194,5 +194,5 @@ def test_every_program_has_a_place_of_its_own() -> None:
 
 
 def test_a_system_without_a_program_for_a_role_says_so() -> None:
-    with pytest.raises(ProgramMissing, match="echo-uvloop has no native service"):
+    with pytest.raises(ProgramMissing, match="echo-uvloop has no native program that can act as its service"):
         Native().command(find("echo-uvloop"), SERVICE)

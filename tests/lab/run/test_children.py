@@ -143,7 +143,7 @@ def test_silence_fails_the_child_at_the_deadline(children: Children) -> None:
     noisy, silent, third = (start(children, says(*said)) for said in ([{"ready": 1}], [], []))
     children.await_lines([noisy], READY, BEFORE, DEADLINE_S)
     reason = failure(children, silent, third, deadline_s=0.3)
-    assert re.match(r"Service 1 of 1 .* and 1 more sent no line for \S+ s before it was ready\.", reason)
+    assert re.match(r"Service 1 of 1 .* and 1 more wrote no line to stdout for \S+ s before it was ready\.", reason)
 
 
 def test_telling_a_child_that_has_gone_is_no_error(children: Children) -> None:

@@ -71,7 +71,7 @@ def test_a_threshold_below_the_margin_makes_the_margin_smaller() -> None:
 @pytest.mark.parametrize(
     ("machine", "method", "told"),
     [
-        ({"cpu": "Other CPU"}, Method(), "the CPU: Sample CPU (A); Other CPU (B)"),
+        ({"cpu": "Other CPU"}, Method(), "the CPU model: Sample CPU (A); Other CPU (B)"),
         ({}, Method(warmup=Warmup(share=0.1)), "the warm-up: none (A); 10 % (B)"),
         ({}, Method(pin_services=(0, 1)), "the services' CPUs: none (A); 0, 1 (B)"),
         ({}, Method(limit_cpus=0.5), "the services' CPU limit in cores: none (A); 0.5 (B)"),
@@ -97,11 +97,11 @@ def test_other_interpreters_and_packages_are_compared_and_named() -> None:
     found = compared(a, b)
     assert only(found).comparison.verdict == "equivalent"
     assert texts(found.notes)[:5] == [
-        "What else differs: 3.14t, LTO: no (A); yes (B)",
-        "What else differs: 3.14t, build: one (A); two (B)",
-        "What else differs: 3.14t, tornado: 6.5 (A); 6.6 (B)",
-        "What else differs: 3.14t, version: 3.14.7 (A); 3.14.3 (B)",
-        "What else differs: the kernel: Linux 6.1 (A); Linux 6.2 (B)",
+        "Permitted differences between the runs: 3.14t, LTO: no (A); yes (B)",
+        "Permitted differences between the runs: 3.14t, build: one (A); two (B)",
+        "Permitted differences between the runs: 3.14t, tornado: 6.5 (A); 6.6 (B)",
+        "Permitted differences between the runs: 3.14t, version: 3.14.7 (A); 3.14.3 (B)",
+        "Permitted differences between the runs: the kernel: Linux 6.1 (A); Linux 6.2 (B)",
     ]
 
 
@@ -118,14 +118,14 @@ def test_cells_that_only_one_run_has_are_named() -> None:
 def test_other_parameters_are_refused_and_otherwise_compared_all_the_same() -> None:
     a = run(cells(BEFORE_MS))
     b = run(cells([2 * time_ms for time_ms in BEFORE_MS], NUM_REQUESTS_PER_CLIENT=2000))
-    unlike = "NUM_REQUESTS_PER_CLIENT is 1000 in run A and 2000 in run B"
+    unlike = "the parameters of System 1 (3.14t) differ (NUM_REQUESTS_PER_CLIENT is 1000 in run A and 2000 in run B)"
     with pytest.raises(BadInput, match="have no measurement in common") as error:
         compared(a, b)
-    assert f"{unlike} for System 1 (3.14t). Measure the same settings in both runs" in str(error.value)
+    assert f"{unlike}. Measure the same settings in both runs" in str(error.value)
     found = compared(a, b, anyway=True)
     assert only(found).comparison.ratio == pytest.approx(1, rel=1e-3)
-    assert only(found).to_json()["why"]["text"].endswith(f"; {unlike}")
-    assert texts(found.troubles) == [f"The runs are compared only because of --anyway: {unlike} for System 1 (3.14t)."]
+    assert only(found).to_json()["why"]["text"].endswith("; NUM_REQUESTS_PER_CLIENT is 1000 in run A and 2000 in run B")
+    assert texts(found.troubles) == [f"The runs are compared only because of --anyway: {unlike}."]
     assert any(line.startswith("Time per request: ") for line in texts(found.notes))
 
 

@@ -69,7 +69,7 @@ def test_more_than_a_third_of_the_blocks_are_in_the_verdict() -> None:
     busy = View(run_of(cells(*[0.4] * 4, *[0.0] * 5)))
     (one,) = [one for one in busy.comparisons if one.system == "2"]
     assert str(headline(one)).startswith(BUSY)
-    assert str(one.why).endswith("above 5% in 4 of 9 blocks")
+    assert str(one.why).endswith("used more than 5% of the cores in 4 of 9 blocks")
     for one_view, state in ((view, "passed"), (busy, "look")):
         (line,) = [line for line in section(one_view).tables[0].groups[0].lines if "quiet" in str(line[0])]
         assert state in str(line[1])

@@ -75,7 +75,7 @@ def old() -> Run:
     [
         (run_of([], runtimes=["3.14"]), "No two of these runs measured a setting"),
         (timed(), "the duration in seconds: 1.0 (A); none (B)"),
-        (old(), "the CPU: unknown (A); Sample CPU (B)"),
+        (old(), "the CPU model: unknown (A); Sample CPU (B)"),
         (contest_run(blocks_of("echo-libuv", 20_000), view="echo"), "No two of these runs compared the same runtimes"),
     ],
     ids=["nothing measured", "timed", "of an old version", "of another kind"],

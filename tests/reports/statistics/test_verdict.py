@@ -51,7 +51,9 @@ def test_reason_of_equivalent_says_when_a_smaller_difference_is_there() -> None:
 
 def test_reason_of_inconclusive_says_which_of_interval_and_p_falls_short() -> None:
     assert "includes 1 and reaches beyond ±3 %" in str(judge(evidence(0.97, 1.08, 1.2, p=0.2)).obstacle)
-    assert "excludes 1, but p is 0.06, which is above 0.04" in str(judge(evidence(1.01, 1.08, 1.2, p=0.06)).obstacle)
+    assert "excludes 1, but the p value is above 0.04: p is 0.06" in str(
+        judge(evidence(1.01, 1.08, 1.2, p=0.06)).obstacle
+    )
 
 
 def test_blocks_needed_by_hand() -> None:

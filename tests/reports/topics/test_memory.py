@@ -70,7 +70,7 @@ def test_without_proportional_sizes_it_is_the_plain_line() -> None:
 def test_no_growth_is_claimed_where_the_interval_includes_0() -> None:
     rng = np.random.default_rng(2)
     run = memory_run(size=lambda count: 10 * MIB + MIB * rng.standard_normal())
-    assert "the growth is not significant (" in sentences(run)[0]
+    assert "the memory does not grow significantly (" in sentences(run)[0]
 
 
 def profile(runtime: str, objects_mib: float, **more: int) -> dict[str, Any]:
@@ -90,12 +90,15 @@ def test_what_a_runtime_takes_beyond_its_twin_is_told_by_kind() -> None:
     said = made(run)
     (difference,) = map(str, said.sentences)
     assert difference.endswith(
-        "after the load, the first service uses 19.5 MiB under 3.14t and 9.0 MiB under 3.14. The difference by part: "
-        "Python objects +10.5 MiB."
+        "after the load test, the first service uses 19.5 MiB under 3.14t and 9.0 MiB under 3.14. The difference by "
+        "part: Python objects +10.5 MiB."
     )
     lines = said.tables[1].lines
     assert [str(line[1].words) for line in lines[:4]] == [
-        *("after the interpreter started", "connections open, before the load", "after the load", "2 s after the load"),
+        "when the Python interpreter has started",
+        "connections open, before the load test",
+        "after the load test",
+        "2 s after the load test",
     ]
     assert [datum.value for datum in lines[2][2:]] == [9 * MIB, 6 * MIB, 0, MIB, 2 * MIB, 5 * MIB, MIB, 9, None]
     assert [datum.value for datum in lines[6][7:9]] == [None, None]
@@ -111,8 +114,8 @@ def test_memory_beyond_that_before_any_client_is_divided_among_connections_that_
     run.profiles = [of_one]
     said = [str(sentence).partition(": ")[2] for sentence in made(run).sentences]
     divided = (
-        "each of the 16 open, idle connections adds 64.0 KiB to the memory of the first service. After the load, each "
-        "connection adds 192.0 KiB, and 2 s later 192.0 KiB. These additions are relative to the memory before any "
-        "client connected."
+        "each of the 16 open, idle connections adds 64.0 KiB to the memory of the first service. After the load test, "
+        "each connection adds 192.0 KiB, and 2 s later 192.0 KiB. These additions are relative to the memory before "
+        "any client connected."
     )
     assert said == ([divided] if is_divided else [])

@@ -55,8 +55,8 @@ def test_slow_requests_that_waited_for_a_core_are_named_with_the_change_from_the
         "these four shares are 0%, 5%, -, 0%."
     )
     assert change.startswith(
-        "3.14 → 3.14t, System 2: the share of slow requests' time in which runnable threads of the service had no core "
-        "changes by +28% [+2"
+        "3.14 → 3.14t, System 2: the share of the time of slow requests in which threads of the service waited for "
+        "a free core changes by +28% [+2"
     )
 
 

@@ -24,7 +24,7 @@ SENTENCE = (
     "process on 3.14 and 0.95 (0.95 - 0.95) times the throughput of 2 processes on 3.14, and the memory is "
     "0.60 (0.60 - 0.60) times the memory of the variant with several processes."
 )
-NOT_TOGETHER = ", because no block (round of measurement) includes both."
+NOT_TOGETHER = ", because no block (round of measurement) has measurements of both variants."
 EVERYWHERE = " at every CALC_TARGET of the sweep"
 
 
@@ -109,7 +109,7 @@ def test_another_version_is_named_as_what_is_mixed_in() -> None:
 def test_fewer_clients_than_threads_and_cores_make_a_lower_bound() -> None:
     rates = {("3.14t", 1, 8): 1000.0, ("3.14", 8, 1): 1000.0, ("3.14", 1, 8): 1000.0}
     lines = sentences(topology_run(*measured_cells(rates), cores=8))
-    assert lines[-1].startswith("4 clients have at most 4 requests in flight at one process")
+    assert lines[-1].startswith("With 4 clients, one process has at most 4 requests to serve at the same time")
     assert lines[-1].endswith(
         "The figures of 1 x 8 (processes x threads) are therefore a lower bound. Raise NUM_CLIENTS."
     )
@@ -134,7 +134,10 @@ def test_fewer_clients_than_threads_and_cores_make_a_lower_bound() -> None:
         (([1.2] * 8, [1.1] * 8), f"has more throughput than 2 processes on 3.14{EVERYWHERE}, 0 to 1."),
         (
             ([1.2] * 8, [0.9] * 8),
-            "has more throughput than 2 processes on 3.14 at CALC_TARGET 0. The sweep measured CALC_TARGET 0, 1.",
+            (
+                "has more throughput than 2 processes on 3.14 at these values of CALC_TARGET (calculation per "
+                "request): 0. Measured values: 0, 1."
+            ),
         ),
     ],
 )
