@@ -48,7 +48,7 @@ def read_dependencies(folder: Path, extras: Sequence[str] = (), groups: Sequence
     installs = "build-system" in manifest
     if not project and not installs:
         return _without_manifest(folder, (*extras, *groups))
-    _expect(message("extra"), extras, project.get("optional-dependencies", {}))
+    _expect(message("optional dependency group"), extras, project.get("optional-dependencies", {}))
     _expect(message("dependency group"), groups, manifest.get("dependency-groups", {}))
     brackets = f"[{','.join(extras)}]" if extras else ""
     itself = [f"{folder}{brackets}"] if installs else []

@@ -225,7 +225,7 @@ FIGURES = (
             microseconds,
             message("CPU of programs beside the service [us/request]"),
             10,
-            message("beside"),
+            message("programs beside"),
             CPU,
         ),
     ),

@@ -106,7 +106,7 @@ def test_times_that_a_clients_window_has_no_room_for_are_named(
     doubled = DOUBLED.format(factor=chance.randint(2, 4))
     edit, expected = chance.choice([
         (doubled, r"as latency\.histogram\.total_ns, .*the total time of the client's workers"),
-        *((f"result[{key!r}] *= 2", f"as {key}, but the child contract requires a whole number from") for key in TIMES),
+        *((f"result[{key!r}] *= 2", f"as {key}, but docs/child-contract.md requires a whole") for key in TIMES),
     ])  # fmt: skip
     lines = "".join(f"        {line}\n" for line in edit.strip().splitlines())
     patch_children(monkeypatch, "client", EDITED.format(edit=lines))

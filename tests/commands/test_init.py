@@ -142,7 +142,7 @@ NO_ANSWER_CAN_MEND = {
     "shop.yaml --app app:app": "server is missing",
     "shop.yaml --interface asgi --server waitress": "waitress does not support asgi",
     "shop.yaml --topology 2": "topology is 2",
-    "shop.yaml --target ftp://x": "target target is ftp://x",
+    "shop.yaml --target ftp://x": "service target is ftp://x",
     "shop.yaml --runtime ''": "Runtime ''",
     "nowhere/shop.yaml": "nowhere/shop.yaml cannot be written",
     ".": "cannot be written: this path is a folder",

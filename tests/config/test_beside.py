@@ -49,7 +49,10 @@ REFUSED: list[tuple[str, str]] = [
     ('{name: x, command: "./x \'a"}', "closed quotes"),
     ("{name: x, command: 'x postgres://me:hunter2@h/'}", "without secrets"),
     ("{name: x, command: 'x', config: '{env:TOKEN}'}", "without secrets"),
-    ("{name: x, command: 'x', environment: {A: b}}", "variables that contain the program's address"),
+    (
+        "{name: x, command: 'x', environment: {A: b}}",
+        "environment variables whose values contain the started program's address",
+    ),
 ]
 
 

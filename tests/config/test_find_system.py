@@ -54,7 +54,7 @@ def test_requirements_beside_the_file_are_named_by_their_path_and_others_are_the
 
 
 WRONG = {
-    "x = 1\n": "declares no variable SYSTEM",
+    "x = 1\n": "declares no Python variable SYSTEM",
     "SYSTEM = 4\n": "declares a variable SYSTEM of type int",
     "\nimport nowhere_at_all\n": "cannot be imported: line 2: ModuleNotFoundError",
     "x = \n": "cannot be imported: SyntaxError",

@@ -69,7 +69,7 @@ NOT_ACROSS_HOSTS = {
     f"{HERE} --system 4 --transport unix": "TRANSPORT is unix",
     f"{HERE} --system alt-grpc": "listens only on this machine",
     f"{HERE} --service-command '{{python}} x {{port}}'": "The command must contain {host} {port}",
-    f"{HERE} --target http://127.0.0.1:8000/": "A service that already runs can be called only from this machine",
+    f"{HERE} --target http://127.0.0.1:8000/": r"of a service that already runs \(--target\) must run on this machine",
     f"{HERE} --system 4 --cpus 1": "apply only on this machine",
     f"{HERE} --target http://127.0.0.1:8000/ --memory 1GB": "cannot limit a service that already runs",
 }

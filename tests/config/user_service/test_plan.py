@@ -191,8 +191,8 @@ REFUSED = {
     "--app a:b": "but server is missing",
     "--app a:b --server nginx": "server is nginx; it must be one of gunicorn",
     "--app a:b --server waitress --interface asgi": "waitress does not support asgi",
-    "--target ftp://x": "target target is ftp://x",
-    "--target ''": "target target is ",
+    "--target ftp://x": "service target is ftp://x",
+    "--target ''": "service target is ",
     "--target http://x/ --protocol framed": "framed needs unix: or tcp:",
     "--target http://x/ --name a --arm a=http://y/": "--target and --arm have the same name, a",
     "--target http://x/ --runtime 3.14": "--runtime does not apply to a service that already runs",
@@ -269,7 +269,7 @@ REFUSED_IN_YAML = {
     'service: {command: "{python} {port} \\0"}': "it must be a text",
     "service: {}": "exactly one of command, app and targets. Given: none",
     "service: {targets: ['http://x/']}": "targets is ['http://x/']",
-    "service: {targets: {a: ['http://x/']}}": "target a is ['http://x/']",
+    "service: {targets: {a: ['http://x/']}}": "service a is ['http://x/']",
     "service: {targets: {a: 'http://x/'}}\nruntimes: ['3.14']": "Leave out runtimes",
 }
 

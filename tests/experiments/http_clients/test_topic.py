@@ -19,7 +19,7 @@ TIMELINE: Any = [[[0, 100_000], [200_000, 300_000]], [[100_000, 200_000], [300_0
 def test_an_undeclared_module_that_is_not_serial_is_not_there_again() -> None:
     parallel = worked("http-beast-undeclared", "3.14t", [4] * 10, 5)
     assert str(answer(clients_in(HELD, HELD_FREE, parallel))).endswith(
-        "enables the GIL, and total time is 1.2 times the mean time of a worker."
+        "enables the GIL, and the time until all workers ended is 1.2 times the mean time of one worker."
     )
 
 

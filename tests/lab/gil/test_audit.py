@@ -193,6 +193,6 @@ def test_packages_with_an_extension_are_imported_once_while_there_is_time_and_th
     switching.find_switching_modules.cache_clear()
     for _ in range(2):
         assert [str(line) for line in switching.find_switching_modules(python)] == [
-            "among the installed packages, importing holding switches the GIL on because it loads holding._held"
+            "an installed package affects the GIL: importing holding switches the GIL on because it loads holding._held"
         ]
     assert seen == ["freed", "holding"]

@@ -46,7 +46,7 @@ STOPPING = (Waiting(owner="", stack=PUT[:1], samples=30), Waiting(owner="", stac
             replace(QUIET, stops=900, stood_ns=9 * SECOND // 10, stopping=STOPPING),
             (
                 "each request causes 9.0 stop-the-world pauses of 1.0 ms, so threads are paused 45 % of the time; "
-                "75 % of the pause time is caused by code at app.py:31 in Cache.put"
+                "75 % of the pause time is caused by code at the source line app.py:31 in Cache.put"
             ),
         ),
         (replace(QUIET, stops=3, stood_ns=SECOND // 2, stopping=STOPPING), "each request causes 0.03 stop-the-world"),

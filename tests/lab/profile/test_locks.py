@@ -123,7 +123,7 @@ def test_what_is_no_python_is_not_believed_or_watched(python: Path) -> None:
     with started("sh", "-c", "echo ready; read line") as service:
         with pytest.raises(NotReadable):
             StackReader(service.pid)
-        with pytest.raises(LocksFailed, match="no process of the service runs CPython"), LockRecording(service.pid):
+        with pytest.raises(LocksFailed, match="the service has no process with CPython"), LockRecording(service.pid):
             pass
 
 

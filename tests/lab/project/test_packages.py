@@ -84,7 +84,7 @@ def test_an_extra_or_group_that_the_project_has_not_is_refused(tmp_path: Path) -
     with pytest.raises(BadInput, match="has no pyproject"):
         read_dependencies(tmp_path, ["none"])
     (tmp_path / "pyproject.toml").write_text(MANIFEST)
-    with pytest.raises(BadInput, match=r"has no extra none\. Available: "):
+    with pytest.raises(BadInput, match=r"has no optional dependency group none\. Available: "):
         read_dependencies(tmp_path, ["none"])
     with pytest.raises(BadInput, match=r"has no dependency group none\. Available: "):
         read_dependencies(tmp_path, (), ["none"])

@@ -92,7 +92,7 @@ def test_a_line_that_is_no_json_object_or_not_the_one_that_is_due_fails_the_chil
     [
         (
             "import sys; sys.exit('out of cheese')",
-            "exited with status 1 before it was ready. The last lines of its stderr: out of",
+            "exited with status 1 before it was ready. The last lines that the child process wrote to stderr: out of",
         ),
         ("import os; os.kill(os.getpid(), 9)", "was killed by SIGKILL before it was ready. The child wrote nothing"),
         *((f"import os; os.kill(os.getpid(), {one})", f"was killed by SIG{one} before") for one in NAMELESS),

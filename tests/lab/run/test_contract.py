@@ -73,16 +73,16 @@ def test_all_that_is_missing_is_named(names: list[str]) -> None:
         ({"completion_ns": 1.0}, "1.0 as completion_ns"),
         ({"gil_enabled_end": 0}, "0 as gil_enabled_end"),
         *(({"errors": {"503": value}}, f"{{'503': {value!r}}} as errors") for value in ("2", True, -1)),
-        ({"mine": 3}, "3 as mine, but the child contract requires a known key"),
+        ({"mine": 3}, "3 as mine, but docs/child-contract.md requires a known key"),
         ({"gil_enabled_end": None}, "None as gil_enabled_end"),
         ({"latency": Histogram().to_json()}, "0 as latency.count"),  # of 1 answer
         (
             {"answered": 2},
-            "2 as answered, but the child contract requires a number of answered requests that is at most 1, the num",
+            "2 as answered, but docs/child-contract.md requires a number of answered requests that is at most 1, the n",
         ),
         (
             {"wrong": 2},
-            "2 as wrong, but the child contract requires a number of wrong answers that is at most 1, the number",
+            "2 as wrong, but docs/child-contract.md requires a number of wrong answers that is at most 1, the number",
         ),
         *(
             ({"slices": {"width_ns": 50_000_000, "start_ns": 0, "counts": [1], key: value}}, "slices")

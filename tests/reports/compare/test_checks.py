@@ -30,7 +30,7 @@ def cells(factor: float = 1.0, blocks: int = 10, runtime: str = "3.14t", spread:
 @pytest.mark.parametrize(
     ("a", "b", "outcome", "says"),
     [
-        (cells(), cells(1.2), "slower", "slower: 2.002 ms -> 2.402 ms, ratio 0.833 ["),
+        (cells(), cells(1.2), "slower", "slower; median times: 2.002 ms -> 2.402 ms, ratio 0.833 ["),
         (cells(), cells(1.001), "passed", "equivalent"),
         ([*cells(), faulty(CELL, 11, "failed", "no")], cells(), "passed", "equivalent"),
         (cells(blocks=6, spread=0.1), cells(blocks=6, spread=0.1), "passed", "equivalent"),
@@ -40,9 +40,14 @@ def cells(factor: float = 1.0, blocks: int = 10, runtime: str = "3.14t", spread:
             cells(),
             [faulty(CELL, 1, "invalid", "why")],
             "open",
-            "(times: 2.002 ms -> -): in run B, 1 of 1 block invalid: why.",
+            "(median times: 2.002 ms -> -): in run B, 1 of 1 block invalid: why.",
         ),
-        (cells(blocks=3, spread=30), cells(1.2, blocks=3, spread=30), "open", "`slower` needs 6 blocks in each run"),
+        (
+            cells(blocks=3, spread=30),
+            cells(1.2, blocks=3, spread=30),
+            "open",
+            "`slower` needs at least 6 blocks in each run",
+        ),
         (cells(0.09), cells(0.09), "open", "the measured time is less than"),
     ],
 )

@@ -69,7 +69,7 @@ def test_what_spinning_takes_is_not_known_without_a_profile_of_locks() -> None:
 def test_what_cannot_gain_3_percent_is_apart_and_no_reason() -> None:
     """As on the page of Django under 3.14.6t, where services and clients used 98 % of both cores."""
     useful, full = View(run(400)), View(run(490))
-    assert [table.name.msgid for table in advice.section(useful).tables] == ["What helps"]
+    assert [table.name.msgid for table in advice.section(useful).tables] == ["Suggested improvements"]
     assert [str(line[2].words) for line in advice.section(useful).tables[0].lines] == ["25.0% [25.0%, 25.0%]"]
     helps, cannot = advice.section(full).tables
     name = "Causes of lost time whose removal would gain less than 3 %"

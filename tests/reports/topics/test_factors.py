@@ -85,7 +85,7 @@ def test_what_services_could_serve_alone_is_estimated_from_their_cpu_time() -> N
         "111 requests/s on 3.14t and 50 requests/s on 3.14t+gil, a ratio of 2.22 [2.22, 2.22]."
     )
     assert sentences[1].startswith(
-        "The throughput of the services without clients on their cores is an estimate: the number of cores that the se"
+        "The throughput that services could reach without clients on their cores is an estimate: the number "
     )
 
 

@@ -24,8 +24,8 @@ SENTENCE = (
     "process on 3.14 and 0.95 (0.95 - 0.95) times the throughput of 2 processes on 3.14, and the memory is "
     "0.60 (0.60 - 0.60) times the memory of the variant with several processes."
 )
-NOT_TOGETHER = ", because no block (round of measurement) has measurements of both variants."
-EVERYWHERE = " at every CALC_TARGET of the sweep"
+NOT_TOGETHER = ", because no block (round of measurement) has measurements of both process configurations."
+EVERYWHERE = " at every measured amount of calculation per request"
 
 
 def made(run: Run) -> Section:
@@ -129,9 +129,9 @@ def test_fewer_clients_than_threads_and_cores_make_a_lower_bound() -> None:
         ),
         (
             ([0.8] * 8, [0.9, 1.1, 1.2, 1.2] * 2),
-            "does not have significantly more throughput than 2 processes on 3.14 at any CALC_TARGET",
+            "does not have significantly more throughput than 2 processes on 3.14 at any measured amount",
         ),
-        (([1.2] * 8, [1.1] * 8), f"has more throughput than 2 processes on 3.14{EVERYWHERE}, 0 to 1."),
+        (([1.2] * 8, [1.1] * 8), f"has more throughput than 2 processes on 3.14{EVERYWHERE}, CALC_TARGET 0 to 1."),
         (
             ([1.2] * 8, [0.9] * 8),
             (
