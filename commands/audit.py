@@ -118,8 +118,8 @@ def summary(audit: Mapping[str, Any]) -> Message:
     ]
     if failing:
         return plural(
-            "{count} of {total} packages is not ready: {failing}.",
-            "{count} of {total} packages are not ready: {failing}.",
+            "{count} of {total} packages is not ready for the free-threaded build: {failing}.",
+            "{count} of {total} packages are not ready for the free-threaded build: {failing}.",
             count=len(failing),
             total=len(packages),
             failing=listed(failing),

@@ -55,7 +55,7 @@ def serve() -> None:
 
 
 def call() -> None:
-    """Run a client. Commands on stdin start the warm-up (`warm`), all requests (`go`) or a short time (`slice`)."""
+    """Run a client. Commands on stdin: `warm` (warm up), `go` (send all requests), `slice` (send for a short time)."""
     first_line = read_cell()
     cell = Cell.from_json(first_line)
     pin_to_cpus(first_line.get("cpus", ()))

@@ -337,7 +337,7 @@ class CellRun(ExitStack):
                 service.result.update(counted_usage(service.result, share, idle_ns))
 
     def _end_children(self, *, in_slices: bool) -> list[dict[str, Any]]:
-        """End the services, after the clients if these send in time slices. Return the last line of each service."""
+        """End the services; clients that measure in slices end first. Return the last output line of each service."""
         if in_slices:  # because an ending server waits for open connections, gunicorn for two seconds
             for client in self._clients:
                 client.end_of_file()
