@@ -31,7 +31,7 @@ from reports.facts.pairs import OVER_ALL
 from reports.facts.settings import Settings
 from reports.facts.steps import NAMES, steps
 from reports.statistics.verdict import MOST_DOZENS, WORDS, amount
-from reports.topics.comparisons import more_blocks, ratio_datum
+from reports.topics.comparisons import lacks_verdict, more_blocks, ratio_datum
 from reports.view import View
 
 MOST_LINES = 12  # lines in the table of several settings, including the lines that name the settings
@@ -236,11 +236,11 @@ def _steps(compared: Sequence[Comparison]) -> Table:
 
 
 def _verdict(one: Comparison) -> Datum:
-    """Return a comparison's verdict and how many blocks the verdict still needs; nothing if no verdict is planned."""
-    word = WORDS[one.verdict]
-    if one.verdict == "inconclusive" and one.blocks_needed:
+    """Return a comparison's verdict and how many blocks the verdict still needs; nothing if it needs no verdict."""
+    word = NOTHING if one.verdict == "unjudged" or lacks_verdict(one) else WORDS[one.verdict]
+    if word and one.verdict == "inconclusive" and one.blocks_needed:
         word = message("{word}: {amount} more blocks", word=word, amount=amount(one.blocks_needed - one.blocks))
-    return words(NOTHING if one.verdict == "unjudged" else word, state=one.verdict)
+    return words(word, state=one.verdict)
 
 
 def _systems(settings: Sequence[Setting], labels: Mapping[str, Message], view: View) -> list[Message | Table]:
@@ -379,7 +379,7 @@ def _next(compared: Sequence[Comparison], view: View) -> Message:
 
     The lock profile is of the system whose throughput changes most.
     """
-    undecided = (one for one in compared if one.verdict == "inconclusive")
+    undecided = (one for one in compared if one.verdict == "inconclusive" and not lacks_verdict(one))
     needed = [more for more in more_blocks(undecided) if more <= MOST_DOZENS]
     if needed:
         return message("To get the missing verdicts: {command}", command=more_blocks_command(view.run, max(needed)))

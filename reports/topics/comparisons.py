@@ -91,6 +91,8 @@ def forest(
 
     def word(item: Item) -> Datum:
         one = comparison(item)
+        if lacks_verdict(one):
+            return words(NOTHING, hint=one.why)
         return words(_sign_and_word(one.verdict), state=f"word {one.verdict}", hint=one.why)
 
     cols = [
@@ -104,6 +106,11 @@ def forest(
         *last,
     ]
     return table(name, cols, by_head, kind="forest", key="forest", caption=_caption())
+
+
+def lacks_verdict(one: Comparison) -> bool:
+    """Return whether a comparison of a runtime with itself shows no difference, so it needs no verdict."""
+    return (one.step, one.verdict) == ("aa", "inconclusive")
 
 
 def ratio_scale(compared: Sequence[Comparison]) -> Strip:
