@@ -46,14 +46,6 @@ class TreeUsage:
         return asdict(self)
 
 
-def usage_of_tree(pid: int) -> TreeUsage:
-    """Return the usage of *pid* and its descendants. Raises ProcessLookupError if there is no such process."""
-    total = usage_of(tree(pid))
-    if not total.processes:
-        raise ProcessLookupError(f"there is no process {pid}")
-    return total
-
-
 def usage_of(pids: Iterable[int]) -> TreeUsage:
     """Return the total usage of the processes *pids*; processes that have ended are skipped."""
     return sum(map(_usage, pids), TreeUsage())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from core.processtree import TreeUsage, descendants, tree, tree_ran_ns, usage_of, usage_of_tree
+from core.processtree import TreeUsage, descendants, tree, tree_ran_ns, usage_of
 from tests.started import started
 
 MEBIBYTE = 2**20
@@ -34,7 +34,7 @@ def test_memory_and_cpu_of_a_child_count_for_the_tree_of_a_process_and_its_desce
     program = CHILD.format(held=held, busy_s=0.1, more=WITH_CHILD.format(code=inner))
     with started(sys.executable, "-c", program) as process:
         pid = process.pid
-        used, pids = usage_of_tree(pid), tree(pid)
+        used, pids = usage_of(tree(pid)), tree(pid)
         assert (pids[0], len(pids), pids[1:]) == (pid, 2, descendants(pid))
         assert set(pids) < set(tree(os.getpid()))
         assert usage_of(pids[1:]).processes == 1
@@ -55,8 +55,7 @@ def test_a_process_that_has_ended_has_no_usage() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
         pass
     assert tree(process.pid) == []
-    with pytest.raises(ProcessLookupError, match=f"there is no process {process.pid}"):
-        usage_of_tree(process.pid)
+    assert usage_of([process.pid]) == TreeUsage()
 
 
 ENDING = """
