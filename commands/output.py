@@ -14,7 +14,7 @@ from config.user_service.hidden import masked_arguments
 from config.user_service.options import OPTIONS
 from core.languages import ENGLISH, Language, for_terminal, language
 from core.messages import Arg, message
-from core.redact import Redactor
+from core.secret import Redactor
 
 NO_VERDICT = 1  # exit status if --fail-if-slower cannot be decided
 THRESHOLD_MISSED = 3

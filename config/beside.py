@@ -10,7 +10,7 @@ from config.options import Given, Option, by_key, expect_keys, parsed
 from core.beside import PLACE, Beside
 from core.messages import listed, message, verbatim
 from core.method import LONGEST_S
-from core.redact import USERINFO
+from core.secret import USERINFO
 
 URL = "postgresql://postgres:{password}@{host}:{port}/postgres"
 POSTGRES = Beside(

@@ -16,8 +16,7 @@ from core.errors import BadInput
 from core.hosts import Layout
 from core.messages import NOTHING, OR, Message, listed
 from core.method import Method
-from core.objective import Objective
-from core.price import Price
+from core.objective import Objective, Price
 from core.runtime import NATIVE, RuntimeName
 from core.saved import SavedPlan, Until
 from core.system import System

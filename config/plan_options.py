@@ -12,8 +12,7 @@ from config.options import PYTHON, SYSTEMS, Given, Option, applying, whole
 from core.languages import LANGUAGES
 from core.messages import listed, message
 from core.method import ARRIVALS, SAME, SIZES_BYTES, Warmup, parse_duration
-from core.objective import Objective
-from core.price import Price
+from core.objective import Objective, Price
 from core.program import RUNS_FOLDER
 from core.runtime import RuntimeName
 from core.saved import Until

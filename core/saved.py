@@ -10,8 +10,7 @@ from core.decode import decoded
 from core.hosts import Layout
 from core.messages import NOTHING, Message
 from core.method import Method
-from core.objective import Objective
-from core.price import Price
+from core.objective import Objective, Price
 from core.record import Count, Link, Number, RuntimeFacts, Share
 from core.runtime import RuntimeName
 from core.user_service import UserService

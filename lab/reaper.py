@@ -19,8 +19,7 @@ from contextlib import suppress
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from core.controlgroup import NOTE, remove
-from core.parent import die_with_parent
+from core.parent import NOTE, die_with_parent, remove_group
 
 TRIES = 1000
 LOCK_TRIES, LOCK_TURN_S = 250, 0.002
@@ -48,7 +47,7 @@ def main() -> None:
     if error != errno.EEXIST:  # an existing folder belongs to another process
         with suppress(OSError), open(os.path.join(folder, NOTE), encoding="utf-8") as groups:
             for group in groups:
-                remove(group.rstrip("\n"))
+                remove_group(group.rstrip("\n"))
         _remove(folder)
     for path in leftovers:
         with suppress(OSError):

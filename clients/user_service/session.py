@@ -14,8 +14,8 @@ from urllib.parse import quote
 from uuid import UUID as UUID4
 
 from clients.channel import HEAD_END
-from core.redact import Redactor
 from core.request_plan import COUNTER, INT, USER, UUID, Place, Random, Request, places
+from core.secret import Redactor
 
 MOST_COOKIES, MOST_VALUE_BYTES, MOST_SECRETS = 64, 4096, 64
 VISIBLE = "".join(map(chr, range(0x21, 0x7F)))

@@ -7,8 +7,7 @@ from itertools import chain, pairwise
 
 from config.options import Given, Option
 from core.errors import BadInput
-from core.redact import USERINFO, Redactor
-from core.secret import HIDDEN, Secret, Text
+from core.secret import HIDDEN, USERINFO, Redactor, Secret, Text
 
 # Headers that describe a message and never contain a secret. Source: the fields of RFC 9110.
 HARMLESS = frozenset(

@@ -18,10 +18,9 @@ from core.cell import Value
 from core.errors import BadInput
 from core.messages import listed, message
 from core.method import ORCHESTRATOR, Method, Warmup
-from core.redact import Redactor
 from core.request_plan import ANY, RequestPlan
 from core.runtime import NATIVE, RuntimeName
-from core.secret import HIDDEN, Secret, Text, revealed, secrets_in
+from core.secret import HIDDEN, Redactor, Secret, Text, revealed, secrets_in
 from core.user_service import FRAMED, HTTP, HTTPS, Command, Start, Target, UserService
 
 METHOD = Method(warmup=Warmup(share=0.1), duration_s=2.0, client_runtime=ORCHESTRATOR)

@@ -18,10 +18,9 @@ from core.histogram import Histogram
 from core.messages import NOTHING, Message, message
 from core.method import Method
 from core.processtree import tree, usage_of
-from core.redact import Redactor
 from core.request_plan import RequestPlan
 from core.result import CellResult
-from core.secret import secrets_in
+from core.secret import Redactor, secrets_in
 from core.system import CLIENT, SERVICE, System
 from lab.folders import Sandbox
 from lab.places import REPOSITORY

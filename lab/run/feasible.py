@@ -9,8 +9,8 @@ from core.cell import Cell
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message
 from core.method import Method
-from core.redact import Redactor
 from core.runtime import NATIVE
+from core.secret import Redactor
 from core.system import CLIENT, SERVICE, System
 from lab.environments.environment import EnvironmentFailed
 from lab.machine import host

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from subprocess import TimeoutExpired
 
-from core.controlgroup import NOTE, remove
 from core.errors import BadInput
 from core.messages import NOTHING, Message, message
 from core.method import Method, size_text
+from core.parent import NOTE, remove_group
 from lab.folders import PrivateFolder
 from lab.machine.host import control_groups, usable_cpus
 from lab.machine.kernelfiles import HERE, Reader, number
@@ -77,7 +77,7 @@ def service_group(method: Method, private: Path, name: str, reader: Reader = HER
         yield ServiceGroup(folders=tuple(dict.fromkeys(folders.values())), memory_bytes=method.limit_memory_bytes)
     finally:
         for folder in folders.values():
-            remove(str(folder))
+            remove_group(str(folder))
 
 
 def require_limits(method: Method) -> None:

@@ -18,10 +18,9 @@ from core.errors import BadInput
 from core.files import BESIDE, is_there
 from core.messages import NOTHING, SEMICOLON, Message, listed, message
 from core.program import INSTALLED, PROGRAM, ROOT, RUNS_FOLDER
-from core.redact import Redactor
 from core.result import COMPARISONS, FILE_NAME, PLOTS, Run, RunFile, load
 from core.saved import SavedPlan
-from core.secret import secrets_in
+from core.secret import Redactor, secrets_in
 from lab import locks
 from lab.folders import Sandbox
 from lab.machine import host, quiet

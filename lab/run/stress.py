@@ -20,7 +20,7 @@ from config.plan import Entry
 from core.inside.stress import CRASH, HANG, STACKS_SIGNAL
 from core.method import Warmup
 from core.processtree import descendants
-from core.redact import Redactor
+from core.secret import Redactor
 from core.stress import Round, Stress
 from core.system import System
 from lab.run.cell_run import NOT_READY, Bench, redactor_of

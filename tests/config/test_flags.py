@@ -12,7 +12,7 @@ from config.plan_options import DEFAULT_RUNTIMES, INTERPRETER, REQUIRE
 from core.cell import PARAMETERS, Cell, Parameter
 from core.errors import BadInput
 from core.messages import message
-from core.price import Price
+from core.objective import Price
 from systems import built_in
 from tests.config import planning
 

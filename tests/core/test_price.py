@@ -3,7 +3,7 @@
 import pytest
 
 from core.errors import BadInput
-from core.price import Price
+from core.objective import Price
 
 
 def test_a_price_of_cores_and_memory_gives_the_cost_of_as_many_instances_as_a_load_takes() -> None:

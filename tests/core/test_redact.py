@@ -5,8 +5,7 @@ import json
 import pytest
 
 from core.messages import message, verbatim
-from core.redact import Redactor
-from core.secret import Secret, for_file, from_file, line_for_child, secrets_in
+from core.secret import Redactor, Secret, for_file, from_file, line_for_child, secrets_in
 
 TOKEN = "Sw0rdf1sh-Tr0mb0ne"
 

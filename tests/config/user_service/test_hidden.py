@@ -10,8 +10,7 @@ from config.user_service.hidden import hidden, mask, mask_header, mask_pair, mas
 from config.user_service.options import OPTIONS
 from config.user_service.plan import user_service_plan
 from core.errors import BadInput
-from core.redact import Redactor
-from core.secret import Secret, revealed
+from core.secret import Redactor, Secret, revealed
 
 
 @pytest.mark.parametrize(

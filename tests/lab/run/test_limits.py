@@ -27,7 +27,7 @@ def scope(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if "memory" in (folder.parent / "cgroup.subtree_control").read_text():
             (folder / "memory.swap.max").touch()
 
-    monkeypatch.setattr(limits, "remove", partial(shutil.rmtree, ignore_errors=True))
+    monkeypatch.setattr(limits, "remove_group", partial(shutil.rmtree, ignore_errors=True))
     monkeypatch.setattr(Path, "mkdir_as_ever", Path.mkdir, raising=False)
     scope = tmp_path / "sys/fs/cgroup/app.slice/run-r1.scope"
     scope.mkdir(parents=True)
