@@ -1,22 +1,18 @@
 """The command audit: find packages that are not ready for the free-threaded build."""
 
 import json
-from collections.abc import Mapping, Sequence
-from operator import itemgetter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from commands.output import output_for
 from config.options import Option
 from config.plan_options import JSON
 from core.errors import BadInput
-from core.messages import NOTHING, SENTENCES, Message, chained, listed, message, plural
+from core.messages import SENTENCES, chained, message
 from core.runtime import RuntimeName
 from lab.gil.audit import audit, exit_status, read_requirements, to_document
 from lab.python import interpreters
 from lab.python.interpreters import Interpreter
-from reports.document.model import Document, Section
-from reports.document.shapes import Col, col, table
 
 DEFAULT_RUNTIME = "3.14t"
 PACKAGES = (
@@ -35,8 +31,8 @@ BUILD = Option("--build", message("Build each package that has no wheel from its
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command audit. Return its exit status: 0, or 3 if a package is not ready for the free-threaded build."""
-    from commands.audit import audit_document
     from reports.render.markdown import markdown
+    from reports.terminal.audit import audit_document
 
     output = output_for(arguments)
     parser = output.parser("audit")
@@ -64,80 +60,3 @@ def _interpreter(name: RuntimeName) -> Interpreter:
     if interpreter is None:
         raise BadInput(chained([interpreters.missing(name), *interpreters.refused([name])], SENTENCES))
     return interpreter
-
-
-KINDS: Mapping[str, Message] = {
-    "gil": message("switches the GIL on"),
-    "no wheel": message("no wheel"),
-    "needs": message("dependency not ready"),
-    "not installable": message("not installable"),
-    "import fails": message("import fails"),
-    "warns": message("prints warnings"),
-}
-
-
-def audit_document(audit: Mapping[str, Any]) -> Document:
-    """Return a report on packages that were requested, or that are not ready for the free-threaded build."""
-    runtime, packages = audit["runtime"], audit["packages"]
-    title = plural(
-        "Audit: {count} package under {runtime} ({version})", "Audit: {count} packages under {runtime} ({version})",
-        count=len(packages), runtime=runtime["name"], version=runtime["version"],
-    )  # fmt: skip
-    cols: list[Col[Mapping[str, Any]]] = [
-        col(message("package"), itemgetter("package")),
-        col(message("version"), itemgetter("version")),
-        col(message("verdict"), verdict),
-        col(message("ready since"), itemgetter("ready_since")),
-        col(message("needed by"), lambda package: ", ".join(package["needed_by"])),
-        col(message("modules"), lambda package: ", ".join(package["modules"])),
-    ]
-    shown = [package for package in packages if package["direct"] or not package["passes"]]
-    reasons = tuple(
-        message("{package}: {detail}", package=package["package"], detail=Message.from_json(problem["message"]))
-        for package in packages
-        for problem in package["problems"]
-    )
-    name = message("Packages")
-    section = Section(
-        key="packages",
-        title=name,
-        tables=(table(name, cols, [(NOTHING, shown)]),),
-        parts=(Section(key="reasons", title=message("Reasons"), sentences=reasons),),
-        notes=(summary(audit),),
-    )
-    return Document(name=str(title), title=title, about=(), sections=(section,), has_cells=False)
-
-
-def summary(audit: Mapping[str, Any]) -> Message:
-    """Return a sentence that names the packages that are not ready for the free-threaded build."""
-    packages = audit["packages"]
-    failing = [
-        message("{package} ({verdict})", package=package["package"], verdict=verdict(package))
-        for package in packages
-        if not package["passes"]
-    ]
-    if failing:
-        return plural(
-            "{count} of {total} packages is not ready for the free-threaded build: {failing}.",
-            "{count} of {total} packages are not ready for the free-threaded build: {failing}.",
-            count=len(failing),
-            total=len(packages),
-            failing=listed(failing),
-        )
-    if len(packages) == 1:
-        name = packages[0]["package"]
-        return message(
-            "{package} is ready: it installs from a wheel and imports without the GIL and without a warning.",
-            package=name,
-        )
-    count = len(packages)
-    return message(
-        "All {count} packages are ready: each installs from a wheel and imports without the GIL and without a warning.",
-        count=count,
-    )
-
-
-def verdict(package: Mapping[str, Any]) -> Message:
-    """Return the problems of a package in a few words; "ok" if it has none."""
-    kinds = dict.fromkeys(problem["kind"] for problem in package["problems"])
-    return listed(KINDS[kind] for kind in kinds) or message("ok")

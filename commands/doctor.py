@@ -1,23 +1,21 @@
 """The command doctor: show what disturbs measurements on this machine."""
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Sequence
 
 from commands.output import output_for
 from config.plan_options import JSON
-from core.messages import NOTHING, SENTENCES, Message, listed, message
+from core.messages import message
 from lab.machine import quiet
 from lab.machine.doctor import judge_machine
 from lab.machine.wakeups import wakeups
-from reports.document.model import Section, plain_table, words
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command doctor. Return its exit status: 0, whatever it finds."""
-    from commands.doctor import findings_section
     from reports.render.console import terminal
     from reports.render.terminal import print_section
+    from reports.terminal.doctor import findings_section
 
     output = output_for(arguments)
     parser = output.parser("doctor")
@@ -29,60 +27,3 @@ def main(arguments: Sequence[str]) -> int:
     else:
         print_section(findings_section(judge_machine(facts)), terminal(), output.language)
     return 0
-
-
-WORDS: Mapping[bool | None, tuple[Message, str]] = {
-    True: (message("ok"), "passed"),
-    False: (message("warning"), "look"),
-    None: (message("unknown"), "unknown"),
-}
-
-
-class Finding(Protocol):
-    """The result of one check of the machine.
-
-    good: None if the check is not possible
-    remedy: empty if not needed
-    """
-
-    @property
-    def name(self) -> Message: ...
-
-    @property
-    def value(self) -> Message: ...
-
-    @property
-    def good(self) -> bool | None: ...
-
-    @property
-    def remedy(self) -> Message: ...
-
-
-def findings_section(findings: Sequence[Finding]) -> Section:
-    """Return a section with a table of all checks, the remedies of failed checks, and a summary."""
-    name, total = message("The machine"), verdict(findings)
-    lines = [(words(WORDS[one.good][0], state=WORDS[one.good][1]), one.name, one.value) for one in findings]
-    table = plain_table(name, (NOTHING,) * 3, lines)
-    remedies = [message("{name}: {remedy}", name=one.name, remedy=one.remedy) for one in findings if one.good is False]
-    heading = [message("What to do:")] if remedies else []
-    return Section(
-        key="doctor", title=name, tables=(table,), sentences=(*remedies, total),
-        terminal=(table, *heading, *remedies, total),
-    )  # fmt: skip
-
-
-def verdict(findings: Sequence[Finding]) -> Message:
-    """Return the summary of all checks in one or two sentences."""
-    asking = [one.name for one in findings if one.good is False]
-    unknown = sum(one.good is None for one in findings)
-    quiet = message("No check found anything that disturbs a measurement.")
-    if asking:
-        quiet = message(
-            "Conditions on this machine can distort measurements: {names}. To see by how much, measure more blocks, "
-            "and measure one runtime twice (--aa).",
-            names=listed(asking),
-        )
-    hidden = message(
-        "{unknown} of {count} checks are not possible on this machine.", unknown=unknown, count=len(findings)
-    )
-    return listed([quiet, hidden], SENTENCES) if unknown else quiet

@@ -1,6 +1,6 @@
 """The command export: write a saved run in formats for other tools."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from commands.output import output_for
@@ -8,17 +8,7 @@ from config.options import Given, Option
 from core.messages import message
 from core.result import load
 from lab.run.runs import titles
-from reports.exports import Exported, hgrm, parquet, pyperf_files, texts
 from reports.view import View
-
-FORMATS: Mapping[str, Callable[[View, Path], Exported]] = {
-    "pyperf": pyperf_files.export,
-    "parquet": parquet.export,
-    "csv": texts.csv,
-    "hgrm": hgrm.export,
-    "markdown": texts.markdown,
-}
-
 
 DEFAULT_FORMAT = "pyperf"
 FORMAT = Option(
@@ -38,8 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_names("to", message("Where to write the files: a folder, NAME.json for pyperf, or NAME.parquet."))
     parser.add(message("options"), FORMAT)
     flags = parser.parse(arguments)
-    from commands.export import FORMATS
-    from reports.view import View
+    from reports.exports.formats import FORMATS
 
     name = Given(value=flags["format"] or DEFAULT_FORMAT, name=FORMAT.flag).choice(FORMATS)
     run = load(Path(flags["run"]))

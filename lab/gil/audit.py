@@ -128,7 +128,7 @@ def audit(asked: Requirements, interpreter: Interpreter, build: BuildWatch | Non
 
 
 def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> dict[str, Any]:
-    """Return all findings as the JSON document that `--json` prints and commands.audit shows."""
+    """Return all findings as the JSON document that `--json` prints and reports.terminal.audit shows."""
     runtime = {"name": interpreter.name, "version": interpreter.facts["version"], "build": interpreter.facts["build"]}
     return {"schema": SCHEMA, "runtime": runtime, "packages": [finding.to_json() for finding in findings]}
 

@@ -14,7 +14,6 @@ from typing import Any
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 from rich.console import Console
 
-from commands.export import FORMATS
 from core.errors import BadInput
 from core.languages import Language, Printable, language
 from core.program import VERSION
@@ -25,6 +24,7 @@ from reports.compare.members import members
 from reports.compare.runs import compare_runs
 from reports.compare.runs import document as comparison_document
 from reports.document.model import Document, Figure
+from reports.exports.formats import FORMATS
 from reports.exports.texts import markdown_files
 from reports.render import html
 from reports.render.markdown import markdown

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from commands.audit import audit_document
 from core.messages import verbatim
 from core.result import Run, load
 from reports.document.model import Document
 from reports.several import side_by_side
+from reports.terminal.audit import audit_document
 from reports.terminal.stress import stress_document
 from tests.reports.contestants import blocks_of, contest_run
 from tests.reports.facts.timed_cells import steady

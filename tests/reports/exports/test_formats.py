@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from commands.export import FORMATS
 from core.errors import BadInput
 from core.result import Run
+from reports.exports.formats import FORMATS
 from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
 

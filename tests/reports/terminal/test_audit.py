@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from commands.audit import summary
 from core.messages import verbatim
+from reports.terminal.audit import summary
 
 
 def package(name: str, *problems: tuple[str, str], version: str = "1.0") -> dict[str, Any]:

@@ -5,12 +5,12 @@ import re
 
 import pytest
 
-from commands.doctor import findings_section
 from core.languages import ENGLISH
 from core.messages import verbatim
 from lab.machine.doctor import Finding
 from reports.render.console import terminal
 from reports.render.terminal import print_section
+from reports.terminal.doctor import findings_section
 
 
 def finding(code: str, value: str, good: bool | None, remedy: str = "") -> Finding:
