@@ -208,7 +208,7 @@ def _comment(text: Message, language: Language) -> list[str]:
 
 
 def _method(service: UserService, runtimes: Sequence[str], language: Language) -> Iterator[str]:
-    """Yield the lines of a plan file that say how to measure: without `runtimes` if the services already run."""
+    """Yield the lines of a plan file that set description, blocks, duration, warm-up and, if needed, runtimes."""
     question = message("What does the free-threaded build do to {name}?", name=service.name)
     if service.targets:
         question = message("Which of {names} is faster?", names=listed(target.name for target in service.targets))

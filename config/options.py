@@ -191,7 +191,7 @@ class Option:
 
 
 def applying(subjects: frozenset[Subject], *options: Option) -> tuple[Option, ...]:
-    """Return the flags and YAML keys *options*, now allowed only in runs that measure the given kinds of service.
+    """Return copies of *options* that are only accepted in runs that measure a service of one of the kinds *subjects*.
 
     subjects: the kinds of service, such as an ASGI application
     """

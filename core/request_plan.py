@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
 
 def places(text: bytes, saved: frozenset[str] | None = None) -> list[bytes | Place]:
-    """Split a text at its placeholders.
+    """Split the text of a request at its placeholders, such as {{user}}. Return the pieces and placeholders in order.
 
     saved: the names of saved values; if None, any name is a placeholder
     """

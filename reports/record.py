@@ -1,4 +1,4 @@
-"""The record of a run: a document with its results beside those of the original experiment that gilscope repeats.
+"""Make a document that shows a run's results beside the published results of the experiment that gilscope repeats.
 
 The document has the structure of the original experiment's record (the seed): environment, then each system.
 """

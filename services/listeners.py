@@ -90,7 +90,7 @@ class Listener(BoundAddress):
 
 
 def listen(cell: Cell, service_id: int, folder: str, sockets: int = 1) -> list[Listener]:
-    """Create *sockets* listening sockets for one service, with the transport of *cell*. Raises OSError."""
+    """Create the listening sockets of one service, as many as *sockets*, for TCP or Unix sockets. Raises OSError."""
     if cell.transport == "tcp":
         return [listen_tcp() for _ in range(sockets)]
     return [_listen_unix(os.path.join(folder, f"{service_id}.{number}")) for number in range(sockets)]

@@ -70,7 +70,7 @@ class Loop:
         return True
 
     def served_lately(self) -> set[int]:
-        """Return the sockets that the worker served since the previous call, except those moved to other workers."""
+        """Return the sockets that this worker served since the last call and that no other worker has now."""
         served, self.served = self.served, set()
         here = served & self.fds
         if self.busy in served:

@@ -80,12 +80,12 @@ class Echo(asyncio.Protocol):
 
 
 def asyncio_service(cell: Cell, service_id: int, folder: str) -> EchoLoop:
-    """Return the echo service for the measurement *cell* in asyncio's own event loop."""
+    """Create an echo service that runs in asyncio's own event loop, with the parameters of *cell*."""
     return EchoLoop(listen(cell, service_id, folder)[0], asyncio.new_event_loop, cell)
 
 
 def uvloop_service(cell: Cell, service_id: int, folder: str) -> EchoLoop:
-    """Return the echo service for the measurement *cell* in uvloop's event loop."""
+    """Create an echo service that runs in a uvloop event loop, with the parameters of *cell*."""
     from uvloop import new_event_loop
 
     return EchoLoop(listen(cell, service_id, folder)[0], new_event_loop, cell)

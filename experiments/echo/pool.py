@@ -56,6 +56,6 @@ class EchoPool(CachedService):
 
 
 def echo_service(cell: Cell, service_id: int, folder: str) -> EchoPool:
-    """Return the echo service for the measurement *cell*. Its sockets are already listening."""
+    """Create an echo service with the parameters of *cell*. Its sockets are already listening."""
     listeners = listen(cell, service_id, folder)
     return EchoPool(listeners, dispatch_of(cell), cell)

@@ -150,7 +150,7 @@ def _value(row: Row) -> Message:
 def _story(setting: str, group: Sequence[Row], view: View) -> Iterator[Message]:
     """Yield a sentence for each Python client with Boost.Beast, and one that compares Python with C++.
 
-    It compares the Python client that releases the GIL during I/O with the C++ client, also with Boost.Beast.
+    The last sentence compares two clients that both use Boost.Beast: Python that releases the GIL during I/O, and C++.
     """
     for system in (HELD, RELEASED, UNDECLARED):
         clauses = [

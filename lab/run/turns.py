@@ -72,9 +72,10 @@ def counted_share(clients: Sequence[Mapping[str, Any]]) -> float:
 
 
 def counted_usage(result: Mapping[str, Any], share: float, idle_cpu_ns: int = 0) -> dict[str, int]:
-    """Return a child process's CPU time and context switches, scaled to its answers after the lead-ins of slices.
+    """Return a child process's CPU time and context switches for the counted part of its time slices.
 
-    share: the share of its answers that came after the lead-ins, by which its values are multiplied
+    share: the share of its answers that were counted, because they came after the lead-ins of its slices. The values
+        are multiplied by it
     idle_cpu_ns: the CPU time that it used between its time slices, which is left out
     """
     cpu_ns = sum(result.get(key, 0) for key in CPU)

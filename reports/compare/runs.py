@@ -61,7 +61,7 @@ class ComparedCell:
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """The comparison of two runs, A and B: every measurement (cell) that both have, in the order of run A.
+    """The comparison of two saved runs, A and B. It has every measurement that both runs contain, in run A's order.
 
     troubles: cells that were not used, and differences that --anyway overruled
     notes:    how to read the comparison

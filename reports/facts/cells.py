@@ -237,7 +237,7 @@ def by_system(all_rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
 
 
 def alike(all_rows: Sequence[Row]) -> list[Sequence[Row]]:
-    """Split the rows into groups with comparable completion times: all rows, or the rows per system or per setting."""
+    """Group the rows so that completion times in a group are comparable: all rows, or those of a system or setting."""
     if has_same_work(all_rows):
         return [all_rows]
     return [part for _, rows in by_system(all_rows) for part in ([rows] if has_same_work(rows) else groups(rows))]

@@ -60,12 +60,12 @@ class Contest:
 
     @property
     def label(self) -> Message:
-        """The setting at which the ranked systems were measured, as text; empty if there is only one setting."""
+        """Return the parameters with which the ranked systems were measured; empty if the run has only one set."""
         return self.label_without("")
 
     @property
     def reference(self) -> Standing:
-        """The reference system of the ranking, by whose requests/s the requests/s of every system are divided."""
+        """Return the system by whose requests/s the ranking divides the requests/s of every system."""
         return next(standing for standing in self.standings if standing.row is standing.base)
 
     def label_without(self, parameter: str) -> Message:

@@ -379,7 +379,7 @@ def _next(compared: Sequence[Comparison], view: View) -> Message:
 
     The lock profile is of the system whose throughput changes most.
     """
-    undecided = (one for one in compared if one.verdict == "inconclusive" and not lacks_verdict(one))
+    undecided = (one for one in compared if one.verdict == "inconclusive")
     needed = [more for more in more_blocks(undecided) if more <= MOST_DOZENS]
     if needed:
         return message("To get the missing verdicts: {command}", command=more_blocks_command(view.run, max(needed)))

@@ -171,8 +171,8 @@ def _strip(comparison: Comparison, scale: Strip) -> Strip:
 
 
 def more_blocks(compared: Iterable[Comparison]) -> list[int]:
-    """Return the numbers of additional blocks that comparisons without a verdict need."""
-    return [one.blocks_needed - one.blocks for one in compared if one.blocks_needed]
+    """Return the numbers of additional blocks that comparisons need for a verdict, except those that measure noise."""
+    return [one.blocks_needed - one.blocks for one in compared if one.blocks_needed and one.step != "aa"]
 
 
 def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Message, list[Comparison]]]:
