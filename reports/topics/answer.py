@@ -80,6 +80,7 @@ P99 = {  # by the verdict on the 99th percentile of latency
     "slower": message("p99 is {share} higher"),
     "faster": message("p99 is {share} lower"),
 }
+CLAUSE = message("{start}, and {end}")  # joins the last clause of a sentence
 ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
 ONE_CORE = message("This run had 1 core, so threads could not run in parallel, with the GIL or without.")
 REPEAT = message("Repeat this run on a quiet machine before you rely on the result: {reason}.")
@@ -162,7 +163,7 @@ def gains(view: View) -> list[Message]:
             if (systems := [_system_ratio(one, view) for one in some if one.verdict == verdict])
         ]
         if clauses and len({one.system for one in some}) == len(some):
-            args: dict[str, Arg] = {"count": count, "found": listed(clauses, SEMICOLON)}
+            args: dict[str, Arg] = {"count": count, "found": listed(clauses, SEMICOLON, CLAUSE)}
             if step != "lock":
                 args |= {"denominator": some[0].denominator, "numerator": some[0].numerator}
             sentences.append(replace(EFFECTS_BY_PROCESSES[step == "lock", count == 1], args=args))
