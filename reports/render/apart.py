@@ -34,11 +34,11 @@ class Failure:
 class Drawn:
     """The drawings of a figure. A Failure stands for drawings that could not be made.
 
-    panels: title and SVG of each panel for the page
+    panels: each panel as SVG for the page
     files: contents by file name
     """
 
-    panels: list[tuple[str, str]] | Failure
+    panels: list[str] | Failure
     files: dict[str, bytes] | Failure
 
 
@@ -96,8 +96,8 @@ class Drawings:
         drawn: dict[str, Drawn] = pickle.loads(answer)
         return drawn
 
-    def panels(self, figure: "Figure") -> list[tuple[str, str]]:
-        """Return the title and SVG of each panel of a figure, and wait until it is drawn.
+    def panels(self, figure: "Figure") -> list[str]:
+        """Return each panel of a figure as SVG, and wait until it is drawn.
 
         The figure is one that was passed to ask(). Raises NotDrawn if the figure could not be drawn, and
         ChildProcessError if the second process failed.

@@ -1,4 +1,4 @@
-"""Draw figures with matplotlib: as SVG in the page's colours, and as SVG and PNG files in plots/."""
+"""Draw panels of figures with matplotlib as SVG for the page, and join them to the SVG and PNG files in plots/."""
 
 import os
 import pickle
@@ -7,24 +7,26 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from html import escape
-from io import BytesIO, StringIO
+from io import StringIO
 from math import ceil
 from textwrap import wrap
-from typing import Any
+from typing import TypeVar
 from urllib.parse import unquote
 
 import matplotlib
+import resvg_py
 from matplotlib.figure import Figure as Drawing
 
 from core.languages import ENGLISH, Language, Printable, language
 from core.messages import Message
 from core.result import PLOTS
-from reports.document.drawing import Panel
+from reports.document.drawing import COUNT, Panel
 from reports.document.model import Figure
 from reports.render import panels
-from reports.render.apart import Drawn, failure
-from reports.render.panels import BARS, COLOURS, LINK, SOFT
+from reports.render.apart import Drawn, Failure, failure
+from reports.render.panels import BARS, COLOURS, LINK
 
+T = TypeVar("T")
 _VARIABLES = {colour: f"var(--{name})" for name, colour in COLOURS.items() if len(colour) == 7}
 
 
@@ -57,123 +59,139 @@ _FOR_PAGE: tuple[tuple[str, str | Callable[[re.Match[str]], str]], ...] = (
     ("|".join(_VARIABLES), lambda colour: _VARIABLES[colour[0]]),
     (r'style="fill: var\(--(r\d)\); stroke: var\(--ground\)[^"]*"', r'class="mark \1"'),
 )
+POINTS_PER_INCH, DOTS_PER_INCH = 72, 110
 MOST_COLUMNS = 3
-DOTS_PER_INCH = 110
-LEAST_WIDTH, EDGE, LINE = 6.5, 0.1, 0.175
-TITLE_CHARACTER, CAPTION_CHARACTER = 0.088, 0.075
-ABOVE_TITLE, BELOW_TITLE = 0.16, 0.08
+LEAST_WIDTH, EDGE, LINE, TITLE_GAP = 468.0, 7, 12.6, 18  # in points, as all lengths of a file in plots/
+TITLE_CHARACTER, CAPTION_CHARACTER = 6.3, 5.4
+_BOX = re.compile(r'viewBox="0 0 ([\d.]+) ([\d.]+)"')
+DEFINITIONS = panels.CSS.with_name("definitions.svg").read_text()
+RULES = """
+.mark.{look} {{ fill: {colour}; stroke: {ground}; }}
+.bar.{look} {{ stroke: {colour}; }}
+.{look} .ground {{ fill: {colour}; fill-opacity: .22; }}
+.{look} .full {{ fill-opacity: .6; }}
+.{look} path {{ stroke: {colour}; stroke-width: 1.2; fill: none; }}
+.{look} circle {{ fill: {colour}; }}
+"""  # as in page.css, but without variables, which resvg does not know
+STYLE = "".join(RULES.format(look=f"r{place}", colour=COLOURS[f"r{place}"], **COLOURS) for place in range(COUNT))
 
 
-def page_panels(figure: Figure, language: Language) -> list[tuple[str, str]]:
-    """Return the title of each panel of a figure that has curves, and its drawing as SVG for the HTML page."""
-    language = Printable(language)
+def page_panels(figure: Figure, language: Language) -> list[str]:
+    """Return the drawing of each panel of a figure that has curves, as SVG for the HTML page."""
     with panels.style():
-        return [
-            (language.text(panel.title), _page_svg(panel, f"{figure.key}-{place}", language))
-            for place, panel in enumerate(figure.panels)
-            if panel.curves
-        ]
+        return [_panel_svg(*named, language) for named in _named(figure)]
 
 
-def _page_svg(panel: Panel, key: str, language: Language) -> str:
+def _named(figure: Figure) -> list[tuple[str, Panel]]:
+    """Return the panels of a figure that have curves, each with a key that differs from those of all others."""
+    return [(f"{figure.key}-{place}", panel) for place, panel in enumerate(figure.panels) if panel.curves]
+
+
+def _panel_svg(key: str, panel: Panel, language: Language) -> str:
     """Return a panel as an SVG element of the page, with the page's links, colour variables and bar patterns."""
+    language = Printable(language)
     height, margins = panels.panel_height(panel), panels.margins(panel, language)
     width = panels.width(margins)
-    drawing = Drawing(figsize=(width, height))
-    _place(drawing, panel, (margins[0], panels.BELOW_INCHES, width - sum(margins)), language, is_page=True)
     text = StringIO()
     with matplotlib.rc_context({"svg.hashsalt": key}):
+        drawing = Drawing(figsize=(width, height))
+        left, bottom, up = margins[0] / width, panels.BELOW_INCHES / height, panels.axes_height(panel) / height
+        panels.draw(drawing.add_axes((left, bottom, 1 - sum(margins) / width, up)), panel, language)
         drawing.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    svg = text.getvalue()
-    box = re.search(r'viewBox="([^"]+)"', svg)
-    assert box is not None
-    inner = svg[svg.index(">", svg.index("<svg")) + 1 :]
+    inner = text.getvalue().partition("<svg")[2].partition(">")[2]
     for pattern, replacement in _FOR_PAGE:
         inner = re.sub(pattern, replacement, inner)
     kind, label = "panel wide" if width > 1.1 * panels.WIDTH else "panel", escape(panels.description(panel, language))
-    return f'<svg class="{kind}" viewBox="{box[1]}" role="group" aria-label="{label}" focusable="false">{inner}'
+    box = f"0 0 {POINTS_PER_INCH * width:g} {POINTS_PER_INCH * height:g}"
+    return f'<svg class="{kind}" viewBox="{box}" role="group" aria-label="{label}" focusable="false">{inner}'
 
 
-def files(figure: Figure, language: Language) -> dict[str, bytes]:
+def files(figure: Figure, drawn: Sequence[str], language: Language) -> dict[str, bytes]:
     """Return the contents of plots/<key>.svg and plots/<key>.png. The same figure gives the same bytes.
 
+    drawn: what page_panels() returned for this figure and language
     The texts are in English if this machine has no font for the language.
     """
-    made = {}
-    with panels.style():
-        drawing = _sheet(figure, Printable(language if panels.chinese_fonts() else ENGLISH))
-        for kind, undated in (("svg", {"Date": None}), ("png", {})):
-            content = BytesIO()
-            metadata = {**undated, "Title": figure.key}
-            drawing.savefig(content, format=kind, dpi=DOTS_PER_INCH, metadata=metadata, facecolor="white")
-            made[f"{PLOTS}/{figure.key}.{kind}"] = content.getvalue()
-    return made
+    if language.name != ENGLISH.name and not panels.chinese_fonts():
+        drawn, language = page_panels(figure, ENGLISH), ENGLISH
+    svg = _sheet(figure, drawn, Printable(language))
+    png = resvg_py.svg_to_bytes(svg, dpi=DOTS_PER_INCH, skip_system_fonts=True, font_files=panels.font_files())
+    return {f"{PLOTS}/{figure.key}.svg": svg.encode(), f"{PLOTS}/{figure.key}.png": bytes(png)}
 
 
-def _sheet(figure: Figure, language: Language) -> Drawing:
-    """Return a drawing of all panels of a figure, in rows below the figure's title and caption."""
-    drawn = [panel for panel in figure.panels if panel.curves]
+def _sheet(figure: Figure, drawn: Sequence[str], language: Language) -> str:
+    """Return an SVG file with all panels of a figure, in rows below the figure's title and caption."""
+    sizes = [(float(box[1]), float(box[2])) for box in map(_BOX.search, drawn) if box]
     across = min(MOST_COLUMNS, ceil(len(drawn) ** 0.5)) if len(drawn) > MOST_COLUMNS else max(1, len(drawn))
-    panel_width = max([LEAST_WIDTH / across, *(panels.width(panels.margins(panel, language)) for panel in drawn)])
-    rows = [drawn[start : start + across] for start in range(0, len(drawn), across)]
-    titles = [[_lines(panel.title, panel_width, TITLE_CHARACTER, language) for panel in row] for row in rows]
-    heads = [ABOVE_TITLE + BELOW_TITLE + LINE * max(map(len, row)) for row in titles]
-    heights = [max(map(panels.panel_height, row)) for row in rows]
-    caption = _lines(figure.caption, across * panel_width, CAPTION_CHARACTER, language)
-    top = 0.42 + LINE * len(caption)
-    width, height = across * panel_width, top + sum(heads) + sum(heights)
-    drawing = Drawing(figsize=(width, height))
-    drawing.text(EDGE / width, 1 - 0.12 / height, language.text(figure.title), fontsize=13, weight="bold", va="top")
-    drawing.text(EDGE / width, 1 - 0.4 / height, "\n".join(caption), color=SOFT, va="top")
-    for row, names, head, row_height in zip(rows, titles, heads, heights, strict=True):
-        for column, (panel, title) in enumerate(zip(row, names, strict=True)):
-            left = column * panel_width
-            drawing.text(
-                (left + EDGE) / width, 1 - (top + ABOVE_TITLE) / height, "\n".join(title), weight="bold", va="top"
+    column = max([LEAST_WIDTH / across, *(width for width, _ in sizes)])
+    caption = _lines(figure.caption, across * column, CAPTION_CHARACTER, language)
+    titles = [_lines(panel.title, column, TITLE_CHARACTER, language) for _, panel in _named(figure)]
+    made = [
+        _text([language.text(figure.title)], EDGE, 18, "font-size: 13px; font-weight: bold"),
+        _text(caption, EDGE, 37, f"fill: {COLOURS['soft']}"),
+    ]
+    top = 30 + LINE * len(caption)
+    for start in range(0, len(drawn), across):
+        row = slice(start, start + across)
+        foot = top + TITLE_GAP + LINE * max(map(len, titles[row]))
+        for place, (title, svg, (width, height)) in enumerate(zip(titles[row], drawn[row], sizes[row], strict=True)):
+            made.append(_text(title, place * column + EDGE, top + TITLE_GAP, "font-weight: bold"))
+            made.append(
+                svg.replace("<svg", f'<svg x="{place * column}" y="{foot}" width="{width}" height="{height}"', 1)
             )
-            margins = panels.margins(panel, language)
-            foot = height - top - head - panels.panel_height(panel) + panels.BELOW_INCHES
-            _place(drawing, panel, (left + margins[0], foot, panel_width - sum(margins)), language, is_page=False)
-        top += head + row_height
-    return drawing
+        top = foot + max(height for _, height in sizes[row])
+    width = across * column
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="{width}pt" '
+        f'height="{top}pt" viewBox="0 0 {width} {top}" font-family="{", ".join(panels.fonts())}">'
+        f"<title>{escape(language.text(figure.title))}</title><style>{STYLE}</style>{DEFINITIONS}"
+        f'<rect width="100%" height="100%" fill="{COLOURS["ground"]}"/>{"".join(made)}</svg>\n'
+    )
+    svg = re.sub(r"<(/?)a\b[^>]*>", r"<\1g>", svg)  # their links lead to places of the page
+    return re.sub(rf"var\(--({'|'.join(COLOURS)})\)", lambda name: COLOURS[name[1]], svg)
 
 
-def _place(
-    drawing: Drawing, panel: Panel, place: tuple[float, float, float], language: Language, *, is_page: bool
-) -> None:
-    """Draw a panel at *place*: the left, bottom and width of its axes, in inches."""
-    width, height = drawing.get_size_inches()
-    left, bottom, across = place
-    axes = drawing.add_axes((left / width, bottom / height, across / width, panels.axes_height(panel) / height))
-    panels.draw(axes, panel, language, is_page=is_page)
+def _text(lines: Sequence[str], left: float, top: float, style: str) -> str:
+    """Return lines of text as an SVG element. *top* is the base of the first line."""
+    spans = (f'<tspan x="{left}" y="{top + LINE * row}">{escape(line)}</tspan>' for row, line in enumerate(lines))
+    return f'<text style="font-size: 10px; fill: {COLOURS["ink"]}; {style}">{"".join(spans)}</text>'
 
 
-def _lines(words: Message, width: float, character: float, language: Language) -> Sequence[str]:
-    """Return the text, split into lines that fit into *width* inches."""
+def _lines(words: Message, width: float, character: float, language: Language) -> list[str]:
+    """Return the text, split into lines that fit into *width* points."""
     return wrap(language.text(words), int((width - 2 * EDGE) / character), break_on_hyphens=False)
 
 
-def _made(draw: Callable[[Figure, Language], Any], figure: Figure, language: Language) -> Any:
+def _made(draw: Callable[..., T], *args: object) -> T | Failure:
     try:
-        return draw(figure, language)
+        return draw(*args)
     except Exception as error:
         return failure(error)
 
 
 def _drawn(figures: Sequence[Figure], language: Language) -> dict[str, Drawn]:
-    """Draw the image files of all figures, while a forked process draws the panels of the HTML page."""
+    """Draw all figures. A forked process draws every second panel."""
+    named = [panel for figure in figures for panel in _named(figure)]
     reading, writing = os.pipe()
-    if not os.fork():
-        os.close(reading)  # or this process could wait for a reader after its parent has ended
-        with open(writing, "wb") as answer:
-            pickle.dump([_made(page_panels, figure, language) for figure in figures], answer)
-        os._exit(0)
-    os.close(writing)
-    all_made = [_made(files, figure, language) for figure in figures]
+    with panels.style():
+        if not os.fork():
+            os.close(reading)  # or this process could wait for a reader after its parent has ended
+            with open(writing, "wb") as answer:
+                pickle.dump([_made(_panel_svg, *panel, language) for panel in named[1::2]], answer)
+            os._exit(0)
+        os.close(writing)
+        svgs = {key: _made(_panel_svg, key, panel, language) for key, panel in named[::2]}
     with open(reading, "rb") as answer:
-        all_panels = pickle.load(answer)
-    parts = zip(figures, all_panels, all_made, strict=True)
-    return {figure.key: Drawn(panels=shown, files=made) for figure, shown, made in parts}
+        svgs.update(zip((key for key, _ in named[1::2]), pickle.load(answer), strict=True))
+    return {figure.key: _joined(figure, [svgs[key] for key, _ in _named(figure)], language) for figure in figures}
+
+
+def _joined(figure: Figure, drawn: Sequence[str | Failure], language: Language) -> Drawn:
+    svgs = [svg for svg in drawn if isinstance(svg, str)]
+    for failed in drawn:
+        if isinstance(failed, Failure):
+            return Drawn(panels=failed, files=failed)
+    return Drawn(panels=svgs, files=_made(files, figure, svgs, language))
 
 
 def main() -> None:

@@ -37,12 +37,10 @@ class _Linking(Language):
         return f"{_START}{value.cells}{_BETWEEN}{value.figure}{_BETWEEN}{plain}{_END}"
 
 
-def page(
-    document: Document, language: Language, panels: Callable[[Figure], list[tuple[str, str]]] | None = None
-) -> str:
+def page(document: Document, language: Language, panels: Callable[[Figure], list[str]] | None = None) -> str:
     """Return the document as an HTML page. Only this module escapes texts for HTML.
 
-    panels: returns title and SVG of each panel of a figure; by default panels are drawn in this process
+    panels: returns each panel of a figure as SVG; by default panels are drawn in this process
     """
     words = _Words(language, has_cells=document.has_cells)
     made: str = (
@@ -55,7 +53,7 @@ def page(
         )
     )
     drawn = {figure.key: (panels or words.drawn_here)(figure) for figure in words.figures}
-    return _PANEL.sub(lambda match: drawn[match[1]][int(match[2])][1], made)
+    return _PANEL.sub(lambda match: drawn[match[1]][int(match[2])], made)
 
 
 @cache
@@ -152,8 +150,8 @@ class _Words:
         titles = [self.language.text(panel.title) for panel in figure.panels if panel.curves]
         return [(title, Markup(f"{_START}{figure.key}{_BETWEEN}{place}{_END}")) for place, title in enumerate(titles)]
 
-    def drawn_here(self, figure: Figure) -> list[tuple[str, str]]:
-        """Return title and SVG of each panel of a figure, drawn in this process."""
+    def drawn_here(self, figure: Figure) -> list[str]:
+        """Return each panel of a figure as SVG, drawn in this process."""
         from reports.render import figures  # matplotlib is slow to import, and a second process may draw instead
 
         return figures.page_panels(figure, self.language)

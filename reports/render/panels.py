@@ -1,4 +1,4 @@
-"""Draw one panel of a figure on matplotlib's axes, for the page and for the files in plots/."""
+"""Draw one panel of a figure on matplotlib's axes."""
 
 import re
 import warnings
@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 import matplotlib
 from matplotlib.axes import Axes
-from matplotlib.font_manager import get_font_names
+from matplotlib.font_manager import fontManager, get_font_names
 from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path as Outline
@@ -27,14 +27,13 @@ COLOURS = dict(re.findall("--(.+): (.+);", CSS.read_text().partition("@media")[0
 SOFT = COLOURS["soft"]
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[Literal["-", "--", "-.", ":"], ...] = ("-", "--", "-.", ":")
-HATCHES = ("", "////", "....", "xxxx", "----", "||||", "\\\\\\\\", "++++")
 WIDTH, HEIGHT = 4.6, 2.9  # of a panel, in inches; at full width on the page, a point is a CSS pixel
 BAR_INCHES, BELOW_INCHES = 0.22, 0.5
 LEFT_INCHES, RIGHT_INCHES, CHARACTER_INCHES = 0.75, 0.85, 0.077
 NAME_GAP = 0.062
 ABOVE_ROWS_INCHES, ABOVE_SCALE_INCHES = 0.08, 0.26  # the second leaves room for the label of the scale
 LINK = "#cells:"
-BARS = "bars-"  # prefix of the ids of bars, which the page fills with its own patterns
+BARS = "bars-"  # prefix of the ids of bars, which are filled with the patterns of templates/definitions.svg
 LATIN = "DejaVu Sans"
 CHINESE = ("Noto Sans CJK SC", "Source Han Sans SC", "WenQuanYi Zen Hei", "PingFang SC", "Microsoft YaHei")
 STYLE = CSS.with_name("plots.mplstyle")
@@ -49,23 +48,21 @@ COLOURED: dict[Any, Any] = {
 class ArmStyle:
     """The style in which a figure draws one runtime or service.
 
-    Two of them that share a colour differ in line dashes and bar hatching.
+    Two of them that share a colour differ in marker and line dashes.
     """
 
     colour: str
     marker: str
     dash: Literal["-", "--", "-.", ":"]
-    hatch: str
 
 
 def arm_style(place: int) -> ArmStyle:
-    """Return the colour, marker, dashes and hatching for the runtime or service (arm) with index *place*."""
+    """Return the colour, marker and dashes for the runtime or service (arm) with index *place*."""
     sign = place + place // COUNT
     return ArmStyle(
         colour=COLOURS[f"r{place % COUNT}"],
         marker=MARKERS[sign % COUNT],
         dash=DASHES[sign % len(DASHES)],
-        hatch=HATCHES[sign % COUNT],
     )
 
 
@@ -73,11 +70,21 @@ def arm_style(place: int) -> ArmStyle:
 def style() -> Iterator[None]:
     """Return a context in which figures are drawn and saved in the common style."""
     with (
-        matplotlib.rc_context({**COLOURED, "font.family": [LATIN, *chinese_fonts()]}, STYLE),
+        matplotlib.rc_context({**COLOURED, "font.family": fonts()}, STYLE),
         warnings.catch_warnings(),
     ):
         warnings.filterwarnings("ignore", "Glyph .* missing")  # the reader's browser may have the fonts
         yield
+
+
+def fonts() -> list[str]:
+    """Return the names of the fonts of plots, of which each is used for what the ones before it lack."""
+    return [LATIN, *chinese_fonts()]
+
+
+def font_files() -> list[str]:
+    """Return the files of the fonts of plots."""
+    return [font.fname for font in fontManager.ttflist if font.name in fonts()]
 
 
 @cache
@@ -128,16 +135,13 @@ def description(panel: Panel, language: Language) -> str:
     return f"{language.text(panel.up.label)} / {language.text(panel.across.label)}. {'; '.join(ends)}"
 
 
-def draw(axes: Axes, panel: Panel, language: Language, *, is_page: bool) -> None:
-    """Draw one panel of a figure.
-
-    is_page: whether the page fills the bars with its patterns
-    """
+def draw(axes: Axes, panel: Panel, language: Language) -> None:
+    """Draw one panel of a figure."""
     _scale(axes, panel, language)
     if panel.level is not None:
         (axes.axvline if panel.upright else axes.axhline)(panel.level, color=SOFT, linestyle=":", linewidth=1)
     for curve in panel.curves:
-        _spans(axes, curve, language, is_page=is_page)
+        _spans(axes, curve, language)
         if len(curve.line) > 1:
             sign = arm_style(curve.look)
             axes.plot(*zip(*curve.line, strict=True), color=sign.colour, linestyle=sign.dash, clip_on=False, zorder=2)
@@ -177,7 +181,7 @@ def _locator(of: Axis) -> MaxNLocator | LogLocator:
     return LogLocator(subs=(1.0,) if decades > 300 else (1.0, 3.0) if decades > 30 else (1.0, 2.0, 5.0))
 
 
-def _spans(axes: Axes, curve: Curve, language: Language, *, is_page: bool) -> None:
+def _spans(axes: Axes, curve: Curve, language: Language) -> None:
     """Draw the bars of a curve. Bars with the same link are drawn as one shape."""
     sign = arm_style(curve.look)
     alike: dict[tuple[bool, bool, str | None], list[Span]] = {}
@@ -189,7 +193,6 @@ def _spans(axes: Axes, curve: Curve, language: Language, *, is_page: bool) -> No
         patch = PathPatch(
             Outline.make_compound_path(*map(_rectangle, spans)), facecolor=sign.colour, edgecolor=sign.colour,
             alpha=0.28 if faint else 0.6, linewidth=0.8 if url else 0, zorder=1,
-            hatch=sign.hatch if has_pattern and not is_page else "",
             gid=f"{BARS}{curve.look % COUNT}" if has_pattern else None,
         )  # fmt: skip
         patch.set_url(url)

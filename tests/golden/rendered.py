@@ -104,16 +104,13 @@ def page_lines(document: Document, spoken: Language, *, is_large: bool) -> list[
     return lines
 
 
-def _panels(figure: Figure, spoken: Language) -> list[tuple[str, str]]:
+def _panels(figure: Figure, spoken: Language) -> list[str]:
     """Return the words of each panel in place of its drawing."""
     return [
-        (
-            spoken.text(panel.title),
-            "<p>" + " | ".join(
-                spoken.text(words).replace("<", "&lt;")
-                for words in (panel.across.label, panel.up.label, *(curve.name for curve in panel.curves))
-            ) + "</p>",
-        )
+        "<p>" + " | ".join(
+            spoken.text(words).replace("<", "&lt;")
+            for words in (panel.across.label, panel.up.label, *(curve.name for curve in panel.curves))
+        ) + "</p>"
         for panel in figure.panels
         if panel.curves
     ]  # fmt: skip

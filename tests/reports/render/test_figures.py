@@ -1,6 +1,7 @@
 """One drawing of a panel for the page and for the files of plots/."""
 
 import re
+import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
 import pytest
@@ -42,8 +43,7 @@ def bars(text: str = "1.5") -> Figure:
 
 
 def test_a_page_has_its_own_colours_its_own_letters_and_no_second_element_of_an_id() -> None:
-    drawn = page_panels(figure(2), ENGLISH)
-    svg = "".join(text for _, text in drawn)
+    svg = "".join(page_panels(figure(2), ENGLISH))
     assert "var(--r0)" in svg
     assert not re.search(r"#[0-9a-f]{6}[^0-9a-f]", re.sub(r'(?:id|href)="[^"]*"|url\([^)]*\)', "", svg))
     assert "font-family" not in svg
@@ -54,10 +54,15 @@ def test_a_page_has_its_own_colours_its_own_letters_and_no_second_element_of_an_
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_files_are_whole_and_the_same_each_time(lang: str) -> None:
     for made in (figure(4), bars()):
-        drawn = files(made, language(lang))
+        drawn = files(made, page_panels(made, language(lang)), language(lang))
         assert list(drawn) == [f"plots/{made.key}.svg", f"plots/{made.key}.png"]
-        assert [content[:5] for content in drawn.values()] == [b"<?xml", b"\x89PNG\r"]
-        assert files(made, language(lang)) == drawn
+        svg, png = drawn.values()
+        root = ET.fromstring(svg)
+        assert root.tag == "{http://www.w3.org/2000/svg}svg"
+        assert len(root.findall("{*}svg")) == 1 + len(made.panels)
+        assert b"var(--" not in svg
+        assert png.startswith(b"\x89PNG\r")
+        assert files(made, page_panels(made, language(lang)), language(lang)) == drawn
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from reports.document.model import Document, Figure, Section, plain_table, trace
 from reports.exports.texts import cells_sheet, rows_sheet
 from reports.facts.cells import Cells
 from reports.render.console import terminal
-from reports.render.figures import files
+from reports.render.figures import files, page_panels
 from reports.render.html import page
 from reports.render.markdown import markdown
 from reports.render.terminal import print_section
@@ -152,7 +152,7 @@ def test_a_hostile_text_is_only_text(renderer: str, kind: str) -> None:
 def test_hostile_texts_are_only_texts_in_the_files_of_figures() -> None:
     every = [document(text).sections[0].figures[0] for text in HOSTILE.values()]
     figure = replace(every[0], panels=tuple(panel for one in every for panel in one.panels))
-    svg, png = files(figure, ENGLISH).values()
+    svg, png = files(figure, page_panels(figure, ENGLISH), ENGLISH).values()
     tags = {element.tag.rpartition("}")[2] for element in ET.fromstring(svg.decode()).iter()}
     assert not tags & {"script", "img", "foreignObject"}
     assert png
