@@ -128,7 +128,7 @@ def _search(case: str, runtimes: str) -> dict[str, Any]:
             "case": case,
             "rate": first.rate if first else 0.0,
             "interval": interval(first.rate, first.low, first.high, "{:.1f}".format) if first else "",
-            "is_confirmed": found[0].is_confirmed,
+            "is_confirmed": bool(first and first.is_confirmed_by(found[0].known)),
             "probes": sum(len(one.probes) for one in found),
             "ratios": [interval(one.ratio, one.low, one.high, "{:.3f}".format) for one in ratios(run, found)],
             "seconds": round(monotonic() - start_s, 1),

@@ -25,5 +25,6 @@ def main(arguments: Sequence[str]) -> int:
     if as_json:
         print(json.dumps(facts, indent=2))
     else:
-        print_section(findings_section(judge_machine(facts)), terminal(), output.language)
+        findings = [(one.name, one.value, one.good, one.remedy) for one in judge_machine(facts)]
+        print_section(findings_section(findings), terminal(), output.language)
     return 0

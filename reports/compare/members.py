@@ -4,7 +4,6 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from string import ascii_uppercase
 from typing import Any
 
@@ -12,7 +11,7 @@ from core.messages import NOTHING, SEMICOLON, Message, message, verbatim
 from core.method import Warmup
 from reports.document.model import ABSENT, Section, arm
 from reports.document.shapes import Col, col, table
-from reports.facts.builds import UNKNOWN, build_facts, packages, unlike
+from reports.facts.builds import UNKNOWN, build_facts, by_label, packages, unlike
 from reports.facts.cells import Row
 from reports.facts.settings import Settings
 from reports.topics.machine import runtime_table
@@ -129,9 +128,7 @@ def _differing(facts: Mapping[str, Mapping[Message, Message]]) -> list[Message]:
 
     facts: by the letter of the run
     """
-    labels = dict.fromkeys(chain(*facts.values()))
-    values = {label: {letter: known[label] for letter, known in facts.items() if label in known} for label in labels}
-    return unlike(values, SEMICOLON)
+    return unlike(by_label(facts), SEMICOLON)
 
 
 def runs_section(runs: Sequence[Member]) -> Section:

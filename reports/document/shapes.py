@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from statistics import median
 from typing import Any, Generic, TypeVar
 
@@ -23,8 +24,8 @@ class Col(Generic[Item]):
 
 
 def col(
-    head: Message,
-    read: Callable[[Item], CellValue],
+    head: Message | str,
+    read: str | Callable[[Item], CellValue],
     form: Form | None = None,
     cells: Callable[[Item], str] = lambda item: "",
     figure: str = "",
@@ -32,13 +33,18 @@ def col(
 ) -> Col[Item]:
     """Return a table column, which shows numbers if *form* is given, else words.
 
-    read:   returns the value of an item (number, Estimate, words or Datum); None is shown as '-'
+    head:   a message, or its English text as a literal, which `make messages` collects
+    read:   returns the value of an item (number, Estimate, words or Datum), or names the attribute or key with this
+            value; None is shown as '-'
     cells:  returns the groups of cells from which the value comes; figure: the name of their figure
     more:   other fields of Column
     """
 
+    value_of = _reader(read)
+    head = head if isinstance(head, Message) else Message(msgid=head)
+
     def datum(item: Item) -> Datum:
-        value = read(item)
+        value = value_of(item)
         if isinstance(value, Datum):
             return value
         if isinstance(value, Estimate):
@@ -50,14 +56,23 @@ def col(
     return Col(Column(head=head, is_number=form is not None, **more), datum)
 
 
+def _reader(read: str | Callable[[Item], Any]) -> Callable[[Item], Any]:
+    """Return *read*, or a function that returns the attribute or the key of an item that *read* names."""
+    if not isinstance(read, str):
+        return read
+    return lambda item: item.get(read) if isinstance(item, Mapping) else attrgetter(read)(item)
+
+
 def arm_col(
-    name: Callable[[Item], str], looks: Mapping[str, int], cells: Callable[[Item], str] = lambda item: ""
+    name: str | Callable[[Item], str], looks: Mapping[str, int], cells: Callable[[Item], str] = lambda item: ""
 ) -> Col[Item]:
     """Return a column of runtime names (arms) with markers. Each name links to the measurements of the runtime.
 
+    name:  as *read* of col()
     looks: as in View.looks
     """
-    return Col(Column(head=message("Runtime")), lambda item: arm(name(item), looks.get(name(item)), cells(item)))
+    name_of = _reader(name)
+    return Col(Column(head=message("Runtime")), lambda item: arm(name_of(item), looks.get(name_of(item)), cells(item)))
 
 
 def table(

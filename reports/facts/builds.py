@@ -4,6 +4,7 @@ Pure.
 """
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, Literal
 
 from core.messages import COMMA, NOTHING, Message, listed, message, verbatim
@@ -36,28 +37,25 @@ def build_flags(flags: Mapping[str, Any]) -> Message:
     return listed(filter(None, words))
 
 
-def build_facts(facts: Mapping[str, Any]) -> Facts:
+def build_facts(facts: Mapping[str, Any]) -> dict[Message, Message]:
     """Return the version, the compiler and the flags of an interpreter as words, by label."""
     flags = facts.get("flags", {})
     flag_words = {label: UNKNOWN if name not in flags else YES if flags[name] else NO for name, label in FLAGS.items()}
     return known(facts, NAMED) | flag_words
 
 
-def known(facts: Mapping[str, Any], labels: Mapping[str, Message]) -> dict[Message, Message]:
-    """Return the value of each fact by its label in *labels*, with "unknown" for a missing value.
+def known(facts: Mapping[str, Any], labels: Mapping[str, Message], absent: Message = UNKNOWN) -> dict[Message, Message]:
+    """Return the value of each fact by its label in *labels*, with *absent* for a missing value.
 
     labels: the label of each fact's key
     """
-    return {label: verbatim(str(facts[key])) if facts.get(key) else UNKNOWN for key, label in labels.items()}
+    return {label: verbatim(str(facts[key])) if facts.get(key) else absent for key, label in labels.items()}
 
 
-def by_label(facts: Mapping[str, Facts], absent: Message = UNKNOWN) -> dict[Message, dict[str, Message]]:
-    """Return {label: {name: value}} from {name: {label: value}}.
-
-    absent: the value if a name lacks a label
-    """
-    labels = dict.fromkeys(label for of_one in facts.values() for label in of_one)
-    return {label: {name: of_one.get(label, absent) for name, of_one in facts.items()} for label in labels}
+def by_label(facts: Mapping[str, Facts]) -> dict[Message, dict[str, Message]]:
+    """Return {label: {name: value}} from {name: {label: value}}."""
+    labels = dict.fromkeys(chain(*facts.values()))
+    return {label: {name: known[label] for name, known in facts.items() if label in known} for label in labels}
 
 
 def unlike(facts: Mapping[Message, Mapping[str, Message]], joint: Message = COMMA) -> list[Message]:
@@ -72,13 +70,6 @@ def unlike(facts: Mapping[Message, Mapping[str, Message]], joint: Message = COMM
         if len(each) > 1:
             lines.append(message("{label}: {values}", label=label, values=listed(each, joint)))
     return lines
-
-
-def differences(facts: Mapping[str, Mapping[str, Any]]) -> list[Message]:
-    """Return how the builds of Python runtimes differ in version, compiler and flags.
-
-    facts: facts of each runtime, by its name"""
-    return unlike(by_label({name: build_facts(of_one) for name, of_one in facts.items() if name != NATIVE}))
 
 
 def packages(facts: Mapping[str, Any]) -> dict[str, str]:

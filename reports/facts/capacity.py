@@ -8,35 +8,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import inf
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from core.cell import Cell
+from core.cell import Cell, Value
 from core.histogram import Histogram
 from core.messages import NOTHING, Message, message
 from core.objective import CLOSED, CONFIRM, PICK, SCAN, SEARCH, Load, Objective, Wanted, load_of
 from core.result import CellResult, Run
 from core.saved import SavedPlan
-from reports.facts.cells import grouped, number, runtimes, setting_key
+from reports.facts.cells import Key, grouped, number, runtimes, setting_key
 from reports.facts.steps import steps
 from reports.statistics.capacity import (
     FIRST,
     LOWEST,
-    MOST_PROBES,
     STEP,
     WIDTH,
-    Ask,
     Crossing,
     Probe,
     crossing,
-    is_confirmed,
     next_probe,
 )
 from reports.statistics.verdict import Word
 
 RATE = "RATE"
 DRAWS = 2000
+MOST_PROBES = 20
 MOST_FAILED = 3  # probes that failed to start or lost a process, until the search of an arm ends
 MOST_PICKING, ROUGH = 5, 0.25  # most probes of a candidate topology, and the width of its interval that is enough
 PRUNED = 0.7  # a topology is dropped if its closed loop has less than this share of the best throughput
@@ -44,31 +43,15 @@ LAG_SHARE = 0.25  # a load generator that is later than this share of the limit 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Probed:
+class Probed(Probe):
     """A measured probe: a measurement at one request rate, judged by the objective that it meets worst.
 
-    rate: requests/s. excess and allowed: see Probe in reports.statistics.capacity
     is_limited: whether the probe fails while the load generator itself was late. It then says nothing of the service
     """
 
     cell: CellResult
-    rate: float
     load: Load
-    excess: float
-    allowed: float
     is_limited: bool
-
-    @property
-    def probe(self) -> Probe:
-        """Return the probe in the form that reports.statistics.capacity takes."""
-        return Probe(
-            rate=self.rate,
-            offered=max(1, self.load.sent + self.load.unsent) / self.cell.wall_ns * 1e9,
-            excess=self.excess,
-            allowed=self.allowed,
-            is_long=self.cell.probe in (SEARCH, CONFIRM),
-            confirms=self.cell.probe == CONFIRM,
-        )
 
 
 @dataclass(frozen=True)
@@ -89,6 +72,11 @@ class Capacity:
     start_rate: float = 0.0
 
     @property
+    def setting(self) -> Key:
+        """Return the key of the setting without RATE."""
+        return setting_key(self.system, self.params)
+
+    @property
     def closed_rate(self) -> float:
         """Return how many correct answers per second the closed loop got; 0 if it was not measured.
 
@@ -105,24 +93,28 @@ class Capacity:
         """Return the measurements at fixed request rates (probes), in the order in which they were made."""
         return tuple(_probed(cell, self.objectives) for cell in self.cells if cell.params[RATE] and cell.clients)
 
+    @property
+    def known(self) -> list[Probed]:
+        """Return the probes that show what the service can do, because the load generator was not late."""
+        return [one for one in self.probes if not one.is_limited]
+
     @cached_property
-    def wanted(self) -> Ask | None:
-        """Return the request rate to measure next, or None if the search has ended."""
-        if self.reason:
+    def wanted(self) -> tuple[float, str] | None:
+        """Return the request rate to measure next and the purpose (see Wanted), or None if the search has ended."""
+        if self.reason or len(self.probes) >= MOST_PROBES:
             return None
         if not self.closed_rate:
-            return Ask(rate=0.0)
+            return 0.0, CLOSED
         if self.is_candidate and (len(self.probes) >= MOST_PICKING or (self.crossing and self.crossing.width < ROUGH)):
             return None
-        known = [one.probe for one in self.probes if not one.is_limited]
-        ask = next_probe(known, self.start_rate / FIRST or self.closed_rate)
+        ask = next_probe(self.known, self.start_rate / FIRST or self.closed_rate)
         limit = min((one.rate for one in self.probes if one.is_limited), default=inf)
-        if len(self.probes) >= MOST_PROBES or not ask or ask.rate < limit:
-            return ask if len(self.probes) < MOST_PROBES else None
-        below = max((one.rate for one in known if one.passes and one.rate < limit), default=0.0)
+        if not ask or ask[0] < limit:
+            return ask
+        below = max((one.rate for one in self.known if one.passes and one.rate < limit), default=0.0)
         lower = (below * limit) ** 0.5 if below else limit / STEP**2
         is_near = lower < below * (1 + WIDTH / 2) or lower < LOWEST * self.closed_rate
-        return None if is_near else Ask(rate=lower)
+        return None if is_near else (lower, SCAN)
 
     @property
     def reason(self) -> Message:
@@ -137,7 +129,7 @@ class Capacity:
     @cached_property
     def crossing(self) -> Crossing | None:
         """Return the capacity with its interval, or None if it was not found."""
-        return crossing([one.probe for one in self.probes if not one.is_limited])
+        return crossing(self.known)
 
     @property
     def rough_rate(self) -> float:
@@ -145,14 +137,14 @@ class Capacity:
         return self.crossing.rate if self.crossing else self.highest_pass
 
     @property
-    def is_confirmed(self) -> bool:
-        """Return whether fresh probes below and above the capacity confirm it."""
-        return is_confirmed([one.probe for one in self.probes if not one.is_limited])
-
-    @property
     def highest_pass(self) -> float:
         """Return the highest rate that met the objectives, in requests/s, or 0 if none did."""
-        return max((one.rate for one in self.probes if one.probe.passes), default=0.0)
+        return max((one.rate for one in self.probes if one.passes), default=0.0)
+
+    @property
+    def lowest_fail(self) -> float:
+        """Return the lowest rate that missed the objectives, in requests/s, or infinity if none did."""
+        return min((one.rate for one in self.probes if not one.passes), default=inf)
 
     @property
     def is_generators(self) -> bool:
@@ -162,9 +154,9 @@ class Capacity:
     @property
     def nearest(self) -> Probed | None:
         """Return the measurement at the highest rate that met the objectives, up to the capacity's upper bound."""
-        most = self.crossing.high if self.crossing else float("inf")
-        passing = [one for one in self.probes if one.probe.passes and one.rate <= most]
-        return max(passing, key=lambda one: one.rate, default=None)
+        most = self.crossing.high if self.crossing else inf
+        passing = [one for one in self.probes if one.passes and one.rate <= most]
+        return max(passing, key=attrgetter("rate"), default=None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,7 +165,6 @@ class Ratio:
 
     below: Capacity
     above: Capacity
-    causes: tuple[str, ...]
     ratio: float
     low: float
     high: float
@@ -185,8 +176,8 @@ def capacities(run: Run) -> list[Capacity]:
     found = candidates(run)
     if not SavedPlan.from_json(run.plan).picks:
         return found
-    best = [_best(some) for some in grouped(found, lambda one: one.arm).values() if not any(one.wanted for one in some)]
-    return [_judged(one, run) for one in best]
+    of_arms = grouped(found, attrgetter("arm")).values()
+    return [_best(some, run) for some in of_arms if not any(one.wanted for one in some)]
 
 
 def candidates(run: Run) -> list[Capacity]:
@@ -198,34 +189,26 @@ def candidates(run: Run) -> list[Capacity]:
     cells = grouped((cell for cell in run.cells if not plan.picks or cell.probe in (CLOSED, PICK)), _place)
     found = []
     for row in plan.rows:
-        params = {name: value for name, value in row.params.items() if name != RATE}
+        params = _without_rate(row.params)
         planned = [name for name in runtimes(run) if row.runtimes is None or name in row.runtimes]
-        own = setting_key(row.system, params)
         again = [f"{planned[-1]} again"] if plan.aa and planned else []
         for arm in (*planned, *again):
-            mine = cells.get((own, arm), [])
+            mine = cells.get((setting_key(row.system, params), arm), [])
             found.append(Capacity(row.system, params, arm, mine, plan.objectives, is_candidate=plan.picks))
     return [one for one in found if not _is_hopeless(one, found)] if plan.picks else found
 
 
 def wanted(run: Run) -> list[Wanted]:
     """Return the next probe for each runtime whose search for the capacity has not ended."""
-    plan = SavedPlan.from_json(run.plan)
-    picking = [one for one in candidates(run) if one.wanted]
-    asked = [one for one in capacities(run) if one.wanted] if plan.picks else []
-    return [_wanted(one, one.wanted, run) for one in (*picking, *asked) if one.wanted]
+    picked = capacities(run) if SavedPlan.from_json(run.plan).picks else []
+    return [_wanted(one, *one.wanted, run) for one in (*candidates(run), *picked) if one.wanted]
 
 
-def _wanted(one: Capacity, ask: Ask, run: Run) -> Wanted:
+def _wanted(one: Capacity, rate: float, purpose: str, run: Run) -> Wanted:
     values = {**one.params, RATE: 0}
     runtime = one.arm if one.arm in run.runtimes else runtimes(run)[-1]
     cell = Cell.build(system=one.system, runtime=runtime, reads=tuple(values), values=values)
-    purpose = PICK if one.is_candidate else CONFIRM if ask.confirms else SEARCH if ask.is_long else SCAN
-    return Wanted(arm=one.arm, cell=cell, rate=ask.rate, purpose=purpose if ask.rate else CLOSED)
-
-
-def _best(some: Sequence[Capacity]) -> Capacity:
-    return max(some, key=lambda one: one.rough_rate)
+    return Wanted(arm=one.arm, cell=cell, rate=rate, purpose=PICK if one.is_candidate and rate else purpose)
 
 
 def _is_hopeless(one: Capacity, found: Sequence[Capacity]) -> bool:
@@ -237,24 +220,28 @@ def _is_hopeless(one: Capacity, found: Sequence[Capacity]) -> bool:
     if not others or not all(other.closed_rate or other.reason for other in (*others, one)):
         return False
     most_closed = max(other.closed_rate for other in others)
-    lowest_fail = min((probed.rate for probed in one.probes if not probed.probe.passes), default=inf)
-    return one.closed_rate < PRUNED * most_closed or lowest_fail < max(other.highest_pass for other in others)
+    return one.closed_rate < PRUNED * most_closed or one.lowest_fail < max(other.highest_pass for other in others)
 
 
-def _judged(best: Capacity, run: Run) -> Capacity:
+def _best(some: Sequence[Capacity], run: Run) -> Capacity:
     """Return the capacity of a runtime's best topology, without the measurements at request rates that selected it.
 
     A topology may have been selected only because it was lucky in those measurements.
     """
-    own = (setting_key(best.system, best.params), best.arm)
+    best = max(some, key=attrgetter("rough_rate"))
     closed = [cell for cell in best.cells if cell.probe == CLOSED]
-    later = [cell for cell in run.cells if cell.probe in (SCAN, SEARCH, CONFIRM) and _place(cell) == own]
-    start_rate = best.rough_rate
-    return replace(best, cells=[*closed, *later], is_candidate=False, start_rate=start_rate)
+    later = [
+        cell for cell in run.cells if cell.probe in (SCAN, SEARCH, CONFIRM) and _place(cell) == (best.setting, best.arm)
+    ]
+    return replace(best, cells=[*closed, *later], is_candidate=False, start_rate=best.rough_rate)
 
 
-def _place(cell: CellResult) -> tuple[Any, str]:
-    return setting_key(cell.system, {name: value for name, value in cell.params.items() if name != RATE}), cell.arm
+def _place(cell: CellResult) -> tuple[Key, str]:
+    return setting_key(cell.system, _without_rate(cell.params)), cell.arm
+
+
+def _without_rate(params: Mapping[str, Value]) -> dict[str, Value]:
+    return {name: value for name, value in params.items() if name != RATE}
 
 
 def ratios(run: Run, found: Sequence[Capacity]) -> list[Ratio]:
@@ -264,15 +251,15 @@ def ratios(run: Run, found: Sequence[Capacity]) -> list[Ratio]:
     If the search selected the best topology of each arm, arms with different topologies are compared.
     """
     pairs, plan = [], SavedPlan.from_json(run.plan)
-    for group in grouped(found, lambda one: plan.picks or setting_key(one.system, one.params)).values():
+    for group in grouped(found, lambda one: plan.picks or one.setting).values():
         by_arm = {one.arm: one for one in group if one.crossing}
         again = {arm: arm.removesuffix(" again") for arm in by_arm if arm not in run.runtimes}
         found_steps = steps([name for name in runtimes(run) if name in by_arm], again, run.runtimes)
-        pairs += [(by_arm[step.denominator], by_arm[step.numerator], step.causes) for step in found_steps]
-    return [_ratio(below, above, causes, plan.margin, len(pairs)) for below, above, causes in pairs]
+        pairs += [(by_arm[step.denominator], by_arm[step.numerator]) for step in found_steps]
+    return [_ratio(below, above, plan.margin, len(pairs)) for below, above in pairs]
 
 
-def _ratio(below: Capacity, above: Capacity, causes: tuple[str, ...], margin: float, family: int) -> Ratio:
+def _ratio(below: Capacity, above: Capacity, margin: float, family: int) -> Ratio:
     generator = np.random.default_rng(0)
     known = [one.crossing for one in (below, above) if one.crossing]
     draws = [generator.choice(one.draws, DRAWS) for one in known]
@@ -285,9 +272,7 @@ def _ratio(below: Capacity, above: Capacity, causes: tuple[str, ...], margin: fl
     elif sure_low > 1 or sure_high < 1:
         verdict = "faster" if sure_low > 1 else "slower"
     ratio = known[1].rate / known[0].rate
-    return Ratio(
-        below=below, above=above, causes=causes, ratio=ratio, low=float(low), high=float(high), verdict=verdict
-    )
+    return Ratio(below=below, above=above, ratio=ratio, low=float(low), high=float(high), verdict=verdict)
 
 
 def _probed(cell: CellResult, objectives: Sequence[Objective]) -> Probed:
@@ -300,7 +285,9 @@ def _probed(cell: CellResult, objectives: Sequence[Objective]) -> Probed:
     return Probed(
         cell=cell,
         rate=rate,
+        offered=max(1, load.sent + load.unsent) / cell.wall_ns * 1e9,
         load=load,
+        purpose=cell.probe,
         excess=excess,
         allowed=max(1, load.counted(worst)[1]) * worst.share,
         is_limited=excess > 1 and bool(worst.latency_ns) and lag_ns > LAG_SHARE * worst.latency_ns,

@@ -108,7 +108,6 @@ class Stops(CostlyFact):
     function: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
 class SharedCounts(CostlyFact):
     """A finding that several threads change the same reference counts.
 
@@ -116,7 +115,6 @@ class SharedCounts(CostlyFact):
     """
 
 
-@dataclass(frozen=True, kw_only=True)
 class SlowRelease(Fact):
     """A patch release of the free-threaded build that is slower than another runtime and has stop-the-world pauses."""
 

@@ -1,15 +1,13 @@
-"""Facts about runs on several hosts: cores of services and clients, each host's work, and host differences. Pure."""
+"""Facts about runs on several hosts: cores of services and clients, and host differences. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
 from core.messages import Message, message, verbatim
-from core.result import CellResult, Run
+from core.result import Run
 from core.system import CLIENT, SERVICE
 from reports.facts.builds import build_facts, by_label, known, packages, unlike
-from reports.facts.figures import cpu_ns
 from reports.facts.steps import MISSING, Step
 
 MACHINE: Mapping[str, Message] = {
@@ -49,58 +47,6 @@ def have_cores_of_their_own(run: Run) -> bool:
     return are_pinned_apart or layout["services_on"] not in layout["clients_on"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Contribution:
-    """The work that one host did in a run: its processes, answered requests and CPU time over all measured cells.
-
-    services, clients: the largest number of processes in a cell
-    answered: the requests of the host's clients that were answered; share: their share of all requests, 0..1
-    cpu_ns:   CPU time of the host's services and clients; None if any of them is unknown
-    late_ns:  how long after the common start the host's last client began, at most; None without clients
-    error_ns: the maximum error of the host's clock offset; None if unknown
-    """
-
-    services: int
-    clients: int
-    answered: int
-    share: float
-    cpu_ns: int | None
-    late_ns: int | None
-    error_ns: int | None
-
-
-def contributions(run: Run) -> dict[str, Contribution]:
-    """Return what each host contributed to a run, by host name: its processes, answered requests and CPU time.
-
-    Empty for a run on one machine or without measured cells.
-    """
-    cells = [cell for cell in run.cells if cell.clients]
-    return {name: _contribution(name, cells) for name in run.machine.get("hosts") or {} if cells}
-
-
-def _contribution(name: str, cells: Sequence[CellResult]) -> Contribution:
-    services: list[list[Mapping[str, Any]]] = [_on(name, cell.services) for cell in cells]
-    clients = [_on(name, cell.clients) for cell in cells]
-    answered = sum(one.get("answered", 0) for of_cell in clients for one in of_cell)
-    late_ns, error_ns = (
-        max((host[key] for cell in cells if key in (host := cell.hosts.get(name, {}))), default=None)
-        for key in ("late_ns", "error_ns")
-    )
-    return Contribution(
-        services=max(map(len, services)),
-        clients=max(map(len, clients)),
-        answered=answered,
-        share=answered / max(1, sum(cell.answered for cell in cells)),
-        cpu_ns=cpu_ns(list(chain(*services, *clients))),
-        late_ns=late_ns,
-        error_ns=error_ns,
-    )
-
-
-def _on(name: str, processes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    return [one for one in processes if one.get("host") == name]
-
-
 def host_confounds(step: Step, run: Run) -> list[Message]:
     """Return how the hosts of a run differ in hardware and in their builds of the two compared runtimes.
 
@@ -111,14 +57,10 @@ def host_confounds(step: Step, run: Run) -> list[Message]:
     facts = by_label({name: known(host, MACHINE) for name, host in hosts.items()})
     for runtime in (step.denominator, step.numerator):
         builds = {name: (host.get("builds") or {}).get(runtime, {}) for name, host in hosts.items()}
-        of_builds = by_label({name: build_facts(build) for name, build in builds.items()})
-        installed = by_label(
-            {
-                name: {verbatim(one): verbatim(version) for one, version in packages(build).items()}
-                for name, build in builds.items()
-            },
-            MISSING,
+        installed = {name: verbatim(name) for name in sorted({*chain(*map(packages, builds.values()))})}
+        of_hosts = by_label(
+            {name: build_facts(build) | known(packages(build), installed, MISSING) for name, build in builds.items()}
         )
-        for label, values in (*of_builds.items(), *sorted(installed.items(), key=lambda one: str(one[0]))):
+        for label, values in of_hosts.items():
             facts[message("{runtime}, {fact}", runtime=runtime, fact=label)] = values
     return [message("hosts differ in {difference}", difference=line) for line in unlike(facts)]

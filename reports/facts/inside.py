@@ -3,8 +3,7 @@
 The facts come from the slices and CPU times in a run. Cells without such data are left out. Pure.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from math import inf
 from statistics import median
 from typing import Any
@@ -22,29 +21,19 @@ FEWEST_FOR_START = 8
 MOST_IDLE = 0.1
 
 
-@dataclass(frozen=True, kw_only=True)
-class UnevenStart:
-    """The first seconds of repeated measurements (a row), during which throughput was not yet steady.
+def starts(rows: Iterable[Row]) -> list[tuple[Row, float, float]]:
+    """Return the rows whose measurements have enough data to detect that throughput was unsteady at first.
 
-    seconds: how long the start lasts
-    loss: the share by which it lowers the number of all answers
+    Each row is followed by the duration of its unsteady start in s, and by the share by which the start lowers the
+    number of all answers. Both are 0 if throughput was steady when timing began.
     """
-
-    row: Row
-    seconds: float
-    loss: float
-
-
-def known_starts(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows whose measurements have enough data to detect that throughput was unsteady at first."""
-    return [row for row in rows if len(row.good) >= FEWEST_FOR_START and whole_slices(row.good)]
-
-
-def uneven_starts(rows: Sequence[Row]) -> list[UnevenStart]:
-    """Return the rows whose throughput was not steady when timing began, because the warm-up was too short."""
-    sliced = [(row, whole_slices(row.good)) for row in rows if len(row.good) >= FEWEST_FOR_START]
-    starts = [(row, *start_of(whole[0]), whole[1]) for row, whole in sliced if whole]
-    return [UnevenStart(row=row, seconds=count * width_s, loss=loss) for row, count, loss, width_s in starts if count]
+    found = []
+    for row in rows:
+        whole = whole_slices(row.good) if len(row.good) >= FEWEST_FOR_START else None
+        if whole:
+            count, loss = start_of(whole[0])
+            found.append((row, count * whole[1], loss))
+    return found
 
 
 def idle_share(row: Row, cores: int) -> float | None:

@@ -7,9 +7,8 @@ from statistics import median_low
 
 from core.messages import Message, message
 from core.result import CellResult, Run
-from core.runtime import RuntimeName
 from reports.facts.cells import Cells, Series, grouped, memory_bytes, number, request_ns, runtimes
-from reports.facts.figures import Reader, median_of, requests_per_s
+from reports.facts.figures import median_of, requests_per_s
 from reports.facts.settings import labels
 from reports.statistics.significance import ALPHA, holm, sign_flip_p
 from reports.statistics.stats import Estimate, log_ratios, paired_effect
@@ -84,14 +83,10 @@ class MeasuredShape:
         """Processes x threads as text, such as '2 x 1'."""
         return shape_text((self.processes, self.threads))
 
-    def middle(self, read: Reader) -> float | None:
-        """Return the median of the values that *read* returns for the cells; None if all are unknown."""
-        return median_of(read, self.cells)
-
     @property
     def requests_per_s(self) -> float | None:
         """The requests/s with *processes* processes of *threads* threads each: the median over the blocks."""
-        return self.middle(requests_per_s)
+        return median_of(requests_per_s, self.cells)
 
 
 @dataclass(frozen=True)
@@ -138,11 +133,6 @@ class Claim:
     def cells(self) -> tuple[CellResult, ...]:
         """The measurements (cells) of the compared *threaded*, *one* and *many*, in this order."""
         return (*self.threaded.cells, *self.one.cells, *self.many.cells)
-
-    @property
-    def is_same_version(self) -> bool:
-        """Whether the compared arms run the same version of Python."""
-        return RuntimeName(self.threaded.arm).version == RuntimeName(self.one.arm).version
 
     @property
     def leader(self) -> MeasuredShape | None:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MOST_PROBES = 20
+from core.objective import CONFIRM, SCAN, SEARCH
+
 WIDTH = 0.10  # the search ends when the interval is narrower than this share of the capacity
 CONFIRMED_AT = (0.95, 1.05)  # times the capacity: the rates of the two probes that confirm it
 KEPT = 0.05  # a confirmed capacity changes by less than this share when its two probes are added
@@ -42,20 +43,25 @@ class Probe:
     offered: the requests/s that were due. In a Poisson process this differs from the rate by chance
     excess: the share of its requests that miss the objective, divided by the share that may
     allowed: the number of its requests that may miss the objective
-    is_long: whether the probe is long enough to count much. confirms: whether it was made to confirm a capacity
+    purpose: SCAN for a short probe, SEARCH for a long probe, which counts much, and CONFIRM for one of the two long
+        probes that confirm a capacity
     """
 
     rate: float
     offered: float
     excess: float
     allowed: float
-    is_long: bool = False
-    confirms: bool = False
+    purpose: str = SCAN
 
     @property
     def passes(self) -> bool:
         """Return whether the probe meets the objective."""
         return self.excess <= 1
+
+    @property
+    def is_long(self) -> bool:
+        """Return whether the probe is long enough to count much."""
+        return self.purpose in (SEARCH, CONFIRM)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,14 +83,12 @@ class Crossing:
         """Return the width of the interval as a share of the rate."""
         return (self.high - self.low) / self.rate
 
-
-@dataclass(frozen=True, kw_only=True)
-class Ask:
-    """The next probe that a search needs: its rate in requests/s, and its kind (see Probe)."""
-
-    rate: float
-    is_long: bool = False
-    confirms: bool = False
+    def is_confirmed_by(self, probes: Sequence[Probe]) -> bool:
+        """Return whether the last two probes, just below and just above the capacity, changed it by less than KEPT."""
+        confirming = [probe for probe in probes if probe.purpose == CONFIRM]
+        if not confirming or len(confirming) % 2:
+            return False
+        return abs(self.rate * CONFIRMED_AT[1] / confirming[-1].rate - 1) < KEPT
 
 
 def bracket(probes: Sequence[Probe]) -> tuple[float, float]:
@@ -108,17 +112,15 @@ def crossing(probes: Sequence[Probe]) -> Crossing | None:
     low, high = bracket(probes)
     if not low or math.isinf(high):
         return None
-    rate, found = math.sqrt(low * high), None
+    found, rate = None, math.sqrt(low * high)
+    cliff = Crossing(rate=rate, low=low, high=high, draws=(low, rate, high), is_cliff=True)
     for _ in range(ROUNDS):
         near = [probe for probe in probes if abs(math.log(probe.rate / rate)) < NEAR]
         found = _regression(near, rate)
         if found is None:
-            break
+            return cliff
         rate = min(max(found.rate, min(rates)), max(rates))
-    if found:
-        return found
-    middle = math.sqrt(low * high)
-    return Crossing(rate=middle, low=low, high=high, draws=(low, middle, high), is_cliff=True)
+    return found
 
 
 def _regression(probes: Sequence[Probe], centre: float) -> Crossing | None:
@@ -161,55 +163,36 @@ def _regression(probes: Sequence[Probe], centre: float) -> Crossing | None:
     return Crossing(rate=rate, low=float(first), high=float(last), draws=tuple(draws.tolist()))
 
 
-def is_confirmed(probes: Sequence[Probe]) -> bool:
-    """Return whether two more measurements (probes), just below and just above the capacity, confirmed it.
-
-    They confirm it if they change it by less than the share KEPT.
-    """
-    confirming = [probe for probe in probes if probe.confirms]
-    found = crossing(probes)
-    if not confirming or len(confirming) % 2 or not found:
-        return False
-    return abs(found.rate * CONFIRMED_AT[1] / confirming[-1].rate - 1) < KEPT
-
-
-def next_probe(probes: Sequence[Probe], closed_rate: float) -> Ask | None:
-    """Return the next probe, or None if the search has ended.
+def next_probe(probes: Sequence[Probe], closed_rate: float) -> tuple[float, str] | None:
+    """Return the rate in requests/s and the purpose (see Probe) of the next probe, or None if the search has ended.
 
     closed_rate: the throughput of the closed loop in requests/s, which determines the first rate
     """
-    confirming = [probe for probe in probes if probe.confirms]
-    if len(probes) >= MOST_PROBES:
-        return None
+    if not probes:
+        return FIRST * closed_rate, SCAN
+    confirming = [probe for probe in probes if probe.purpose == CONFIRM]
     if len(confirming) % 2:
-        return Ask(rate=confirming[-1].rate * CONFIRMED_AT[1] / CONFIRMED_AT[0], is_long=True, confirms=True)
+        return confirming[-1].rate * CONFIRMED_AT[1] / CONFIRMED_AT[0], CONFIRM
     low, high = bracket(probes)
-    if not low or math.isinf(high):
-        return _outside(probes, closed_rate)
+    if math.isinf(high):  # all probes passed
+        return closed_rate if low < closed_rate < low * STEP else low * STEP, SCAN
+    if not low:
+        return (high / STEP**2, SCAN) if high / STEP**2 >= LOWEST * closed_rate else None
+    return _nearer(probes, low, high)
+
+
+def _nearer(probes: Sequence[Probe], low: float, high: float) -> tuple[float, str] | None:
+    """Return the next probe if the capacity is known to lie between *low* and *high*."""
     found = crossing(probes)
     assert found is not None
     if found.is_cliff and high > low * (1 + WIDTH):
-        return Ask(rate=math.sqrt(low * high))
-    kept, width = is_confirmed(probes), 0.0 if found.is_cliff else found.width
+        return math.sqrt(low * high), SCAN
+    kept, width = found.is_confirmed_by(probes), 0.0 if found.is_cliff else found.width
     if kept and width <= WIDTH:
         return None
-    confirms = not kept and width <= ALMOST and sum(probe.is_long for probe in probes) >= FEWEST_LONG
-    rate = found.rate * CONFIRMED_AT[0] if confirms else _beside(probes, found)
-    return Ask(rate=rate, is_long=True, confirms=confirms)
-
-
-def _outside(probes: Sequence[Probe], closed_rate: float) -> Ask | None:
-    """Return the next rate to measure: a higher rate if all probes so far passed, a lower rate if all failed.
-
-    Returns None if the lower rate would be below LOWEST.
-    """
-    if not probes:
-        return Ask(rate=FIRST * closed_rate)
-    low, _ = bracket(probes)
-    if low:
-        return Ask(rate=closed_rate if low < closed_rate < low * STEP else low * STEP)
-    lowest = min(probe.rate for probe in probes) / STEP**2
-    return Ask(rate=lowest) if lowest >= LOWEST * closed_rate else None
+    if not kept and width <= ALMOST and sum(probe.is_long for probe in probes) >= FEWEST_LONG:
+        return found.rate * CONFIRMED_AT[0], CONFIRM
+    return _beside(probes, found), SEARCH
 
 
 def _beside(probes: Sequence[Probe], found: Crossing) -> float:

@@ -1,12 +1,11 @@
 """Make a report of the result of `runner.py audit`, from the mapping that lab.gil.audit.document() returns."""
 
 from collections.abc import Mapping
-from operator import itemgetter
 from typing import Any
 
 from core.messages import NOTHING, Message, listed, message, plural
 from reports.document.model import Document, Section
-from reports.document.shapes import Col, col, table
+from reports.document.shapes import col, table
 
 KINDS: Mapping[str, Message] = {
     "gil": message("switches the GIL on"),
@@ -25,14 +24,6 @@ def audit_document(audit: Mapping[str, Any]) -> Document:
         "Audit: {count} package under {runtime} ({version})", "Audit: {count} packages under {runtime} ({version})",
         count=len(packages), runtime=runtime["name"], version=runtime["version"],
     )  # fmt: skip
-    cols: list[Col[Mapping[str, Any]]] = [
-        col(message("package"), itemgetter("package")),
-        col(message("version"), itemgetter("version")),
-        col(message("verdict"), verdict),
-        col(message("ready since"), itemgetter("ready_since")),
-        col(message("needed by"), lambda package: ", ".join(package["needed_by"])),
-        col(message("modules"), lambda package: ", ".join(package["modules"])),
-    ]
     shown = [package for package in packages if package["direct"] or not package["passes"]]
     reasons = tuple(
         message("{package}: {detail}", package=package["package"], detail=Message.from_json(problem["message"]))
@@ -43,7 +34,20 @@ def audit_document(audit: Mapping[str, Any]) -> Document:
     section = Section(
         key="packages",
         title=name,
-        tables=(table(name, cols, [(NOTHING, shown)]),),
+        tables=(
+            table(
+                name,
+                [
+                    col("package", "package"),
+                    col("version", "version"),
+                    col("verdict", verdict),
+                    col("ready since", "ready_since"),
+                    col("needed by", lambda package: ", ".join(package["needed_by"])),
+                    col("modules", lambda package: ", ".join(package["modules"])),
+                ],
+                [(NOTHING, shown)],
+            ),
+        ),
         parts=(Section(key="reasons", title=message("Reasons"), sentences=reasons),),
         notes=(summary(audit),),
     )

@@ -1,7 +1,6 @@
 """The result of `runner.py doctor` as a section of a document."""
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 from core.messages import NOTHING, SENTENCES, Message, listed, message
 from reports.document.model import Section, plain_table, words
@@ -13,43 +12,31 @@ WORDS: Mapping[bool | None, tuple[Message, str]] = {
 }
 
 
-class Finding(Protocol):
-    """The result of one check of the machine.
-
-    good: None if the check is not possible
-    remedy: empty if not needed
-    """
-
-    @property
-    def name(self) -> Message: ...
-
-    @property
-    def value(self) -> Message: ...
-
-    @property
-    def good(self) -> bool | None: ...
-
-    @property
-    def remedy(self) -> Message: ...
+Finding = tuple[Message, Message, bool | None, Message]  # name of a check, what it saw, whether that is good, remedy
 
 
 def findings_section(findings: Sequence[Finding]) -> Section:
-    """Return a section with a table of all checks, the remedies of failed checks, and a summary."""
-    name, total = message("The machine"), verdict(findings)
-    lines = [(words(WORDS[one.good][0], state=WORDS[one.good][1]), one.name, one.value) for one in findings]
-    table = plain_table(name, (NOTHING,) * 3, lines)
-    remedies = [message("{name}: {remedy}", name=one.name, remedy=one.remedy) for one in findings if one.good is False]
+    """Return a section with a table of all checks, the remedies of failed checks, and a summary.
+
+    findings: of each check. It is neither good nor bad (None) if the check is not possible
+    """
+    title, total = message("The machine"), verdict(findings)
+    lines = [(words(WORDS[good][0], state=WORDS[good][1]), name, value) for name, value, good, _ in findings]
+    table = plain_table(title, (NOTHING,) * 3, lines)
+    remedies = [
+        message("{name}: {remedy}", name=name, remedy=remedy) for name, _, good, remedy in findings if good is False
+    ]
     heading = [message("What to do:")] if remedies else []
     return Section(
-        key="doctor", title=name, tables=(table,), sentences=(*remedies, total),
+        key="doctor", title=title, tables=(table,), sentences=(*remedies, total),
         terminal=(table, *heading, *remedies, total),
     )  # fmt: skip
 
 
 def verdict(findings: Sequence[Finding]) -> Message:
     """Return the summary of all checks in one or two sentences."""
-    asking = [one.name for one in findings if one.good is False]
-    unknown = sum(one.good is None for one in findings)
+    asking = [name for name, _, good, _ in findings if good is False]
+    unknown = sum(good is None for _, _, good, _ in findings)
     quiet = message("No check found anything that disturbs a measurement.")
     if asking:
         quiet = message(

@@ -25,42 +25,6 @@ from reports.render.console import terminal
 BAR_WIDTH = 12
 
 
-class Pace:
-    """An estimate of the remaining time of a run, based on the duration of its completed measurements (cells)."""
-
-    def __init__(self, *, open_ended: bool = False, clock: Callable[[], float] = monotonic) -> None:
-        self.open_ended = open_ended
-        self._clock = clock
-        self._began: tuple[int, float] | None = None  # number of completed cells, and the time, at the start
-        self._ended = (0, 0.0)
-
-    def started(self, done: int) -> None:
-        """Record that a measurement (cell) starts after *done* measurements are completed.
-
-        The first *done* of a resumed run is above 0.
-        """
-        if self._began is None:
-            self._began = self._ended = done, self._clock()
-
-    def ended(self, done: int) -> None:
-        """Record that *done* measurements (cells) are completed now."""
-        self._ended = done, self._clock()
-
-    def left_s(self, total: int) -> float | None:
-        """Return the seconds until *total* cells are completed; None if unknown. The value falls while a cell runs."""
-        (first, began_s), (done, ended_s) = self._began or self._ended, self._ended
-        if self.open_ended or done <= first:
-            return None
-        expected_s = (ended_s - began_s) / (done - first) * (total - done)
-        return max(0.0, expected_s - (self._clock() - ended_s))
-
-    def place(self, done: int, total: int) -> Message:
-        """Return the progress as '3/12', or as 'cells done: 3' if the total is unknown."""
-        if self.open_ended:
-            return message("cells done: {count}", count=done)
-        return verbatim(f"{done:>{len(str(total))}}/{total}")
-
-
 def time_left(left_s: float | None) -> Message:
     """Return the remaining time as text, such as '45 s left' or '3 h 05 min left'; an empty message for None."""
     if left_s is None:
@@ -95,33 +59,66 @@ class QuietDisplay(ExitStack):
     """A display that is open during a run and prints a line for each cell that is not ok, and nothing else.
 
     cells: the cells that will be measured; lines show the parameters that vary between cells of one system
+    open_ended: whether the run may end before all of its blocks, so that the remaining time is unknown
+    clock: returns the current time in s
     """
 
     style = ""
 
     def __init__(
-        self, console: Console, pace: Pace | None = None, language: Language = ENGLISH, cells: Iterable[Cell] = ()
+        self,
+        console: Console,
+        language: Language = ENGLISH,
+        cells: Iterable[Cell] = (),
+        *,
+        open_ended: bool = False,
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         super().__init__()
         self._console = console
-        self._pace = pace or Pace()
         self._language = language
+        self._open_ended = open_ended
+        self._clock = clock
         self._failures = 0
+        self._began: tuple[int, float] | None = None  # number of completed cells, and the time, at the start
+        self._ended = (0, 0.0)
         self._telling = {
             system: varying_names(cell.params for cell in some)
             for system, some in grouped(cells, attrgetter("system")).items()
         }
 
     def cell_started(self, cell: Cell, block: int, done: int, total: int) -> None:
-        """Record that a measurement (cell) starts after *done* of *total* measurements have ended."""
-        self._pace.started(done)
+        """Record that a measurement (cell) starts after *done* of *total* measurements have ended.
+
+        The first *done* of a resumed run is above 0.
+        """
+        if self._began is None:
+            self._began = self._ended = done, self._clock()
 
     def cell_ended(self, result: CellResult, done: int, total: int) -> None:
+        """Record that *done* measurements (cells) are completed now, and show the last of them."""
+        self._ended = done, self._clock()
+        self._failures += result.status != "ok"
+        self._show(result, done, total)
+
+    def _show(self, result: CellResult, done: int, total: int) -> None:
         """Print a line about a completed measurement (cell) if it failed or is invalid."""
-        self._pace.ended(done)
         if result.status != "ok":
-            self._failures += 1
             self._print(cell_line(result), self._values(result.system, result.params))
+
+    def left_s(self, total: int) -> float | None:
+        """Return the seconds until *total* cells are completed; None if unknown. The value falls while a cell runs."""
+        (first, began_s), (done, ended_s) = self._began or self._ended, self._ended
+        if self._open_ended or done <= first:
+            return None
+        expected_s = (ended_s - began_s) / (done - first) * (total - done)
+        return max(0.0, expected_s - (self._clock() - ended_s))
+
+    def place(self, done: int, total: int) -> Message:
+        """Return the progress as '3/12', or as 'cells done: 3' if the total is unknown."""
+        if self._open_ended:
+            return message("cells done: {count}", count=done)
+        return verbatim(f"{done:>{len(str(total))}}/{total}")
 
     def _values(self, system: str, params: Mapping[str, Value]) -> Message:
         """Return the parameters that distinguish a measurement (cell) from other measurements of the same system."""
@@ -141,12 +138,10 @@ class QuietDisplay(ExitStack):
 class PlainDisplay(QuietDisplay):
     """A display without control codes: one line per measurement (cell), with the time left and number of failures."""
 
-    def cell_ended(self, result: CellResult, done: int, total: int) -> None:
+    def _show(self, result: CellResult, done: int, total: int) -> None:
         """Print a line about a completed measurement (cell)."""
-        self._pace.ended(done)
-        self._failures += result.status != "ok"
-        left = time_left(self._pace.left_s(total)) if done < total else NOTHING
-        line = message("[{place}] {cell}", place=self._pace.place(done, total), cell=cell_line(result))
+        left = time_left(self.left_s(total)) if done < total else NOTHING
+        line = message("[{place}] {cell}", place=self.place(done, total), cell=cell_line(result))
         self._print(line, self._values(result.system, result.params), left, self._failed())
 
 
@@ -175,7 +170,7 @@ class LiveDisplay(QuietDisplay):
         rich calls this whenever it draws the line, so the remaining time is up to date.
         """
         total = self._progress.tasks[0].total
-        left = time_left(self._pace.left_s(int(total))) if total else NOTHING
+        left = time_left(self.left_s(int(total))) if total else NOTHING
         parts = ((self._place, ""), (self._rate, ""), (left, "dim"), (self._failed(), "red"))
         return Text(" ").join(Text(self._text(part), style) for part, style in parts if part)
 
@@ -187,17 +182,17 @@ class LiveDisplay(QuietDisplay):
         )
         shown = listed(filter(None, [now, self._values(cell.system, cell.params)]))
         self._progress.update(self._task, description=self._text(shown))
-        self._show(done, total)
+        self._advance(done, total)
 
-    def cell_ended(self, result: CellResult, done: int, total: int) -> None:
+    def _show(self, result: CellResult, done: int, total: int) -> None:
         """Show the throughput of a completed measurement (cell), and print a line if it failed or is invalid."""
-        super().cell_ended(result, done, total)
+        super()._show(result, done, total)
         self._rate = verbatim(f"{whole(requests_per_s(result))}/s") if result.clients and result.wall_ns else NOTHING
-        self._show(done, total)
+        self._advance(done, total)
 
-    def _show(self, done: int, total: int) -> None:
-        self._place = self._pace.place(done, total)
-        self._progress.update(self._task, completed=done, total=None if self._pace.open_ended else total)
+    def _advance(self, done: int, total: int) -> None:
+        self._place = self.place(done, total)
+        self._progress.update(self._task, completed=done, total=None if self._open_ended else total)
 
 
 def display(
@@ -210,4 +205,4 @@ def display(
     """
     console = terminal(sys.stderr)
     kind = QuietDisplay if quiet else LiveDisplay if console.is_terminal else PlainDisplay
-    return kind(console, Pace(open_ended=open_ended), language, cells)
+    return kind(console, language, cells, open_ended=open_ended)

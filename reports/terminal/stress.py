@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from core.messages import NOTHING, Message, listed, message, plural, verbatim
 from core.stress import Round, Stress
 from reports.document.model import Document, Section, Table
-from reports.document.shapes import Col, col, table
+from reports.document.shapes import col, table
 from reports.document.values import whole
 from reports.facts.advice import advise
 from reports.facts.causes import Stressed
@@ -118,11 +118,12 @@ def stress_document(stress: Stress) -> Document:
     )
     advice = Section(key="advice", title=message("Suggested improvements"), tables=(advice_table(advise(seen)),))
     checked = message("How answers were checked")
-    checks: list[Col[tuple[str, str]]] = [
-        col(message("request"), lambda pair: pair[0]),
-        col(message("expected answer"), lambda pair: CHECKS[pair[1]]),
-    ]
-    how = Section(key="checks", title=checked, tables=(table(checked, checks, [(NOTHING, stress.checks.items())]),))
+    checks = table(
+        checked,
+        [col("request", lambda pair: pair[0]), col("expected answer", lambda pair: CHECKS[pair[1]])],
+        [(NOTHING, stress.checks.items())],
+    )
+    how = Section(key="checks", title=checked, tables=(checks,))
     return Document(
         name=str(title), title=title, about=(_about(stress),),
         sections=tuple(filter(None, (found, advice, *_traces(seen), how))),
@@ -222,13 +223,16 @@ def _notes(stress: Stress, seen: Sequence[StressFinding]) -> Iterator[Message]:
 def _rounds(stress: Stress, seen: Sequence[StressFinding]) -> Table:
     """Return the table of rounds, with a line for each runtime."""
     started, answers = by_runtime(stress, lambda one: int(one.ready)), answered(stress)
-    cols: list[Col[str]] = [
-        col(message("runtime"), str),
-        col(message("rounds"), started.get, whole),
-        col(message("answers"), answers.get, whole),
-        *(col(one.found, one.counts.get, whole) for one in seen),
-    ]
-    return table(message("Rounds"), cols, [(NOTHING, answers)])
+    return table(
+        message("Rounds"),
+        [
+            col("runtime", str),
+            col("rounds", started.get, whole),
+            col("answers", answers.get, whole),
+            *(col(one.found, one.counts.get, whole) for one in seen),
+        ],
+        [(NOTHING, answers)],
+    )
 
 
 def _traces(seen: Sequence[StressFinding]) -> Iterator[Section]:

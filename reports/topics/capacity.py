@@ -1,6 +1,7 @@
 """The report's section on capacity: the highest request rate at which each runtime or service meets its objectives."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from core.messages import NOTHING, Message, message, verbatim
 from core.result import CellResult
@@ -9,7 +10,7 @@ from reports.document.model import Datum, Figure, Form, Section, interval, numbe
 from reports.document.shapes import Col, arm_col, col, table, tip
 from reports.document.values import hundredths, microseconds, ratio, tenths, whole
 from reports.facts.capacity import Capacity, Probed, Ratio, ratios
-from reports.facts.cells import grouped, memory_bytes, setting_key
+from reports.facts.cells import grouped, memory_bytes
 from reports.facts.figures import cpu_ns
 from reports.facts.settings import parameter_values
 from reports.statistics.verdict import WORDS
@@ -19,31 +20,37 @@ PLACE = 11
 OF_SEARCHES = True
 TITLE = message("Capacity")
 WORKERS, THREADS = "NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE"
-GIB = 2**30
+MEGABYTE, GIB = 1e6, 2**30
 LOAD = 1000.0  # requests/s for which the cost is shown
+Reader = Callable[[CellResult], float | None]
+Metric = tuple[Message, Reader, Form]  # label of an axis and a column, reader and format of the value
 
 
 def _cores(cell: CellResult) -> float | None:
     return (cpu_ns(cell.services) or 0) / cell.wall_ns if cell.wall_ns else None
 
 
-def _figure(name: str, unit: float) -> Callable[[CellResult], float | None]:
-    """Return a function that reads a latency percentile from a cell, in units of *unit* nanoseconds."""
-    return lambda cell: cell.latency[name] / unit if name in cell.latency else None  # type: ignore[literal-required]
+def _milliseconds(name: str) -> Reader:
+    """Return a function that reads a latency percentile of a cell."""
+    return lambda cell: cell.latency[name] / 1e6 if name in cell.latency else None  # type: ignore[literal-required]
 
 
-def _megabytes(cell: CellResult) -> float | None:
-    size = memory_bytes(cell.services)
-    return size / 1e6 if size else None
+def _memory(unit: float) -> Reader:
+    """Return a function that reads the memory of a cell's services, in units of *unit* bytes."""
+
+    def read(cell: CellResult) -> float | None:
+        size = memory_bytes(cell.services)
+        return size / unit if size else None
+
+    return read
 
 
-PANELS: tuple[tuple[Message, Callable[[CellResult], float | None], Form], ...] = (
-    (message("p50 [ms]"), _figure("p50_ns", 1e6), hundredths),
-    (message("p99 [ms]"), _figure("p99_ns", 1e6), hundredths),
-    (message("p99.9 [ms]"), _figure("p999_ns", 1e6), hundredths),
-    (message("service CPU [cores]"), _cores, ratio),
-    (message("memory [MB]"), _megabytes, whole),
-)
+P50: Metric = (message("p50 [ms]"), _milliseconds("p50_ns"), hundredths)
+P99: Metric = (message("p99 [ms]"), _milliseconds("p99_ns"), hundredths)
+P999: Metric = (message("p99.9 [ms]"), _milliseconds("p999_ns"), hundredths)
+CPU: Metric = (message("service CPU [cores]"), _cores, ratio)
+MEMORY: Metric = (message("memory [MB]"), _memory(MEGABYTE), whole)
+METRICS = (P50, P99, P999, CPU, MEMORY)
 
 
 def section(view: View) -> Section:
@@ -57,7 +64,7 @@ def section(view: View) -> Section:
     candidates = table(
         message("Candidate numbers of processes and threads"), _columns(view), [(NOTHING, view.candidates)], titled=True
     )
-    step_table = table(message("Steps"), _step_columns(), [(NOTHING, steps)])
+    step_table = table(message("Steps"), STEP_COLUMNS, [(NOTHING, steps)])
     notes = tuple(_cautions(view))
     probes = [(verbatim(_name(one, view)), one.probes) for one in found]
     return Section(
@@ -67,12 +74,12 @@ def section(view: View) -> Section:
         sentences=notes,
         tables=(
             capacity_table,
-            *([step_table] if steps else []),
-            *([candidates] if view.candidates else []),
-            table(message("Probes"), _probe_columns(), probes, folded=True),
+            step_table,
+            candidates,
+            table(message("Probes"), PROBE_COLUMNS, probes, folded=True),
         ),
         figures=tuple(_figures(view)),
-        terminal=(capacity_table, *([step_table] if steps else []), *(answer if not steps else answer[-1:]), *notes),
+        terminal=(capacity_table, step_table, *(answer if not steps else answer[-1:]), *notes),
     )
 
 
@@ -87,15 +94,19 @@ def _name(one: Capacity, view: View) -> str:
     """
     if view.plan.picks:
         return f"{one.arm} ({_topology(one)})"
-    several = len({setting_key(other.system, other.params) for other in view.capacities}) > 1
-    return f"{one.arm} ({one.system}: {parameter_values(one.params, tuple(one.params))})" if several else one.arm
+    if len({other.setting for other in view.capacities}) == 1:
+        return one.arm
+    return f"{one.arm} ({one.system}: {parameter_values(one.params, tuple(one.params))})"
 
 
 def _sentence(one: Capacity, view: View) -> Message:
     """Return a sentence on the capacity of one runtime or service, or on why the search found no capacity."""
-    name, objectives = _name(one, view), _objectives(view)
+    name, objectives, least = _name(one, view), _objectives(view), whole(one.highest_pass)
     if one.reason:
         return message("{arm}: no capacity was found, because {reason}.", arm=name, reason=one.reason)
+    if one.crossing:
+        rate = interval(one.crossing.rate, one.crossing.low, one.crossing.high, whole)
+        return message("{arm} serves {rate} requests/s with {objectives}.", arm=name, rate=rate, objectives=objectives)
     if one.is_generators and not one.highest_pass:
         return message(
             "{arm}: no capacity was found, because the load generator itself was late at every rate that was tried. "
@@ -106,25 +117,18 @@ def _sentence(one: Capacity, view: View) -> Message:
         return message(
             "{arm} serves at least {rate} requests/s with {objectives}. The load generator could not keep up above "
             "that rate, so the limit of the service is not known.",
-            arm=name, rate=whole(one.highest_pass), objectives=objectives,
+            arm=name, rate=least, objectives=objectives,
         )  # fmt: skip
-    found = one.crossing
-    if found is None:
-        tried = whole(min((probe.rate for probe in one.probes), default=0.0))
-        if one.highest_pass:
-            return message(
-                "{arm} serves at least {rate} requests/s with {objectives}. All rates that were tried met these "
-                "objectives.",
-                arm=name, rate=whole(one.highest_pass), objectives=objectives,
-            )  # fmt: skip
+    if one.highest_pass:
         return message(
-            "{arm}: no rate meets {objectives}. The lowest rate that was tried is {tried} requests/s. Use a "
-            "looser objective.",
-            arm=name, objectives=objectives, tried=tried,
+            "{arm} serves at least {rate} requests/s with {objectives}. All rates that were tried met these "
+            "objectives.",
+            arm=name, rate=least, objectives=objectives,
         )  # fmt: skip
     return message(
-        "{arm} serves {rate} requests/s with {objectives}.",
-        arm=name, rate=interval(found.rate, found.low, found.high, whole), objectives=objectives,
+        "{arm}: no rate meets {objectives}. The lowest rate that was tried is {tried} requests/s. Use a "
+        "looser objective.",
+        arm=name, objectives=objectives, tried=whole(min((probe.rate for probe in one.probes), default=0.0)),
     )  # fmt: skip
 
 
@@ -136,8 +140,8 @@ def _step_sentence(one: Ratio, view: View) -> Message:
         above=_name(one.above, view),
         below=_name(one.below, view),
         ratio=interval(one.ratio, one.low, one.high, ratio),
-        rate=whole(one.above.crossing.rate if one.above.crossing else 0.0),
-        base=whole(one.below.crossing.rate if one.below.crossing else 0.0),
+        rate=whole(one.above.rough_rate),
+        base=whole(one.below.rough_rate),
         verdict=WORDS[one.verdict],
     )
 
@@ -145,21 +149,22 @@ def _step_sentence(one: Ratio, view: View) -> Message:
 def _cautions(view: View) -> Iterator[Message]:
     """Yield warnings about searches without a clear or confirmed capacity."""
     for one in view.capacities:
-        name = _name(one, view)
-        fails = [probed.rate for probed in one.probes if not probed.probe.passes]
-        if one.crossing and one.crossing.is_cliff and one.highest_pass > min(fails):
+        name, found = _name(one, view), one.crossing
+        if found is None:
+            continue
+        if found.is_cliff and one.highest_pass > one.lowest_fail:
             yield message(
                 "{arm}: a probe at {high} requests/s met the objectives, but another at {low} requests/s missed them. "
                 "Either the latency differs between starts of the service, or other programs used the CPU.",
-                arm=name, low=whole(min(fails)), high=whole(one.highest_pass),
+                arm=name, low=whole(one.lowest_fail), high=whole(one.highest_pass),
             )  # fmt: skip
-        elif one.crossing and one.crossing.is_cliff:
+        elif found.is_cliff:
             yield message(
                 "{arm}: the latency rises suddenly between {low} and {high} requests/s. The capacity's interval "
                 "reaches from the highest rate that met the objectives to the lowest rate that missed them.",
-                arm=name, low=whole(one.crossing.low), high=whole(one.crossing.high),
+                arm=name, low=whole(found.low), high=whole(found.high),
             )  # fmt: skip
-        elif one.crossing and one.wanted is None and not one.is_confirmed:
+        elif one.wanted is None and not found.is_confirmed_by(one.known):
             yield message(
                 "{arm}: the probes at 0.95 and 1.05 times the capacity did not confirm the capacity. Either the "
                 "latency differs between starts of the service, or the service sometimes stalls.",
@@ -176,29 +181,26 @@ def _rate_datum(one: Capacity) -> Datum:
 
 
 def _columns(view: View) -> list[Col[Capacity]]:
-    def near(read: Callable[[CellResult], float | None]) -> Callable[[Capacity], float | None]:
-        return lambda one: None if one.nearest is None else read(one.nearest.cell)
-
-    price, limit = view.plan.price, view.plan.method.limit_cpus
+    price, method = view.plan.price, view.plan.method
 
     def cost(one: Capacity) -> float | None:
-        cores, size = near(_cores)(one), near(lambda cell: memory_bytes(cell.services))(one)
+        cores, size = _near(one, _cores), _near(one, _memory(1))
         if not (price and one.crossing and cores and size):
             return None
-        return price.cost(LOAD, one.crossing.rate, limit or cores, view.plan.method.limit_memory_bytes or size)
+        return price.cost(LOAD, one.crossing.rate, method.limit_cpus or cores, method.limit_memory_bytes or size)
 
     return [
         arm_col(lambda one: one.arm, view.looks),
-        *([col(message("Topology"), _topology)] if view.plan.picks else []),
-        col(message("capacity [requests/s]"), _rate_datum, whole, brief=message("capacity")),
-        col(message("p50 [ms]"), near(_figure("p50_ns", 1e6)), hundredths, rank=1),
-        col(message("p99 [ms]"), near(_figure("p99_ns", 1e6)), hundredths),
-        col(message("service CPU [cores]"), near(_cores), ratio, brief=message("cores")),
-        col(message("memory [MB]"), near(_megabytes), whole, brief=message("MB")),
-        col(message("requests/s per core"), lambda one: _per(one, _cores), whole, brief=message("rps/core"), rank=1),
-        col(message("requests/s per GiB"), lambda one: _per(one, _gib), whole, brief=message("rps/GiB"), rank=2),
+        *([col("Topology", _topology)] if view.plan.picks else []),
+        col("capacity [requests/s]", _rate_datum, whole, brief=message("capacity")),
+        _near_col(P50, rank=1),
+        _near_col(P99),
+        _near_col(CPU, brief=message("cores")),
+        _near_col(MEMORY, brief=message("MB")),
+        col("requests/s per core", lambda one: _per(one, _cores), whole, brief=message("rps/core"), rank=1),
+        col("requests/s per GiB", lambda one: _per(one, _memory(GIB)), whole, brief=message("rps/GiB"), rank=2),
         *([col(message("cost of 1,000 requests/s per {period}", period=price.period), cost, whole)] if price else []),
-        col(message("load probes"), lambda one: float(len(one.probes)), whole, rank=3),
+        col("load probes", lambda one: float(len(one.probes)), whole, rank=3),
     ]
 
 
@@ -207,49 +209,50 @@ def _topology(one: Capacity) -> str:
     return f"{one.params[WORKERS]}x{one.params[THREADS]}"
 
 
-def _gib(cell: CellResult) -> float | None:
-    size = memory_bytes(cell.services)
-    return size / GIB if size else None
+def _near(one: Capacity, read: Reader) -> float | None:
+    """Return the value that *read* returns for the measurement nearest below the capacity."""
+    return read(one.nearest.cell) if one.nearest else None
 
 
-def _per(one: Capacity, read: Callable[[CellResult], float | None]) -> float | None:
+def _near_col(metric: Metric, **more: Any) -> Col[Capacity]:
+    head, read, form = metric
+    return col(head, lambda one: _near(one, read), form, **more)
+
+
+def _per(one: Capacity, read: Reader) -> float | None:
     """Return the capacity per unit of a resource, such as cores. *read* returns how much of it a measurement used."""
-    used = read(one.nearest.cell) if one.nearest else None
+    used = _near(one, read)
     return one.crossing.rate / used if used and one.crossing else None
 
 
-def _step_columns() -> list[Col[Ratio]]:
-    return [
-        col(message("step"), lambda one: verbatim(f"{one.below.arm} -> {one.above.arm}")),
-        col(message("capacity ratio"), lambda one: number(one.ratio, ratio, low=one.low, high=one.high), ratio),
-        col(message("verdict"), lambda one: words(WORDS[one.verdict], state=f"word {one.verdict}")),
-    ]
+def _probe_col(head: Message, read: Reader, form: Form) -> Col[Probed]:
+    return col(head, lambda one: read(one.cell), form)
 
 
-def _probe_columns() -> list[Col[Probed]]:
-    return [
-        col(message("rate [requests/s]"), lambda one: one.rate, whole),
-        col(
-            message("requests that missed the objective, divided by the number that may miss it"),
-            lambda one: one.excess,
-            ratio,
-        ),
-        *(col(head, _of_cell(read), form) for head, read, form in PANELS),
-        col(message("failed or unsent requests"), lambda one: float(one.load.failures + one.load.unsent), whole),
-        col(message("load generator's delay, p99 [us]"), lambda one: one.cell.lag.get("p99_ns"), microseconds),
-        col(message("duration [s]"), lambda one: one.cell.wall_ns / 1e9, tenths),
-    ]
-
-
-def _of_cell(read: Callable[[CellResult], float | None]) -> Callable[[Probed], float | None]:
-    return lambda one: read(one.cell)
+STEP_COLUMNS: Sequence[Col[Ratio]] = (
+    col("step", lambda one: verbatim(f"{one.below.arm} -> {one.above.arm}")),
+    col("capacity ratio", lambda one: number(one.ratio, ratio, low=one.low, high=one.high), ratio),
+    col("verdict", lambda one: words(WORDS[one.verdict], state=f"word {one.verdict}")),
+)
+PROBE_COLUMNS: Sequence[Col[Probed]] = (
+    col("rate [requests/s]", "rate", whole),
+    col(
+        "requests that missed the objective, divided by the number that may miss it",
+        "excess",
+        ratio,
+    ),
+    *(_probe_col(*metric) for metric in METRICS),
+    col("failed or unsent requests", lambda one: float(one.load.failures + one.load.unsent), whole),
+    col("load generator's delay, p99 [us]", lambda one: one.cell.lag.get("p99_ns"), microseconds),
+    col("duration [s]", lambda one: one.cell.wall_ns / 1e9, tenths),
+)
 
 
 def _figures(view: View) -> Iterator[Figure]:
     """Yield a figure per setting with latency, CPU use and memory by request rate. Each mark is one measurement."""
-    groups = grouped(view.capacities, lambda one: view.plan.picks or setting_key(one.system, one.params)).values()
+    groups = grouped(view.capacities, lambda one: view.plan.picks or one.setting).values()
     for place, group in enumerate(groups):
-        panels = tuple(filter(None, (_panel(group, view, *one) for one in PANELS)))
+        panels = tuple(filter(None, (_panel(group, view, *metric) for metric in METRICS)))
         if panels:
             yield Figure(
                 key=f"capacity-{place}",
@@ -262,15 +265,13 @@ def _figures(view: View) -> Iterator[Figure]:
             )
 
 
-def _panel(
-    group: Sequence[Capacity], view: View, label: Message, read: Callable[[CellResult], float | None], form: Form
-) -> Panel | None:
+def _panel(group: Sequence[Capacity], view: View, label: Message, read: Reader, form: Form) -> Panel | None:
     curves, most = [], [0.0, 0.0]
     for one in group:
-        points = sorted((probed.rate, value) for probed in one.probes if (value := read(probed.cell)) is not None)
+        points = sorted((probe.rate, value) for probe in one.probes if (value := read(probe.cell)) is not None)
         marks = tuple(Mark(x=x, y=y, tip=tip(one.arm, form(y))) for x, y in points)
         curves.append(Curve(name=one.arm, look=view.looks[one.arm], line=tuple(points), marks=marks))
-        most = [max([old, *values]) for old, values in zip(most, zip(*points, strict=True), strict=False)] or most
+        most = [max(values) for values in zip(most, *points, strict=True)]
     if not most[0]:
         return None
     across = Axis(label=message("requests/s"), low=0.0, high=1.05 * most[0])

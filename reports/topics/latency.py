@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from math import ceil, log10
-from operator import attrgetter
 
 from core.messages import NOTHING, message, verbatim
 from reports.document.drawing import Axis, Curve, Mark, Panel
@@ -114,13 +113,16 @@ def _curve(row: Row, points: Points, view: View) -> Curve:
 
 def _table(view: View) -> Table:
     """Return a table of the latency percentiles of each result row."""
-    cols = [
-        arm_col(attrgetter("runtime"), view.looks, of_row),
-        *(_percentile_col(name, place) for name, place in PERCENTILES.items()),
-        col(message("Requests"), attrgetter("latency.count"), whole, of_row, "latency count"),
-    ]
     groups = ((head, [row for row in rows if row.latency.count]) for head, rows in view.named_groups)
-    return table(message("latency [us]"), cols, groups)
+    return table(
+        message("latency [us]"),
+        [
+            arm_col("runtime", view.looks, of_row),
+            *(_percentile_col(name, place) for name, place in PERCENTILES.items()),
+            col("Requests", "latency.count", whole, of_row, "latency count"),
+        ],
+        groups,
+    )
 
 
 def _percentile_col(name: str, place: float) -> Col[Row]:

@@ -27,26 +27,26 @@ def section(view: View) -> Section:
     """Return the report's section on contended locks: totals per lock profile, and the lines of code that wait."""
     sentences = tuple(_sentence(profile, view) for profile in view.run.profiles if profile.get("kind") == "locks")
     profiles = profiles_of(view.run)
-    runtime: Col[Profile] = arm_col(itemgetter("runtime"), view.looks)
+    runtime: Col[Profile] = arm_col("runtime", view.looks)
     sums = table(
         message("Locks and stop-the-world pauses"),
         [
             runtime,
-            col(message("System"), itemgetter("system")),
-            col(message("stop-the-world pauses per request"), stops_per_request, hundredths),
+            col("System", "system"),
+            col("stop-the-world pauses per request", stops_per_request, hundredths),
             col(
-                message("share of time in stop-the-world pauses"),
+                "share of time in stop-the-world pauses",
                 lambda one: share_of_time(one, "stopping_ns"),
                 percent,
             ),
             col(
-                message("share of time waiting for contended locks"),
+                "share of time waiting for contended locks",
                 lambda one: share_of_time(one, "waiting_ns"),
                 percent,
             ),
             col(
-                message("share of CPU time for counting references to shared objects"),
-                itemgetter("count_share"),
+                "share of CPU time for counting references to shared objects",
+                "count_share",
                 percent,
             ),
         ],
@@ -56,10 +56,10 @@ def section(view: View) -> Section:
         message("Lines of code that wait, and the locks that they wait for"),
         [
             runtime,
-            col(message("Lock"), itemgetter("lock")),
-            col(message("Line"), lambda line: frame_text(line["stack"], message("outside of Python"))),
-            col(message("Called from"), lambda line: frame_text(_callers(line["stack"]), verbatim(ABSENT))),
-            col(message("share of request time"), itemgetter("share"), percent),
+            col("Lock", "lock"),
+            col("Line", lambda line: frame_text(line["stack"], message("outside of Python"))),
+            col("Called from", lambda line: frame_text(_callers(line["stack"]), verbatim(ABSENT))),
+            col("share of request time", "share", percent),
         ],
         [(NOTHING, _lines(profile)) for profile in profiles],
     )

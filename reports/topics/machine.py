@@ -2,17 +2,20 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
 from core.method import SAME, Method, size_text
+from core.result import CellResult, Run
 from core.saved import Machine
 from reports.document.model import ABSENT, Section, Table, plain_table
 from reports.facts.builds import build_flags, packages
 from reports.facts.cells import Row
 from reports.facts.commands import repeat_command
-from reports.facts.hosts import contributions
+from reports.facts.figures import cpu_ns
+from reports.facts.hosts import ALONE
 from reports.facts.settings import parameter_names, value_text, varying
 from reports.view import View
 
@@ -46,8 +49,7 @@ def section(view: View) -> Section:
         title=message("Machine and runtimes"),
         tables=(
             _facts_table(message("The machine"), machine_facts(view.machine)),
-            *_hosts_tables(view),
-            *_contribution_tables(view),
+            *filter(None, (_hosts_table(view), contribution_table(view.run))),
             runtime_table(view.run.runtimes),
         ),
         parts=(
@@ -111,21 +113,19 @@ def machine_facts(machine: Machine) -> dict[Message, Fact]:
     }
 
 
-def _hosts_tables(view: View) -> tuple[Table, ...]:
-    """Return a table of the hosts of a run: role, hardware and network; no table if the run used one machine."""
-    layout, lines = view.plan.layout, []
-    if not layout or not view.machine.hosts:
-        return ()
+def _hosts_table(view: View) -> Table:
+    """Return a table of the hosts of a run: role, hardware and network; empty if the run used one machine."""
+    layout, lines = view.run.plan.get("layout") or ALONE, []
     for name, facts in view.machine.hosts.items():
-        roles = ((message("services"), name == layout.services_on), (message("clients"), name in layout.clients_on))
+        roles = ((message("services"), [layout["services_on"]]), (message("clients"), layout["clients_on"]))
         link, runtimes = facts.get("link"), facts.get("runtimes") or {}
         lines.append(
             (
                 name,
-                listed(role for role, is_one in roles if is_one),
+                listed(role for role, hosts in roles if name in hosts),
                 *(str(facts.get(fact) or ABSENT) for fact in ("cpu", "cores", "kernel")),
                 ", ".join(f"{runtime} ({version})" for runtime, version in runtimes.items()) or ABSENT,
-                message("{microseconds:.0f} us", microseconds=link["median_ns"] / 1e3) if link else ABSENT,
+                _microseconds(link["median_ns"] if link else None),
                 message("{rate:.0f} MB/s", rate=link["bytes_per_s"] / 1e6) if link else ABSENT,
             )
         )
@@ -139,25 +139,19 @@ def _hosts_tables(view: View) -> tuple[Table, ...]:
         message("Round trip to the services"),
         message("Bandwidth to the services"),
     )
-    return (plain_table(message("Hosts"), heads, lines, kind="facts"),)
+    return plain_table(message("Hosts"), heads, lines, kind="facts")
 
 
-def _contribution_tables(view: View) -> tuple[Table, ...]:
-    """Return a table of each host's part in the run, such as answered requests; no table if it used one machine."""
-    lines = [
-        (
-            name,
-            *(str(count or ABSENT) for count in (one.services, one.clients)),
-            f"{one.answered:,}" if one.clients else ABSENT,
-            f"{one.share:.1%}" if one.clients else ABSENT,
-            ABSENT if one.cpu_ns is None else message("{seconds:.2f} s", seconds=one.cpu_ns / 1e9),
-            *(
-                ABSENT if time_ns is None else message("{microseconds:.0f} us", microseconds=time_ns / 1e3)
-                for time_ns in (one.late_ns, one.error_ns)
-            ),
-        )
-        for name, one in contributions(view.run).items()
-    ]
+def _microseconds(time_ns: float | None) -> Fact:
+    return ABSENT if time_ns is None else message("{microseconds:.0f} us", microseconds=time_ns / 1e3)
+
+
+def contribution_table(run: Run) -> Table:
+    """Return a table of each host's part in the run, such as answered requests; empty if it used one machine.
+
+    Processes are the most that a measurement (cell) had. Requests and CPU time are those of all measured cells.
+    """
+    cells = [cell for cell in run.cells if cell.clients]
     heads = (
         message("Host"),
         message("Services"),
@@ -168,7 +162,29 @@ def _contribution_tables(view: View) -> tuple[Table, ...]:
         message("Longest delay after the planned start"),
         message("Largest clock error"),
     )
-    return (plain_table(message("Work and CPU time of each host"), heads, lines, kind="facts"),) if lines else ()
+    lines = [_contribution(name, cells) for name in run.machine.get("hosts") or () if cells]
+    return plain_table(message("Work and CPU time of each host"), heads, lines, kind="facts")
+
+
+def _contribution(name: str, cells: Sequence[CellResult]) -> tuple[Fact, ...]:
+    services, clients = (
+        [[one for one in getattr(cell, side) if one.get("host") == name] for cell in cells]
+        for side in ("services", "clients")
+    )
+    answered = sum(one.get("answered", 0) for one in chain(*clients))
+    share = answered / max(1, sum(cell.answered for cell in cells))
+    spent_ns = cpu_ns([*chain(*services, *clients)])
+    times_ns = (
+        max((host[key] for cell in cells if key in (host := cell.hosts.get(name, {}))), default=None)
+        for key in ("late_ns", "error_ns")
+    )
+    return (
+        name,
+        *(str(max(map(len, processes)) or ABSENT) for processes in (services, clients)),
+        *((f"{answered:,}", f"{share:.1%}") if any(clients) else (ABSENT, ABSENT)),
+        ABSENT if spent_ns is None else message("{seconds:.2f} s", seconds=spent_ns / 1e9),
+        *map(_microseconds, times_ns),
+    )
 
 
 def runtime_table(runtimes: Mapping[str, Mapping[str, Any]]) -> Table:

@@ -5,20 +5,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, groupby, pairwise, product
-from operator import attrgetter, itemgetter, methodcaller
+from operator import attrgetter, methodcaller
 from statistics import median
-from typing import Any
 
 import numpy as np
 
 from core.messages import COMMA, NOTHING, SEMICOLON, Message, listed, message, plural, verbatim
 from core.program import PROGRAM
-from core.result import CellResult, Run
+from core.result import CellResult
 from reports.document.drawing import Axis, Curve, Mark, Panel
 from reports.document.model import Datum, Figure, Section, Strip, Table, estimate, traced
-from reports.document.shapes import Col, arm_col, col, table, tip
+from reports.document.shapes import arm_col, col, table, tip
 from reports.document.values import MIB, kib, mib, size, whole
-from reports.facts.cells import Cells, Row, is_proportional, memory_bytes, number
+from reports.facts.cells import Row, grouped, is_proportional, memory_bytes, number
 from reports.facts.settings import about, labels
 from reports.facts.traces import of_cells, of_row, together
 from reports.statistics.stats import Estimate, least_squares
@@ -60,12 +59,12 @@ Profiled = dict[Message, list[tuple[str, Mapping[str, Sizes]]]]
 
 def is_measured(view: View) -> bool:
     """Return whether the run measured enough numbers of clients to show how memory grows."""
-    return bool(growths(view.run))
+    return bool(growths(view))
 
 
 def section(view: View) -> Section:
     """Return the report's section on memory: totals per setting and runtime, growth per client, and memory profiles."""
-    swept, profiled = growths(view.run), _profiles(view)
+    swept, profiled = growths(view), _profiles(view)
     sentences = (
         *(_growth_sentence(*subject, [*sides]) for subject, sides in groupby(swept, attrgetter("label", "arm"))),
         *_difference_sentences(profiled),
@@ -76,7 +75,7 @@ def section(view: View) -> Section:
         folded=True,
         title=message("Memory"),
         sentences=sentences,
-        figures=tuple(_figure(side, swept, view) for side in SIDES if swept),
+        figures=tuple(_figure(side, mine, view) for side, mine in grouped(swept, attrgetter("side")).items()),
         tables=(_size_table(view), _parts_table(profiled, view)),
         notes=(NOTE,) if swept else (),
         terminal=sentences,
@@ -102,15 +101,14 @@ def _size_table(view: View) -> Table:
         drawn, shown = (0.0, length, f"bar r{look} p{look}"), f"{row.runtime}: {mib(length)} MiB"
         return Datum(strip=Strip(low=0.0, high=longest[id(row)], bars=(drawn,), tip=shown), cells=of_row(row))
 
-    cols: list[Col[Row]] = [
-        arm_col(attrgetter("runtime"), view.looks, of_row),
-        col(NOTHING, bar, is_strip=True),
-        col(message("Services [MiB]"), lambda row: _side_bytes(row, "services"), mib, of_row, "memory services"),
-        col(message("Clients [MiB]"), lambda row: _side_bytes(row, "clients") or None, mib, of_row, "memory clients"),
-    ]
     return table(
         message("Memory"),
-        cols,
+        [
+            arm_col("runtime", view.looks, of_row),
+            col(NOTHING, bar, is_strip=True),
+            col("Services [MiB]", lambda row: _side_bytes(row, "services"), mib, of_row, "memory services"),
+            col("Clients [MiB]", lambda row: _side_bytes(row, "clients") or None, mib, of_row, "memory clients"),
+        ],
         groups,
         kind="bars",
         key="memory-sizes",
@@ -184,9 +182,9 @@ class MemoryGrowth:
         return of_cells(self.cells[self.ends[end]])
 
 
-def growths(run: Run) -> list[MemoryGrowth]:
+def growths(view: View) -> list[MemoryGrowth]:
     """Return how the memory of services and clients grows in each sweep of at least three numbers of clients."""
-    every = [swept for swept in Cells(run).series((CLIENTS,)) if len(swept.values(CLIENTS)) >= FEWEST_COUNTS]
+    every = [swept for swept in view.cells.series((CLIENTS,)) if len(swept.values(CLIENTS)) >= FEWEST_COUNTS]
     made = (
         MemoryGrowth(label, arm, side, swept.by_value(CLIENTS, arm))
         for swept, label in zip(every, labels(every), strict=True)
@@ -227,22 +225,12 @@ def _side_clause(growth: MemoryGrowth) -> Message:
     return message("{taken}: each additional client adds {slope} of memory", taken=taken, slope=slope)
 
 
-def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
+def _figure(side: str, mine: Sequence[MemoryGrowth], view: View) -> Figure:
     """Return a chart of the memory of services or clients by number of clients, with a panel per setting."""
-    mine = [growth for growth in swept if growth.side == side]
-    most = max((size_bytes for growth in mine for _, size_bytes in growth.points), default=1) / MIB
-    counts = [count for growth in mine for count in growth.ends] or [0, 1]
+    most = max(size_bytes for growth in mine for _, size_bytes in growth.points) / MIB
+    counts = [count for growth in mine for count in growth.ends]
     room = 0.04 * (max(counts) - min(counts))
     heads = (message("memory with the fewest clients [MiB]"), message("memory with the most clients [MiB]"))
-    cols: list[Col[MemoryGrowth]] = [
-        arm_col(attrgetter("arm"), view.looks, _cells),
-        col(message("Setting"), attrgetter("label")),
-        *(
-            col(head, methodcaller("measured", end), mib, methodcaller("traces", end), f"memory {side} at one count")
-            for end, head in enumerate(heads)
-        ),
-        col(message("KiB per client [95 %]"), attrgetter("slope"), kib, _cells, "memory slope"),
-    ]
     return Figure(
         key=f"memory-{side}",
         title=message("Memory of all {side} by number of clients", side=SIDES[side]),
@@ -254,11 +242,29 @@ def _figure(side: str, swept: Sequence[MemoryGrowth], view: View) -> Figure:
                 title=label,
                 across=Axis(label=verbatim(CLIENTS), low=min(counts) - room, high=max(counts) + room),
                 up=Axis(label=message("memory [MiB]"), low=0.0, high=1.05 * most),
-                curves=tuple(_curve(growth, view) for growth in mine if growth.label == label),
+                curves=tuple(_curve(growth, view) for growth in of_setting),
             )
-            for label in dict.fromkeys(growth.label for growth in mine)
+            for label, of_setting in grouped(mine, attrgetter("label")).items()
         ),
-        table=table(message("Memory of {side}", side=SIDES[side]), cols, [(NOTHING, mine)]),
+        table=table(
+            message("Memory of {side}", side=SIDES[side]),
+            [
+                arm_col("arm", view.looks, _cells),
+                col("Setting", "label"),
+                *(
+                    col(
+                        head,
+                        methodcaller("measured", end),
+                        mib,
+                        methodcaller("traces", end),
+                        f"memory {side} at one count",
+                    )
+                    for end, head in enumerate(heads)
+                ),
+                col("KiB per client [95 %]", "slope", kib, _cells, "memory slope"),
+            ],
+            [(NOTHING, mine)],
+        ),
     )
 
 
@@ -349,12 +355,6 @@ def _parts_table(profiled: Profiled, view: View) -> Table:
         "free": message("Python allocator: free memory"),
     }
     counts = {"threads": message("threads"), "sockets": message("sockets")}
-    cols: list[Col[dict[str, Any]]] = [
-        arm_col(itemgetter("runtime"), view.looks),
-        col(message("Time of measurement"), itemgetter("moment")),
-        *(col(head, methodcaller("get", key), mib) for key, head in sizes.items()),
-        *(col(head, methodcaller("get", key), whole) for key, head in counts.items()),
-    ]
 
     groups = {
         setting: [
@@ -367,7 +367,12 @@ def _parts_table(profiled: Profiled, view: View) -> Table:
     }
     return table(
         message("Memory of the first service by part"),
-        cols,
+        [
+            arm_col("runtime", view.looks),
+            col("Time of measurement", "moment"),
+            *(col(head, key, mib) for key, head in sizes.items()),
+            *(col(head, key, whole) for key, head in counts.items()),
+        ],
         groups.items(),
         caption=message(
             "Sizes are proportional set sizes (PSS) in MiB. They come from one extra measurement per runtime, which "

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
-from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -251,30 +250,27 @@ def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | No
 
 
 def _table(named: Sequence[tuple[Message, Sequence[ArmPauses]]], view: View) -> Table:
-    cols: list[Col[ArmPauses]] = [
-        arm_col(lambda each: each.row.runtime, view.looks, _cells),
-        col(message("latency above percentile"), attrgetter("percentile")),
-        col(message("garbage collections/s"), attrgetter("per_s"), tenths, _cells, "collections per s"),
-        col(
-            message("time in garbage collections"), attrgetter("share"), percent, _cells, "share of time in collections"
-        ),
-        col(message("longest collection [ms]"), attrgetter("longest_ns"), milliseconds, _cells, "longest collection"),
-        _col(message("requests that overlap a garbage collection"), OVERLAPPING, "slow", "slow requests"),
-        _col(
-            message("requests expected to overlap a garbage collection by chance"),
-            OVERLAPPING,
-            "usual",
-            "slow requests",
-        ),
-        _col(message("requests delayed by garbage collections"), DELAYED, "estimate", "slow requests held up"),
-        _col(message("service waits for a core"), "service", "estimate", "time without a core, service"),
-        _col(message("service waits for a core, timed window"), "service", "usual", "time without a core, any"),
-        _col(message("client waits for a core"), "client", "estimate", "time without a core, client"),
-        _col(message("CPU steal"), "steal", "estimate", "time stolen"),
-    ]
     return table(
         message("Garbage collections, and causes of slow requests"),
-        cols,
+        [
+            arm_col(lambda each: each.row.runtime, view.looks, _cells),
+            col("latency above percentile", "percentile"),
+            col("garbage collections/s", "per_s", tenths, _cells, "collections per s"),
+            col("time in garbage collections", "share", percent, _cells, "share of time in collections"),
+            col("longest collection [ms]", "longest_ns", milliseconds, _cells, "longest collection"),
+            _col(message("requests that overlap a garbage collection"), OVERLAPPING, "slow", "slow requests"),
+            _col(
+                message("requests expected to overlap a garbage collection by chance"),
+                OVERLAPPING,
+                "usual",
+                "slow requests",
+            ),
+            _col(message("requests delayed by garbage collections"), DELAYED, "estimate", "slow requests held up"),
+            _col(message("service waits for a core"), "service", "estimate", "time without a core, service"),
+            _col(message("service waits for a core, timed window"), "service", "usual", "time without a core, any"),
+            _col(message("client waits for a core"), "client", "estimate", "time without a core, client"),
+            _col(message("CPU steal"), "steal", "estimate", "time stolen"),
+        ],
         [(head, of_setting) for head, of_setting in named if of_setting],
         folded=True,
         caption=message(

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from operator import attrgetter
 
 from core.cell import PARAMETERS, Value
 from core.messages import NOTHING, Message, listed, message, verbatim
@@ -10,7 +9,7 @@ from core.program import PROGRAM
 from core.result import Run
 from reports.document.drawing import Axis, Panel
 from reports.document.model import Figure, Section, interval, traced
-from reports.document.shapes import Col, Spot, arm_col, arm_lines, col, table
+from reports.document.shapes import Spot, arm_col, arm_lines, col, table
 from reports.document.values import ratio, whole
 from reports.facts.cells import Cells, Row, by_system, grouped
 from reports.facts.comparisons import is_anytime
@@ -141,11 +140,6 @@ def _figure(
     across = swept_axis(places, label(PARAMETERS[name].label))
     up = Axis(label=how.label, low=0.0, high=1.05 * how.most(rows))
     title = message("{parameter} - {system}", parameter=label(name), system=view.settings.head(system))
-    cols: list[Col[Row]] = [
-        arm_col(attrgetter("runtime"), view.looks, of_row),
-        col(verbatim(name), lambda row: value_text(row.params[name]), whole),
-        col(how.label, how.median, how.form, of_row, how.figure),
-    ]
     return Figure(
         key=f"sweep-{name.lower()}-{system}",
         title=title,
@@ -156,7 +150,15 @@ def _figure(
             Panel(title=head, across=across, up=up, curves=arm_lines(map(spot, panel), view.looks, how.form))
             for head, panel in named
         ),
-        table=table(title, cols, named),
+        table=table(
+            title,
+            [
+                arm_col("runtime", view.looks, of_row),
+                col(verbatim(name), lambda row: value_text(row.params[name]), whole),
+                col(how.label, how.median, how.form, of_row, how.figure),
+            ],
+            named,
+        ),
     )
 
 

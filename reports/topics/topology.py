@@ -1,20 +1,20 @@
 """The section "Processes compared with threads" of a report: throughput by number of processes and threads."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from math import inf
-from operator import attrgetter, methodcaller
 from typing import Any
 
 from core.messages import AND, Message, listed, message, plural, verbatim
 from core.method import SAME
 from core.program import PROGRAM
+from core.runtime import RuntimeName
 from reports.document.drawing import Axis, Curve, Mark, Panel
-from reports.document.model import Figure, Section, Table, estimate, traced
+from reports.document.model import Figure, Form, Section, Table, estimate, traced
 from reports.document.shapes import Col, Spot, arm_col, arm_lines, col, table
 from reports.document.values import hundredths, mib, microseconds, whole
 from reports.facts.cells import memory_bytes
-from reports.facts.figures import cpu_ns, per_request, requests_per_s
+from reports.facts.figures import Reader, cpu_ns, median_of, per_request, requests_per_s
 from reports.facts.settings import about
 from reports.facts.topologies import (
     LOAD,
@@ -39,8 +39,6 @@ COMMAND = f"{PROGRAM} --experiment topology"
 MARGIN = 0.3
 UNEVEN = 1.3  # an event loop gets a sentence above this multiple of an equal share of connections
 SHAPES, RATE = message("processes x threads"), message("requests/s")
-RUNS_AS, P99, CPU = message("actual processes and threads"), message("p99 [us]"), message("service CPU [us/request]")
-MEMORY = message("memory [MiB]")
 
 
 def section(view: View) -> Section:
@@ -152,21 +150,18 @@ def _claim_clause(claim: Claim) -> Message:
     if ratios:
         clause = message("the throughput of {place} is {ratios}", place=threaded, ratios=listed(ratios, last=AND))
     if claim.over_many and claim.memory:
-        memory = estimate(claim.memory, hundredths)
         clause = message(
             "{clause}, and the memory is {ratio} times the memory of the variant with several processes",
-            clause=clause,
-            ratio=memory,
-        )
-    if not claim.is_same_version:
+            clause=clause, ratio=estimate(claim.memory, hundredths),
+        )  # fmt: skip
+    if RuntimeName(claim.threaded.arm).version != RuntimeName(claim.one.arm).version:
         clause = message("{clause} (the ratio includes the effect of different Python versions)", clause=clause)
     if absent:
         clause = message(
             "{clause}; no comparison with {places}, because no block (round of measurement) has "
             "measurements of both process configurations",
-            clause=clause,
-            places=listed(absent),
-        )
+            clause=clause, places=listed(absent),
+        )  # fmt: skip
     return clause
 
 
@@ -176,19 +171,17 @@ def _sides(claim: Claim) -> dict[str, Any]:
 
 def _crossing_sentence(swept: Sequence[Claim]) -> Message:
     """Return a sentence on the loads at which one process of many threads has more throughput than many processes."""
-    sides = _sides(swept[0])
-    loads = [claim.load for claim in swept]
+    sides, loads = _sides(swept[0]), [claim.load for claim in swept]
     ahead = [claim.load for claim in swept if claim.leader is claim.threaded]
-    ratios = [(claim.over_many, claim.load) for claim in swept if claim.over_many]
-    best, load = max((ratio.value, load) for ratio, load in ratios)
-    if all(ratio.is_range for ratio, _ in ratios):
+    ratios = {claim.load: claim.over_many for claim in swept if claim.over_many}
+    if all(ratio.is_range for ratio in ratios.values()):
         return message(
             "{count} blocks (measured rounds) are needed to show whether {threaded} has more throughput than {many}.",
             count=FEWEST_FOR_INTERVAL,
             **sides,
         )
     if not ahead:
-        sides |= {"ratio": best, "load": load}
+        sides["ratio"], sides["load"] = max((ratio.value, load) for load, ratio in ratios.items())
         if all(claim.leader is claim.many for claim in swept):
             return message(
                 "{threaded} has less throughput than {many} at every measured amount of calculation per request. The "
@@ -223,10 +216,9 @@ def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message
 
     A process has at most as many requests in flight as there are clients.
     """
-    few = [claim for claim in claimed if claim.clients < min(claim.threaded.threads, cores)]
-    return [
-        traced(
-            plural(
+    for claim in claimed:
+        if claim.clients < min(claim.threaded.threads, cores):
+            few = plural(
                 "With {count} client, one process has at most {count} request to serve at the same time, but it could "
                 "serve more. The figures of {shape} (processes x threads) are therefore a lower bound. Raise "
                 "NUM_CLIENTS.",
@@ -235,47 +227,31 @@ def _lower_bound_sentences(claimed: Sequence[Claim], cores: int) -> list[Message
                 "NUM_CLIENTS.",
                 count=claim.clients,
                 shape=claim.threaded.shape,
-            ),
-            _cells_of(claimed),
-        )
-        for claim in few[:1]
-    ]
+            )
+            return [traced(few, _cells_of(claimed))]
+    return []
 
 
-def _shape_sentences(every: Sequence[Topology]) -> list[Message]:
-    """Return sentences on unequally used event loops, and on unexpected numbers of processes or threads."""
+def _shape_sentences(every: Sequence[Topology]) -> Iterator[Message]:
+    """Yield sentences on unequally used event loops, and on unexpected numbers of processes or threads."""
     places = [place for topology in every for place in topology.all_places]
-    uneven = [
-        traced(
-            message(
+    for place in places:
+        count, share = loop_share(place.cells)
+        if count > 1 and share * count > UNEVEN:
+            uneven = message(
                 "{arm}, {shape} (processes x threads): one of the {count} event loops in a process had {share:.0%} of "
                 "the process's connections.",
-                arm=place.arm,
-                shape=place.shape,
-                count=count,
-                share=share,
-            ),
-            _cells(place),
-        )
-        for place in places
-        for count, share in [loop_share(place.cells)]
-        if count > 1 and share * count > UNEVEN
-    ]
-    reshaped = [
-        traced(
-            message(
+                arm=place.arm, shape=place.shape, count=count, share=share,
+            )  # fmt: skip
+            yield traced(uneven, _cells(place))
+    for place in places:
+        if place.asked:
+            reshaped = message(
                 "{arm}: the service was configured as {asked} (processes x threads) but ran as {shape}. Comparisons "
                 "use {shape}.",
-                arm=place.arm,
-                asked=shape_text(place.asked),
-                shape=place.shape,
-            ),
-            _cells(place),
-        )
-        for place in places
-        if place.asked
-    ]
-    return uneven + reshaped
+                arm=place.arm, asked=shape_text(place.asked), shape=place.shape,
+            )  # fmt: skip
+            yield traced(reshaped, _cells(place))
 
 
 # ---- figures -------------------------------------------------------------------------------------------------------
@@ -324,22 +300,33 @@ def _figure(key: str, topology: Topology, view: View) -> Figure:
 def _table(topology: Topology, view: View) -> Table:
     """Return the table of all measured combinations of processes and threads, by load.
 
-    The columns RUNS_AS, P99 and CPU are shown if the service's processes were counted.
+    Some columns are shown only if the service's processes were counted.
     """
-    cols: list[Col[MeasuredShape]] = [
-        arm_col(attrgetter("arm"), view.looks, _cells),
-        col(SHAPES, lambda place: shape_text(place.asked) if place.asked else place.shape, whole),
-        col(RUNS_AS, _ran_as, whole),
-        col(RATE, attrgetter("requests_per_s"), whole, _cells, "requests_per_s"),
-        col(P99, methodcaller("middle", lambda cell: cell.latency.get("p99_ns")), microseconds, _cells),
-        col(CPU, methodcaller("middle", lambda cell: per_request(cpu_ns(cell.services), cell)), microseconds, _cells),
-        col(MEMORY, methodcaller("middle", lambda cell: memory_bytes(cell.services)), mib, _cells, "memory services"),
-        col(message("blocks"), lambda place: len(place.cells), whole),
+    is_counted = any(map(_ran_as, topology.all_places))
+    counted: list[Col[MeasuredShape]] = [
+        _median_col(message("p99 [us]"), lambda cell: cell.latency.get("p99_ns"), microseconds),
+        _median_col(
+            message("service CPU [us/request]"), lambda cell: per_request(cpu_ns(cell.services), cell), microseconds
+        ),
     ]
-    if not any(map(_ran_as, topology.all_places)):
-        cols = [one for one in cols if one.column.head not in (RUNS_AS, P99, CPU)]
     groups = ((verbatim(_load_text(load)), places) for load, places in topology.places.items())
-    return table(message("Results by processes x threads"), cols, groups)
+    return table(
+        message("Results by processes x threads"),
+        [
+            arm_col("arm", view.looks, _cells),
+            col(SHAPES, lambda place: shape_text(place.asked) if place.asked else place.shape, whole),
+            *([col("actual processes and threads", _ran_as, whole)] if is_counted else []),
+            _median_col(RATE, requests_per_s, whole, "requests_per_s"),
+            *(counted if is_counted else []),
+            _median_col(message("memory [MiB]"), lambda cell: memory_bytes(cell.services), mib, "memory services"),
+            col("blocks", lambda place: len(place.cells), whole),
+        ],
+        groups,
+    )
+
+
+def _median_col(head: Message, read: Reader, form: Form, figure: str = "") -> Col[MeasuredShape]:
+    return col(head, lambda place: median_of(read, place.cells), form, _cells, figure)
 
 
 def _ran_as(place: MeasuredShape) -> str:
@@ -355,17 +342,6 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
     ratios = (claim.over_many for claim in every if claim.over_many)
     values = [y for ratio in ratios for y in (ratio.value, ratio.low, ratio.high) if 0 < y < inf]
     up = Axis(label=message("Ratio"), low=min([*values, 0.9]) / 1.05, high=max([*values, 1.1]) * 1.05, is_log=True)
-    cols: list[Col[Claim]] = [
-        arm_col(attrgetter("threaded.arm"), view.looks, _both),
-        col(verbatim(LOAD), attrgetter("load"), whole),
-        col(message("many threads [requests/s]"), attrgetter("threaded.requests_per_s"), whole,
-            lambda claim: _cells(claim.threaded), "requests_per_s"),
-        col(message("many processes [requests/s]"), attrgetter("many.requests_per_s"), whole,
-            lambda claim: _cells(claim.many), "requests_per_s"),
-        col(message("Ratio [95 %]"), attrgetter("over_many"), hundredths, _both, "throughput_ratio"),
-        col(message("higher throughput"),
-            lambda claim: claim.leader.shape if claim.leader else message("no significant difference")),
-    ]  # fmt: skip
     heads = [about(message("throughput: {threaded} / {many}", **_sides(swept[0])), swept[0].label) for swept in crossed]
     return Figure(
         key="crossover",
@@ -384,7 +360,33 @@ def _crossover(crossed: Sequence[Sequence[Claim]], view: View) -> Figure:
             )
             for label, same in groupby(crossed, lambda swept: swept[0].label)
         ),
-        table=table(title, cols, zip(heads, crossed, strict=True)),
+        table=table(
+            title,
+            [
+                arm_col("threaded.arm", view.looks, _both),
+                col(verbatim(LOAD), "load", whole),
+                col(
+                    "many threads [requests/s]",
+                    "threaded.requests_per_s",
+                    whole,
+                    lambda claim: _cells(claim.threaded),
+                    "requests_per_s",
+                ),
+                col(
+                    "many processes [requests/s]",
+                    "many.requests_per_s",
+                    whole,
+                    lambda claim: _cells(claim.many),
+                    "requests_per_s",
+                ),
+                col("Ratio [95 %]", "over_many", hundredths, _both, "throughput_ratio"),
+                col(
+                    "higher throughput",
+                    lambda claim: claim.leader.shape if claim.leader else message("no significant difference"),
+                ),
+            ],
+            zip(heads, crossed, strict=True),
+        ),
     )
 
 

@@ -31,9 +31,8 @@ from reports.facts.inside import (
     design_of,
     design_words,
     idle_share,
-    known_starts,
+    starts,
     typical_noise,
-    uneven_starts,
 )
 from reports.facts.settings import about
 from reports.facts.steps import not_separated, steps
@@ -302,18 +301,19 @@ def _check_independence(view: View) -> Check:
 
 
 def _check_warmup(view: View) -> Check:
-    known, uneven = known_starts(view.rows), uneven_starts(view.rows)
+    known = starts(view.rows)
+    uneven = [start for start in known if start[1]]
     seen = message("there are too few blocks (measured rounds) for this check, or measurements are too short")
     if uneven:
-        most = max(uneven, key=lambda start: abs(start.loss))
+        _, seconds, loss = max(uneven, key=lambda start: abs(start[2]))
         seen = message(
             "throughput was not yet steady in the first {seconds:.2f} s, which lowered the number of answers by "
             "{loss:.1%}. This affects {count} of {all} pairs of setting and runtime: use a longer --warmup",
-            seconds=most.seconds, loss=most.loss, count=len(uneven), all=len(known),
+            seconds=seconds, loss=loss, count=len(uneven), all=len(known),
         )  # fmt: skip
     elif known:
         seen = message("throughput is steady from the start of each measurement")
-    return _cells_result(of_rows(start.row for start in uneven), of_rows(known), seen)
+    return _cells_result(of_rows(row for row, *_ in uneven), of_rows(row for row, *_ in known), seen)
 
 
 def _check_awake(view: View) -> Check:

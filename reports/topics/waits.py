@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from core.messages import Message, listed, message, verbatim
 from core.result import Run
+from core.runtime import RuntimeName
 from reports.document.model import Flame, Section, Table, estimate
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import hundredths, whole, whole_percent
@@ -74,11 +75,11 @@ def _states_table(named: Named, view: View) -> Table:
     return table(
         message("What threads do while they are not idle"),
         [
-            arm_col(itemgetter("runtime"), view.looks),
+            arm_col("runtime", view.looks),
             *map(_share_col, STATES),
-            col(message("idle [share of all time]"), itemgetter("idle_share"), whole_percent),
-            col(message("samples"), itemgetter("samples"), whole),
-            col(message("missed samples"), itemgetter("missed_share"), whole_percent),
+            col("idle [share of all time]", "idle_share", whole_percent),
+            col("samples", "samples", whole),
+            col("missed samples", "missed_share", whole_percent),
         ],
         named,
     )
@@ -92,10 +93,10 @@ def _lines_table(named: Named, view: View) -> Table:
     return table(
         message("Lines of code by time spent waiting"),
         [
-            arm_col(itemgetter("runtime"), view.looks),
-            col(message("Function"), itemgetter("function")),
-            col(message("Line"), lambda line: _place(line) or message("line unknown, because the wait ended too soon")),
-            col(message("Called from"), lambda line: str(line.get("caller", ""))),
+            arm_col("runtime", view.looks),
+            col("Function", "function"),
+            col("Line", lambda line: _place(line) or message("line unknown, because the wait ended too soon")),
+            col("Called from", lambda line: str(line.get("caller", ""))),
             *map(_share_col, STATES),
         ],
         waiting,
@@ -140,7 +141,7 @@ def _place(line: Profile) -> str:
 
 def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
     """Yield sentences on lines of code that wait for locks: changes between runtimes, then the longest waits."""
-    found = _changes(profiles, view.run)[:MOST_SENTENCES]
+    found = _changes(profiles)[:MOST_SENTENCES]
     named = {wait[:3] for wait, _ in found}
     most = (wait for profile in profiles for wait in waits(profile, profiles)[:1])
     others = (wait for wait in most if wait[:3] not in named)
@@ -160,16 +161,15 @@ def _sentences(profiles: Sequence[Profile], view: View) -> Iterator[Message]:
     yield from minor
 
 
-def _changes(profiles: Sequence[Profile], run: Run) -> list[tuple[WaitingLine, Message]]:
+def _changes(profiles: Sequence[Profile]) -> list[tuple[WaitingLine, Message]]:
     """Return the lines of code that wait significantly more under one of two runtimes, largest difference first."""
     pairs = [pair for one, other in pairwise(profiles) for pair in ((one, other), (other, one))]
     tests = sum(len(_waiting(profile)) for profile, _ in pairs)
     found = []
     for profile, other in pairs:
-        versions = (run.runtimes.get(one["runtime"], {}).get("version", "") for one in (profile, other))
-        is_alike = len({tuple(version.split(".")[:2]) for version in versions}) == 1
+        version, other_version = (RuntimeName(one["runtime"]).version for one in (profile, other))
         for line in _waiting(profile):
-            other_waits = _same_line_waits(other, line, is_alike=is_alike)
+            other_waits = _same_line_waits(other, line, is_alike=version == other_version)
             by = difference(line["waits"][LOCK], profile["batches"], other_waits, other["batches"], tests)
             if by.low > LEAST_SHARE:
                 wait = _waiting_line(profile, line)

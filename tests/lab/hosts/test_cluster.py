@@ -16,7 +16,8 @@ import pytest
 from commands import hosts, run
 from core.child import Slice
 from core.hosts import Host
-from core.result import load
+from core.languages import ENGLISH
+from core.result import Run, load
 from lab.folders import Sandbox
 from lab.hosts.agent_stream import HostLost
 from lab.hosts.cluster import HostCluster
@@ -24,7 +25,7 @@ from lab.hosts.connection import HostConnection
 from lab.places import REPOSITORY
 from lab.run.children import Child
 from lab.run.runtimes import Runtime
-from reports.facts.hosts import contributions
+from reports.topics.machine import contribution_table
 from tests.lab.hosts.conftest import SECONDS, Measured
 from tests.lab.hosts.namespaces import CLOCKS_S, Lab, wait_until
 
@@ -153,10 +154,16 @@ def test_clients_are_on_sixteen_hosts_at_once(lab: Lab, tmp_path: Path, any_runt
     finally:
         for name in names[2:]:
             lab.machines.pop(name).end()
-    did = contributions(load(tmp_path / "run"))
-    there = {name: (one.clients, one.answered > 0) for name, one in did.items()}
-    assert there == {"a": (0, False), **dict.fromkeys(names, (1, True))}
-    assert sum(one.share for one in did.values()) == pytest.approx(1)
+    did = contributed(load(tmp_path / "run"))
+    assert {name: clients for name, (_, clients, *_) in did.items()} == {"a": "-", **dict.fromkeys(names, "1")}
+    assert all(int(did[name][2].replace(",", "")) > 0 for name in names)
+    assert sum(float(did[name][3].rstrip("%")) for name in names) == pytest.approx(100, abs=0.1 * len(names))
+
+
+def contributed(run: Run) -> dict[str, list[str]]:
+    """Return what the report says on the part of each host in the run: services, clients, answers, their share, ..."""
+    lines = [[datum.text(ENGLISH) for datum in line] for line in contribution_table(run).lines]
+    return {name: texts for name, *texts in lines}
 
 
 def test_nothing_is_left_when_the_hosts_are_closed(lab: Lab, spread: HostCluster) -> None:
@@ -255,6 +262,6 @@ def test_a_runner_that_is_killed_leaves_nothing_on_its_hosts_and_another_goes_on
         (1, {"a"}),
         (2, {"a"}),
     ]
-    did = {name: (one.services, one.clients, one.answered > 0) for name, one in contributions(finished).items()}
-    assert did == {"a": (1, 0, False), "b": (0, 1, True), "c": (0, 1, True)}
+    did = {name: (*line[:2], line[2] not in "-0") for name, line in contributed(finished).items()}
+    assert did == {"a": ("1", "-", False), "b": ("-", "1", True), "c": ("-", "1", True)}
     assert "Work and CPU time of each host" in result.with_name("report.html").read_text()

@@ -7,14 +7,15 @@ import pytest
 
 from core.languages import ENGLISH
 from core.messages import verbatim
-from lab.machine.doctor import Finding
+from lab.machine import doctor
 from reports.render.console import terminal
 from reports.render.terminal import print_section
-from reports.terminal.doctor import findings_section
+from reports.terminal.doctor import Finding, findings_section
 
 
 def finding(code: str, value: str, good: bool | None, remedy: str = "") -> Finding:
-    return Finding(code=code, value=verbatim(value), good=good, remedy=verbatim(remedy))
+    name = doctor.Finding(code=code, value=verbatim(value), good=good).name
+    return name, verbatim(value), good, verbatim(remedy)
 
 
 PIN = "Keep services and clients on cores of their own with --pin, or turn it off."

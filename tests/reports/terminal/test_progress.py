@@ -12,7 +12,7 @@ from rich.console import Console
 
 from core.result import CellResult
 from reports.render.console import terminal
-from reports.terminal.progress import LiveDisplay, Pace, PlainDisplay, QuietDisplay, cell_line, display, time_left
+from reports.terminal.progress import LiveDisplay, PlainDisplay, QuietDisplay, cell_line, display, time_left
 from tests.reports.sample import MS, cell_of, faulty, measured
 
 CELL = cell_of("4", "3.14t", {"NUM_API_SERVICES": 2, "NUM_CLIENTS": 5, "NUM_REQUESTS_PER_CLIENT": 1000})
@@ -42,7 +42,7 @@ def ticking() -> Iterator[float]:
 
 def plain(results: list[CellResult], total: int, *, open_ended: bool = False) -> str:
     out = io.StringIO()
-    with PlainDisplay(terminal(out), Pace(open_ended=open_ended, clock=ticking().__next__)) as shown:
+    with PlainDisplay(terminal(out), open_ended=open_ended, clock=ticking().__next__) as shown:
         for done, result in enumerate(results, 1):
             shown.cell_started(CELL, 1, done - 1, total)
             shown.cell_ended(result, done, total)
@@ -52,7 +52,7 @@ def plain(results: list[CellResult], total: int, *, open_ended: bool = False) ->
 def live(results: list[CellResult], *, width: int = 100, open_ended: bool = False) -> str:
     out = Terminal()
     console = Console(file=out, force_terminal=True, width=width, color_system=None)
-    with LiveDisplay(console, Pace(open_ended=open_ended)) as shown:
+    with LiveDisplay(console, open_ended=open_ended) as shown:
         for done, result in enumerate(results, 1):
             shown.cell_started(CELL, 2, done - 1, len(results))
             shown.cell_ended(result, done, len(results))
@@ -143,22 +143,22 @@ def test_the_display_suits_standard_error(monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_is_left_takes_as_long_as_what_is_behind_and_counts_down(
     times_s: list[float], done: tuple[int, int], total: int, left_s: float | None
 ) -> None:
-    pace = Pace(clock=iter(times_s).__next__)
-    assert pace.left_s(total) is None
+    shown = QuietDisplay(terminal(io.StringIO()), clock=iter(times_s).__next__)
+    assert shown.left_s(total) is None
     first, last = done
-    pace.started(first)
+    shown.cell_started(CELL, 1, first, total)
     if last > first:
-        pace.ended(last)
-        pace.started(last)
-    assert pace.left_s(total) == left_s
+        shown.cell_ended(ok(), last, total)
+        shown.cell_started(CELL, 1, last, total)
+    assert shown.left_s(total) == left_s
 
 
 def test_a_run_without_an_end_has_no_time_left_and_no_total() -> None:
-    pace = Pace(open_ended=True, clock=ticking().__next__)
-    pace.started(0)
-    pace.ended(1)
-    assert pace.left_s(10_000) is None
-    assert str(pace.place(1, 10_000)) == "cells done: 1"
+    shown = QuietDisplay(terminal(io.StringIO()), open_ended=True, clock=ticking().__next__)
+    shown.cell_started(CELL, 1, 0, 10_000)
+    shown.cell_ended(ok(), 1, 10_000)
+    assert shown.left_s(10_000) is None
+    assert str(shown.place(1, 10_000)) == "cells done: 1"
 
 
 @pytest.mark.parametrize(

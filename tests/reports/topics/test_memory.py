@@ -50,7 +50,7 @@ def sentences(run: Run) -> list[str]:
 
 def test_pages_shared_with_the_clients_are_no_part_of_the_slope() -> None:
     """The service grows by 4 KiB for each client, yet a plain line through its proportional sizes falls."""
-    services, clients = growths(memory_run())
+    services, clients = growths(View(memory_run()))
     assert services.slope.value == pytest.approx(4 * KIB, rel=1e-3)
     assert services.at(0) == pytest.approx(18 * MIB, rel=1e-3)
     counts, sizes = np.array(services.points).T
@@ -61,7 +61,7 @@ def test_pages_shared_with_the_clients_are_no_part_of_the_slope() -> None:
 def test_without_proportional_sizes_it_is_the_plain_line() -> None:
     """Through (0, 10), (1, 13), (2, 13) MiB, twice each: slope 1.5, intercept 10.5."""
     sizes = {0: 10 * MIB, 1: 13 * MIB, 2: 13 * MIB}
-    services = growths(memory_run([0, 1, 2], lambda count: sizes[count], "max_rss_bytes"))[0]
+    services = growths(View(memory_run([0, 1, 2], lambda count: sizes[count], "max_rss_bytes")))[0]
     assert services.slope.value == pytest.approx(1.5 * MIB)
     assert services.at(0) == pytest.approx(10.5 * MIB)
     assert len(services.fit) == 2
