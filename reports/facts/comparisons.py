@@ -9,8 +9,8 @@ from core.decode import decoded
 from core.messages import NOTHING, Message, listed, message, plural
 from core.result import Run
 from core.saved import Until
-from reports.facts.best import Best, best_pairs
-from reports.facts.cells import grouped, runtimes
+from reports.facts.best import BEST, Bests, best_pairs
+from reports.facts.cells import Key, grouped, runtimes, setting_key
 from reports.facts.details import capacity, factors, noise, tails
 from reports.facts.gates import (
     LEAST_TIMED_NS,
@@ -24,9 +24,10 @@ from reports.facts.gates import (
 from reports.facts.hosts import host_confounds
 from reports.facts.measures import is_open
 from reports.facts.others import others
-from reports.facts.pairs import OVER_ALL, Pair, Setting, addresses, pairs, parameters
+from reports.facts.pairs import OVER_ALL, SIDES, Pair, addresses, pairs, parameters
 from reports.facts.steps import NAMES, confounds, steps
 from reports.facts.topologies import shape_confounds
+from reports.facts.traces import of_cells
 from reports.statistics.significance import DEPENDENT, dependence, depends, fewest_blocks_anytime
 from reports.statistics.stats import FEWEST_FOR_INTERVAL
 from reports.statistics.verdict import MARGIN, Verdict, judge_family, slower_beyond
@@ -59,6 +60,7 @@ class Comparison(Verdict):
     far_slower:   the number of cells of each side that were far slower than the side's other cells
     dependence:   p of the hypothesis that successive blocks are independent; None with too few blocks
     noise:        the fields of Noise, the components of the ratio's noise in a block
+    cells:        the names of the cells that were compared, the denominator's first; result.json does not have them
     """
 
     system: str
@@ -83,6 +85,12 @@ class Comparison(Verdict):
     far_slower: dict[str, int] = field(default_factory=dict)
     dependence: float | None = None
     noise: dict[str, float] = field(default_factory=dict)
+    cells: str = field(default="", compare=False)
+
+    @property
+    def key(self) -> Key:
+        """The key that identifies the compared setting, which rows of the results table have, too."""
+        return setting_key(self.system, self.params)
 
     @property
     def is_range(self) -> bool:
@@ -104,6 +112,10 @@ class Comparison(Verdict):
         confound = message("the two measurements also differ in other ways: {confounds}", confounds=joint)
         return [*([confound] if self.confounds else []), *self.notes]
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields of the comparison as JSON for result.json."""
+        return {name: value for name, value in super().to_json().items() if name != "cells"}
+
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Comparison":
         """Decode a comparison that to_json() encoded. Raises Misfit if keys are missing."""
@@ -112,34 +124,13 @@ class Comparison(Verdict):
 
 def compare(run: Run) -> list[Comparison]:
     """Return all comparisons of a run: first A/A, whose p values are adjusted separately, then those of runtimes."""
-    made = pairs(run)
-    again, family = ([pair for pair in made if (pair.step.name == "aa") is same] for same in (True, False))
-    same = _judged(run, again)
-    floors = _floors(same)
-    return [_comparison(run, pair, verdict, floors) for pair, verdict in same] + _steps(run, family, same)
+    return _compared(run, pairs(run))
 
 
-def compare_bests(run: Run, chosen: Sequence[Best]) -> list[Comparison]:
+def compare_bests(run: Run, chosen: Bests) -> list[Comparison]:
     """Return the comparisons between the runtimes' best services, with p values adjusted for these comparisons only."""
-    family = best_pairs(run, chosen)
-    again = [pair for pair in pairs(run) if pair.step.name == "aa"] if family and run.plan.get("aa") else []
-    return _steps(run, family, _judged(run, again))
-
-
-def _steps(run: Run, family: Sequence[Pair], same: Sequence[tuple[Pair, Verdict]]) -> list[Comparison]:
-    """Return a comparison for each pair of *family*. All are invalid if an A/A pair in *same* shows a difference."""
-    differs = next((pair.step.denominator for pair, aa in same if aa.verdict in ("faster", "slower")), "")
-    timed = {place: pair for place, pair in enumerate(family) if is_judged(run, pair) and not _blocks_to_time(pair)}
-    found, floors = tails(timed, **_method(run)), _floors(same)
-    return [
-        replace(_comparison(run, pair, verdict, floors), tails=found.get(place, {}))
-        for place, (pair, verdict) in enumerate(_judged(run, family, differs))
-    ]
-
-
-def _method(run: Run) -> dict[str, Any]:
-    """Return how all comparisons of *run* are judged: margin, whether p holds at any time, and random seed."""
-    return {"margin": run.plan.get("margin", MARGIN), "anytime": is_anytime(run), "seed": run.seed}
+    again = [pair for pair in pairs(run) if pair.step.name == "aa"] if chosen else []
+    return [one for one in _compared(run, [*again, *best_pairs(run, chosen)]) if one.step == "best"]
 
 
 def is_anytime(run: Run) -> bool:
@@ -147,71 +138,72 @@ def is_anytime(run: Run) -> bool:
     return bool(Until(**run.plan.get("until", {})).looks or run.plan.get("extended"))
 
 
-def is_judged(run: Run, pair: Pair) -> bool:
-    """Return whether the plan asks for a verdict on *pair*. A/A pairs and pairs of best services always get a verdict.
+def _compared(run: Run, made: Sequence[Pair]) -> list[Comparison]:
+    """Return the comparison of each pair of *made*, those of A/A first. All others are invalid if an A/A pair differs.
 
-    If the available runtimes allow none of the steps that the plan names, all steps get a verdict.
+    A/A pairs, and pairs for which the plan asks for no verdict, do not affect the p values of other pairs. If the
+    available runtimes allow none of the steps that the plan names, all steps get a verdict.
     """
     chosen = {*run.plan.get("judged_steps", ())} & {step.name for step in steps(runtimes(run), {}, run.runtimes)}
-    return not chosen or pair.step.name in {*chosen, "aa", "best"}
+    method = {"margin": run.plan.get("margin", MARGIN), "anytime": is_anytime(run), "seed": run.seed}
 
+    def family(one: tuple[int, Pair]) -> str:
+        name = one[1].step.name
+        return name if name == "aa" else "judged" if not chosen or name in {*chosen, BEST} else "unjudged"
 
-def _judged(run: Run, family: Sequence[Pair], differs: str = "") -> list[tuple[Pair, Verdict]]:
-    """Return each pair of compared measurements with its verdict.
-
-    Pairs for which the plan asks no verdict do not affect the p values of other pairs.
-    differs: the arm whose A/A comparison shows a difference; empty if none does
-    """
+    families = grouped(enumerate(made), family)
     verdicts: dict[int, Verdict] = {}
-    for mine in grouped(enumerate(family), lambda one: is_judged(run, one[1])).values():
-        verdicts |= judge_family(
+    for kind, mine in families.items():
+        found = judge_family(
             {place: pair.ratios for place, pair in mine},
             totals={place: pair.totals for place, pair in mine},
             gates={place: pair.gate for place, pair in mine},
-            **_method(run),
+            **method,
         )
-    return [(pair, _withheld(run, pair, verdicts[place], differs)) for place, pair in enumerate(family)]
+        verdicts |= {place: _withheld(pair, found[place], is_judged=kind != "unjudged") for place, pair in mine}
+    same = [(pair, verdicts[place]) for place, pair in families.get("aa", ())]
+    differs = next((pair.step.denominator for pair, aa in same if aa.verdict in ("faster", "slower")), "")
+    floors = {  # how far the interval of an A/A comparison extends from 1, as a share
+        pair.setting: max(aa.high, 1 / aa.low) - 1
+        for pair, aa in same
+        if len(pair.ratios) >= FEWEST_FOR_INTERVAL and aa.low and aa.high
+    }
+    timed = {place: pair for place, pair in families.get("judged", ()) if verdicts[place].obstacle.code != SHORT}
+    of_tails = tails(timed, **method)
+    comparisons = []
+    for place, pair in sorted(enumerate(made), key=lambda one: one[1].step.name != "aa"):
+        verdict = verdicts[place]
+        if differs and pair.step.name != "aa" and verdict.verdict != "invalid":
+            why = message(
+                "A/A: two measurements of {arm} differ, so the difference in this comparison may be noise", arm=differs
+            )
+            verdict = replace(verdict, verdict="invalid", why=why, obstacle=why, blocks_needed=None)
+        comparisons.append(_comparison(run, pair, verdict, floors, of_tails.get(place, {})))
+    return comparisons
 
 
-def _withheld(run: Run, pair: Pair, verdict: Verdict, differs: str) -> Verdict:
-    """Withdraw *verdict* if the plan asks for none, a time was too short, or a runtime differs from itself (A/A)."""
+def _withheld(pair: Pair, verdict: Verdict, *, is_judged: bool) -> Verdict:
+    """Withdraw *verdict* if the plan asks for none, or if an arm was not timed for long enough at each setting."""
+    needed = max(blocks_to_time([*cells.values()]) for single in pair.singles for cells in single.arms.values())
     if verdict.verdict == "invalid":
         return verdict
-    needed = _blocks_to_time(pair)
-    if not is_judged(run, pair):
+    if not is_judged:
         why = message("the plan asks for no verdict on this comparison (--judged-steps)")
-        verdict = replace(verdict, verdict="unjudged", p=None, why=why, obstacle=NOTHING, blocks_needed=None)
-    elif needed:
-        why = message(
-            "one of the two compared measurements was timed for less than {least_s:g} s in total: use --blocks "
-            "{blocks} or a longer --duration",
-            code=SHORT, least_s=LEAST_TIMED_NS / 1e9, blocks=needed,
-        )  # fmt: skip
-        most = max(needed, verdict.blocks_needed or 0)
-        verdict = replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=most)
-    if differs:
-        why = message(
-            "A/A: two measurements of {arm} differ, so the difference in this comparison may be noise", arm=differs
-        )
-        verdict = replace(verdict, verdict="invalid", why=why, obstacle=why, blocks_needed=None)
-    return verdict
+        return replace(verdict, verdict="unjudged", p=None, why=why, obstacle=NOTHING, blocks_needed=None)
+    if not needed:
+        return verdict
+    why = message(
+        "one of the two compared measurements was timed for less than {least_s:g} s in total: use --blocks "
+        "{blocks} or a longer --duration",
+        code=SHORT, least_s=LEAST_TIMED_NS / 1e9, blocks=needed,
+    )  # fmt: skip
+    most = max(needed, verdict.blocks_needed or 0)
+    return replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=most)
 
 
-def _blocks_to_time(pair: Pair) -> int:
-    """Return how many blocks are needed to time each arm of each setting long enough; 0 if no more are needed."""
-    return max(blocks_to_time([*cells.values()]) for single in pair.singles for cells in single.arms.values())
-
-
-def _floors(same: Sequence[tuple[Pair, Verdict]]) -> dict[Setting, float]:
-    """Return each setting's noise floor: how far the interval of its A/A comparison extends from 1, as a share."""
-    return {
-        pair.setting: max(verdict.high, 1 / verdict.low) - 1
-        for pair, verdict in same
-        if len(pair.ratios) >= FEWEST_FOR_INTERVAL and verdict.low and verdict.high
-    }
-
-
-def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting, float]) -> Comparison:
+def _comparison(
+    run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Key, float], of_tails: Mapping[str, Any]
+) -> Comparison:
     cells, step, of_blocks, beside = pair.cells, pair.step, dependence(pair.ratios), others(pair.cells)
     below, above = ([*by_block.values()] for by_block in pair.arms.values())
     used, in_use = median_saturation(cells, run), cores_in_use(above, run)
@@ -250,9 +242,11 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
         between_services=bool(addresses(run)),
         factors=factors(pair) if verdict.ratio is not None else {},
         capacity=capacity(pair, run) if verdict.ratio is not None else {},
+        tails=dict(of_tails),
         far_slower=pair.far_slower,
         dependence=of_blocks,
         noise=noise(pair),
+        cells=of_cells(cell for side in SIDES for one in pair.singles for cell in one.arms[side].values()),
     )
 
 

@@ -102,7 +102,7 @@ def _largest_changes(view: View) -> Table:
         if before and after and (moved := _changes_of_row(before, after)):
             name = view.settings.name(comparison.system, comparison.params)
             step = f"{comparison.denominator} → {comparison.numerator}"
-            lines.append((name, step, words(moved, cells=view.traces.of(comparison))))
+            lines.append((name, step, words(moved, cells=comparison.cells)))
     heads = (message("Setting"), message("Step"), message("Largest changes in time per request"))
     return plain_table(
         message("Largest changes in time per request between runtimes"), heads, lines, kind="reasons", folded=True

@@ -105,7 +105,7 @@ def _steps(mine: Sequence[Comparison], view: View) -> list[WaterfallStep]:
     if not all(steps_of):
         return []
     steps = [
-        WaterfallStep(way[0], geometric_mean(one.ratio or 1.0 for one in way), together(map(view.traces.of, way)))
+        WaterfallStep(way[0], geometric_mean(one.ratio or 1.0 for one in way), together(one.cells for one in way))
         for way in steps_of
     ]
     return sorted(steps, key=_is_overall)

@@ -283,7 +283,7 @@ def _check_independence(view: View) -> Check:
     if not known:
         return _result(UNKNOWN, message("there are too few blocks (measured rounds) for this check"))
     dependent = [one for one in known if depends(one.dependence)]
-    cells = together(map(view.traces.of, dependent or known))
+    cells = together(one.cells for one in dependent or known)
     if not dependent and not all(independence_is_known(one.dependence, one.blocks) for one in known):
         seen = message(
             "no comparison shows that results depend on earlier blocks (measured rounds). With fewer than {blocks} "
@@ -344,7 +344,7 @@ def _check_noise(view: View) -> Check:
     if not known:
         return _result(UNKNOWN, message("not measured"))
     differs = [one for one in known if one.verdict in ("faster", "slower")]
-    cells = together(map(view.traces.of, differs or known))
+    cells = together(one.cells for one in differs or known)
     if differs:
         arm = differs[0].denominator
         seen = message("{arm} was measured twice, and the two results differ significantly", arm=arm)

@@ -50,10 +50,10 @@ def section(view: View) -> Section:
 def _headlines(view: View) -> list[Message]:
     """Return the headline of the run, as the terminal shows it. With several settings, it may have two sentences."""
     settings = _settings(view)
-    cells = together(view.traces.of(one) for setting in settings for one in setting if one.step != "aa")
+    cells = together(one.cells for setting in settings for one in setting if one.step != "aa")
     sentences = [traced(sentence, cells) for sentence in gains(view) if len(settings) > 1]
     main = main_comparison(view.compared)
-    return sentences or [traced(headline(main), view.traces.of(main), "verdict") if main else ONLY_ONE]
+    return sentences or [traced(headline(main), main.cells, "verdict") if main else ONLY_ONE]
 
 
 def _settings(view: View) -> list[list[Comparison]]:
@@ -86,10 +86,10 @@ def _steps(view: View) -> Table:
     named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.system == OVER_ALL]
     shown = sorted(named, key=lambda one: one.step == "aa")
     cols: list[Col[Comparison]] = [
-        col(message("step"), lambda one: words(STEP_NAMES[one.step], cells=view.traces.of(one), leads=True)),
+        col(message("step"), lambda one: words(STEP_NAMES[one.step], cells=one.cells, leads=True)),
         col(message("from → to"), lambda one: f"{one.denominator} → {one.numerator}"),
     ]
-    made = forest(message("Steps"), [(NOTHING, shown)], lambda one: one, view.traces.of, cols)
+    made = forest(message("Steps"), [(NOTHING, shown)], lambda one: one, cols)
     return replace(made, key="", caption=NOTHING)
 
 
@@ -125,10 +125,10 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
     cols: list[Col[Comparison]] = [
         col(
             message("Setting"),
-            lambda one: words(view.settings.short(one.system, one.params), cells=view.traces.of(one), leads=True),
+            lambda one: words(view.settings.short(one.system, one.params), cells=one.cells, leads=True),
         ),
         Col(Column(head=NOTHING, is_strip=True), bar),
-        col(RATIO, lambda one: ratio_datum(one, view.traces.of(one)), ratio),
+        col(RATIO, ratio_datum, ratio),
     ]
     caption = message(
         "Bars show the throughput of the newer runtime divided by that of the older runtime. The dashed line marks 1."
@@ -152,7 +152,7 @@ def _spread_sentence(view: View) -> Message:
     if len(known) < 2:
         return NOTHING
     ends = [end(known, key=itemgetter(0)) for end in (min, max)]
-    low, high = (traced(ratio(value), view.traces.of(one), "ratio") for value, one in ends)
+    low, high = (traced(ratio(value), one.cells, "ratio") for value, one in ends)
     low_where, high_where = (view.settings.short(one.system, one.params) for _, one in ends)
     return message(
         "Removing the GIL gives {low}x to {high}x the throughput, depending on the setting. Lowest: {low_where}. "
@@ -173,12 +173,12 @@ def _open_sentences(view: View) -> Iterator[Message]:
         if one.verdict != "invalid" or one.obstacle != one.why:  # otherwise its headline has the reason
             whys.setdefault(one.why if is_hopeless else one.obstacle, []).append(one)
     if whys:
-        reasons = (traced(why, together(map(view.traces.of, about))) for why, about in whys.items())
+        reasons = (traced(why, together(one.cells for one in about)) for why, about in whys.items())
         yield message("Reasons why there is no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))
     needed = [one for one in undecided if one.blocks_needed]
     if more := more_blocks(needed):
         first, last = amount(min(more)), amount(max(more))
-        most = traced(last, together(map(view.traces.of, needed)))
+        most = traced(last, together(one.cells for one in needed))
         command = more_blocks_command(view.run, max(more))
         if first == last:
             yield message(
