@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from core.languages import ENGLISH
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message
-from reports.document.model import Column, Datum, Form, Section, Strip, Table, number, words
+from reports.document.model import Datum, Form, Section, Strip, Table, number, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import percent, probability, ratio
 from reports.facts.cells import grouped
@@ -100,10 +100,7 @@ def forest(
 
     cols = [
         *first,
-        Col(
-            Column(head=message("Ratio"), is_strip=True, strip=ticks),
-            lambda item: Datum(strip=_strip(comparison(item), scale), cells=comparison(item).cells),
-        ),
+        col(message("Ratio"), lambda item: _strip(comparison(item), scale), is_strip=True, strip=ticks),
         col(RATIO, lambda item: ratio_datum(comparison(item)), ratio),
         col(VERDICT, word),
         *last,
@@ -159,17 +156,18 @@ def detail_datum(
     return number(known.get(name), form, comparison.cells, figure, is_range=comparison.is_range, **ends)
 
 
-def _strip(comparison: Comparison, scale: Strip) -> Strip:
+def _strip(comparison: Comparison, scale: Strip) -> Datum:
     """Return a drawing of a comparison on *scale*: the ratio, its interval and the noise band of A/A."""
     value, low, high, floor = comparison.ratio, comparison.low, comparison.high, comparison.noise_floor
     state = comparison.verdict if comparison.verdict in DECIDED else "open"
-    return replace(
+    strip = replace(
         scale,
         band=(1 / (1 + floor), 1 + floor) if floor else None,
         dot=(value, state) if value is not None else None,
         whisker=(low, high) if low is not None and high is not None else None,
         tip=ratio_datum(comparison).text(ENGLISH),
     )
+    return Datum(strip=strip, cells=comparison.cells)
 
 
 def more_blocks(compared: Iterable[Comparison]) -> list[int]:

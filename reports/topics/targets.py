@@ -10,7 +10,6 @@ from reports.document.shapes import Col, col
 from reports.document.values import hundredths, mib
 from reports.facts.cells import STATES
 from reports.facts.comparisons import Comparison
-from reports.facts.costs import SERVICE_PSS
 from reports.facts.pairs import OVER_ALL, addresses
 from reports.facts.settings import about
 from reports.facts.standings import Contest, Standing, contests
@@ -18,6 +17,7 @@ from reports.statistics.stats import Estimate
 from reports.statistics.verdict import WORDS
 from reports.topics import contest as shared
 from reports.topics.answer import ratio_text
+from reports.topics.costs import SERVICE_PSS
 from reports.view import View
 
 PLACE = 12

@@ -6,7 +6,7 @@ from operator import itemgetter
 
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural, verbatim
 from reports.document.drawing import COUNT
-from reports.document.model import Column, Datum, Section, Strip, Table, traced, words
+from reports.document.model import Datum, Section, Strip, Table, traced, words
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import ratio, whole
 from reports.facts.cells import Row, grouped, setting_key
@@ -106,7 +106,7 @@ def _bars(view: View) -> Table:
 
     cols: list[Col[Row]] = [
         arm_col(lambda row: row.runtime, view.looks, of_row),
-        Col(Column(head=NOTHING, is_strip=True), bar),
+        col(NOTHING, bar, is_strip=True),
         col(THROUGHPUT.label, THROUGHPUT.median, whole, of_row, THROUGHPUT.figure),
     ]
     return table(message("Throughput"), cols, [(NOTHING, rows)], kind="bars wide", caption=BARS)
@@ -127,7 +127,7 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
             message("Setting"),
             lambda one: words(view.settings.short(one.system, one.params), cells=one.cells, leads=True),
         ),
-        Col(Column(head=NOTHING, is_strip=True), bar),
+        col(NOTHING, bar, is_strip=True),
         col(RATIO, ratio_datum, ratio),
     ]
     caption = message(
