@@ -1,6 +1,6 @@
 """Build what a run prints at its end: the result in sentences, a table of compared runtimes, and what to do next."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import log
 from operator import attrgetter
@@ -23,7 +23,7 @@ from core.messages import (
 from reports.document.model import ABSENT, Datum, Section, Table, plain_table, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import microseconds, ratio, whole_percent
-from reports.facts.cells import grouped, runtimes, setting_key
+from reports.facts.cells import grouped, runtimes
 from reports.facts.commands import command_line, more_blocks_command
 from reports.facts.comparisons import Comparison, confounds_of
 from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
@@ -102,30 +102,30 @@ def answer(view: View) -> list[Message | Table]:
     compared = _measured(view)
     if not compared:
         return [ONLY_ONE]
-    settings = [*grouped(compared, lambda one: setting_key(one.system, one.params)).values()]
+    settings = [*grouped(compared, attrgetter("key")).values()]
     main = min(compared, key=rank)
     body: list[Message | Table]
     if len(settings) == 1:
         arms = message("{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator)
-        body = [headline(main), _steps(compared), arms]
-        others = [one for one in compared if one is not main]
-        latency = [_latency(main, view), *_opposed(others, view)]
-        notes = [(message("Why"), made_of(main)), (LATENCY, chained(latency, SENTENCES))]
+        body, why = [headline(main), _steps(compared), arms], made_of(main)
+        latency = [_latency(main, view), *_opposed((one for one in compared if one is not main), view)]
     else:
         names = {"lock", "whole"} & {one.step for one in compared} or {main.step}
         chosen = [one for one in compared if one.step in names]
         means = sorted((one for one in view.comparisons if one.system == OVER_ALL), key=rank)
         over_all = [headline(one) for one in means[:1]]
-        body = [*(gains(view) or over_all), *_systems(settings, {one.step: one.label for one in chosen}, view)]
-        notes = [(LATENCY, chained(_opposed(chosen, view), SENTENCES))]
+        body, why = [*(gains(view) or over_all), *_systems(settings, chosen, view)], NOTHING
+        latency = _opposed(chosen, view)
     disturbed = disturbances(view.run.cells)
     is_busy = view.others is None or view.others.is_busy  # None: the CPU time of other processes is unknown
-    notes += [
+    notes = (
+        (message("Why"), why),
+        (LATENCY, chained(latency, SENTENCES)),
         (message("Program"), view.beside),
         (message("Caution"), _caution(compared, [] if is_busy else disturbed, view)),
         *((message("Missing"), text) for text in _missing(view)),
         (message("Next"), _next(compared, view)),
-    ]
+    )
     return [
         *[ONE_CORE] * (view.machine.available_cores == 1),
         *(message("{reason}.", reason=one) for one in background(view.run.cells)),
@@ -150,17 +150,27 @@ def gains(view: View) -> list[Message]:
 
     If no step removes the GIL alone, and there is no mean over the settings, return the effect of the first of MAIN.
     """
-    measured = _measured(view)
-    is_summed_up = any(one.system == OVER_ALL for one in view.comparisons)
-    step = min((one.step for one in measured if not is_summed_up), key=("lock", *MAIN).index, default="lock")
-    judged = [one for one in measured if one.step == step and one.verdict in EFFECTS]
+    measured, step = _measured(view), "lock"
+    if measured and all(one.system != OVER_ALL for one in view.comparisons):
+        step = min((one.step for one in measured), key=("lock", *MAIN).index)
     sentences = []
     for count in dict.fromkeys((1, view.machine.available_cores)):
-        some = [one for one in judged if one.params.get("NUM_API_SERVICES") == count]
+        some = [
+            one
+            for one in measured
+            if one.step == step and one.verdict in EFFECTS and one.params.get("NUM_API_SERVICES") == count
+        ]
+        systems = {
+            word: [
+                message("{system} ({ratio})", system=view.settings.number(one.system), ratio=ratio_text(one))
+                for one in same
+            ]
+            for word, same in grouped(some, attrgetter("verdict")).items()
+        }
         clauses = [
-            replace(template, args={"systems": listed(systems, COMMA, AND)})
-            for verdict, template in EFFECTS.items()
-            if (systems := [_system_ratio(one, view) for one in some if one.verdict == verdict])
+            replace(template, args={"systems": listed(systems[word], COMMA, AND)})
+            for word, template in EFFECTS.items()
+            if word in systems
         ]
         if clauses and len({one.system for one in some}) == len(some):
             args: dict[str, Arg] = {"count": count, "found": listed(clauses, SEMICOLON, CLAUSE)}
@@ -168,11 +178,6 @@ def gains(view: View) -> list[Message]:
                 args |= {"denominator": some[0].denominator, "numerator": some[0].numerator}
             sentences.append(replace(EFFECTS_BY_PROCESSES[step == "lock", count == 1], args=args))
     return sentences
-
-
-def _system_ratio(one: Comparison, view: View) -> Message:
-    """Return the name of a system (a service and its client), with its throughput ratio in parentheses."""
-    return message("{system} ({ratio})", system=view.settings.number(one.system), ratio=ratio_text(one))
 
 
 def headline(one: Comparison) -> Message:
@@ -244,10 +249,10 @@ def _verdict(one: Comparison) -> Datum:
     return words(word, state=one.verdict)
 
 
-def _systems(settings: Sequence[Setting], labels: Mapping[str, Message], view: View) -> list[Message | Table]:
+def _systems(settings: Sequence[Setting], chosen: Iterable[Comparison], view: View) -> list[Message | Table]:
     """Return a table of throughput ratios with a line for each setting, and how many lines the table leaves out.
 
-    labels: of the steps that the table shows
+    chosen: the comparisons that the table shows
     """
 
     def values(setting: Setting) -> Message:
@@ -257,7 +262,7 @@ def _systems(settings: Sequence[Setting], labels: Mapping[str, Message], view: V
     count = max(count for count in counts if count - 1 + len({*map(values, settings[:count])}) <= MOST_LINES)
     left = len(settings) - count
     cols: list[Col[Setting]] = [col(message("system"), lambda setting: view.settings.number(setting[0].system))]
-    for step, label in labels.items():
+    for step, label in {one.step: one.label for one in chosen}.items():
         cols += _step_cols(step, label)
     more = plural(
         "{count} more table row is on the report page.", "{count} more table rows are on the report page.", count=left
@@ -307,8 +312,7 @@ def made_of(one: Comparison) -> Message:
 
 def _latency(one: Comparison, view: View) -> Message:
     """Return the p50 and p99 latency of two compared runtimes as text, without percentiles that one runtime lacks."""
-    setting = setting_key(one.system, one.params)
-    sides = {row.runtime: row.figures or {} for row in view.rows if one.between_services or row.key == setting}
+    sides = {row.runtime: row.figures or {} for row in view.rows if one.between_services or row.key == one.key}
     before, after = (sides.get(arm, {}) for arm in (one.denominator, one.numerator))
     parts = [
         message("{name} {before} → {after} us", name=name, before=microseconds(first), after=microseconds(last))

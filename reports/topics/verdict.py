@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from operator import itemgetter
+from operator import attrgetter
 
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural, verbatim
 from reports.document.drawing import COUNT
 from reports.document.model import Datum, Section, Strip, Table, traced, words
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import ratio, whole
-from reports.facts.cells import Row, grouped, setting_key
+from reports.facts.cells import Row, grouped
 from reports.facts.commands import more_blocks_command
 from reports.facts.comparisons import Comparison, answering
 from reports.facts.figures import MORE
@@ -26,7 +26,6 @@ from reports.view import View
 PLACE = 10
 TITLE = message("Verdict")
 MOST_BARS = 8
-STEPS = ("whole", "lock", "jit", "patch", "other", "build", "version")
 OPEN = ("inconclusive", "invalid")
 
 
@@ -58,23 +57,20 @@ def _headlines(view: View) -> list[Message]:
 
 def _settings(view: View) -> list[list[Comparison]]:
     """Return the run's comparisons of runtimes, as one list for each setting."""
-    of_settings = (one for one in view.compared if one.system != OVER_ALL)
-    return [*grouped(of_settings, lambda one: setting_key(one.system, one.params)).values()]
+    return [*grouped((one for one in view.compared if one.system != OVER_ALL), attrgetter("key")).values()]
 
 
 def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
     """Return the comparison that the report's headline states: usually that of the first runtime with the last.
 
-    If the run has no such comparison, it is the one whose step comes first in STEPS.
     With several settings, it is the comparison over all settings. None if there are several settings and none over all.
     A step without measurements counts only if no step was measured.
     """
     about = answering(compared)
     measured = [one for one in about if one.ratio is not None or one.verdict == "invalid"] or about
-    if len({setting_key(one.system, one.params) for one in measured}) != 1:
+    if len({one.key for one in measured}) != 1:
         return None
-    named = (one for one in measured if one.step in STEPS)
-    return min(named, key=lambda one: STEPS.index(one.step), default=None)
+    return min((one for one in measured if one.step != "aa"), key=rank, default=None)
 
 
 # ---- tables of the first screen --------------------------------------------------------------------------------------
@@ -148,20 +144,17 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
 
 def _spread_sentence(view: View) -> Message:
     """Return a sentence on the lowest and highest gain from removing the GIL; NOTHING for fewer than two settings."""
-    known = [(one.ratio, one) for one in view.compared if one.step == "lock" and one.ratio and one.system != OVER_ALL]
+    known = [one for one in view.compared if one.step == "lock" and one.ratio and one.system != OVER_ALL]
     if len(known) < 2:
         return NOTHING
-    ends = [end(known, key=itemgetter(0)) for end in (min, max)]
-    low, high = (traced(ratio(value), one.cells, "ratio") for value, one in ends)
-    low_where, high_where = (view.settings.short(one.system, one.params) for _, one in ends)
+    ends = [end(known, key=lambda one: one.ratio or 0.0) for end in (min, max)]
+    low, high = (traced(ratio(one.ratio or 0.0), one.cells, "ratio") for one in ends)
+    low_where, high_where = (view.settings.short(one.system, one.params) for one in ends)
     return message(
         "Removing the GIL gives {low}x to {high}x the throughput, depending on the setting. Lowest: {low_where}. "
         "Highest: {high_where}.",
-        low=low,
-        high=high,
-        low_where=low_where,
-        high_where=high_where,
-    )
+        low=low, high=high, low_where=low_where, high_where=high_where,
+    )  # fmt: skip
 
 
 def _open_sentences(view: View) -> Iterator[Message]:
