@@ -7,10 +7,9 @@ from core.messages import Message
 from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
 from reports.document.model import Section
-from reports.facts.best import Bests, bests
 from reports.facts.capacity import Capacity, candidates, capacities
 from reports.facts.cells import Cells, Row, alike, groups
-from reports.facts.comparisons import Comparison, compare, compare_bests
+from reports.facts.comparisons import Bests, Comparison, bests, compare, compare_bests
 from reports.facts.measures import Measure, measure
 from reports.facts.others import Others, beside, others
 from reports.facts.settings import Settings

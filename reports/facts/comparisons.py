@@ -1,16 +1,22 @@
-"""The comparisons between the runtimes of a run, with verdicts: at every setting, and over all settings. Pure."""
+"""The comparisons between the runtimes of a run, with verdicts: at every setting, and over all settings. Pure.
 
+The best services of two runtimes for one workload are compared, too. Even-numbered blocks choose the best service and
+odd-numbered blocks judge it, so a service that was chosen by luck gains nothing from its luck.
+"""
+
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any
+from statistics import median
+from typing import Any, NamedTuple
 
 from core.decode import decoded
 from core.messages import NOTHING, Message, listed, message, plural
-from core.result import Run
-from core.saved import Until
-from reports.facts.best import BEST, Bests, best_pairs
-from reports.facts.cells import Key, grouped, runtimes, setting_key
+from core.result import CellResult, Run
+from core.runtime import NATIVE
+from core.saved import SavedPlan, Until
+from reports.facts.cells import Key, Row, grouped, runtimes, setting_key
 from reports.facts.details import capacity, factors, noise, tails
 from reports.facts.gates import (
     LEAST_TIMED_NS,
@@ -24,14 +30,17 @@ from reports.facts.gates import (
 from reports.facts.hosts import host_confounds
 from reports.facts.measures import is_open
 from reports.facts.others import others
-from reports.facts.pairs import OVER_ALL, SIDES, Pair, addresses, pairs, parameters
-from reports.facts.steps import NAMES, confounds, steps
+from reports.facts.pairs import OVER_ALL, SIDES, Pair, addresses, pairs, parameters, times_ns
+from reports.facts.steps import NAMES, confounds, steps_to_the_last
 from reports.facts.topologies import shape_confounds
 from reports.facts.traces import of_cells
 from reports.statistics.significance import DEPENDENT, dependence, depends, fewest_blocks_anytime
-from reports.statistics.stats import FEWEST_FOR_INTERVAL
+from reports.statistics.stats import FEWEST_FOR_INTERVAL, FEWEST_FOR_RANGE
 from reports.statistics.verdict import MARGIN, Verdict, judge_family, slower_beyond
 
+BEST = "best"
+WORK = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
+SHAPE = ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE")
 SHORT = "short"  # the code of the obstacle "an arm was not timed for long enough"
 AT_RATE = message(
     "requests came at a fixed rate (RATE), so throughput only shows that they were answered: compare latency instead"
@@ -127,12 +136,6 @@ def compare(run: Run) -> list[Comparison]:
     return _compared(run, pairs(run))
 
 
-def compare_bests(run: Run, chosen: Bests) -> list[Comparison]:
-    """Return the comparisons between the runtimes' best services, with p values adjusted for these comparisons only."""
-    again = [pair for pair in pairs(run) if pair.step.name == "aa"] if chosen else []
-    return [one for one in _compared(run, [*again, *best_pairs(run, chosen)]) if one.step == "best"]
-
-
 def is_anytime(run: Run) -> bool:
     """Return whether results decided when measuring stopped. Then p must be valid no matter when it stopped."""
     return bool(Until(**run.plan.get("until", {})).looks or run.plan.get("extended"))
@@ -141,10 +144,10 @@ def is_anytime(run: Run) -> bool:
 def _compared(run: Run, made: Sequence[Pair]) -> list[Comparison]:
     """Return the comparison of each pair of *made*, those of A/A first. All others are invalid if an A/A pair differs.
 
-    A/A pairs, and pairs for which the plan asks for no verdict, do not affect the p values of other pairs. If the
-    available runtimes allow none of the steps that the plan names, all steps get a verdict.
+    A/A pairs, and pairs for which the plan asks for no verdict, do not affect the p values of other pairs. If *made*
+    has none of the steps that the plan names, all steps get a verdict.
     """
-    chosen = {*run.plan.get("judged_steps", ())} & {step.name for step in steps(runtimes(run), {}, run.runtimes)}
+    chosen = {pair.step.name for pair in made} & {*run.plan.get("judged_steps", ())}
     method = {"margin": run.plan.get("margin", MARGIN), "anytime": is_anytime(run), "seed": run.seed}
 
     def family(one: tuple[int, Pair]) -> str:
@@ -325,3 +328,81 @@ def regressions(comparisons: Sequence[Comparison], share: float) -> tuple[list[C
         if one.verdict not in ("faster", "slower", "equivalent") and (one.is_range or (one.low or 0) < 1 / (1 + share))
     ]
     return slower, unclear
+
+
+# ---- best services -------------------------------------------------------------------------------------------------
+
+
+class Best(NamedTuple):
+    """The best service of a runtime for a workload: the one with the least time per request in even-numbered blocks.
+
+    row: the table row of the service
+    of: the number of rows among which it was chosen
+    """
+
+    row: Row
+    of: int
+
+    @property
+    def judged(self) -> dict[int, CellResult]:
+        """The best service's measurements in odd-numbered blocks, by block; even-numbered blocks chose the service."""
+        return {cell.block: cell for cell in self.row.cells if cell.block % 2}
+
+
+Bests = Mapping[str, Mapping[str, Best]]  # by work (its parameters as JSON) and runtime
+
+
+def bests(run: Run, rows: Sequence[Row]) -> Bests:
+    """Return the best service of each runtime, for each workload that several services with the frame protocol serve.
+
+    Empty if the plan has too few blocks to judge them.
+    """
+    if run.plan["blocks"] < 2 * FEWEST_FOR_RANGE - 1:
+        return {}
+    is_own, framed, arms = bool(run.plan.get("own")), SavedPlan.from_json(run.plan).framed, {*runtimes(run)} - {NATIVE}
+
+    def key(row: Row) -> tuple[str, str]:
+        # the parameters of SHAPE do not change the work of a user's service
+        names = [name for name in row.params if name not in SHAPE] if is_own else WORK
+        return json.dumps({name: row.params[name] for name in names if name in row.params}), row.runtime
+
+    candidates = [
+        row
+        for row in rows
+        if (is_own or row.system in framed) and row.runtime in arms
+        if row.params.get("NUM_CLIENTS") and not is_open(row.params)
+    ]
+    found: dict[str, dict[str, Best]] = {}
+    for (work, runtime), same in grouped(candidates, key).items():
+        best = min(same, key=_picking_ns)
+        if len(same) > 1 and _picking_ns(best) < inf:
+            found.setdefault(work, {})[runtime] = Best(best, len(same))
+    return found
+
+
+def _picking_ns(row: Row) -> float:
+    """Return the median time per request in the even blocks, in ns; infinite if any even block failed."""
+    cells = {cell.block: cell for cell in row.cells if not cell.block % 2}
+    times = times_ns(cells)
+    return median(times.values()) if times and len(times) == len(cells) else inf
+
+
+def best_pairs(run: Run, chosen: Bests) -> list[Pair]:
+    """For each workload, pair each runtime's best service with that of the runtime that is last in comparison order."""
+    return [
+        Pair(
+            setting=(BEST, work),
+            step=step,
+            arms={side: best.judged for side, best in zip(SIDES, compared, strict=True)},
+            sides=tuple(best.row.key for best in compared),
+        )
+        for work, same in chosen.items()
+        for step in steps_to_the_last([name for name in runtimes(run) if name in same], run.runtimes)
+        for compared in [(same[step.denominator], same[step.numerator])]
+    ]
+
+
+def compare_bests(run: Run, chosen: Bests) -> list[Comparison]:
+    """Return the comparisons between the runtimes' best services, with p values adjusted for these comparisons only."""
+    again = [pair for pair in pairs(run) if pair.step.name == "aa"] if chosen else []
+    return [one for one in _compared(run, [*again, *best_pairs(run, chosen)]) if one.step == "best"]

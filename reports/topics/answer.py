@@ -153,24 +153,18 @@ def gains(view: View) -> list[Message]:
     measured, step = _measured(view), "lock"
     if measured and all(one.system != OVER_ALL for one in view.comparisons):
         step = min((one.step for one in measured), key=("lock", *MAIN).index)
+    judged = [one for one in measured if one.step == step and one.verdict in EFFECTS]
     sentences = []
     for count in dict.fromkeys((1, view.machine.available_cores)):
-        some = [
-            one
-            for one in measured
-            if one.step == step and one.verdict in EFFECTS and one.params.get("NUM_API_SERVICES") == count
+        some = [one for one in judged if one.params.get("NUM_API_SERVICES") == count]
+        named = [
+            (one.verdict, message("{system} ({ratio})", system=view.settings.number(one.system), ratio=ratio_text(one)))
+            for one in some
         ]
-        systems = {
-            word: [
-                message("{system} ({ratio})", system=view.settings.number(one.system), ratio=ratio_text(one))
-                for one in same
-            ]
-            for word, same in grouped(some, attrgetter("verdict")).items()
-        }
         clauses = [
-            replace(template, args={"systems": listed(systems[word], COMMA, AND)})
-            for word, template in EFFECTS.items()
-            if word in systems
+            replace(template, args={"systems": listed(systems, COMMA, AND)})
+            for verdict, template in EFFECTS.items()
+            if (systems := [name for word, name in named if word == verdict])
         ]
         if clauses and len({one.system for one in some}) == len(some):
             args: dict[str, Arg] = {"count": count, "found": listed(clauses, SEMICOLON, CLAUSE)}

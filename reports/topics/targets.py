@@ -12,11 +12,11 @@ from reports.facts.cells import STATES
 from reports.facts.comparisons import Comparison
 from reports.facts.pairs import OVER_ALL, addresses
 from reports.facts.settings import about
-from reports.facts.standings import Contest, Standing, contests
 from reports.statistics.stats import Estimate
 from reports.statistics.verdict import WORDS
 from reports.topics import contest as shared
 from reports.topics.answer import ratio_text
+from reports.topics.contest import Contest, Standing, contests
 from reports.topics.costs import SERVICE_PSS
 from reports.view import View
 

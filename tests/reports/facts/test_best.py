@@ -8,9 +8,8 @@ import pytest
 
 from core.cell import Value, parameter
 from core.result import Run
-from reports.facts.best import bests
 from reports.facts.cells import Cells
-from reports.facts.comparisons import compare, compare_bests
+from reports.facts.comparisons import bests, compare, compare_bests
 from reports.topics.best import section
 from reports.view import View
 from tests.reports.sample import run_of
