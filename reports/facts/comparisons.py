@@ -255,13 +255,13 @@ def _comparison(
 
 def _far_slower(pair: Pair) -> Iterator[Message]:
     """Yield a note for each runtime or service that has measurements much slower than its median measurement."""
-    for arm, count in zip((pair.step.denominator, pair.step.numerator), pair.far_slower.values(), strict=True):
+    for side, count in pair.far_slower.items():
         if count:
             yield plural(
                 "{count} measurement of {arm} took over 25 % more time per request than the median of {arm}",
                 "{count} measurements of {arm} took over 25 % more time per request than the median of {arm}",
                 count=count,
-                arm=arm,
+                arm=getattr(pair.step, side),
             )
 
 
@@ -387,22 +387,16 @@ def _picking_ns(row: Row) -> float:
     return median(times.values()) if times and len(times) == len(cells) else inf
 
 
-def best_pairs(run: Run, chosen: Bests) -> list[Pair]:
-    """For each workload, pair each runtime's best service with that of the runtime that is last in comparison order."""
-    return [
-        Pair(
-            setting=(BEST, work),
-            step=step,
-            arms={side: best.judged for side, best in zip(SIDES, compared, strict=True)},
-            sides=tuple(best.row.key for best in compared),
-        )
-        for work, same in chosen.items()
-        for step in steps_to_the_last([name for name in runtimes(run) if name in same], run.runtimes)
-        for compared in [(same[step.denominator], same[step.numerator])]
-    ]
-
-
 def compare_bests(run: Run, chosen: Bests) -> list[Comparison]:
-    """Return the comparisons between the runtimes' best services, with p values adjusted for these comparisons only."""
-    again = [pair for pair in pairs(run) if pair.step.name == "aa"] if chosen else []
-    return [one for one in _compared(run, [*again, *best_pairs(run, chosen)]) if one.step == "best"]
+    """Compare each runtime's best service with that of the runtime that is last in comparison order, for each workload.
+
+    The p values are adjusted for these comparisons only.
+    """
+    made = [pair for pair in pairs(run) if pair.step.name == "aa"] if chosen else []
+    for work, same in chosen.items():
+        for step in steps_to_the_last([name for name in runtimes(run) if name in same], run.runtimes):
+            sides = {side: same[getattr(step, side)] for side in SIDES}
+            arms = {side: best.judged for side, best in sides.items()}
+            keys = tuple(best.row.key for best in sides.values())
+            made.append(Pair(setting=(BEST, work), step=step, arms=arms, sides=keys))
+    return [one for one in _compared(run, made) if one.step == "best"]

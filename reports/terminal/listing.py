@@ -18,8 +18,7 @@ from core.messages import Message, message
 from core.result import FILE_NAME, load
 from reports.facts.comparisons import BEST, Comparison
 from reports.render.console import wrapped
-from reports.topics.answer import headline
-from reports.topics.verdict import main_comparison
+from reports.topics.verdict import headline, main_comparison
 
 NO_VERDICT = message("no comparison is saved")
 HEADS = (

@@ -89,8 +89,8 @@ def forest(
     first, last: the columns before and after these
     """
     by_head = [*grouped_items]
-    scale = ratio_scale([comparison(item) for _, items in by_head for item in items])
-    ticks = replace(scale, ticks=tuple((value, f"{value:g}") for value in _ticks(scale)), lines=())
+    scale = _ratio_scale([comparison(item) for _, items in by_head for item in items])
+    drawn = replace(scale, ticks=(), lines=(*((tick, "grid") for tick, _ in scale.ticks), (1.0, "unity")))
 
     def word(item: Item) -> Datum:
         one = comparison(item)
@@ -100,7 +100,7 @@ def forest(
 
     cols = [
         *first,
-        col(message("Ratio"), lambda item: _strip(comparison(item), scale), is_strip=True, strip=ticks),
+        col(message("Ratio"), lambda item: _strip(comparison(item), drawn), is_strip=True, strip=scale),
         col(RATIO, lambda item: ratio_datum(comparison(item)), ratio),
         col(VERDICT, word),
         *last,
@@ -113,22 +113,18 @@ def lacks_verdict(one: Comparison) -> bool:
     return (one.step, one.verdict) == ("aa", "inconclusive")
 
 
-def ratio_scale(compared: Sequence[Comparison]) -> Strip:
-    """Return a scale that fits all ratios and their intervals. Very wide intervals do not fit completely."""
+def _ratio_scale(compared: Sequence[Comparison]) -> Strip:
+    """Return a scale that fits all ratios and their intervals. Very wide intervals do not fit completely.
+
+    Its ticks are round numbers: at most MOST_TICKS, if possible.
+    """
     ratios = [1.0, *(one.ratio for one in compared if one.ratio)]
     ends = [end for one in compared for end in (one.low, one.high) if end is not None and isfinite(end)]
-    scale = Strip(
-        low=max(min([*ends, *ratios, 0.9]) / 1.04, min(ratios) / BEYOND),
-        high=min(max([*ends, *ratios, 1.1]) * 1.04, max(ratios) * BEYOND),
-        is_log=True,
-    )
-    return replace(scale, lines=(*((tick, "grid") for tick in _ticks(scale)), (1.0, "unity")))
-
-
-def _ticks(scale: Strip) -> list[float]:
-    """Return round numbers for the ticks of a scale of ratios: at most MOST_TICKS, if possible."""
-    shown = [[value for value in values if scale.low <= value <= scale.high] for values in TICKS]
-    return next((values for values in shown if len(values) <= MOST_TICKS), shown[-1])
+    low = max(min([*ends, *ratios, 0.9]) / 1.04, min(ratios) / BEYOND)
+    high = min(max([*ends, *ratios, 1.1]) * 1.04, max(ratios) * BEYOND)
+    shown = [[value for value in values if low <= value <= high] for values in TICKS]
+    ticks = next((values for values in shown if len(values) <= MOST_TICKS), shown[-1])
+    return Strip(low=low, high=high, is_log=True, ticks=tuple((value, f"{value:g}") for value in ticks))
 
 
 def _sign_and_word(verdict: str) -> Message:

@@ -39,7 +39,8 @@ def section(view: View) -> Section:
     """
     steps = [one for one in view.compared if one.step != "aa"]
     factored = of_settings((one for one in steps if one.factors), view)
-    alone = of_settings((one for one in steps if one.capacity), view)
+    capable = [one for one in steps if one.capacity]
+    alone = of_settings(capable, view)
     shown = [min(some, key=lambda one: STEPS.index(one.step)) for _, some in alone]
     parts = [STEP_COL, *(_factor_col(side, name) for side in SIDES for name in FACTORS)]
     rates: list[Col[Comparison]] = [
@@ -47,7 +48,6 @@ def section(view: View) -> Section:
         *(arm_col for arm in ARMS for arm_col in _arm_cols(arm)),
         col(RATIO, lambda one: detail_datum(one.capacity, one, "capacity"), ratio),
     ]
-    caption = listed(_how(one for _, some in alone for one in some), SENTENCES)
     return Section(
         key="factors",
         title=message("How cores used and CPU time explain throughput ratios"),
@@ -58,7 +58,7 @@ def section(view: View) -> Section:
                 message("Throughput that the services could reach without clients on their cores"),
                 rates,
                 alone,
-                caption=caption,
+                caption=listed(_how(capable), SENTENCES),
             ),
         ),
         notes=(
