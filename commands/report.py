@@ -86,7 +86,7 @@ def _print(written: Written) -> None:
     from reports.render.console import terminal
     from reports.render.terminal import print_section
     from reports.topics import sections
-    from reports.topics.answer import with_page
+    from reports.topics.verdict import with_page
 
     console = terminal()
     shown = {section.key: section for section in sections(written.view)}

@@ -127,7 +127,7 @@ def _steps_section(runs: Sequence[Member]) -> Section:
     Each comparison at one setting is a group of lines in its table, with a line for each run.
     """
     items = (
-        ((*_setting(one), one.step, one.denominator, one.numerator), run, one)
+        ((*_setting(one), one.step, one.denominator, one.numerator), run, replace(one, cells=run.cells(one.cells)))
         for run in runs
         for one in run.view.compared
     )
@@ -145,7 +145,6 @@ def _steps_section(runs: Sequence[Member]) -> Section:
         name,
         [(head(*group[0]), group) for group in shared],
         lambda entry: entry[1],
-        lambda entry: entry[0].cells(entry[0].view.traces.of(entry[1])),
         [col(message("Run"), lambda entry: named(entry[0]))],
     )
     none = message("No two of these runs compared the same runtimes at the same setting.")

@@ -7,14 +7,12 @@ from core.messages import Message
 from core.result import CellResult, Run
 from core.saved import Machine, SavedPlan
 from reports.document.model import Section
-from reports.facts.best import Best, bests
 from reports.facts.capacity import Capacity, candidates, capacities
 from reports.facts.cells import Cells, Row, alike, groups
-from reports.facts.comparisons import Comparison, compare, compare_bests
+from reports.facts.comparisons import Bests, Comparison, bests, compare, compare_bests
 from reports.facts.measures import Measure, measure
 from reports.facts.others import Others, beside, others
 from reports.facts.settings import Settings
-from reports.facts.traces import Traces
 
 
 class View:
@@ -55,9 +53,9 @@ class View:
         return () if self.plan.objectives else tuple(compare(self.run))
 
     @cached_property
-    def bests(self) -> list[Best]:
+    def bests(self) -> Bests:
         """Return the best service under each runtime, for each kind of work."""
-        return [] if self.plan.objectives else bests(self.run, self.rows)
+        return {} if self.plan.objectives else bests(self.run, self.rows)
 
     @cached_property
     def capacities(self) -> list[Capacity]:
@@ -77,17 +75,12 @@ class View:
     @cached_property
     def compared(self) -> list[Comparison]:
         """Return the comparisons that were made from cells of this run."""
-        return [comparison for comparison in self.comparisons if self.traces.of(comparison)]
+        return [comparison for comparison in self.comparisons if comparison.cells]
 
     @cached_property
     def settings(self) -> Settings:
         """Return the names of the run's settings."""
         return Settings(self.rows, self.titles)
-
-    @cached_property
-    def traces(self) -> Traces:
-        """Return an index of the cells from which each comparison was made."""
-        return Traces(self.run, self.rows)
 
     @cached_property
     def looks(self) -> dict[str, int]:

@@ -14,9 +14,9 @@ from reports.facts.cells import Row, setting_key
 from reports.facts.cells import number as parameter
 from reports.facts.curves import deviation_ns
 from reports.facts.settings import about
-from reports.facts.standings import Contest, Standing, contests, rate, rate_share
 from reports.facts.traces import of_row
 from reports.topics import contest as shared
+from reports.topics.contest import Contest, Standing, contests, rate, rate_share
 from reports.view import View
 
 PLACE = 12

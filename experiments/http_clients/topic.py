@@ -16,10 +16,10 @@ from reports.document.shapes import Col, col, table, tip
 from reports.document.values import hundredths, milliseconds, tenths
 from reports.facts.cells import Row, grouped
 from reports.facts.settings import about
-from reports.facts.standings import titled
 from reports.facts.traces import of_row, of_rows
 from reports.statistics.stats import Estimate
 from reports.topics import contest as shared
+from reports.topics.contest import titled
 from reports.view import View
 
 PLACE = 12

@@ -11,11 +11,11 @@ from reports.document.model import Datum, Section, estimated
 from reports.document.shapes import Col, col
 from reports.document.values import hundredths, megabytes
 from reports.facts.cells import Row, request_ns
-from reports.facts.standings import Contest, Standing, contests, rate_share
 from reports.facts.traces import of_rows
 from reports.statistics.significance import ALPHA, fewest_blocks, holm, sign_flip_p
 from reports.statistics.stats import Estimate, log_ratios
 from reports.topics import contest as shared
+from reports.topics.contest import Contest, Standing, contests, rate_share
 from reports.view import View
 
 PLACE = 12

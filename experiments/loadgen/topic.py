@@ -13,10 +13,10 @@ from reports.document.values import hundredths, microseconds, whole
 from reports.facts.builds import client_version
 from reports.facts.cells import Row
 from reports.facts.figures import cpu_ns, per_request
-from reports.facts.standings import Contest, Standing, contests, rate_share
 from reports.facts.traces import of_rows
 from reports.statistics.stats import Estimate, paired_effect
 from reports.topics import contest as shared
+from reports.topics.contest import Contest, Standing, contests, rate_share
 from reports.view import View
 
 PLACE = 12

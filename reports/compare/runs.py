@@ -151,6 +151,7 @@ def _judged(pairs: Sequence[Pair], runs: Sequence[Member], share: float | None) 
             **vars(verdict) | {"why": chained([verdict.why, _differences(a, b)])},
             system=a.system, params=dict(a.params),
             denominator=runs[0].title, numerator=runs[1].title, step="other", blocks=min(in_a, in_b),
+            cells=f"{runs[0].cells(of_row(a))} {runs[1].cells(of_row(b))}",
         )  # fmt: skip
         open_why = gates.get(place) or _in_runs([NOTHING, b.trouble])
         if not open_why and min(in_a, in_b) < fewest and verdict.verdict == "inconclusive":
@@ -316,7 +317,6 @@ def _table(compared: Compared) -> Table:
         TITLE,
         grouped(compared.cells, head).items(),
         attrgetter("comparison"),
-        lambda one: f"{cells(one, 0)} {cells(one, 1)}",
         [col(message("Runtime"), lambda one: one.rows[0].runtime), times_col(0), times_col(1)],
         [
             col(message("p"), lambda one: one.comparison.p, "{:.2g}".format, rank=1),

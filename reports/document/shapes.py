@@ -12,6 +12,7 @@ from reports.document.model import Column, Datum, Form, Group, Table, arm, estim
 from reports.statistics.stats import Estimate
 
 Item = TypeVar("Item")
+Arm = TypeVar("Arm", str, Message)
 CellValue = Datum | Message | str | float | Estimate | None
 
 
@@ -119,12 +120,12 @@ def line(name: str | Message, look: int, spots: Iterable[Spot], form: Form) -> C
     )
 
 
-def arm_lines(spots: Iterable[tuple[str, Spot]], looks: Mapping[str, int], form: Form) -> tuple[Curve, ...]:
+def arm_lines(spots: Iterable[tuple[Arm, Spot]], looks: Mapping[Arm, int], form: Form) -> tuple[Curve, ...]:
     """Return a curve for each runtime or service (arm): a line through its points, ordered by position on the axis.
 
     spots: (arm, spot)
     """
-    by_arm: dict[str, list[Spot]] = {}
+    by_arm: dict[Arm, list[Spot]] = {}
     for name, spot in spots:
         by_arm.setdefault(name, []).append(spot)
     return tuple(

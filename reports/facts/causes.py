@@ -1,6 +1,6 @@
 """Causes that cost a service throughput or latency, and how much can be gained at most if one is removed.
 
-Pure: no input or output. docs/why.md derives the bounds. reports/facts/advice.py has the advice against each cause.
+Pure: no input or output. docs/why.md derives the bounds. reports/topics/advice.py has the advice against each cause.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,16 +1,22 @@
-"""The comparisons between the runtimes of a run, with verdicts: at every setting, and over all settings. Pure."""
+"""The comparisons between the runtimes of a run, with verdicts: at every setting, and over all settings. Pure.
 
+The best services of two runtimes for one workload are compared, too. Even-numbered blocks choose the best service and
+odd-numbered blocks judge it, so a service that was chosen by luck gains nothing from its luck.
+"""
+
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import Any
+from statistics import median
+from typing import Any, NamedTuple
 
 from core.decode import decoded
 from core.messages import NOTHING, Message, listed, message, plural
-from core.result import Run
-from core.saved import Until
-from reports.facts.best import Best, best_pairs
-from reports.facts.cells import grouped, runtimes
+from core.result import CellResult, Run
+from core.runtime import NATIVE
+from core.saved import SavedPlan, Until
+from reports.facts.cells import Key, Row, grouped, runtimes, setting_key
 from reports.facts.details import capacity, factors, noise, tails
 from reports.facts.gates import (
     LEAST_TIMED_NS,
@@ -24,13 +30,17 @@ from reports.facts.gates import (
 from reports.facts.hosts import host_confounds
 from reports.facts.measures import is_open
 from reports.facts.others import others
-from reports.facts.pairs import OVER_ALL, Pair, Setting, addresses, pairs, parameters
-from reports.facts.steps import NAMES, confounds, steps
+from reports.facts.pairs import OVER_ALL, SIDES, Pair, addresses, pairs, parameters, times_ns
+from reports.facts.steps import NAMES, confounds, steps_to_the_last
 from reports.facts.topologies import shape_confounds
+from reports.facts.traces import of_cells
 from reports.statistics.significance import DEPENDENT, dependence, depends, fewest_blocks_anytime
-from reports.statistics.stats import FEWEST_FOR_INTERVAL
+from reports.statistics.stats import FEWEST_FOR_INTERVAL, FEWEST_FOR_RANGE
 from reports.statistics.verdict import MARGIN, Verdict, judge_family, slower_beyond
 
+BEST = "best"
+WORK = ("NUM_API_SERVICES", "NUM_CLIENTS", "NUM_THREADS_PER_CLIENT", "CALC_TARGET", "PAYLOAD_BYTES")
+SHAPE = ("NUM_API_SERVICES", "NUM_WORKERS_PER_API_SERVICE")
 SHORT = "short"  # the code of the obstacle "an arm was not timed for long enough"
 AT_RATE = message(
     "requests came at a fixed rate (RATE), so throughput only shows that they were answered: compare latency instead"
@@ -59,6 +69,7 @@ class Comparison(Verdict):
     far_slower:   the number of cells of each side that were far slower than the side's other cells
     dependence:   p of the hypothesis that successive blocks are independent; None with too few blocks
     noise:        the fields of Noise, the components of the ratio's noise in a block
+    cells:        the names of the cells that were compared, the denominator's first; result.json does not have them
     """
 
     system: str
@@ -83,6 +94,12 @@ class Comparison(Verdict):
     far_slower: dict[str, int] = field(default_factory=dict)
     dependence: float | None = None
     noise: dict[str, float] = field(default_factory=dict)
+    cells: str = field(default="", compare=False)
+
+    @property
+    def key(self) -> Key:
+        """The key that identifies the compared setting, which rows of the results table have, too."""
+        return setting_key(self.system, self.params)
 
     @property
     def is_range(self) -> bool:
@@ -104,6 +121,10 @@ class Comparison(Verdict):
         confound = message("the two measurements also differ in other ways: {confounds}", confounds=joint)
         return [*([confound] if self.confounds else []), *self.notes]
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields of the comparison as JSON for result.json."""
+        return {name: value for name, value in super().to_json().items() if name != "cells"}
+
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> "Comparison":
         """Decode a comparison that to_json() encoded. Raises Misfit if keys are missing."""
@@ -112,34 +133,7 @@ class Comparison(Verdict):
 
 def compare(run: Run) -> list[Comparison]:
     """Return all comparisons of a run: first A/A, whose p values are adjusted separately, then those of runtimes."""
-    made = pairs(run)
-    again, family = ([pair for pair in made if (pair.step.name == "aa") is same] for same in (True, False))
-    same = _judged(run, again)
-    floors = _floors(same)
-    return [_comparison(run, pair, verdict, floors) for pair, verdict in same] + _steps(run, family, same)
-
-
-def compare_bests(run: Run, chosen: Sequence[Best]) -> list[Comparison]:
-    """Return the comparisons between the runtimes' best services, with p values adjusted for these comparisons only."""
-    family = best_pairs(run, chosen)
-    again = [pair for pair in pairs(run) if pair.step.name == "aa"] if family and run.plan.get("aa") else []
-    return _steps(run, family, _judged(run, again))
-
-
-def _steps(run: Run, family: Sequence[Pair], same: Sequence[tuple[Pair, Verdict]]) -> list[Comparison]:
-    """Return a comparison for each pair of *family*. All are invalid if an A/A pair in *same* shows a difference."""
-    differs = next((pair.step.denominator for pair, aa in same if aa.verdict in ("faster", "slower")), "")
-    timed = {place: pair for place, pair in enumerate(family) if is_judged(run, pair) and not _blocks_to_time(pair)}
-    found, floors = tails(timed, **_method(run)), _floors(same)
-    return [
-        replace(_comparison(run, pair, verdict, floors), tails=found.get(place, {}))
-        for place, (pair, verdict) in enumerate(_judged(run, family, differs))
-    ]
-
-
-def _method(run: Run) -> dict[str, Any]:
-    """Return how all comparisons of *run* are judged: margin, whether p holds at any time, and random seed."""
-    return {"margin": run.plan.get("margin", MARGIN), "anytime": is_anytime(run), "seed": run.seed}
+    return _compared(run, pairs(run))
 
 
 def is_anytime(run: Run) -> bool:
@@ -147,71 +141,72 @@ def is_anytime(run: Run) -> bool:
     return bool(Until(**run.plan.get("until", {})).looks or run.plan.get("extended"))
 
 
-def is_judged(run: Run, pair: Pair) -> bool:
-    """Return whether the plan asks for a verdict on *pair*. A/A pairs and pairs of best services always get a verdict.
+def _compared(run: Run, made: Sequence[Pair]) -> list[Comparison]:
+    """Return the comparison of each pair of *made*, those of A/A first. All others are invalid if an A/A pair differs.
 
-    If the available runtimes allow none of the steps that the plan names, all steps get a verdict.
+    A/A pairs, and pairs for which the plan asks for no verdict, do not affect the p values of other pairs. If *made*
+    has none of the steps that the plan names, all steps get a verdict.
     """
-    chosen = {*run.plan.get("judged_steps", ())} & {step.name for step in steps(runtimes(run), {}, run.runtimes)}
-    return not chosen or pair.step.name in {*chosen, "aa", "best"}
+    chosen = {pair.step.name for pair in made} & {*run.plan.get("judged_steps", ())}
+    method = {"margin": run.plan.get("margin", MARGIN), "anytime": is_anytime(run), "seed": run.seed}
 
+    def family(one: tuple[int, Pair]) -> str:
+        name = one[1].step.name
+        return name if name == "aa" else "judged" if not chosen or name in {*chosen, BEST} else "unjudged"
 
-def _judged(run: Run, family: Sequence[Pair], differs: str = "") -> list[tuple[Pair, Verdict]]:
-    """Return each pair of compared measurements with its verdict.
-
-    Pairs for which the plan asks no verdict do not affect the p values of other pairs.
-    differs: the arm whose A/A comparison shows a difference; empty if none does
-    """
+    families = grouped(enumerate(made), family)
     verdicts: dict[int, Verdict] = {}
-    for mine in grouped(enumerate(family), lambda one: is_judged(run, one[1])).values():
-        verdicts |= judge_family(
+    for kind, mine in families.items():
+        found = judge_family(
             {place: pair.ratios for place, pair in mine},
             totals={place: pair.totals for place, pair in mine},
             gates={place: pair.gate for place, pair in mine},
-            **_method(run),
+            **method,
         )
-    return [(pair, _withheld(run, pair, verdicts[place], differs)) for place, pair in enumerate(family)]
+        verdicts |= {place: _withheld(pair, found[place], is_judged=kind != "unjudged") for place, pair in mine}
+    same = [(pair, verdicts[place]) for place, pair in families.get("aa", ())]
+    differs = next((pair.step.denominator for pair, aa in same if aa.verdict in ("faster", "slower")), "")
+    floors = {  # how far the interval of an A/A comparison extends from 1, as a share
+        pair.setting: max(aa.high, 1 / aa.low) - 1
+        for pair, aa in same
+        if len(pair.ratios) >= FEWEST_FOR_INTERVAL and aa.low and aa.high
+    }
+    timed = {place: pair for place, pair in families.get("judged", ()) if verdicts[place].obstacle.code != SHORT}
+    of_tails = tails(timed, **method)
+    comparisons = []
+    for place, pair in sorted(enumerate(made), key=lambda one: one[1].step.name != "aa"):
+        verdict = verdicts[place]
+        if differs and pair.step.name != "aa" and verdict.verdict != "invalid":
+            why = message(
+                "A/A: two measurements of {arm} differ, so the difference in this comparison may be noise", arm=differs
+            )
+            verdict = replace(verdict, verdict="invalid", why=why, obstacle=why, blocks_needed=None)
+        comparisons.append(_comparison(run, pair, verdict, floors, of_tails.get(place, {})))
+    return comparisons
 
 
-def _withheld(run: Run, pair: Pair, verdict: Verdict, differs: str) -> Verdict:
-    """Withdraw *verdict* if the plan asks for none, a time was too short, or a runtime differs from itself (A/A)."""
+def _withheld(pair: Pair, verdict: Verdict, *, is_judged: bool) -> Verdict:
+    """Withdraw *verdict* if the plan asks for none, or if an arm was not timed for long enough at each setting."""
+    needed = max(blocks_to_time([*cells.values()]) for single in pair.singles for cells in single.arms.values())
     if verdict.verdict == "invalid":
         return verdict
-    needed = _blocks_to_time(pair)
-    if not is_judged(run, pair):
+    if not is_judged:
         why = message("the plan asks for no verdict on this comparison (--judged-steps)")
-        verdict = replace(verdict, verdict="unjudged", p=None, why=why, obstacle=NOTHING, blocks_needed=None)
-    elif needed:
-        why = message(
-            "one of the two compared measurements was timed for less than {least_s:g} s in total: use --blocks "
-            "{blocks} or a longer --duration",
-            code=SHORT, least_s=LEAST_TIMED_NS / 1e9, blocks=needed,
-        )  # fmt: skip
-        most = max(needed, verdict.blocks_needed or 0)
-        verdict = replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=most)
-    if differs:
-        why = message(
-            "A/A: two measurements of {arm} differ, so the difference in this comparison may be noise", arm=differs
-        )
-        verdict = replace(verdict, verdict="invalid", why=why, obstacle=why, blocks_needed=None)
-    return verdict
+        return replace(verdict, verdict="unjudged", p=None, why=why, obstacle=NOTHING, blocks_needed=None)
+    if not needed:
+        return verdict
+    why = message(
+        "one of the two compared measurements was timed for less than {least_s:g} s in total: use --blocks "
+        "{blocks} or a longer --duration",
+        code=SHORT, least_s=LEAST_TIMED_NS / 1e9, blocks=needed,
+    )  # fmt: skip
+    most = max(needed, verdict.blocks_needed or 0)
+    return replace(verdict, verdict="inconclusive", why=why, obstacle=why, blocks_needed=most)
 
 
-def _blocks_to_time(pair: Pair) -> int:
-    """Return how many blocks are needed to time each arm of each setting long enough; 0 if no more are needed."""
-    return max(blocks_to_time([*cells.values()]) for single in pair.singles for cells in single.arms.values())
-
-
-def _floors(same: Sequence[tuple[Pair, Verdict]]) -> dict[Setting, float]:
-    """Return each setting's noise floor: how far the interval of its A/A comparison extends from 1, as a share."""
-    return {
-        pair.setting: max(verdict.high, 1 / verdict.low) - 1
-        for pair, verdict in same
-        if len(pair.ratios) >= FEWEST_FOR_INTERVAL and verdict.low and verdict.high
-    }
-
-
-def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting, float]) -> Comparison:
+def _comparison(
+    run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Key, float], of_tails: Mapping[str, Any]
+) -> Comparison:
     cells, step, of_blocks, beside = pair.cells, pair.step, dependence(pair.ratios), others(pair.cells)
     below, above = ([*by_block.values()] for by_block in pair.arms.values())
     used, in_use = median_saturation(cells, run), cores_in_use(above, run)
@@ -250,21 +245,23 @@ def _comparison(run: Run, pair: Pair, verdict: Verdict, floors: Mapping[Setting,
         between_services=bool(addresses(run)),
         factors=factors(pair) if verdict.ratio is not None else {},
         capacity=capacity(pair, run) if verdict.ratio is not None else {},
+        tails=dict(of_tails),
         far_slower=pair.far_slower,
         dependence=of_blocks,
         noise=noise(pair),
+        cells=of_cells(cell for side in SIDES for one in pair.singles for cell in one.arms[side].values()),
     )
 
 
 def _far_slower(pair: Pair) -> Iterator[Message]:
     """Yield a note for each runtime or service that has measurements much slower than its median measurement."""
-    for arm, count in zip((pair.step.denominator, pair.step.numerator), pair.far_slower.values(), strict=True):
+    for side, count in pair.far_slower.items():
         if count:
             yield plural(
                 "{count} measurement of {arm} took over 25 % more time per request than the median of {arm}",
                 "{count} measurements of {arm} took over 25 % more time per request than the median of {arm}",
                 count=count,
-                arm=arm,
+                arm=getattr(pair.step, side),
             )
 
 
@@ -331,3 +328,75 @@ def regressions(comparisons: Sequence[Comparison], share: float) -> tuple[list[C
         if one.verdict not in ("faster", "slower", "equivalent") and (one.is_range or (one.low or 0) < 1 / (1 + share))
     ]
     return slower, unclear
+
+
+# ---- best services -------------------------------------------------------------------------------------------------
+
+
+class Best(NamedTuple):
+    """The best service of a runtime for a workload: the one with the least time per request in even-numbered blocks.
+
+    row: the table row of the service
+    of: the number of rows among which it was chosen
+    """
+
+    row: Row
+    of: int
+
+    @property
+    def judged(self) -> dict[int, CellResult]:
+        """The best service's measurements in odd-numbered blocks, by block; even-numbered blocks chose the service."""
+        return {cell.block: cell for cell in self.row.cells if cell.block % 2}
+
+
+Bests = Mapping[str, Mapping[str, Best]]  # by work (its parameters as JSON) and runtime
+
+
+def bests(run: Run, rows: Sequence[Row]) -> Bests:
+    """Return the best service of each runtime, for each workload that several services with the frame protocol serve.
+
+    Empty if the plan has too few blocks to judge them.
+    """
+    if run.plan["blocks"] < 2 * FEWEST_FOR_RANGE - 1:
+        return {}
+    is_own, framed, arms = bool(run.plan.get("own")), SavedPlan.from_json(run.plan).framed, {*runtimes(run)} - {NATIVE}
+
+    def key(row: Row) -> tuple[str, str]:
+        # the parameters of SHAPE do not change the work of a user's service
+        names = [name for name in row.params if name not in SHAPE] if is_own else WORK
+        return json.dumps({name: row.params[name] for name in names if name in row.params}), row.runtime
+
+    candidates = [
+        row
+        for row in rows
+        if (is_own or row.system in framed) and row.runtime in arms
+        if row.params.get("NUM_CLIENTS") and not is_open(row.params)
+    ]
+    found: dict[str, dict[str, Best]] = {}
+    for (work, runtime), same in grouped(candidates, key).items():
+        best = min(same, key=_picking_ns)
+        if len(same) > 1 and _picking_ns(best) < inf:
+            found.setdefault(work, {})[runtime] = Best(best, len(same))
+    return found
+
+
+def _picking_ns(row: Row) -> float:
+    """Return the median time per request in the even blocks, in ns; infinite if any even block failed."""
+    cells = {cell.block: cell for cell in row.cells if not cell.block % 2}
+    times = times_ns(cells)
+    return median(times.values()) if times and len(times) == len(cells) else inf
+
+
+def compare_bests(run: Run, chosen: Bests) -> list[Comparison]:
+    """Compare each runtime's best service with that of the runtime that is last in comparison order, for each workload.
+
+    The p values are adjusted for these comparisons only.
+    """
+    made = [pair for pair in pairs(run) if pair.step.name == "aa"] if chosen else []
+    for work, same in chosen.items():
+        for step in steps_to_the_last([name for name in runtimes(run) if name in same], run.runtimes):
+            sides = {side: same[getattr(step, side)] for side in SIDES}
+            arms = {side: best.judged for side, best in sides.items()}
+            keys = tuple(best.row.key for best in sides.values())
+            made.append(Pair(setting=(BEST, work), step=step, arms=arms, sides=keys))
+    return [one for one in _compared(run, made) if one.step == "best"]

@@ -13,7 +13,6 @@ from core.result import DISTURBANCES, CellResult, Run
 from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
 from reports.facts.cells import grouped, reasons
-from reports.facts.costs import saturation
 from reports.facts.figures import cpu_ns, median_of
 from reports.facts.hosts import cores_of
 from reports.facts.others import others
@@ -65,6 +64,19 @@ def blocks_to_time(cells: Sequence[CellResult]) -> int:
     if not windows_ns or sum(windows_ns) >= LEAST_TIMED_NS:
         return 0
     return len(windows_ns) + ceil((LEAST_TIMED_NS - sum(windows_ns)) / median(windows_ns))
+
+
+def saturation(cell: CellResult, cores: int) -> float | None:
+    """Return the share of the cores available to clients that the clients used in a measurement; None if unknown.
+
+    Clients without a GIL can use all *cores*. Each client process with a GIL can use one core.
+    """
+    spent_ns = cpu_ns(cell.clients)
+    if spent_ns is None or cell.status != "ok" or not cell.wall_ns or not cores:
+        return None
+    with_gil = any(client.get("gil_enabled_end", True) for client in cell.clients)
+    usable = min(cores, len(cell.clients)) if with_gil else cores
+    return spent_ns / (cell.wall_ns * usable)
 
 
 def median_saturation(cells: Sequence[CellResult], run: Run) -> float | None:

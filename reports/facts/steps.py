@@ -51,12 +51,6 @@ class Step:
     between: tuple[str, ...] = ()
 
 
-def causes(denominator: RuntimeName, numerator: RuntimeName) -> tuple[StepName, ...]:
-    """Return in what two runtimes differ: version, patch (within a version), build, lock (GIL), jit."""
-    differs = [cause for cause, name in CAUSES.items() if getattr(denominator, name) != getattr(numerator, name)]
-    return tuple(cause for cause in differs if cause != "patch" or "version" not in differs)
-
-
 def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
     """Return the comparisons (steps) of neighbouring runtimes, then of the first with the last, then of A/A.
 
@@ -70,12 +64,11 @@ def steps(arms: Sequence[str], again: Mapping[str, str], facts: Mapping[str, Map
     """
     named = _named(arms, facts)
     chain = [*named]
-    pairs = _joined(chain, _neighbours(chain))
-    found = [_step(named, *pair) for pair in sorted(pairs, key=lambda pair: [*map(chain.index, reversed(pair))])]
+    pairs = _neighbours(chain)
+    found = [_step(named, *pair) for pair in pairs]
     if len(chain) > 2 and (chain[0], chain[-1]) not in pairs:
         found.append(_step(named, chain[0], chain[-1], "whole"))
-    same = [Step(name="aa", denominator=runtime, numerator=arm) for arm, runtime in again.items()]
-    return found + same
+    return found + [Step(name="aa", denominator=runtime, numerator=arm) for arm, runtime in again.items()]
 
 
 def steps_to_the_last(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> list[Step]:
@@ -97,32 +90,31 @@ def _named(arms: Sequence[str], facts: Mapping[str, Mapping[str, Any]]) -> dict[
         arm if arm.patch else arm.of_release(reported.get(arm) or of_version.get(arm.version, "")): arm
         for arm in interpreted
     }
-    order = sorted(
-        named,
-        key=lambda name: (name.free_threaded, name.minor, name.release, not name.gil_enabled, name.jit_enabled),
-    )
-    return {name: named[name] for name in order}
+
+    def order(name: RuntimeName) -> tuple[Any, ...]:
+        return name.free_threaded, name.minor, name.release, not name.gil_enabled, name.jit_enabled
+
+    return {name: named[name] for name in sorted(named, key=order)}
 
 
 def _neighbours(chain: Sequence[RuntimeName]) -> list[Edge]:
-    """Return the pairs of runtimes with a single difference: build or GIL, JIT, or two successive releases."""
+    """Return the pairs of runtimes with a single difference: build or GIL, JIT, or two successive releases.
+
+    As many pairs of runtimes that are next to each other in *chain* are added as are needed to connect all runtimes.
+    """
     groups: dict[Any, list[RuntimeName]] = defaultdict(list)
     for name in chain:
         groups["release", name.version, name.patch, name.jit_enabled].append(name)
         groups["build", name.version, name.patch, name.free_threaded].append(name)
         groups["kind", name.free_threaded, name.suffixes].append(name)
-    return [pair for group in groups.values() for pair in itertools.pairwise(group)]
-
-
-def _joined(chain: Sequence[RuntimeName], pairs: Sequence[Edge]) -> list[Edge]:
-    """Return *pairs* of runtimes, and as many pairs of neighbours in *chain* as are needed to connect all runtimes."""
-    joined, reached = list(pairs), {name: {name} for name in chain}
-    for one, other in (*pairs, *itertools.pairwise(chain)):
+    single = [pair for group in groups.values() for pair in itertools.pairwise(group)]
+    pairs, reached = set(single), {name: {name} for name in chain}
+    for one, other in (*single, *itertools.pairwise(chain)):
         if reached[one] is not reached[other]:
-            joined.append((one, other))
+            pairs.add((one, other))
             together = reached[one] | reached[other]
             reached |= dict.fromkeys(together, together)
-    return list(dict.fromkeys(joined))
+    return sorted(pairs, key=lambda pair: [*map(chain.index, reversed(pair))])
 
 
 def _step(
@@ -131,14 +123,15 @@ def _step(
     numerator: RuntimeName,
     name: StepName | None = None,
 ) -> Step:
-    differs, arms = causes(denominator, numerator), (named[denominator], named[numerator])
-    ends = (denominator, numerator) if "patch" in differs else arms
+    differs = [cause for cause, of in CAUSES.items() if getattr(denominator, of) != getattr(numerator, of)]
+    causes = tuple(cause for cause in differs if cause != "patch" or "version" not in differs)
+    arms = (named[denominator], named[numerator])
     return Step(
-        name=name or (differs[0] if len(differs) == 1 else "other"),
+        name=name or (causes[0] if len(causes) == 1 else "other"),
         denominator=arms[0],
         numerator=arms[1],
-        causes=differs,
-        between=_between(*ends, differs),
+        causes=causes,
+        between=_between(*((denominator, numerator) if "patch" in causes else arms), causes),
     )
 
 

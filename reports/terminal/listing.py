@@ -16,11 +16,9 @@ from core.errors import BadInput
 from core.languages import Language, for_terminal
 from core.messages import Message, message
 from core.result import FILE_NAME, load
-from reports.facts.best import BEST
-from reports.facts.comparisons import Comparison
+from reports.facts.comparisons import BEST, Comparison
 from reports.render.console import wrapped
-from reports.topics.answer import headline
-from reports.topics.verdict import main_comparison
+from reports.topics.verdict import headline, main_comparison
 
 NO_VERDICT = message("no comparison is saved")
 HEADS = (

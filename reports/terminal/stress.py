@@ -9,9 +9,8 @@ from core.stress import Round, Stress
 from reports.document.model import Document, Section, Table
 from reports.document.shapes import col, table
 from reports.document.values import whole
-from reports.facts.advice import advise
 from reports.facts.causes import Stressed
-from reports.topics.advice import advice_table
+from reports.topics.advice import advice_table, advise
 
 CHECKS: Mapping[str, Message] = {
     "declared": message("the answer declared for the request"),

@@ -1,22 +1,21 @@
 """Compare the fastest service under the plan's last runtime with the fastest service under each other runtime."""
 
+import json
 from collections.abc import Callable, Mapping
-from statistics import median
+from operator import attrgetter
 from typing import Any
 
 from core.languages import ENGLISH
 from core.messages import NOTHING, Message, message, verbatim
-from core.result import CellResult
 from reports.document.model import Section, traced, words
 from reports.document.shapes import Col, arm_col, col, table
 from reports.document.values import microseconds, percent, probability, ratio, whole
-from reports.facts.best import Best
-from reports.facts.comparisons import Comparison
-from reports.facts.figures import cpu_ns, per_request, requests_per_s
+from reports.facts.comparisons import Best, Comparison
+from reports.facts.figures import Reader, cpu_ns, median_of, per_request, requests_per_s
 from reports.facts.settings import parameter_values, varying
 from reports.facts.traces import of_row
 from reports.statistics.verdict import WORDS
-from reports.topics.comparisons import FLOOR, RATIO, VERDICT, P, ratio_datum, step_col, why_col
+from reports.topics.comparisons import FLOOR, RATIO, STEP_COL, VERDICT, WHY_COL, P, ratio_datum
 from reports.view import View
 
 PLACE = 42
@@ -32,15 +31,23 @@ HOW = message(
 )
 
 
+# The columns of the table that compares the best services of two runtimes.
+STEPS: tuple[Col[Comparison], ...] = (
+    STEP_COL,
+    col(RATIO, lambda step: ratio_datum(step, JUDGED), ratio),
+    col(P, attrgetter("p"), probability, attrgetter("cells"), JUDGED),
+    col(FLOOR, attrgetter("noise_floor"), percent),
+    col(VERDICT, lambda step: words(WORDS[step.verdict], state=f"word {step.verdict}")),
+    WHY_COL,
+)
+
+
 def section(view: View) -> Section:
     """Return the report's section on each runtime's best service, with a sentence for each two compared services."""
     sentences = tuple(_sentence(step, view) for step in view.between_bests)
-    works = {str(best.work): best.work for best in view.bests}.values()
-    groups = [(_work(work, view), [best for best in view.bests if best.work == work]) for work in works]
+    groups = [(_work(json.loads(work), view), same.values()) for work, same in view.bests.items()]
     bests = table(TITLE, _bests(view), groups, titled=True)
-    steps = table(
-        message("Comparisons of the best services"), _steps(view), [(NOTHING, view.between_bests)], folded=True
-    )
+    steps = table(message("Comparisons of the best services"), STEPS, [(NOTHING, view.between_bests)], folded=True)
     return Section(
         key="best",
         title=TITLE,
@@ -52,48 +59,34 @@ def section(view: View) -> Section:
 
 
 def _bests(view: View) -> list[Col[Best]]:
-    """Return the columns of the table of best services."""
+    """Return the columns of the table of best services.
+
+    Figures are medians over the odd-numbered blocks, because the even-numbered blocks chose the services.
+    """
 
     def of(best: Best) -> str:
         return of_row(best.row)
+
+    def judged(figure: Reader) -> Callable[[Best], float | None]:
+        return lambda best: median_of(figure, (cell for cell in best.judged.values() if cell.status == "ok")) or None
 
     return [
         arm_col(lambda best: best.row.runtime, view.looks, of),
         col(message("Best service"), lambda best: view.settings.where(best.row.system, best.row.params)),
         col(message("candidates"), lambda best: words(str(best.of)), whole, rank=2),
-        col(message("requests/s"), _judged(requests_per_s), whole, of, JUDGED),
+        col(message("requests/s"), judged(requests_per_s), whole, of, JUDGED),
         col(
             message("service CPU [us/request]"),
-            _judged(lambda cell: per_request(cpu_ns(cell.services), cell) or 0.0),
+            judged(lambda cell: per_request(cpu_ns(cell.services), cell) or 0.0),
             microseconds, of, JUDGED, brief=message("CPU [us]"), rank=1,
         ),
     ]  # fmt: skip
 
 
-def _judged(figure: Callable[[CellResult], float]) -> Callable[[Best], float | None]:
-    """Return a function that computes the median of *figure* over the odd-numbered rounds (blocks) of a best service.
-
-    The even-numbered blocks chose the service, so they cannot judge it. A median of 0 becomes None.
-    """
-    return lambda best: median([figure(cell) for cell in best.judged.values() if cell.status == "ok"] or [0.0]) or None
-
-
-def _steps(view: View) -> list[Col[Comparison]]:
-    """Return the columns of the table that compares the best services of two runtimes."""
-    of = view.traces.of
-    return [
-        step_col(view),
-        col(RATIO, lambda step: ratio_datum(step, of(step), JUDGED), ratio),
-        col(P, lambda step: step.p, probability, of, JUDGED),
-        col(FLOOR, lambda step: step.noise_floor, percent),
-        col(VERDICT, lambda step: words(WORDS[step.verdict], state=f"word {step.verdict}")),
-        why_col(),
-    ]
-
-
 def _work(work: Mapping[str, Any], view: View) -> Message:
     """Return the parameter values that distinguish *work* from the run's other kinds of work; empty for one kind."""
-    return verbatim(parameter_values(work, varying([best.row for best in view.bests])))
+    rows = (best.row for same in view.bests.values() for best in same.values())
+    return verbatim(parameter_values(work, varying(rows)))
 
 
 def _sentence(step: Comparison, view: View) -> Message:
@@ -114,4 +107,4 @@ def _sentence(step: Comparison, view: View) -> Message:
     )
     if work := _work(step.params, view):
         sentence = message("{work}: {sentence}", work=work, sentence=sentence)
-    return traced(sentence, view.traces.of(step))
+    return traced(sentence, step.cells)

@@ -3,14 +3,15 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isfinite
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from core.languages import ENGLISH
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message
-from reports.document.model import Column, Datum, Form, Section, Strip, Table, number, words
+from reports.document.model import Datum, Form, Section, Strip, Table, number, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import percent, probability, ratio
-from reports.facts.cells import grouped, setting_key
+from reports.facts.cells import grouped
 from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison
 from reports.facts.pairs import OVER_ALL
@@ -45,12 +46,15 @@ DECIDED = ("faster", "slower", "equivalent")
 TITLE, STEP, RATIO, VERDICT = message("All comparisons"), message("Step"), message("Ratio [95 %]"), message("Verdict")
 P, FLOOR, DEVIATION = message("p"), message("Noise floor"), message("SD of the throughput ratio between blocks")
 DEVIATION_BETWEEN = message("SD of the throughput ratio due to process restarts")
+# The column that names each comparison, such as 'GIL: 3.14t+gil → 3.14t', and the reason for each verdict with limits.
+STEP_COL: Col[Comparison] = col(STEP, lambda one: words(one.label, cells=one.cells, leads=True))
+WHY_COL: Col[Comparison] = col(message("Why"), lambda one: listed([one.why, *one.limits], SEMICOLON))
 
 
 def section(view: View) -> Section:
     """Return the report's section on comparisons: a forest plot, and a collapsed table of the reasons for verdicts."""
     settings = of_settings(view.compared, view)
-    shown = forest(TITLE, settings, lambda one: one, view.traces.of, [step_col(view)])
+    shown = forest(TITLE, settings, lambda one: one, [STEP_COL])
     return Section(  # the first screen has the only setting already
         key="comparisons", title=TITLE, tables=(shown, _reasons(view)), folded=len(settings) == 1
     )
@@ -76,18 +80,17 @@ def forest(
     name: Message,
     grouped_items: Iterable[tuple[Message, Sequence[Item]]],
     comparison: Callable[[Item], Comparison],
-    cells: Callable[[Item], str],
     first: Sequence[Col[Item]],
     last: Sequence[Col[Item]] = (),
 ) -> Table:
     """Return a forest plot as a table. Each line draws a comparison's interval and shows its ratio and verdict.
 
-    comparison, cells: return the comparison of an item, and the cells that it comes from
+    comparison: returns the comparison of an item
     first, last: the columns before and after these
     """
     by_head = [*grouped_items]
-    scale = ratio_scale([comparison(item) for _, items in by_head for item in items])
-    ticks = replace(scale, ticks=tuple((value, f"{value:g}") for value in _ticks(scale)), lines=())
+    scale = _ratio_scale([comparison(item) for _, items in by_head for item in items])
+    drawn = replace(scale, ticks=(), lines=(*((tick, "grid") for tick, _ in scale.ticks), (1.0, "unity")))
 
     def word(item: Item) -> Datum:
         one = comparison(item)
@@ -97,11 +100,8 @@ def forest(
 
     cols = [
         *first,
-        Col(
-            Column(head=message("Ratio"), is_strip=True, strip=ticks),
-            lambda item: Datum(strip=_strip(comparison(item), scale), cells=cells(item)),
-        ),
-        col(RATIO, lambda item: ratio_datum(comparison(item), cells(item)), ratio),
+        col(message("Ratio"), lambda item: _strip(comparison(item), drawn), is_strip=True, strip=scale),
+        col(RATIO, lambda item: ratio_datum(comparison(item)), ratio),
         col(VERDICT, word),
         *last,
     ]
@@ -113,22 +113,18 @@ def lacks_verdict(one: Comparison) -> bool:
     return (one.step, one.verdict) == ("aa", "inconclusive")
 
 
-def ratio_scale(compared: Sequence[Comparison]) -> Strip:
-    """Return a scale that fits all ratios and their intervals. Very wide intervals do not fit completely."""
+def _ratio_scale(compared: Sequence[Comparison]) -> Strip:
+    """Return a scale that fits all ratios and their intervals. Very wide intervals do not fit completely.
+
+    Its ticks are round numbers: at most MOST_TICKS, if possible.
+    """
     ratios = [1.0, *(one.ratio for one in compared if one.ratio)]
     ends = [end for one in compared for end in (one.low, one.high) if end is not None and isfinite(end)]
-    scale = Strip(
-        low=max(min([*ends, *ratios, 0.9]) / 1.04, min(ratios) / BEYOND),
-        high=min(max([*ends, *ratios, 1.1]) * 1.04, max(ratios) * BEYOND),
-        is_log=True,
-    )
-    return replace(scale, lines=(*((tick, "grid") for tick in _ticks(scale)), (1.0, "unity")))
-
-
-def _ticks(scale: Strip) -> list[float]:
-    """Return round numbers for the ticks of a scale of ratios: at most MOST_TICKS, if possible."""
-    shown = [[value for value in values if scale.low <= value <= scale.high] for values in TICKS]
-    return next((values for values in shown if len(values) <= MOST_TICKS), shown[-1])
+    low = max(min([*ends, *ratios, 0.9]) / 1.04, min(ratios) / BEYOND)
+    high = min(max([*ends, *ratios, 1.1]) * 1.04, max(ratios) * BEYOND)
+    shown = [[value for value in values if low <= value <= high] for values in TICKS]
+    ticks = next((values for values in shown if len(values) <= MOST_TICKS), shown[-1])
+    return Strip(low=low, high=high, is_log=True, ticks=tuple((value, f"{value:g}") for value in ticks))
 
 
 def _sign_and_word(verdict: str) -> Message:
@@ -136,15 +132,14 @@ def _sign_and_word(verdict: str) -> Message:
     return message("{sign} {word}", sign=SIGNS[verdict], word=WORDS[verdict])
 
 
-def ratio_datum(comparison: Comparison, cells: str = "", figure: str = "ratio") -> Datum:
+def ratio_datum(comparison: Comparison, figure: str = "ratio") -> Datum:
     """Return the ratio of a comparison with its interval, or with the range over the blocks if there are few blocks."""
-    return detail_datum(vars(comparison), comparison, cells, figure)
+    return detail_datum(vars(comparison), comparison, figure)
 
 
 def detail_datum(
     known: Mapping[str, Any],
     comparison: Comparison,
-    cells: str = "",
     figure: str = "",
     name: str = "ratio",
     form: Form = ratio,
@@ -154,20 +149,21 @@ def detail_datum(
     known: the figure under the key *name*, and the ends of its interval or range under the keys low and high
     """
     ends = {end: known.get(end) for end in ("low", "high")}
-    return number(known.get(name), form, cells, figure, is_range=comparison.is_range, **ends)
+    return number(known.get(name), form, comparison.cells, figure, is_range=comparison.is_range, **ends)
 
 
-def _strip(comparison: Comparison, scale: Strip) -> Strip:
+def _strip(comparison: Comparison, scale: Strip) -> Datum:
     """Return a drawing of a comparison on *scale*: the ratio, its interval and the noise band of A/A."""
     value, low, high, floor = comparison.ratio, comparison.low, comparison.high, comparison.noise_floor
     state = comparison.verdict if comparison.verdict in DECIDED else "open"
-    return replace(
+    strip = replace(
         scale,
         band=(1 / (1 + floor), 1 + floor) if floor else None,
         dot=(value, state) if value is not None else None,
         whisker=(low, high) if low is not None and high is not None else None,
         tip=ratio_datum(comparison).text(ENGLISH),
     )
+    return Datum(strip=strip, cells=comparison.cells)
 
 
 def more_blocks(compared: Iterable[Comparison]) -> list[int]:
@@ -181,36 +177,18 @@ def of_settings(compared: Iterable[Comparison], view: View) -> list[tuple[Messag
     return [*grouped(means_first, lambda one: view.settings.name(one.system, one.params)).items()]
 
 
-def step_col(view: View) -> Col[Comparison]:
-    """Return the table column that names each comparison, such as 'GIL: 3.14t+gil → 3.14t', with a link to its cells.
-
-    The cells are the measurements that the comparison was made from.
-    """
-    return col(STEP, lambda one: words(one.label, cells=view.traces.of(one), leads=True))
-
-
-def why_col() -> Col[Comparison]:
-    """Return the table column with the reason for each verdict and the limitations of its figures."""
-    return col(message("Why"), lambda one: listed([one.why, *one.limits], SEMICOLON))
-
-
 def _reasons(view: View) -> Table:
     """Return a table with the reason, p value, noise floor and standard deviation of each comparison."""
-    of = view.traces.of
-    floors = {setting_key(one.system, one.params): of(one) for one in view.compared if one.step == "aa"}
-
-    def of_floor(one: Comparison) -> str:
-        """Return the ids of the A/A measurements that give the noise floor of the comparison *one*."""
-        return floors.get(setting_key(one.system, one.params), "")
-
-    cols = [
+    of = attrgetter("cells")
+    floors = {one.key: one.cells for one in view.compared if one.step == "aa"}
+    cols: list[Col[Comparison]] = [
         col(message("Setting"), lambda one: view.settings.short(one.system, one.params)),
-        col(STEP, lambda one: one.label, cells=of),
-        col(P, lambda one: one.p, probability, of, "p"),
-        col(FLOOR, lambda one: one.noise_floor, percent, of_floor),
+        col(STEP, attrgetter("label"), cells=of),
+        col(P, attrgetter("p"), probability, of, "p"),
+        col(FLOOR, attrgetter("noise_floor"), percent, lambda one: floors.get(one.key, "")),
         col(DEVIATION, lambda one: Noise(**one.noise).sd() if one.noise else None, percent, of, "noise"),
         col(DEVIATION_BETWEEN, lambda one: one.noise.get("between"), percent, of, "noise"),
-        why_col(),
+        WHY_COL,
     ]
     name = message("Reason for the verdict, p value and noise floor of each comparison")
     return table(name, cols, [(NOTHING, view.compared)], kind="reasons", folded=True)

@@ -1,14 +1,21 @@
-"""Show where the time of a request goes: calculation, other user time, kernel time and waiting."""
+"""Show where the time of a request goes: calculation, other user time, kernel time and waiting.
 
+The costs of a request for services and clients are what the operating system and the handlers counted.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from operator import attrgetter
 
 from core.messages import AND, NOTHING, Message, listed, message
-from reports.document.model import Datum, Section, Strip, Table, plain_table, words
+from core.result import CellResult
+from reports.document.model import Datum, Form, Section, Strip, Table, plain_table, words
 from reports.document.shapes import Col, arm_col, col, table
-from reports.facts.cells import Row, setting_key
+from reports.document.values import megabytes, tenths
+from reports.facts.cells import Row
 from reports.facts.commands import command_line
-from reports.facts.costs import CALC, KERNEL, MORE, TIMES, USER, WAITING, Cost
+from reports.facts.figures import Reader, median_of
 from reports.facts.traces import of_row
 from reports.view import View
 
@@ -16,6 +23,83 @@ PLACE = 21
 WANTED = message("Where the time of a request goes")
 COMMAND = command_line  # the same run again: older versions did not measure this
 LEAST_US = 0.5  # smaller changes are not reported
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A cost: microseconds or context switches per request, or the memory of all service or all client processes.
+
+    name: the name in the page's data-figure attributes
+    head: the head of its column
+    read: returns the value of a cell; None if unknown
+    time: its name in sentences, if it is a part of the time of a request
+    form: formats the value as text
+    """
+
+    name: str
+    head: Message
+    read: Reader
+    time: Message = NOTHING
+    form: Form = tenths
+
+    def of(self, cells: Sequence[CellResult]) -> float | None:
+        """Return the cost's median over the measurements (cells) where it is known; None if it is unknown in all."""
+        return median_of(self.read, cells)
+
+
+def _counted(side: str, key: str) -> Reader:
+    """Return a function that sums the counter *key* over all services, or over all clients, of a cell.
+
+    side: the field of CellResult with the processes
+    key:  the counter; its suffix is its unit: ns become us per request, switches are per request, bytes stay
+    """
+
+    def read(cell: CellResult) -> float | None:
+        counts = [process.get(key) for process in getattr(cell, side)]
+        divisor = {"ns": cell.answered * 1e3, "switches": cell.answered, "bytes": 1}[key.rpartition("_")[2]]
+        return None if not counts or None in counts or not divisor else sum(counts) / divisor
+
+    return read
+
+
+def _calc_us(cell: CellResult) -> float | None:
+    """Return the time per request in the handler's calculation loop, in us, as the handlers measured it."""
+    return cell.calc_ns / cell.answered / 1e3 if cell.calc_ns and cell.answered else None
+
+
+def _waiting_us(cell: CellResult) -> float | None:
+    """Return the mean time from sending a request to the start of its handler, in us."""
+    return cell.waiting["mean_ns"] / 1e3 if cell.waiting else None
+
+
+CALC = Cost("calc", message("calculation"), _calc_us, message("the handlers' calculation loop"))
+USER = Cost("service_user", message("user"), _counted("services", "cpu_user_ns"), message("the service's user time"))
+KERNEL = Cost(
+    "service_system", message("kernel"), _counted("services", "cpu_system_ns"), message("the service's kernel time")
+)
+WAITING = Cost("waiting", message("waiting"), _waiting_us, message("waiting for a worker"))
+TIMES = (
+    CALC,
+    USER,
+    KERNEL,
+    WAITING,
+    Cost("client_user", message("client user time"), _counted("clients", "cpu_user_ns"),
+         message("the clients' user time")),
+    Cost("client_system", message("client kernel time"), _counted("clients", "cpu_system_ns"),
+         message("the clients' kernel time")),
+)  # fmt: skip
+SERVICE_PSS = Cost("service_pss", message("service PSS MB"), _counted("services", "pss_bytes"), form=megabytes)
+MORE = (
+    Cost("service_run_queue", message("core wait"), _counted("services", "run_queue_ns"),
+         message("the service's wait for a core")),
+    Cost("client_run_queue", message("client wait for a core"), _counted("clients", "run_queue_ns"),
+         message("the clients' wait for a core")),
+    Cost("service_voluntary", message("voluntary switches"), _counted("services", "voluntary_switches")),
+    Cost("service_involuntary", message("involuntary switches"), _counted("services", "involuntary_switches")),
+    Cost("service_rss", message("service peak MB"), _counted("services", "max_rss_bytes"), form=megabytes),
+    SERVICE_PSS,
+    Cost("client_rss", message("client peak MB"), _counted("clients", "max_rss_bytes"), form=megabytes),
+)  # fmt: skip
 
 
 def section(view: View) -> Section:
@@ -96,13 +180,12 @@ def _largest_changes(view: View) -> Table:
     """Return a table with the two largest changes in time per request for each comparison of two runtimes."""
     rows = {(*row.key, row.runtime): row for row in view.rows}
     lines = []
-    for comparison in view.compared:
-        setting = setting_key(comparison.system, comparison.params)
-        before, after = (rows.get((*setting, arm)) for arm in (comparison.denominator, comparison.numerator))
+    for one in view.compared:
+        arms = (one.denominator, one.numerator)
+        before, after = (rows.get((*one.key, arm)) for arm in arms)
         if before and after and (moved := _changes_of_row(before, after)):
-            name = view.settings.name(comparison.system, comparison.params)
-            step = f"{comparison.denominator} → {comparison.numerator}"
-            lines.append((name, step, words(moved, cells=view.traces.of(comparison))))
+            setting = view.settings.name(one.system, one.params)
+            lines.append((setting, " → ".join(arms), words(moved, cells=one.cells)))
     heads = (message("Setting"), message("Step"), message("Largest changes in time per request"))
     return plain_table(
         message("Largest changes in time per request between runtimes"), heads, lines, kind="reasons", folded=True

@@ -1,6 +1,7 @@
 """Show the factors of each throughput ratio (cores used, CPU time per request), and the throughput without clients."""
 
 from collections.abc import Iterable
+from operator import attrgetter
 
 from core.languages import ENGLISH
 from core.messages import SENTENCES, Message, listed, message
@@ -8,7 +9,7 @@ from reports.document.model import Datum, Section, traced
 from reports.document.shapes import Col, col, table
 from reports.document.values import ratio, whole
 from reports.facts.comparisons import Comparison
-from reports.topics.comparisons import RATIO, detail_datum, of_settings, step_col
+from reports.topics.comparisons import RATIO, STEP_COL, detail_datum, of_settings
 from reports.view import View
 
 PLACE = 20
@@ -38,16 +39,15 @@ def section(view: View) -> Section:
     """
     steps = [one for one in view.compared if one.step != "aa"]
     factored = of_settings((one for one in steps if one.factors), view)
-    alone = of_settings((one for one in steps if one.capacity), view)
+    capable = [one for one in steps if one.capacity]
+    alone = of_settings(capable, view)
     shown = [min(some, key=lambda one: STEPS.index(one.step)) for _, some in alone]
-    parts = [step_col(view), *(_factor_col(side, name, view) for side in SIDES for name in FACTORS)]
-    of = view.traces.of
+    parts = [STEP_COL, *(_factor_col(side, name) for side in SIDES for name in FACTORS)]
     rates: list[Col[Comparison]] = [
-        step_col(view),
-        *(arm_col for arm in ARMS for arm_col in _arm_cols(arm, view)),
-        col(RATIO, lambda one: detail_datum(one.capacity, one, of(one), "capacity"), ratio),
+        STEP_COL,
+        *(arm_col for arm in ARMS for arm_col in _arm_cols(arm)),
+        col(RATIO, lambda one: detail_datum(one.capacity, one, "capacity"), ratio),
     ]
-    caption = listed(_how(one for _, some in alone for one in some), SENTENCES)
     return Section(
         key="factors",
         title=message("How cores used and CPU time explain throughput ratios"),
@@ -58,7 +58,7 @@ def section(view: View) -> Section:
                 message("Throughput that the services could reach without clients on their cores"),
                 rates,
                 alone,
-                caption=caption,
+                caption=listed(_how(capable), SENTENCES),
             ),
         ),
         notes=(
@@ -89,27 +89,32 @@ def _sentence(one: Comparison, view: View) -> Message:
         denominator=one.denominator,
         ratio=detail_datum(one.capacity, one).text(ENGLISH),
     )
-    return traced(sentence, view.traces.of(one), "capacity")
+    return traced(sentence, one.cells, "capacity")
 
 
-def _factor_col(side: str, name: str, view: View) -> Col[Comparison]:
+def _factor_col(side: str, name: str) -> Col[Comparison]:
     """Return the column with the ratio of cores used or of requests per CPU second, for services, clients or both."""
 
     def read(one: Comparison) -> Datum:
         factors = one.factors[side] if side else one.factors
-        return detail_datum(factors[name], one, view.traces.of(one), f"{name} {side}".strip())
+        return detail_datum(factors[name], one, f"{name} {side}".strip())
 
     return col(message("{factor}, {side}", factor=FACTORS[name], side=SIDES[side]), read, ratio)
 
 
-def _arm_cols(arm: str, view: View) -> list[Col[Comparison]]:
+def _arm_cols(arm: str) -> list[Col[Comparison]]:
     """Return two columns for one runtime: throughput of services that share no core with clients, and their cores."""
-    of = view.traces.of
 
     def rate(one: Comparison) -> Datum:
-        return detail_datum(one.capacity[arm], one, of(one), "capacity", "requests_per_s", whole)
+        return detail_datum(one.capacity[arm], one, "capacity", "requests_per_s", whole)
 
     return [
         col(ARMS[arm], rate, whole),
-        col(message("cores"), lambda one: one.capacity[arm]["cores"], whole, of, "cores of the services"),
+        col(
+            message("cores"),
+            lambda one: one.capacity[arm]["cores"],
+            whole,
+            attrgetter("cells"),
+            "cores of the services",
+        ),
     ]

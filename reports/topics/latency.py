@@ -14,7 +14,7 @@ from reports.facts.curves import curve, percentile_ns, percentiles
 from reports.facts.measures import loop_words
 from reports.facts.traces import of_row
 from reports.statistics.verdict import WORDS
-from reports.topics.comparisons import detail_datum, of_settings, step_col
+from reports.topics.comparisons import STEP_COL, detail_datum, of_settings
 from reports.view import View
 
 PLACE = 30
@@ -43,7 +43,7 @@ def section(view: View) -> Section:
 def _tails(view: View) -> Table:
     """Return a table that compares two runtimes' latency percentiles in each line. Means over settings come first."""
     known = of_settings((one for one in view.compared if one.tails), view)
-    cols = [step_col(view)]
+    cols = [STEP_COL]
     for name, shown in TAILS.items():
         cols += _tail_cols(name, shown, view)
     return table(
@@ -64,7 +64,7 @@ def _tail_cols(name: str, shown: str, view: View) -> list[Col[Comparison]]:
     """
 
     def value(one: Comparison) -> Datum:
-        return detail_datum(one.tails.get(name, {}), one, view.traces.of(one), f"tail {name}")
+        return detail_datum(one.tails.get(name, {}), one, f"tail {name}")
 
     def verdict(one: Comparison) -> Datum:
         word = one.tails.get(name, {}).get("verdict", "")

@@ -12,9 +12,9 @@ from reports.document.values import hundredths, whole
 from reports.facts.cells import Row
 from reports.facts.measures import THROUGHPUT
 from reports.facts.settings import parameter_values, varying
-from reports.facts.standings import rate_share
 from reports.facts.traces import of_row, of_rows
 from reports.statistics.stats import Estimate
+from reports.topics.contest import rate_share
 from reports.view import View
 
 PLACE = 70
@@ -37,14 +37,17 @@ class Share(NamedTuple):
 
     limit: the row of the native service
     setting: CALC_TARGET and the parameters that vary
-    has_native_client: whether the native load generator calls the Python service, too
     """
 
     row: Row
     limit: Row
     value: Estimate
     setting: str
-    has_native_client: bool
+
+    @property
+    def clients(self) -> tuple[Message, Message]:
+        """Return the kind of clients that call the Python service, for a table and for a sentence."""
+        return CLIENTS[self.row.good[0].client_runtime == NATIVE]
 
     @property
     def cells(self) -> str:
@@ -57,10 +60,10 @@ def section(view: View) -> Section:
     shares = [*_shares(view)]
     last = {share.row.key: share for share in shares if share.row.runtime in view.run.runtimes}
     cols: list[Col[Share]] = [
-        arm_col(lambda one: one.row.runtime, view.looks, lambda one: of_row(one.row)),
-        col(message("System"), lambda one: one.row.system),
+        arm_col(attrgetter("row.runtime"), view.looks, lambda one: of_row(one.row)),
+        col(message("System"), attrgetter("row.system")),
         col(message("Setting"), attrgetter("setting")),
-        col(message("Clients"), lambda one: CLIENTS[one.has_native_client][0]),
+        col(message("Clients"), lambda one: one.clients[0]),
         col(message("requests/s"), lambda one: _rate(one.row), whole),
         col(message("machine's limit [requests/s]"), lambda one: _rate(one.limit), whole),
         col(
@@ -95,8 +98,7 @@ def _shares(view: View) -> Iterator[Share]:
     for row in view.rows:
         limit = limits.get(row.key)
         if limit and row.runtime != NATIVE and (value := rate_share(row, limit)):
-            is_native = row.good[0].client_runtime == NATIVE
-            yield Share(row, limit, value, parameter_values(row.params, names), is_native)
+            yield Share(row, limit, value, parameter_values(row.params, names))
 
 
 def _rate(row: Row) -> Datum:
@@ -110,7 +112,7 @@ def _sentence(share: Share, view: View) -> Message:
         "{system} on {runtime}, called by {clients}, reaches {share} of the machine's throughput limit at {setting}.",
         system=view.settings.number(share.row.system),
         runtime=share.row.runtime,
-        clients=CLIENTS[share.has_native_client][1],
+        clients=share.clients[1],
         share=estimate(share.value, hundredths),
         setting=share.setting,
     )

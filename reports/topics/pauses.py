@@ -233,7 +233,7 @@ def _change_sentences(every: Sequence[ArmPauses], view: View) -> Iterator[Messag
                     change=points(by.value),
                     interval=bounds(by.low, by.high, points),
                 )
-                yield traced(sentence, view.traces.of(comparison))
+                yield traced(sentence, comparison.cells)
 
 
 def _difference(before: ArmPauses, after: ArmPauses, name: str) -> Estimate | None:

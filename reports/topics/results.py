@@ -1,14 +1,12 @@
 """The section "Results" of a report: a table with one line per setting and runtime, and all figures of each."""
 
-from collections.abc import Sequence
-
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
 from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, arm, number, words
 from reports.facts.cells import STATES, Row, has_same_work, reference
 from reports.facts.comparisons import confounds_of
 from reports.facts.figures import ROW_COLUMNS
 from reports.facts.measures import THROUGHPUT, loop_words
-from reports.facts.traces import of_row, of_rows
+from reports.facts.traces import of_cells, of_row
 from reports.render.strips import round_values
 from reports.topics.contest import absent_sentences
 from reports.topics.machine import method_words
@@ -47,20 +45,19 @@ def table(view: View, *, is_brief: bool = False) -> Table:
 
     is_brief: for the terminal; a row without figures shows its state instead of the reason
     """
-    first, several = reference(view.run), _has_several_arms(view)
     has_beside = any(cell.beside for cell in view.run.cells)
-    wanted = {"ratio_to_first_runtime": several, "beside_cpu_ns_per_request": has_beside}
+    wanted = {"ratio_to_first_runtime": _has_several_arms(view), "beside_cpu_ns_per_request": has_beside}
     shown = {name: one for name, one in ROW_COLUMNS.items() if wanted.get(name, True)}
     has_status = not is_brief and any(row.trouble and row.figures for row in view.rows)
     most = ROOM * THROUGHPUT.most(view.rows)
 
-    def line(row: Row, group: Sequence[Row]) -> Line:
+    def line(row: Row) -> Line:
         cells, look, state = of_row(row), view.looks[row.runtime], STATES[row.state]
         name = arm(row.runtime, look, cells)
         trouble = words(row.trouble or state, state="trouble", cells=cells)
         if not row.figures:
             return (name, Datum(), words(state, state="trouble")) if is_brief else (name, trouble)
-        both = of_rows([*(other for other in group if other.runtime in first), row])
+        both = of_cells([*row.first, *row.cells])
         bar = Datum(strip=THROUGHPUT.strip(row, most, look, row.runtime), cells=cells)
         numbers = [
             number(row.columns.get(name), one.form, both if name == "ratio_to_first_runtime" else cells, one.key)
@@ -76,9 +73,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
             *(one.column for one in shown.values()),
             *[Column(head=message("Status"))] * has_status,
         ),
-        groups=tuple(
-            Group(head=head, lines=tuple(line(row, rows) for row in rows)) for head, rows in view.named_groups
-        ),
+        groups=tuple(Group(head=head, lines=tuple(map(line, rows))) for head, rows in view.named_groups),
         kind="bars",
         key="rows",
         caption=listed([BARS_BRIEF, *loop_words(view.rows, is_brief=True)], SENTENCES) if is_brief else BARS,

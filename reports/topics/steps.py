@@ -1,13 +1,13 @@
 """The section "Throughput from the first runtime to the last": how each step changes throughput, by system."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from statistics import geometric_mean
 from typing import NamedTuple
 
 from core.messages import NOTHING, Message, message, verbatim
-from reports.document.model import Column, Datum, Section, Strip, number, words
+from reports.document.model import Datum, Section, Strip, number, words
 from reports.document.shapes import Col, col, table
 from reports.document.values import ratio, times
 from reports.facts.cells import grouped
@@ -24,18 +24,6 @@ WANTED = message("The throughput ratio of each step: Python version, build, GIL"
 COMMAND = all_runtimes_command
 TITLE, SPEED = message("Throughput from the first runtime to the last"), message("Relative throughput")
 MOST_TICKS = 6
-
-
-class WaterfallStep(NamedTuple):
-    """One step from a runtime to another for a system, such as removing the GIL.
-
-    one: the comparison in the first setting
-    factor: geometric mean of the throughput ratios over the settings
-    """
-
-    one: Comparison
-    factor: float
-    cells: str
 
 
 class WaterfallBar(NamedTuple):
@@ -60,8 +48,11 @@ def section(view: View) -> Section:
     Each system has a chart, unless a step between two runtimes has no throughput ratio in any setting.
     """
     compared = [one for one in view.compared if one.system != OVER_ALL and not one.between_services]
-    steps_of = {system: _steps(some, view) for system, some in grouped(compared, attrgetter("system")).items()}
-    groups = [(view.settings.head(system), _bars(steps)) for system, steps in steps_of.items() if steps]
+    groups = [
+        (view.settings.head(system), _bars(steps))
+        for system, some in grouped(compared, attrgetter("system")).items()
+        if (steps := _steps(some))
+    ]
     most = max((speed for _, bars in groups for bar in bars for speed in (bar.start, bar.end)), default=1.0)
     scale = Strip(low=0.0, high=1.05 * most, lines=((1.0, "unity"),))
     ticks = tuple((value, f"{value:g}") for value in round_values(scale.low, scale.high, MOST_TICKS))
@@ -77,8 +68,8 @@ def section(view: View) -> Section:
 
     cols: list[Col[WaterfallBar]] = [
         col(STEP, lambda bar: words(bar.label, cells=bar.cells, leads=bool(bar.cells))),
-        Col(Column(head=SPEED, is_strip=True, strip=replace(scale, ticks=ticks)), drawn),
-        col(message("Ratio"), lambda bar: bar.factor or words(NOTHING), times, lambda bar: bar.cells, "mean_ratio"),
+        col(SPEED, drawn, is_strip=True, strip=replace(scale, ticks=ticks)),
+        col(message("Ratio"), lambda bar: bar.factor or words(NOTHING), times, attrgetter("cells"), "mean_ratio"),
         col(SPEED, lambda bar: number(bar.end, ratio, bar.end_cells, "speed" if bar.cells else ""), ratio),
     ]
     caption = message(
@@ -92,52 +83,52 @@ def section(view: View) -> Section:
     return Section(key="waterfall", title=TITLE, tables=(shown,), folded=True)
 
 
-def _steps(mine: Sequence[Comparison], view: View) -> list[WaterfallStep]:
-    """Return a system's waterfall bars: each runtime compared with the previous one, then the last with the first.
+def _steps(mine: Iterable[Comparison]) -> list[Comparison]:
+    """Return a system's steps: each runtime compared with the previous one, then the last with the first.
 
-    Settings in which a step has no ratio are left out, because every bar must be the mean over the same settings.
-    Returns no steps if a step has a ratio in none of the settings.
+    The ratio of a step is the geometric mean over the settings. Settings in which a step has no ratio are left out,
+    because every bar must be the mean over the same settings. Returns no steps if a step has a ratio in none of them.
     """
     compared = [one for one in mine if one.step != "aa"]
     broken = [one.params for one in compared if not one.ratio]
     every = grouped(compared, attrgetter("step", "denominator", "numerator")).values()
-    steps_of = [[one for one in way if one.params not in broken] for way in every]
-    if not all(steps_of):
+    kept = [[one for one in way if one.params not in broken] for way in every]
+    if not all(kept):
         return []
-    steps = [
-        WaterfallStep(way[0], geometric_mean(one.ratio or 1.0 for one in way), together(map(view.traces.of, way)))
-        for way in steps_of
+    means = [
+        replace(
+            way[0],
+            ratio=geometric_mean(one.ratio or 1.0 for one in way),
+            cells=together(one.cells for one in way),
+        )
+        for way in kept
     ]
-    return sorted(steps, key=_is_overall)
+    return sorted(means, key=lambda one: one.step == "whole")
 
 
-def _is_overall(step: WaterfallStep) -> bool:
-    return step.one.step == "whole"
-
-
-def _bars(steps: Sequence[WaterfallStep]) -> list[WaterfallBar]:
+def _bars(steps: Sequence[Comparison]) -> list[WaterfallBar]:
     """Return the waterfall bars of a system: one for the first runtime, and one for each step."""
-    single = [step for step in steps if not _is_overall(step)]
-    first = max(steps, key=_is_overall).one.denominator
+    first = max(steps, key=lambda one: one.step == "whole").denominator
     levels = {first: (1.0, "")}  # relative throughput under each arm, and the names of its cells
+
+    def after(arm: str, factor: float, cells: str) -> tuple[float, str]:
+        """Return the relative throughput after a step from *arm*, and the names of the cells behind it."""
+        speed, before = levels[arm]
+        return speed * factor, together([before, cells])
+
     # The steps are repeated, because a step may need the level that a later step sets.
-    for one, factor, cells in single * len(single):
+    for one in [one for one in steps if one.step != "whole"] * len(steps):
+        factor = one.ratio or 1.0
         if one.denominator in levels:
-            levels.setdefault(one.numerator, _next_level(levels[one.denominator], factor, cells))
+            levels.setdefault(one.numerator, after(one.denominator, factor, one.cells))
         elif one.numerator in levels:
-            levels[one.denominator] = _next_level(levels[one.numerator], 1 / factor, cells)
+            levels[one.denominator] = after(one.numerator, 1 / factor, one.cells)
     bars = [WaterfallBar(verbatim(first), "total", 0.0, 1.0)]
-    for one, factor, cells in steps:
-        start, _ = before = levels[one.denominator]
-        end, end_cells = _next_level(before, factor, cells)
+    for one in steps:
+        start, factor = levels[one.denominator][0], one.ratio or 1.0
+        end, end_cells = after(one.denominator, factor, one.cells)
         kind = "gain" if end >= start else "loss"
         if one.step == "whole":
             kind, start = "total", 0.0
-        bars.append(WaterfallBar(one.label, kind, start, end, factor, cells, end_cells))
+        bars.append(WaterfallBar(one.label, kind, start, end, factor, one.cells, end_cells))
     return bars
-
-
-def _next_level(level: tuple[float, str], factor: float, cells: str) -> tuple[float, str]:
-    """Return the relative throughput after a step between runtimes, with the names of the measurements behind it."""
-    speed, before = level
-    return speed * factor, together([before, cells])

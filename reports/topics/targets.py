@@ -10,14 +10,14 @@ from reports.document.shapes import Col, col
 from reports.document.values import hundredths, mib
 from reports.facts.cells import STATES
 from reports.facts.comparisons import Comparison
-from reports.facts.costs import SERVICE_PSS
 from reports.facts.pairs import OVER_ALL, addresses
 from reports.facts.settings import about
-from reports.facts.standings import Contest, Standing, contests
 from reports.statistics.stats import Estimate
 from reports.statistics.verdict import WORDS
 from reports.topics import contest as shared
-from reports.topics.answer import ratio_text
+from reports.topics.contest import Contest, Standing, contests
+from reports.topics.costs import SERVICE_PSS
+from reports.topics.verdict import ratio_text
 from reports.view import View
 
 PLACE = 12
@@ -90,9 +90,8 @@ def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
     compared = []
     for one in view.comparisons:
         if one.denominator in measured and (one.step == "aa" or one.numerator in measured):
-            is_over_all = one.system == OVER_ALL
-            where = view.settings.short(OVER_ALL, {}) if is_over_all else view.settings.values(one.system, one.params)
-            compared.append(about(_comparison_sentence(one, view), where))
+            name = view.settings.short if one.system == OVER_ALL else view.settings.values
+            compared.append(about(_comparison_sentence(one), name(one.system, one.params)))
     alone = [
         about(message("{name} serves {rate} requests/s.", **shared.named_rate(standing)), contest.label)
         for contest in ranked
@@ -101,11 +100,11 @@ def _sentences(ranked: Sequence[Contest], view: View) -> list[Message]:
     return [*dead, *(compared or alone)]
 
 
-def _comparison_sentence(comparison: Comparison, view: View) -> Message:
+def _comparison_sentence(comparison: Comparison) -> Message:
     arms = {"arm": comparison.numerator, "first": comparison.denominator}
     if comparison.ratio is None:
         return message("{arm} and {first} cannot be compared: {reason}.", **arms, reason=comparison.why)
-    ratio = traced(ratio_text(comparison), view.traces.of(comparison), "ratio")
+    ratio = traced(ratio_text(comparison), comparison.cells, "ratio")
     serves = message("{arm} serves {ratio} the requests of {first}", **arms, ratio=ratio)
     if comparison.step == "aa":
         return message("{serves}. Both names stand for the same service, so the difference is noise.", serves=serves)

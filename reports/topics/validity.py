@@ -10,7 +10,7 @@ from core.runtime import NATIVE
 from core.system import CLIENT, SERVICE
 from reports.document.model import Datum, Section, plain_table, traced, words
 from reports.document.values import percent
-from reports.facts.cells import Row, grouped, runtimes
+from reports.facts.cells import Row, runtimes
 from reports.facts.commands import command_line
 from reports.facts.comparisons import Comparison, confounds_of, is_anytime
 from reports.facts.gates import (
@@ -56,66 +56,65 @@ MOST_NAMED = 4
 MOST_DEPENDENT = 0.20
 WORTH_FINDING = 0.05
 
-Check = tuple[Datum, Datum]  # state and finding
-CoreUse = list[tuple[float, Row]]  # share of the cores that a row used, and the row
+Check = tuple[str, Message, str]  # state, finding, and the names of the cells that the finding comes from
 
 
 def section(view: View) -> Section:
     """Return the report's section on validity: checks, the basis of the verdicts, and what was not measured."""
     heads = (message("Check"), NOTHING, message("Finding"))
-    checks = plain_table(TITLE, heads, checked(view), kind="checks")
+    lines = [
+        (name, words(STATES[state], state=f"state {state}"), words(seen, cells=cells, leads=bool(cells)))
+        for name, (state, seen, cells) in _checked(view).items()
+    ]
     cells = of_cells(view.run.cells)
     sentences = tuple(traced(sentence, cells) for sentence in verdict_basis(view))
     rest = Section(key="rests-on", title=message("The basis of the verdicts"), sentences=sentences)
     return Section(
-        key="validity", title=TITLE, tables=(checks,), parts=(rest, missing(view), elsewhere(view)), folded=True
+        key="validity",
+        title=TITLE,
+        tables=(plain_table(TITLE, heads, lines, kind="checks"),),
+        parts=(rest, missing(view), elsewhere(view)),
+        folded=True,
     )
 
 
-def checked(view: View) -> list[tuple[Message, Datum, Datum]]:
-    """Return the name, the state and the finding of each check."""
-    return [
-        (name, *check(view)) for name, check in CHECKS.items() if check is not _check_idle or view.plan.method.slices
-    ]
+def _checked(view: View) -> dict[Message, Check]:
+    """Return the result of each check that applies to the run, by the name of the check."""
+    return {name: check(view) for name, check in CHECKS.items() if check is not _check_idle or view.plan.method.slices}
 
 
 def checks_line(view: View) -> Datum:
     """Return a summary of all checks in one line, with the names of the checks that did not pass."""
-    by_state = grouped(checked(view), lambda check: check[1].state)
-    passed, unknown, *bad = (by_state.get(f"state {state}", []) for state in (PASSED, UNKNOWN, FAILED, WARNING))
-    every, worst = sum(map(len, by_state.values())), next(filter(None, bad), [])
-    line = message("✓ All {all} checks passed.", all=every)
+    states = {name: state for name, (state, *_) in _checked(view).items()}
+    bad = [name for worse in (FAILED, WARNING) for name, state in states.items() if state == worse]
+    named = [*states.values()]
+    passed, unknown = named.count(PASSED), named.count(UNKNOWN)
+    line = message("✓ All {all} checks passed.", all=len(named))
     if unknown:
         line = message(
             "✓ {passed} of {all} checks passed, {unknown} not known.",
-            passed=len(passed), all=every, unknown=len(unknown),
+            passed=passed, all=len(named), unknown=unknown,
         )  # fmt: skip
-    if worst:
-        names = listed((name for of_state in bad for name, *_ in of_state), SEMICOLON)
+    if bad:
         line = message(
             "! {passed} of {all} checks passed, {unknown} not known. Not passed: {names}.",
-            passed=len(passed), all=every, unknown=len(unknown), names=names,
+            passed=passed, all=len(named), unknown=unknown, names=listed(bad, SEMICOLON),
         )  # fmt: skip
-    return words(line, state=worst[0][1].state if worst else f"state {PASSED}")
+    return words(line, state=f"state {states[bad[0]] if bad else PASSED}")
 
 
 # ---- checks --------------------------------------------------------------------------------------------------------
 
 
-def _result(state: str, seen: Message, cells: str = "") -> Check:
-    """Return the state and the finding of a check as two table cells.
+def _result(seen: Message, bad: object, cells: str, unknown: Message = NOTHING, worst: str = WARNING) -> Check:
+    """Return a check's result: *worst* if it found anything *bad*, passed if it looked at cells, and else unknown.
 
-    cells: names of the cells that the finding comes from
+    cells:   names of the bad cells, or else of all cells that the check looked at
+    unknown: replaces the finding *seen* if there are no such cells
     """
-    return words(STATES[state], state=f"state {state}"), words(seen, cells=cells, leads=bool(cells))
-
-
-def _cells_result(bad: str, known: str, seen: Message, worst: str = WARNING) -> Check:
-    """Return a check's result: *worst* if there are *bad* measurements, unknown if nothing was measured, else passed.
-
-    known: names of all cells that the check looked at
-    """
-    return _result(worst if bad else PASSED if known else UNKNOWN, seen, bad or known)
+    if not (bad or cells):
+        return UNKNOWN, unknown or seen, ""
+    return worst if bad else PASSED, seen, cells
 
 
 def _check_cells(view: View) -> Check:
@@ -125,50 +124,44 @@ def _check_cells(view: View) -> Check:
         seen = listed(
             [seen, plural("{count} measurement was not tried", "{count} measurements were not tried", count=not_tried)]
         )
-    return _cells_result(of_cells(bad), of_cells(cells), seen, FAILED)
+    return _result(seen, bad, of_cells(bad or cells), worst=FAILED)
 
 
 def _check_code(view: View) -> Check:
     """Check that all measurements used the same code, and those of each system and runtime the same environment."""
     cells = [cell for cell in view.run.cells if cell.code]  # cells without code were not tried
     if not cells:
-        return _result(UNKNOWN, NOT_RECORDED)
-    code, first, changed = cells[0].code, dict[tuple[str, str], CellResult](), list[CellResult]()
+        return UNKNOWN, NOT_RECORDED, ""
+    first, changed = dict[tuple[str, str], CellResult](), list[CellResult]()
     codes, environments = (view.run.fingerprints.get(kind, {}) for kind in (CODE, ENVIRONMENTS))
     changes = list[Message]()
     for cell in cells:
         base = first.setdefault((cell.system, cell.runtime), cell)
-        if (cell.code, cell.environment) != (code, base.environment):
+        if (cell.code, cell.environment) != (cells[0].code, base.environment):
             changed.append(cell)
             before, after = (environments.get(one.environment, {}) for one in (base, cell))
-            changes += code_changes(codes.get(code, {}), codes.get(cell.code, {}))
+            changes += code_changes(codes.get(cells[0].code, {}), codes.get(cell.code, {}))
             changes += environment_changes(before, after, cell.runtime)
-    if not changed:
-        return _result(
-            PASSED,
-            message("all measurements used version {state} of gilscope's code", state=code),
-            of_cells(cells),
+    seen = message("all measurements used version {state} of gilscope's code", state=cells[0].code)
+    if changed:
+        seen = message(
+            "{count} of {all} measurements used different code, packages or programs: {changes}",
+            count=len(changed),
+            all=len(view.run.cells),
+            changes=listed(dict.fromkeys(changes or [NOT_RECORDED]), SEMICOLON),
         )
-    seen = message(
-        "{count} of {all} measurements used different code, packages or programs: {changes}",
-        count=len(changed),
-        all=len(view.run.cells),
-        changes=listed(dict.fromkeys(changes or [NOT_RECORDED]), SEMICOLON),
-    )
-    return _result(WARNING, seen, of_cells(changed))
+    return _result(seen, changed, of_cells(changed or cells))
 
 
 def _check_answers(view: View) -> Check:
-    ok, wrong = view.ok_cells, sum(cell.wrong for cell in view.run.cells)
+    ok = view.ok_cells
     sent, answered = sum(cell.requests for cell in ok), sum(cell.answered for cell in ok)
     seen = message(
         "{answered:,} of {sent:,} requests were answered, {wrong:,} answers were wrong",
-        answered=answered,
-        sent=sent,
-        wrong=wrong,
-    )
+        answered=answered, sent=sent, wrong=sum(cell.wrong for cell in view.run.cells),
+    )  # fmt: skip
     bad = [cell for cell in view.run.cells if cell.wrong or (cell.status == "ok" and cell.answered < cell.requests)]
-    return _cells_result(of_cells(bad), of_cells(ok if sent else []), seen, FAILED)
+    return _result(seen, bad, of_cells(bad or (ok if sent else [])), worst=FAILED)
 
 
 def _check_gil(view: View) -> Check:
@@ -183,7 +176,7 @@ def _check_gil(view: View) -> Check:
         "{count} of {all} measurements report the state of the GIL, {invalid} measurements are invalid",
         count=len(reporting), all=len(interpreted), invalid=len(invalid),
     )  # fmt: skip
-    return _cells_result(of_cells(invalid), of_cells(reporting), seen, FAILED)
+    return _result(seen, invalid, of_cells(invalid or reporting), worst=FAILED)
 
 
 def _check_time(view: View) -> Check:
@@ -192,7 +185,7 @@ def _check_time(view: View) -> Check:
     seen = message(
         "{short} of {all} pairs of setting and runtime were timed for less than 2 s", short=len(short), all=len(timed)
     )
-    return _cells_result(of_rows(short), of_rows(timed), seen, FAILED)
+    return _result(seen, short, of_rows(short or timed), worst=FAILED)
 
 
 def _compared_rows(view: View) -> list[Row]:
@@ -204,106 +197,95 @@ def _compared_rows(view: View) -> list[Row]:
 def _check_builds(view: View) -> Check:
     compared = [comparison for comparison in view.comparisons if comparison.step != "aa"]
     if confounds := confounds_of(compared):
-        return _result(WARNING, listed(confounds, SEMICOLON))
+        return WARNING, listed(confounds, SEMICOLON), ""
     facts = [view.run.runtimes.get(arm, {}) for one in compared for arm in (one.denominator, one.numerator)]
     if not facts:
-        return _result(UNKNOWN, message("no builds are compared"))
+        return UNKNOWN, message("no builds are compared"), ""
     if not all(known.get("compiler") and known.get("flags") for known in facts):
-        return _result(UNKNOWN, message("the run does not record the compiler and flags of every runtime"))
-    return _result(PASSED, message("the compared builds have the same compilers, flags and versions"))
+        return UNKNOWN, message("the run does not record the compiler and flags of every runtime"), ""
+    return PASSED, message("the compared builds have the same compilers, flags and versions"), ""
 
 
-def _core_use(view: View, share_of: Callable[[Sequence[CellResult], Run], float | None]) -> CoreUse:
-    return [(share, row) for row in _compared_rows(view) if (share := share_of(row.good, view.run)) is not None]
-
-
-def _use_result(used: CoreUse, above: Sequence[Row], most: float, seen: Message) -> Check:
-    """Return the result of a check of core use: a warning if any result shows too much use, otherwise passed.
-
-    above: the result rows whose use of cores is above the limit of the check
-    """
-    return _cells_result(of_rows(above), of_rows(row for share, row in used if share == most), seen)
+def _core_use(
+    view: View, share_of: Callable[[Sequence[CellResult], Run], float | None], is_much: Callable[[float], bool]
+) -> tuple[list[float], list[Row], str]:
+    """Return the shares of the cores that rows used, the rows that used too much, and the cells with the most use."""
+    used = [(share, row) for row in _compared_rows(view) if (share := share_of(row.good, view.run)) is not None]
+    shares = [share for share, _ in used]
+    above = [row for share, row in used if is_much(share)]
+    return shares, above, of_rows(above or (row for share, row in used if share == max(shares)))
 
 
 def _check_clients(view: View) -> Check:
-    used = _core_use(view, median_saturation)
-    if not used:
-        return _result(UNKNOWN, NOT_RECORDED)
-    most, above = max(share for share, _ in used), [row for share, row in used if share > MOST_SATURATION]
+    shares, above, cells = _core_use(view, median_saturation, lambda share: share > MOST_SATURATION)
     seen = message(
         "clients used at most {most:.0%} of the cores available to them, and more than {limit:.0%} in {count} of {all} "
         "pairs of setting and runtime",
-        most=most, limit=MOST_SATURATION, count=len(above), all=len(used),
+        most=max(shares, default=0.0), limit=MOST_SATURATION, count=len(above), all=len(shares),
     )  # fmt: skip
-    return _use_result(used, above, most, seen)
+    return _result(seen, above, cells, NOT_RECORDED)
 
 
 def _check_cores(view: View) -> Check:
-    used = _core_use(view, cores_in_use)
-    if not used:
-        return _result(UNKNOWN, NOT_RECORDED)
-    most, above = max(share for share, _ in used), [row for share, row in used if share >= MOST_IN_USE]
-    seen = message("services and clients together used at most {most:.0%} of the cores", most=most)
+    shares, above, cells = _core_use(view, cores_in_use, lambda share: share >= MOST_IN_USE)
+    seen = message("services and clients together used at most {most:.0%} of the cores", most=max(shares, default=0.0))
     if above:
         seen = message("{seen}, so ratios describe services and clients together, not the services alone", seen=seen)
-    return _use_result(used, above, most, seen)
+    return _result(seen, above, cells, NOT_RECORDED)
 
 
 def _check_idle(view: View) -> Check:
     """Check that the services and clients of one runtime were idle while other runtimes were measured."""
-    cells = view.run.cells
-    used = idle_cores(cells)
-    if not used:
-        return _result(UNKNOWN, NOT_RECORDED)
-    if busy := background(cells):
-        return _result(WARNING, listed(busy, SEMICOLON), of_cells(cells))
+    used, busy = idle_cores(view.run.cells), background(view.run.cells)
     seen = message(
-        "each runtime or service used at most {share:.1%} of a core while not measured", share=max(used.values())
+        "each runtime or service used at most {share:.1%} of a core while not measured",
+        share=max(used.values(), default=0.0),
     )
-    return _result(PASSED, seen, of_cells(cells))
+    return _result(listed(busy, SEMICOLON) or seen, busy, of_cells(view.run.cells) if used else "", NOT_RECORDED)
 
 
 def _check_quiet(view: View) -> Check:
     cells, seen = view.run.cells, view.others
     disturbed = otherwise_disturbed(cells)
     if not (disturbed or seen):
-        if view.machine.quiet is None or not cells:
-            return _result(UNKNOWN, NOT_RECORDED)
-        return _result(PASSED, message("no disturbance was seen in any measurement"), of_cells(cells))
+        known = of_cells(cells) if view.machine.quiet is not None else ""
+        return _result(message("no disturbance was seen in any measurement"), False, known, NOT_RECORDED)
     shares = [len(disturbed) / len(cells), *(comparison.disturbed or 0.0 for comparison in view.comparisons)]
     is_bad = (disturbed and max(shares) > MOST_DISTURBED) or (seen and seen.is_busy)
     found = [*([seen.blocks] if seen else []), *([not_quiet(cells, disturbed)] if disturbed else [])]
-    return _result(WARNING if is_bad else PASSED, listed(found, SEMICOLON), of_cells(disturbed or cells))
+    return _result(listed(found, SEMICOLON), is_bad, of_cells(disturbed or cells))
 
 
 def _check_independence(view: View) -> Check:
     """Check that results of blocks (measured rounds) are independent. A few comparisons look dependent by chance."""
     known = [one for one in view.compared if one.step != "aa" and one.dependence is not None]
-    if not known:
-        return _result(UNKNOWN, message("there are too few blocks (measured rounds) for this check"))
     dependent = [one for one in known if depends(one.dependence)]
-    cells = together(map(view.traces.of, dependent or known))
-    if not dependent and not all(independence_is_known(one.dependence, one.blocks) for one in known):
+    cells = together(one.cells for one in dependent or known)
+    if known and not dependent and not all(independence_is_known(one.dependence, one.blocks) for one in known):
         seen = message(
             "no comparison shows that results depend on earlier blocks (measured rounds). With fewer than {blocks} "
             "blocks, this check often misses a ratio that drifts from block to block, and the interval of such a ratio "
             "is too narrow. Effects of the machine that are equal for both compared runtimes do not change the ratio.",
             blocks=ENOUGH,
         )
-        return _result(UNKNOWN, seen, cells)
+        return UNKNOWN, seen, cells
     seen = message(
         "in {count} of {all} comparisons, the results of blocks (measured rounds) seem to depend on earlier blocks",
         count=len(dependent),
         all=len(known),
     )
-    state = WARNING if len(dependent) > MOST_DEPENDENT * len(known) else PASSED
-    return _result(state, chained([seen, DEPENDENT if dependent else NOTHING]), cells)
+    return _result(
+        chained([seen, DEPENDENT if dependent else NOTHING]),
+        len(dependent) > MOST_DEPENDENT * len(known),
+        cells,
+        message("there are too few blocks (measured rounds) for this check"),
+    )
 
 
 def _check_warmup(view: View) -> Check:
     known = starts(view.rows)
     uneven = [start for start in known if start[1]]
-    seen = message("there are too few blocks (measured rounds) for this check, or measurements are too short")
+    seen = message("throughput is steady from the start of each measurement")
     if uneven:
         _, seconds, loss = max(uneven, key=lambda start: abs(start[2]))
         seen = message(
@@ -311,9 +293,8 @@ def _check_warmup(view: View) -> Check:
             "{loss:.1%}. This affects {count} of {all} pairs of setting and runtime: use a longer --warmup",
             seconds=seconds, loss=loss, count=len(uneven), all=len(known),
         )  # fmt: skip
-    elif known:
-        seen = message("throughput is steady from the start of each measurement")
-    return _cells_result(of_rows(row for row, *_ in uneven), of_rows(row for row, *_ in known), seen)
+    few = message("there are too few blocks (measured rounds) for this check, or measurements are too short")
+    return _result(seen, uneven, of_rows(row for row, *_ in uneven or known), few)
 
 
 def _check_awake(view: View) -> Check:
@@ -321,35 +302,31 @@ def _check_awake(view: View) -> Check:
     cores = cores_of(view.run, SERVICE, CLIENT)
     asleep = [row for row in view.rows if not row.params.get("KEEP_AWAKE")]
     if view.rows and not asleep:
-        return _result(PASSED, message("idle cores were kept awake (KEEP_AWAKE)"))
+        return PASSED, message("idle cores were kept awake (KEEP_AWAKE)"), ""
     known = [(share, row) for row in asleep if cores and (share := idle_share(row, cores)) is not None]
-    if not known:
-        return _result(UNKNOWN, message("no measurement has so few requests in flight that cores could sleep"))
     slept = [row for share, row in known if share > MOST_IDLE]
-    most = max(0.0, *(share for share, _ in known))
     seen = message(
         "of the cores for which there was work (one core for each request in flight), at most {most:.0%} were idle",
-        most=most,
+        most=max([0.0, *(share for share, _ in known)]),
     )
     if slept:
         names = [about(verbatim(row.runtime), view.settings.name(row.system, row.params)) for row in slept[:MOST_NAMED]]
         seen = message(
             "{seen}; wake-up latency affects {rows}: see KEEP_AWAKE", seen=seen, rows=listed(names, SEMICOLON)
         )
-    return _cells_result(of_rows(slept), of_rows(row for _, row in known), seen)
+    none = message("no measurement has so few requests in flight that cores could sleep")
+    return _result(seen, slept, of_rows(slept or (row for _, row in known)), none)
 
 
 def _check_noise(view: View) -> Check:
     known, floors = _noise_floors(view)
-    if not known:
-        return _result(UNKNOWN, message("not measured"))
     differs = [one for one in known if one.verdict in ("faster", "slower")]
-    cells = together(map(view.traces.of, differs or known))
+    cells = together(one.cells for one in differs or known)
     if differs:
         arm = differs[0].denominator
-        seen = message("{arm} was measured twice, and the two results differ significantly", arm=arm)
-        return _result(FAILED, seen, cells)
-    return _result(PASSED if max(floors) <= MOST_NOISE else WARNING, _noise_range(floors), cells)
+        return FAILED, message("{arm} was measured twice, and the two results differ significantly", arm=arm), cells
+    is_high = max(floors, default=0.0) > MOST_NOISE
+    return _result(_noise_range(floors), is_high, cells, message("not measured"))
 
 
 def _noise_floors(view: View) -> tuple[list[Comparison], list[float]]:
@@ -359,7 +336,7 @@ def _noise_floors(view: View) -> tuple[list[Comparison], list[float]]:
 
 
 def _noise_range(floors: Sequence[float]) -> Message:
-    least, most = percent(min(floors)), percent(max(floors))
+    least, most = (percent(end(floors, default=0.0)) for end in (min, max))
     return verbatim(least) if least == most else message("{least} to {most}", least=least, most=most)
 
 

@@ -1,24 +1,45 @@
-"""The section "Verdict" of a report: the answer, differences between settings, and reasons for missing verdicts."""
+"""The section "Verdict" of a report, for the page and for the terminal.
 
-from collections.abc import Iterator, Sequence
+The page shows the headline, differences between settings, and reasons for missing verdicts. The terminal shows what a
+run prints at its end: its result, and what to do next.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from operator import itemgetter
+from math import log
+from operator import attrgetter
 
-from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural, verbatim
+from core.languages import ENGLISH
+from core.messages import (
+    AND,
+    COMMA,
+    NOTHING,
+    SEMICOLON,
+    SENTENCES,
+    Arg,
+    Message,
+    chained,
+    listed,
+    message,
+    plural,
+    verbatim,
+)
 from reports.document.drawing import COUNT
-from reports.document.model import Column, Datum, Section, Strip, Table, traced, words
+from reports.document.model import ABSENT, Datum, Section, Strip, Table, plain_table, traced, words
 from reports.document.shapes import Col, arm_col, col, table
-from reports.document.values import ratio, whole
-from reports.facts.cells import Row, grouped, setting_key
-from reports.facts.commands import more_blocks_command
-from reports.facts.comparisons import Comparison, answering
+from reports.document.values import microseconds, ratio, whole, whole_percent
+from reports.facts.cells import Row, grouped, runtimes
+from reports.facts.commands import command_line, more_blocks_command
+from reports.facts.comparisons import Comparison, answering, confounds_of
 from reports.facts.figures import MORE
+from reports.facts.gates import MOST_IN_USE, MOST_SATURATION, background, disturbances
 from reports.facts.measures import THROUGHPUT
 from reports.facts.pairs import OVER_ALL
+from reports.facts.settings import Settings
+from reports.facts.steps import NAMES, steps
 from reports.facts.traces import of_row, together
-from reports.statistics.verdict import amount
-from reports.topics.answer import ONLY_ONE, STEP_NAMES, answer, gains, headline, labelled, rank, ratio_text
-from reports.topics.comparisons import RATIO, forest, more_blocks, ratio_datum
+from reports.statistics.verdict import MOST_DOZENS, WORDS, amount
+from reports.topics.comparisons import RATIO, forest, lacks_verdict, more_blocks, ratio_datum
 from reports.topics.results import BARS, ROOM
 from reports.topics.validity import checks_line
 from reports.view import View
@@ -26,8 +47,66 @@ from reports.view import View
 PLACE = 10
 TITLE = message("Verdict")
 MOST_BARS = 8
-STEPS = ("whole", "lock", "jit", "patch", "other", "build", "version")
 OPEN = ("inconclusive", "invalid")
+MOST_LINES = 12  # lines in the table of several settings, including the lines that name the settings
+MOST_CONFOUNDS = 2
+CAUSES = {  # what each step changes
+    "lock": message("removing the GIL"),
+    "build": message("the free-threaded build"),
+    "jit": message("enabling the JIT"),
+    "patch": message("the newer patch release"),
+    "version": message("the newer Python version"),
+    "other": message("several changes of the runtime at once"),
+}
+# The headline is about the first of these steps that was measured.
+MAIN = ("whole", "patch", "other", "lock", "jit", "build", "version", "aa")
+SERVES = {
+    "faster": message("{setting}: {numerator} serves {ratio} the requests of {denominator}{but}."),
+    "slower": message("{setting}: {numerator} serves only {ratio} the requests of {denominator}{but}."),
+    "equivalent": message("{setting}: {numerator} and {denominator} have equivalent throughput: {ratio}{but}."),
+    "inconclusive": message(
+        "{setting}: inconclusive. {numerator} serves {ratio} the requests of {denominator}{but}. The difference may be "
+        "chance."
+    ),
+    "invalid": message("{setting}: {numerator} cannot be compared with {denominator}: {why}."),
+    "unjudged": message(
+        "{setting}: {numerator} serves {ratio} the requests of {denominator}{but}. The plan asks for no verdict on "
+        "this comparison."
+    ),
+    "unmeasured": message("{setting}: {numerator} and {denominator} were not both measured: {why}."),
+}
+EFFECTS = {  # what a step does, by verdict
+    "faster": message("raises throughput in {systems}"),
+    "slower": message("lowers throughput in {systems}"),
+    "equivalent": message("hardly changes throughput in {systems}"),
+    "inconclusive": message("has an inconclusive effect in {systems}"),
+    "invalid": message("has no validly measured effect in {systems}"),
+}
+EFFECTS_BY_PROCESSES = {  # whether the step removes the GIL, and whether there is only one process
+    (True, True): message("With one process, removing the GIL {found}."),
+    (True, False): message("With {count} processes, one for each core, removing the GIL {found}."),
+    (False, True): message("With one process, moving from {denominator} to {numerator} {found}."),
+    (False, False): message(
+        "With {count} processes, one for each core, moving from {denominator} to {numerator} {found}."
+    ),
+}
+P99 = {  # by the verdict on the 99th percentile of latency
+    "slower": message("p99 is {share} higher"),
+    "faster": message("p99 is {share} lower"),
+}
+CLAUSE = message("{start}, and {end}")  # joins the last clause of a sentence
+ONLY_ONE = message("Only one runtime was measured, so there is nothing to compare.")
+ONE_CORE = message("This run had 1 core, so threads could not run in parallel, with the GIL or without.")
+REPEAT = message("Repeat this run on a quiet machine before you rely on the result: {reason}.")
+CPU_PER_REQUEST = {  # whether the ratio is 1 or more, which means less CPU time
+    True: message("{share} less CPU time per request"),
+    False: message("{share} more CPU time per request"),
+}
+FROM, GAIN, VERDICT = message("base"), message("throughput"), message("verdict")
+LATENCY = message("Latency")
+STEP_NAMES = {**NAMES, "aa": message("noise")}
+Setting = Sequence[Comparison]  # the comparisons of one setting
+FROM_TO: Col[Comparison] = col(message("from → to"), lambda one: f"{one.denominator} → {one.numerator}")
 
 
 def section(view: View) -> Section:
@@ -41,7 +120,7 @@ def section(view: View) -> Section:
         key="verdict",
         title=TITLE,
         answer=tuple(_headlines(view)),
-        tables=tuple(filter(None, [_steps(view), checks, _bars(view), *notes])),
+        tables=tuple(filter(None, [_steps_plot(view), checks, _bars(view), *notes])),
         notes=tuple(filter(None, [_spread_sentence(view), *_open_sentences(view)])),
         terminal=brief,
     )
@@ -49,53 +128,346 @@ def section(view: View) -> Section:
 
 def _headlines(view: View) -> list[Message]:
     """Return the headline of the run, as the terminal shows it. With several settings, it may have two sentences."""
-    settings = _settings(view)
-    cells = together(view.traces.of(one) for setting in settings for one in setting if one.step != "aa")
+    settings = _settings(view.compared)
+    cells = together(one.cells for setting in settings for one in setting if one.step != "aa")
     sentences = [traced(sentence, cells) for sentence in gains(view) if len(settings) > 1]
     main = main_comparison(view.compared)
-    return sentences or [traced(headline(main), view.traces.of(main), "verdict") if main else ONLY_ONE]
+    return sentences or [traced(headline(main), main.cells, "verdict") if main else ONLY_ONE]
 
 
-def _settings(view: View) -> list[list[Comparison]]:
-    """Return the run's comparisons of runtimes, as one list for each setting."""
-    of_settings = (one for one in view.compared if one.system != OVER_ALL)
-    return [*grouped(of_settings, lambda one: setting_key(one.system, one.params)).values()]
+# ---- the headline ----------------------------------------------------------------------------------------------------
+
+
+def _settings(compared: Iterable[Comparison]) -> list[list[Comparison]]:
+    """Return those of *compared* that are about a single setting, as one list for each setting."""
+    return [*grouped((one for one in compared if one.system != OVER_ALL), attrgetter("key")).values()]
 
 
 def main_comparison(compared: Sequence[Comparison]) -> Comparison | None:
     """Return the comparison that the report's headline states: usually that of the first runtime with the last.
 
-    If the run has no such comparison, it is the one whose step comes first in STEPS.
     With several settings, it is the comparison over all settings. None if there are several settings and none over all.
     A step without measurements counts only if no step was measured.
     """
     about = answering(compared)
     measured = [one for one in about if one.ratio is not None or one.verdict == "invalid"] or about
-    if len({setting_key(one.system, one.params) for one in measured}) != 1:
+    if len({one.key for one in measured}) != 1:
         return None
-    named = (one for one in measured if one.step in STEPS)
-    return min(named, key=lambda one: STEPS.index(one.step), default=None)
+    return min((one for one in measured if one.step != "aa"), key=rank, default=None)
 
 
-# ---- tables of the first screen --------------------------------------------------------------------------------------
+def _measured(view: View) -> list[Comparison]:
+    """Return the measured comparisons of two runtimes in one setting, without means over all settings."""
+    return [one for one in view.comparisons if one.system != OVER_ALL and (one.ratio or one.verdict == "invalid")]
 
 
-def _steps(view: View) -> Table:
+def rank(one: Comparison) -> int:
+    """Return a comparison's rank in MAIN, the order in which comparisons are preferred for the headline."""
+    return MAIN.index(one.step)
+
+
+def gains(view: View) -> list[Message]:
+    """Return sentences on the effect of removing the GIL: with one process, and with one process for each core.
+
+    If no step removes the GIL alone, and there is no mean over the settings, return the effect of the first of MAIN.
+    """
+    measured, step = _measured(view), "lock"
+    if measured and all(one.system != OVER_ALL for one in view.comparisons):
+        step = min((one.step for one in measured), key=("lock", *MAIN).index)
+    judged = [one for one in measured if one.step == step and one.verdict in EFFECTS]
+    sentences = []
+    for count in dict.fromkeys((1, view.machine.available_cores)):
+        some = [one for one in judged if one.params.get("NUM_API_SERVICES") == count]
+        named = [
+            (one.verdict, message("{system} ({ratio})", system=view.settings.number(one.system), ratio=ratio_text(one)))
+            for one in some
+        ]
+        clauses = [
+            replace(template, args={"systems": listed(systems, COMMA, AND)})
+            for verdict, template in EFFECTS.items()
+            if (systems := [name for word, name in named if word == verdict])
+        ]
+        if clauses and len({one.system for one in some}) == len(some):
+            args: dict[str, Arg] = {"count": count, "found": listed(clauses, SEMICOLON, CLAUSE)}
+            if step != "lock":
+                args |= {"denominator": some[0].denominator, "numerator": some[0].numerator}
+            sentences.append(replace(EFFECTS_BY_PROCESSES[step == "lock", count == 1], args=args))
+    return sentences
+
+
+def headline(one: Comparison) -> Message:
+    """Return a sentence that states the result of comparing two runtimes, such as '3.14t serves 1.31x the requests'."""
+    setting = _subject(one)
+    if one.step in CAUSES and not one.between_services:
+        setting = message("{setting}, {cause}", setting=setting, cause=CAUSES[one.step])
+    p99 = _opposed_p99(one)
+    args: dict[str, Arg] = {
+        **{name: getattr(one, name) for name in ("numerator", "denominator", "why")},
+        "setting": setting,
+        "ratio": ratio_text(one),
+        "but": message(", but {p99}", p99=p99) if p99 else NOTHING,
+    }
+    word = one.verdict if one.ratio is not None or one.verdict == "invalid" else "unmeasured"
+    said = replace(SERVES[word], args=args)
+    if not one.is_beside_others or one.others is None:
+        return said
+    return message(
+        "Other processes used {share} of the cores during the measurement. {said}",
+        share=whole_percent(one.others), said=said,
+    )  # fmt: skip
+
+
+def _subject(one: Comparison) -> Message:
+    """Return the name of the compared system, or the number of systems or settings that a geometric mean covers."""
+    systems, count = {setting["system"] for setting in one.settings} or {one.system}, len(one.settings)
+    if count <= 1:
+        return Settings.number(*systems)
+    if len(systems) == count:
+        return message("Geometric mean over {count} systems", count=count)
+    return message("Geometric mean over {count} settings", count=count)
+
+
+def _opposed_p99(one: Comparison) -> Message:
+    """Return a clause if only p99 latency is worse, or if p99 is better although throughput is worse; else NOTHING."""
+    word = one.tails.get("p99", {}).get("verdict")
+    if word not in P99 or (word == "slower") == (one.verdict == "slower"):
+        return NOTHING
+    return replace(P99[word], args={"share": whole_percent(abs(1 / one.tails["p99"]["ratio"] - 1))})
+
+
+def ratio_text(one: Comparison) -> str:
+    """Return a ratio with its interval, such as '1.31x [1.26, 1.37]'."""
+    value, space, bounds = ratio_datum(one).text(ENGLISH).partition(" ")
+    return value if value == ABSENT else f"{value}x{space}{bounds}"
+
+
+# ---- the terminal ----------------------------------------------------------------------------------------------------
+
+
+def answer(view: View) -> list[Message | Table]:
+    """Return the sentences and tables that a run prints at its end: its result, and what to do next.
+
+    with_page() adds the path of the report's HTML page.
+    """
+    compared = _measured(view)
+    if not compared:
+        return [ONLY_ONE]
+    settings = _settings(compared)
+    main = min(compared, key=rank)
+    body: list[Message | Table]
+    if len(settings) == 1:
+        arms = message("{denominator} → {numerator}:", denominator=main.denominator, numerator=main.numerator)
+        body, why = [headline(main), _steps_table(compared), arms], made_of(main)
+        latency = [_latency(main, view), *_opposed((one for one in compared if one is not main), view)]
+    else:
+        names = {"lock", "whole"} & {one.step for one in compared} or {main.step}
+        chosen = [one for one in compared if one.step in names]
+        means = sorted((one for one in view.comparisons if one.system == OVER_ALL), key=rank)
+        over_all = [headline(one) for one in means[:1]]
+        body, why = [*(gains(view) or over_all), *_systems(settings, chosen, view)], NOTHING
+        latency = _opposed(chosen, view)
+    disturbed = disturbances(view.run.cells)
+    is_busy = view.others is None or view.others.is_busy  # None: the CPU time of other processes is unknown
+    notes = (
+        (message("Why"), why),
+        (LATENCY, chained(latency, SENTENCES)),
+        (message("Program"), view.beside),
+        (message("Caution"), _caution(compared, [] if is_busy else disturbed, view)),
+        *((message("Missing"), text) for text in _missing(view)),
+        (message("Next"), _next(compared, view)),
+    )
+    return [
+        *[ONE_CORE] * (view.machine.available_cores == 1),
+        *(message("{reason}.", reason=one) for one in background(view.run.cells)),
+        *(replace(REPEAT, args={"reason": one}) for one in disturbed if is_busy),
+        *body,
+        labelled(note for note in notes if note[1]),
+    ]
+
+
+def _steps_table(compared: Sequence[Comparison]) -> Table:
+    """Return a table with a line for each comparison of two runtimes in one setting."""
+    cols = [
+        col(message("step"), lambda one: STEP_NAMES[one.step]),
+        FROM_TO,
+        col(GAIN, ratio_text),
+        col(VERDICT, _verdict),
+    ]
+    name = message("Comparisons of runtimes or services")
+    return table(name, cols, [(NOTHING, sorted(compared, key=lambda one: one.step == "aa"))])
+
+
+def _verdict(one: Comparison) -> Datum:
+    """Return a comparison's verdict and how many blocks the verdict still needs; nothing if it needs no verdict."""
+    word = NOTHING if one.verdict == "unjudged" or lacks_verdict(one) else WORDS[one.verdict]
+    if word and one.verdict == "inconclusive" and one.blocks_needed:
+        word = message("{word}: {amount} more blocks", word=word, amount=amount(one.blocks_needed - one.blocks))
+    return words(word, state=one.verdict)
+
+
+def _systems(settings: Sequence[Setting], chosen: Iterable[Comparison], view: View) -> list[Message | Table]:
+    """Return a table of throughput ratios with a line for each setting, and how many lines the table leaves out.
+
+    chosen: the comparisons that the table shows
+    """
+
+    def values(setting: Setting) -> Message:
+        return listed([view.settings.values(setting[0].system, setting[0].params)])
+
+    counts = range(1, len(settings) + 1)
+    count = max(count for count in counts if count - 1 + len({*map(values, settings[:count])}) <= MOST_LINES)
+    left = len(settings) - count
+    cols: list[Col[Setting]] = [col(message("system"), lambda setting: view.settings.number(setting[0].system))]
+    for step, label in {one.step: one.label for one in chosen}.items():
+        cols += _step_cols(step, label)
+    more = plural(
+        "{count} more table row is on the report page.", "{count} more table rows are on the report page.", count=left
+    )
+    return [table(message("Systems"), cols, grouped(settings[:count], values).items()), *[more] * bool(left)]
+
+
+def _step_cols(step: str, label: Message) -> list[Col[Setting]]:
+    """Return a step's columns (a step compares two runtimes): base runtime, throughput ratio and verdict."""
+
+    def of(read: Callable[[Comparison], Datum | str], absent: str = ABSENT) -> Callable[[Setting], Datum | str]:
+        return lambda setting: next((read(one) for one in setting[::-1] if one.step == step), absent)
+
+    return [
+        col(FROM, of(attrgetter("denominator")), over=label, rank=1),
+        col(GAIN, of(ratio_text), over=label),
+        col(VERDICT, of(lambda one: words(WORDS[one.verdict], state=one.verdict), ""), over=label),
+    ]
+
+
+def labelled(lines: Iterable[Sequence[Message | Datum]]) -> Table:
+    """Return a table of notes without column heads. Each line has a label and a text."""
+    return plain_table(message("Notes"), (NOTHING, NOTHING), lines)
+
+
+def with_page(section: Section, path: str) -> Section:
+    """Return *section* with one more line in the texts for the terminal: the path of the report's HTML page."""
+    *before, last = section.terminal or (NOTHING,)
+    notes, above = ([*last.lines], before) if isinstance(last, Table) else ([], [*before, last])
+    return replace(section, terminal=(*above, labelled([*notes, (message("Page"), verbatim(path))])))
+
+
+def made_of(one: Comparison) -> Message:
+    """Return text on what makes up a throughput ratio: the changes in CPU time per request and in cores in use.
+
+    Return nothing if they are not known.
+    """
+    if not one.factors:
+        return NOTHING
+    cpu, cores = (one.factors[name]["ratio"] for name in ("cpu_per_request", "cores_used"))
+    spent = replace(CPU_PER_REQUEST[cpu >= 1], args={"share": whole_percent(abs(1 / cpu - 1))})
+    return message("{spent} and {ratio}x as many cores in use as before.", spent=spent, ratio=ratio(cores))
+
+
+def _latency(one: Comparison, view: View) -> Message:
+    """Return the p50 and p99 latency of two compared runtimes as text, without percentiles that one runtime lacks."""
+    sides = {row.runtime: row.figures or {} for row in view.rows if one.between_services or row.key == one.key}
+    before, after = (sides.get(arm, {}) for arm in (one.denominator, one.numerator))
+    parts = [
+        message("{name} {before} → {after} us", name=name, before=microseconds(first), after=microseconds(last))
+        for name in ("p50", "p99")
+        if (first := before.get(f"{name}_ns")) and (last := after.get(f"{name}_ns"))
+    ]
+    return message("{parts}.", parts=listed(parts)) if parts else NOTHING
+
+
+def _opposed(compared: Iterable[Comparison], view: View) -> list[Message]:
+    """Return a sentence per comparison in which only p99 is worse, or p99 is better although throughput is worse."""
+    return [
+        message(
+            "{denominator} → {numerator}: {p99} in {setting}.", denominator=one.denominator, numerator=one.numerator,
+            p99=p99, setting=view.settings.where(one.system, one.params),
+        )
+        for one in compared if (p99 := _opposed_p99(one))
+    ]  # fmt: skip
+
+
+def _caution(compared: Sequence[Comparison], disturbed: Sequence[Message], view: View) -> Message:
+    """Return warnings about what makes the ratios less reliable, with remedies.
+
+    disturbed: how the machine was not quiet
+    """
+    confounds = confounds_of([one for one in compared if one.verdict != "unjudged"])
+    noise = max((one.noise_floor for one in compared if one.noise_floor), default=0.0)
+    shared = message(
+        "Services and clients share {count} cores and use nearly all of them, so the clients also influence the ratio. "
+        "Repeat the run with more cores.",
+        count=view.machine.available_cores,
+    )
+    busy = message(
+        "The clients used most of the CPU available to them, so the services may be faster than shown. Use "
+        "--client-runtime native, or more cores."
+    )
+    differs = message(
+        "The compared runtimes also differ in: {confounds}.", confounds=listed(confounds[:MOST_CONFOUNDS])
+    )
+    noisy = message("Noise: two measurements of the same runtime differ by up to {ratio}x.", ratio=ratio(1 + noise))
+    cautions = [
+        shared if any((one.cores_in_use or 0) >= MOST_IN_USE for one in compared) else NOTHING,
+        busy if any((one.saturation or 0) > MOST_SATURATION for one in compared) else NOTHING,
+        differs if confounds else NOTHING,
+        noisy if noise else NOTHING,
+        *(message("Disturbances: {reason}.", reason=reason) for reason in disturbed),
+    ]
+    return chained(cautions, SENTENCES)
+
+
+def _missing(view: View) -> Iterator[Message]:
+    """Yield a sentence for each missing runtime: which comparisons it would add, and how to install it."""
+    present, facts = runtimes(view.run), view.run.runtimes
+    shown = {step.name for step in steps(present, {}, facts)}
+    for name, reason in view.run.missing.items():
+        more = {step.name for step in steps([*present, name], {}, facts)} - shown
+        added = listed((text for step, text in NAMES.items() if step in more), COMMA, AND)
+        text = message(
+            "With the runtime {runtime}, the report could also show these comparisons: {added}. {reason}",
+            runtime=name,
+            added=added,
+            reason=reason,
+        )
+        yield text if more else reason
+
+
+def _next(compared: Sequence[Comparison], view: View) -> Message:
+    """Return the command to run next: it measures more blocks for missing verdicts, or else profiles locks.
+
+    The lock profile is of the system whose throughput changes most.
+    """
+    undecided = (one for one in compared if one.verdict == "inconclusive")
+    needed = [more for more in more_blocks(undecided) if more <= MOST_DOZENS]
+    if needed:
+        return message("To get the missing verdicts: {command}", command=more_blocks_command(view.run, max(needed)))
+    if any(profile.get("kind") == "locks" for profile in view.run.profiles):
+        return NOTHING
+    most = max(compared, key=lambda one: abs(log(one.ratio)) if one.ratio else 0.0)
+    chosen = f" --system {most.system}" if len({one.system for one in compared}) > 1 else ""
+    command = f"{command_line(view.run, '--profile')}{chosen} --profile locks"
+    return message("To find the cause of the change in throughput: {command}", command=command)
+
+
+# ---- tables of the page ----------------------------------------------------------------------------------------------
+
+
+def _steps_plot(view: View) -> Table:
     """Return a forest plot of the compared runtimes: for the only setting, or for all together if there are several."""
-    settings = _settings(view)
+    settings = _settings(view.compared)
     named = settings[0] if len(settings) == 1 else [one for one in view.compared if one.system == OVER_ALL]
     shown = sorted(named, key=lambda one: one.step == "aa")
     cols: list[Col[Comparison]] = [
-        col(message("step"), lambda one: words(STEP_NAMES[one.step], cells=view.traces.of(one), leads=True)),
-        col(message("from → to"), lambda one: f"{one.denominator} → {one.numerator}"),
+        col(message("step"), lambda one: words(STEP_NAMES[one.step], cells=one.cells, leads=True)),
+        FROM_TO,
     ]
-    made = forest(message("Steps"), [(NOTHING, shown)], lambda one: one, view.traces.of, cols)
+    made = forest(message("Steps"), [(NOTHING, shown)], lambda one: one, cols)
     return replace(made, key="", caption=NOTHING)
 
 
 def _bars(view: View) -> Table:
     """Return a table with bars: the throughput of each runtime, or the throughput ratio of each setting if several."""
-    settings = _settings(view)
+    settings = _settings(view.compared)
     if len(settings) > 1:
         return _ratio_bars([min(setting, key=rank) for setting in settings], view)
     rows = [row for row in view.rows if row.figures]
@@ -106,7 +478,7 @@ def _bars(view: View) -> Table:
 
     cols: list[Col[Row]] = [
         arm_col(lambda row: row.runtime, view.looks, of_row),
-        Col(Column(head=NOTHING, is_strip=True), bar),
+        col(NOTHING, bar, is_strip=True),
         col(THROUGHPUT.label, THROUGHPUT.median, whole, of_row, THROUGHPUT.figure),
     ]
     return table(message("Throughput"), cols, [(NOTHING, rows)], kind="bars wide", caption=BARS)
@@ -125,10 +497,10 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
     cols: list[Col[Comparison]] = [
         col(
             message("Setting"),
-            lambda one: words(view.settings.short(one.system, one.params), cells=view.traces.of(one), leads=True),
+            lambda one: words(view.settings.short(one.system, one.params), cells=one.cells, leads=True),
         ),
-        Col(Column(head=NOTHING, is_strip=True), bar),
-        col(RATIO, lambda one: ratio_datum(one, view.traces.of(one)), ratio),
+        col(NOTHING, bar, is_strip=True),
+        col(RATIO, ratio_datum, ratio),
     ]
     caption = message(
         "Bars show the throughput of the newer runtime divided by that of the older runtime. The dashed line marks 1."
@@ -143,25 +515,22 @@ def _ratio_bars(compared: Sequence[Comparison], view: View) -> Table:
     return table(message("Throughput ratio of each setting"), cols, arms.items(), kind="bars settings", caption=caption)
 
 
-# ---- notes -----------------------------------------------------------------------------------------------------------
+# ---- notes of the page -----------------------------------------------------------------------------------------------
 
 
 def _spread_sentence(view: View) -> Message:
     """Return a sentence on the lowest and highest gain from removing the GIL; NOTHING for fewer than two settings."""
-    known = [(one.ratio, one) for one in view.compared if one.step == "lock" and one.ratio and one.system != OVER_ALL]
+    known = [one for one in view.compared if one.step == "lock" and one.ratio and one.system != OVER_ALL]
     if len(known) < 2:
         return NOTHING
-    ends = [end(known, key=itemgetter(0)) for end in (min, max)]
-    low, high = (traced(ratio(value), view.traces.of(one), "ratio") for value, one in ends)
-    low_where, high_where = (view.settings.short(one.system, one.params) for _, one in ends)
+    ends = [end(known, key=lambda one: one.ratio or 0.0) for end in (min, max)]
+    low, high = (traced(ratio(one.ratio or 0.0), one.cells, "ratio") for one in ends)
+    low_where, high_where = (view.settings.short(one.system, one.params) for one in ends)
     return message(
         "Removing the GIL gives {low}x to {high}x the throughput, depending on the setting. Lowest: {low_where}. "
         "Highest: {high_where}.",
-        low=low,
-        high=high,
-        low_where=low_where,
-        high_where=high_where,
-    )
+        low=low, high=high, low_where=low_where, high_where=high_where,
+    )  # fmt: skip
 
 
 def _open_sentences(view: View) -> Iterator[Message]:
@@ -173,12 +542,12 @@ def _open_sentences(view: View) -> Iterator[Message]:
         if one.verdict != "invalid" or one.obstacle != one.why:  # otherwise its headline has the reason
             whys.setdefault(one.why if is_hopeless else one.obstacle, []).append(one)
     if whys:
-        reasons = (traced(why, together(map(view.traces.of, about))) for why, about in whys.items())
+        reasons = (traced(why, together(one.cells for one in about)) for why, about in whys.items())
         yield message("Reasons why there is no verdict yet: {reasons}.", reasons=listed(reasons, SEMICOLON))
     needed = [one for one in undecided if one.blocks_needed]
     if more := more_blocks(needed):
         first, last = amount(min(more)), amount(max(more))
-        most = traced(last, together(map(view.traces.of, needed)))
+        most = traced(last, together(one.cells for one in needed))
         command = more_blocks_command(view.run, max(more))
         if first == last:
             yield message(

@@ -24,12 +24,11 @@ from core.work import answer
 from lab.machine import doctor, quiet
 from lab.places import REPOSITORY
 from lab.run.contract import CLIENT_MUST, SERVICE_MUST
-from reports.facts.costs import MORE, TIMES
 from reports.facts.gates import MOST_DISTURBED
 from reports.facts.steps import StepName
 from reports.statistics.significance import ALPHA, fewest_blocks, fewest_blocks_unpaired
 from reports.statistics.verdict import MARGIN, Word
-from reports.topics import comparisons, limit, memory, sweeps, topology
+from reports.topics import comparisons, costs, limit, memory, sweeps, topology
 from reports.view import View
 from tests.docs.pages import DOCS, blocks, each_page, lines_of, named, needed, rows
 from tests.reports.reading import every_chapter
@@ -116,7 +115,7 @@ def test_sections_and_columns_of_a_report_are_explained() -> None:
     page, view = DOCS / "evidence.md", View(every_chapter())
     for topic in (limit, memory, sweeps, topology):
         assert f"\n## {topic.section(view).title}\n" in page.read_text()
-    heads = {str(cost.head) for cost in (*TIMES, *MORE)}
+    heads = {str(cost.head) for cost in (*costs.TIMES, *costs.MORE)}
     assert heads == {*named(page, "Where the time goes")} - {"system", "runtime", *get_args(StepName)}
     tables = comparisons.section(view).tables
     shown = {str(column.head).lower() for table in tables for column in table.columns if not column.is_strip}

@@ -15,8 +15,8 @@ from config.user_service.options import OPTIONS, SERVICE
 from config.user_service.requests import FILE, REQUEST
 from core.cell import NONE, PARAMETERS, Parameter
 from reports.compare.members import MACHINE, METHOD
-from reports.facts.advice import RULES
 from reports.facts.figures import FIGURES, Figure
+from reports.topics.advice import RULES
 from tests.docs.pages import DOCS, expect, run_parser, with_table
 
 RUN_OPTIONS = (*CHOICE, *MEASURING, *INTERPRETERS, *OUTPUT, *OF_A_RUN, LANG)

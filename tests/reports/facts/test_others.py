@@ -9,8 +9,8 @@ from core.record import Others
 from core.result import CellResult
 from reports.facts.others import others
 from reports.report import report
-from reports.topics.answer import headline
 from reports.topics.validity import section
+from reports.topics.verdict import headline
 from reports.view import View
 from tests.reports.sample import cell_of, measured, run_of
 

@@ -13,8 +13,7 @@ from core.messages import message
 from core.result import CellResult, Run
 from reports.render.console import terminal
 from reports.render.terminal import print_section
-from reports.topics.answer import with_page
-from reports.topics.verdict import section
+from reports.topics.verdict import section, with_page
 from reports.view import View
 from tests.reports.sample import MS, RUNTIMES, cell_of, measured, run_of
 
@@ -96,3 +95,9 @@ def test_the_answer_is_as_saved_and_fits_the_screen(name: str, lang: str, monkey
     assert text == path.read_text(encoding="utf-8")
     assert len(text.splitlines()) <= 30
     assert lang == "zh" or max(map(len, text.splitlines())) <= 80
+
+
+def test_page_and_terminal_have_the_same_headline_if_no_step_leads_from_the_first_runtime_to_the_last() -> None:
+    arms = {"3.14": 600, "3.14+jit": 560, "3.14t": 300}
+    shown = section(View(run_of(cells_of("2", arms, ONE), runtimes=tuple(arms), blocks=9)))
+    assert str(shown.answer[0]) == str(shown.terminal[0])

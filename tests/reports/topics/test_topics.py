@@ -6,7 +6,7 @@ import pytest
 
 from reports import topics
 from reports.topics import results, validity
-from reports.topics.answer import headline
+from reports.topics.verdict import headline
 from reports.view import View
 from tests.reports.facts.timed_cells import compared, steady
 from tests.reports.sample import MS, cell_of, measured, run_of

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from core.result import CellResult
-from reports.facts.costs import CALC, MORE, TIMES, USER, saturation
+from reports.facts.gates import saturation
+from reports.topics.costs import CALC, MORE, TIMES, USER
 from tests.reports.sample import MS, cell_of, measured
 
 CELL = cell_of("2", "3.14t", {"NUM_API_SERVICES": 1, "NUM_CLIENTS": 2, "NUM_REQUESTS_PER_CLIENT": 500})

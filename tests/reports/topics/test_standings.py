@@ -3,7 +3,7 @@
 import pytest
 
 from reports.facts.cells import Cells
-from reports.facts.standings import (
+from reports.topics.contest import (
     Contest,
     contests,
     rate_share,

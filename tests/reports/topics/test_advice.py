@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from core.messages import message
-from reports.facts.advice import RULES, advise
 from reports.facts.causes import Collecting, Fact, LockWait, SharedCounts, SlowRelease, Stops, Stressed
+from reports.topics.advice import RULES, advise
 
 FOUND = message("found")
 MS = 1_000_000
