@@ -4,7 +4,7 @@ import socket
 import threading
 import time
 import zlib
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, is_dataclass
@@ -25,7 +25,6 @@ from lab.profile.watchers import OBSTACLES, WATCHERS, Watcher
 from lab.python import interpreters, uv
 from lab.run.instrumentation import Instrumentation
 from lab.run.runtimes import AnyRuntime, Native, Runtime, present
-from lab.user_service import holders
 from systems import find
 
 QUIET_WINDOW_S = 0.3
@@ -119,9 +118,9 @@ class AgentCalls:
     def _mark(self) -> None:
         self._snapshot = quiet.snapshot()
 
-    def _window(self, neighbours: list[str], served: list[str]) -> dict[str, Any]:
+    def _window(self, neighbours: list[str]) -> dict[str, Any]:
         """Return what disturbed this host since the last _mark() call, such as other processes and CPU steal."""
-        return quiet.between(self._snapshot, quiet.snapshot(), neighbours, holders.pids_serving(served))
+        return quiet.between(self._snapshot, quiet.snapshot(), neighbours)
 
     def _make_watcher(self, kind: str, options: dict[str, Any]) -> None:
         self._watcher = WATCHERS[kind](self._sandbox, **options)
@@ -152,10 +151,13 @@ class AgentCalls:
         return {name: b64encode(zlib.compress(content, 1)).decode() for name, content in files.items()}
 
 
-def unpack(name: str, data: bytes) -> str:
-    """Unpack a user's files into a new folder, and return its path. Raises OSError."""
+def unpack(name: str, archive: str) -> str:
+    """Unpack a user's files into a new folder, and return its path. Raises OSError.
+
+    archive: in base64
+    """
     folder = own_folder(f"files-{name}")
-    extract(data, folder)
+    extract(b64decode(archive), folder)
     return folder
 
 

@@ -2,6 +2,7 @@
 
 import os
 import zipfile
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
@@ -119,7 +120,7 @@ def test_files_are_unpacked_afresh_and_apart_from_those_that_another_agent_uses(
     left = tmp_path / "cache/gilscope/files-shop-0/own/made"
     left.parent.mkdir(parents=True)
     left.write_text("by the service of an earlier run")
-    places = [Path(agent_calls.unpack("shop", content)) for _ in range(2)]
+    places = [Path(agent_calls.unpack("shop", b64encode(content).decode())) for _ in range(2)]
     assert [place.name for place in places] == ["files-shop-0", "files-shop-1"]
     assert [os.access(place / "own/run", os.X_OK) for place in places] == [True, True]
     assert not left.exists()
