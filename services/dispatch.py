@@ -4,34 +4,11 @@ The services of systems 2 and 4, which keep a cache of open connections, have th
 """
 
 from collections.abc import Callable
-from typing import Protocol
 
 from core.cell import Cell
 from core.runtime import gil_enabled
 from services.loops import Loops
 from services.watch import SocketWatch, make_watch
-
-
-class Dispatch(Protocol):
-    """A strategy that gives each readable socket to one worker. Any thread may call add() and resume()."""
-
-    def run(self, worker: int, serve: Callable[[int], bool]) -> None:
-        """Run worker number *worker* for ever. serve(fd) returns whether to wait for the socket *fd* again."""
-
-    def add(self, fd: int) -> None:
-        """Start waiting for data on the socket *fd*."""
-
-    def pause(self, fd: int) -> None:
-        """Stop waiting for data on the socket *fd* until resume(). The worker that serves *fd* calls this method."""
-
-    def resume(self, fd: int) -> None:
-        """Wait for data on the socket *fd* again after pause()."""
-
-    def forget(self, fd: int) -> None:
-        """Stop waiting for data on the socket *fd*, because its worker is about to close the socket."""
-
-    def holds(self, fd: int) -> bool:
-        """Return whether workers can wait for sockets with file descriptors as high as *fd*."""
 
 
 class Shared:
@@ -43,6 +20,7 @@ class Shared:
         self.forget, self.holds = watch.forget, watch.holds
 
     def run(self, worker: int, serve: Callable[[int], bool]) -> None:
+        """Run worker number *worker* for ever. serve(fd) returns whether to wait for the socket *fd* again."""
         wait, arm = self._watch.wait, self._watch.arm
         while True:
             for fd in wait():
@@ -51,6 +29,9 @@ class Shared:
 
     def pause(self, fd: int) -> None:
         """Do nothing: a socket that is being served is not watched for data anyway before resume() is called."""
+
+
+Dispatch = Shared | Loops  # a strategy that gives each readable socket to one worker
 
 
 def dispatch_of(cell: Cell) -> Dispatch:
