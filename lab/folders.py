@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Self
 
 from core.errors import BadInput
 from core.messages import Arg
@@ -38,7 +39,7 @@ class PrivateFolder:
         """Return the id of the process group that every child joins."""
         return self._reaper.pid
 
-    def __enter__(self) -> "PrivateFolder":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -140,6 +141,3 @@ class Sandbox(PrivateFolder):
                 limit=SOCKET_PATH_LIMIT,
             )
         super().__init__(leftovers)
-
-    def __enter__(self) -> "Sandbox":
-        return self

@@ -113,7 +113,7 @@ class Guard:
     """A command that runs under a guard process (lab/guard.py).
 
     process: the guard process, which shares stdout and stderr with the command
-    report: what the guard process has reported, after its end: started, status, error
+    report: what the guard process has reported, after its end: status or error
     """
 
     process: "subprocess.Popen[str]"

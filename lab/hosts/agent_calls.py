@@ -50,7 +50,7 @@ class AgentCalls:
         self._runtimes: dict[str, AnyRuntime] = {"native": Native()}
         self._snapshot = quiet.snapshot()
         self.calls: dict[str, Callable[..., Any]] = {
-            "facts": self._facts,
+            "facts": facts,
             "find": self._find,
             "install": lambda names: [failure.to_json() for failure in interpreters.install(names)],
             "command": self._command,
@@ -72,14 +72,6 @@ class AgentCalls:
             "ran": threads_ran_ns,
             "listen": listen,
             "reach": reach,
-        }
-
-    def _facts(self) -> dict[str, Any]:
-        return {
-            "machine": host.facts(),
-            "quiet": quiet.facts(QUIET_WINDOW_S),
-            "uv": str(uv.find() or ""),
-            "boot_id": host.boot_id(),
         }
 
     def _find(self, names: list[str], chosen: list[str]) -> dict[str, Any]:
@@ -149,6 +141,19 @@ class AgentCalls:
     def _inside_files(self, folder: str, part: str, most_bytes: int) -> dict[str, str]:
         files = self._instruments[folder].files(part, most_bytes)
         return {name: b64encode(zlib.compress(content, 1)).decode() for name, content in files.items()}
+
+
+def facts(boot_id: str) -> dict[str, Any]:
+    """Return facts about this host for result.json (core.saved.HostFacts).
+
+    boot_id: the boot ID of the runner's machine, or "" if it is unknown
+    """
+    return {
+        **host.facts(),
+        "quiet": quiet.facts(QUIET_WINDOW_S),
+        "uv": uv.find() is not None,
+        "with_runner": host.boot_id() == boot_id != "",
+    }
 
 
 def unpack(name: str, archive: str) -> str:

@@ -6,7 +6,7 @@ A user's files are the service's working directory, and the paths in its require
 import io
 import os
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -16,7 +16,7 @@ from typing import Any
 from core.errors import BadInput
 from core.messages import Message, message, verbatim
 from core.request_plan import RequestPlan
-from lab.digests import files_in
+from lab.digests import files_in, walk
 from lab.environments.environment import requirements_file
 from lab.environments.requirements import Requirements, read, relocate_paths
 from lab.native import programs
@@ -118,7 +118,9 @@ def with_bodies(own: Mapping[str, Any]) -> dict[str, Any]:
 
 def _files(name: str, root: Path) -> list[tuple[str, Path]]:
     """Return the archive name and path of each file below *root*, or of *root* if it is a file. Raises BadInput."""
-    paths = [root] if root.is_file() else list(islice(_walk(root), MOST_FILES + 1))
+    found = map(Path, walk(root, LEFT_OUT.__contains__))
+    inside = (path for path in found if path.is_file() and path.resolve().is_relative_to(root))
+    paths = [root] if root.is_file() else list(islice(inside, MOST_FILES + 1))
     if len(paths) > MOST_FILES:
         raise BadInput(
             "{folder} has more than {count} files, too many to copy to a host. Choose a smaller folder with "
@@ -128,15 +130,6 @@ def _files(name: str, root: Path) -> list[tuple[str, Path]]:
         )
     _check_size(verbatim(str(root)), paths, MOST_BYTES)
     return [(str(Path(name, path.relative_to(root))), path) for path in paths]
-
-
-def _walk(root: Path) -> Iterator[Path]:
-    for here, below, names in os.walk(root):
-        below[:] = sorted(
-            name for name in below if name not in LEFT_OUT and not Path(here, name, "pyvenv.cfg").exists()
-        )
-        paths = (Path(here, name) for name in sorted(names))
-        yield from (path for path in paths if path.is_file() and path.resolve().is_relative_to(root))
 
 
 def _check_size(what: Message, paths: Iterable[Path], most_bytes: int) -> None:

@@ -122,17 +122,14 @@ class HostCluster(CellPlaces):
 
     def facts(self) -> dict[str, Any]:
         """Return each host's facts for result.json: machine, runtimes, clock error, network to the services' host."""
-        facts = self._ask_all("facts")
+        facts = self._ask_all("facts", boot_id=host.boot_id())
         links = {name: self.link(name) for name in self.connected}
         return {
             name: {
-                **facts[name]["machine"],
-                "quiet": facts[name]["quiet"],
-                "uv": bool(facts[name]["uv"]),
+                **facts[name],
                 "runtimes": {runtime: found["facts"]["version"] for runtime, found in place.runtimes.items()},
                 "builds": place.builds(),
                 **({"link": links[name]} if links[name] else {}),
-                "with_runner": facts[name]["boot_id"] == host.boot_id() != "",
                 "clock_error_ns": place.offset().error_ns,
             }
             for name, place in self.connected.items()

@@ -41,19 +41,10 @@ class HostInterpreter(TypedDict):
     facts: InterpreterFacts
 
 
-class HostReport(TypedDict):
-    """The facts about a host: its machine, how quiet the machine is, its uv, and its boot ID."""
-
-    machine: HostFacts
-    quiet: dict[str, Any]
-    uv: str
-    boot_id: str
-
-
 ANSWERS: Mapping[str, Any] = {  # types of the answers that are kept in result.json
     "start": int,
     "clock": int,
-    "facts": HostReport,
+    "facts": HostFacts,
     "find": dict[str, HostInterpreter],
     "packages": dict[str, str],
     "ran": dict[str, int],
