@@ -57,11 +57,6 @@ class PoolCaller:
         channel.close()
         self._channels[self._picked] = None
 
-    def close(self) -> None:
-        """Close all connections."""
-        for channel in filter(None, self._channels):
-            channel.close()
-
     def _reconnect(self) -> Channel:
         start = perf_counter_ns()
         channel = self._channels[self._picked] = self._connect(self._addresses[self._picked])
@@ -95,11 +90,6 @@ class CachedCaller(_OneConnection):
         channel.close()
         self._channel = None
 
-    def close(self) -> None:
-        """Close the kept connection."""
-        if self._channel is not None:
-            self.drop(self._channel)
-
 
 class FreshCaller(_OneConnection):
     """A policy that opens a new connection for each request of a client. It passes each connect time to connect_ns."""
@@ -119,9 +109,6 @@ class FreshCaller(_OneConnection):
         channel.close()
 
     drop = give
-
-    def close(self) -> None:
-        """Do nothing, because no connection is open."""
 
 
 ConnectNs = Callable[[int], None]

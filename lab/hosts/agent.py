@@ -180,7 +180,7 @@ class Agent:
                 if do := self._at_once.get(what):
                     self._answer(call, do, given)
                 else:
-                    self._callers.submit(self._answer, call, self._calls.calls[what], given)
+                    self._callers.submit(self._answer, call, getattr(self._calls, what), given)
 
     def _answer(self, call: int, do: Callable[..., Any], given: Mapping[str, Any]) -> None:
         try:

@@ -100,8 +100,9 @@ def fill_placeholders(own: Mapping[str, Any], endpoint: Endpoint, params: Mappin
         raise CommandFailed(
             "The command {line} cannot be parsed: {error}. Check its quotes.", line=own["command"], error=str(error)
         ) from None
-    pattern = re.compile("|".join(re.escape(f"{{{name}}}") for name in values))
-    return [pattern.sub(lambda match: str(values[match[0][1:-1]]), word) for word in words]
+    for name, value in values.items():
+        words = [word.replace(f"{{{name}}}", str(value)) for word in words]
+    return words
 
 
 def command_environment(own: Mapping[str, Any], inside: Mapping[str, str]) -> dict[str, str]:
