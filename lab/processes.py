@@ -213,6 +213,7 @@ def describe_exit(status: int) -> Message:
     if status >= 0:
         return message("exited with status {status}", status=status)
     try:
-        return message("was killed by {signal}", signal=signal.Signals(-status).name)
+        name = signal.Signals(-status).name
     except ValueError:
-        return message("was killed by {signal}", signal=f"SIG{-status}")
+        name = f"SIG{-status}"
+    return message("was killed by {signal}", signal=name)

@@ -63,23 +63,6 @@ def _packed(files: Iterable[tuple[str, bytes, bool]]) -> bytes:
     return archive.getvalue()
 
 
-class _Roots:
-    """The folders and files that are copied to a host, by their names in the archive."""
-
-    def __init__(self, folder: Path) -> None:
-        self.by_name = {OWN: folder.resolve()}
-
-    def host_path(self, path: Path) -> str:
-        """Return where the local *path* will be on the host. Make sure that *path* is among the files to copy."""
-        path = path.resolve()
-        for name, root in self.by_name.items():
-            if path.is_relative_to(root):
-                return f"{FILES}/{Path(name, path.relative_to(root))}"
-        name = f"{len(self.by_name)}/{path.name}"
-        self.by_name[name] = path
-        return f"{FILES}/{name}"
-
-
 def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
     """Return an archive of a user's service, and its requirements with paths for the host to which it is copied.
 
@@ -87,12 +70,22 @@ def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
     own: a core.user_service.Command as JSON
     Raises BadInput if the files are too many or too large.
     """
-    roots = _Roots(Path(own["directory"]))
+    roots = {OWN: Path(own["directory"]).resolve()}  # what is copied, by the names in the archive
+
+    def host_path(path: Path) -> str:
+        path = path.resolve()
+        for name, root in roots.items():
+            if path.is_relative_to(root):
+                return f"{FILES}/{Path(name, path.relative_to(root))}"
+        name = f"{len(roots)}/{path.name}"
+        roots[name] = path
+        return f"{FILES}/{name}"
+
     file = requirements_file(own["requirements"], own["packages"], ENVIRONMENTS)
     wanted = read(Path(file)) if file else Requirements()
-    lines = [relocate_paths(line, roots.host_path) for line in (*wanted.options, *wanted.entries)]
+    lines = [relocate_paths(line, host_path) for line in (*wanted.options, *wanted.entries)]
     try:
-        files = [file for root in roots.by_name.items() for file in _files(*root)]
+        files = [file for root in roots.items() for file in _files(*root)]
         content = _packed((name, path.read_bytes(), os.access(path, os.X_OK)) for name, path in files)
     except OSError as error:
         raise BadInput(

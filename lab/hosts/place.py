@@ -177,12 +177,10 @@ class HostRuntime(Runtime):
         own = system.child_config.get("own")
         return {"own": {**own, **with_bodies(own)}} if own else super().child_config(system)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the runtime's facts for result.json, with the packages installed on the services' host."""
-        place = self.places_of(SERVICE)[0]
-        paths = {name: str(path) for name, path in self.pythons.items() if isinstance(path, Path)}
-        known = Runtime(name=self.name, interpreter=self.interpreter).to_json()
-        return known | {"packages": {name: place.call("packages", python=path) for name, path in paths.items()}}
+    def installed(self, python: Path) -> dict[str, str]:
+        """Return the packages in an environment on the services' host. Raises ChildFailed."""
+        packages: dict[str, str] = self.places_of(SERVICE)[0].call("packages", python=str(python))
+        return packages
 
 
 class RemoteInstrumentation(Instrumentation):
