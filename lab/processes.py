@@ -67,10 +67,11 @@ def _read(
             output.close_write_end()
             selector.register(output, EVENT_READ, output)
         while selector.get_map():
-            ready = selector.select((min(until, next_look) if watch else until) - monotonic())
-            if watch and monotonic() >= next_look:
-                watch(_newest_line(outputs[-1]))
+            ready = selector.select(min(until, next_look) - monotonic())
+            if monotonic() >= next_look:
                 next_look = monotonic() + WATCH_S
+                if watch:
+                    watch(_newest_line(outputs[-1]))
             if monotonic() >= until:
                 raise subprocess.TimeoutExpired(command, timeout_s)
             for key, _ in ready:

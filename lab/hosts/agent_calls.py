@@ -51,15 +51,15 @@ class AgentCalls:
         given = filter(None, (interpreters.ask("given", Path(path)) for path in chosen))
         wanted = [*map(RuntimeName, names)]
         paths: dict[str, Path] = {name.binary: one.executable for one in given for name in wanted if one.is_named(name)}
-        self._runtimes.update(present(wanted, interpreters.find(wanted, paths)))
+        found = present(wanted, interpreters.find(wanted, paths))
+        self._runtimes.update(found)
         return {
             name: {
                 "executable": str(runtime.interpreter.executable),
                 "source": runtime.interpreter.source,
                 "facts": dict(runtime.interpreter.facts),
             }
-            for name, runtime in self._runtimes.items()
-            if isinstance(runtime, Runtime) and name in names
+            for name, runtime in found.items()
         }
 
     def command(self, runtime: str, system: str, role: str) -> list[str]:
