@@ -9,6 +9,15 @@ from core.cell import Cell
 from core.system import Caller, CallerFactory, Channel
 
 
+class _OneConnection:
+    """A policy for connections to one address. It passes the time of each later connect to connect_ns."""
+
+    def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
+        self._connect = connect
+        self._address = address
+        self._connect_ns = connect_ns
+
+
 class PoolCaller:
     """A policy that keeps a client's connections to all sockets of one service. Each request uses a random connection.
 
@@ -48,11 +57,6 @@ class PoolCaller:
         channel.close()
         self._channels[self._picked] = None
 
-    def close(self) -> None:
-        """Close all connections."""
-        for channel in filter(None, self._channels):
-            channel.close()
-
     def _reconnect(self) -> Channel:
         start = perf_counter_ns()
         channel = self._channels[self._picked] = self._connect(self._addresses[self._picked])
@@ -60,14 +64,10 @@ class PoolCaller:
         return channel
 
 
-class CachedCaller:
+class CachedCaller(_OneConnection):
     """A policy that keeps a client's connection to one service. It passes the time of each reconnect to connect_ns."""
 
-    def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
-        self._connect = connect
-        self._address = address
-        self._connect_ns = connect_ns
-        self._channel: Channel | None = None
+    _channel: Channel | None = None
 
     def open(self) -> None:
         """Connect to the service. Raises CallFailed if this fails."""
@@ -90,19 +90,9 @@ class CachedCaller:
         channel.close()
         self._channel = None
 
-    def close(self) -> None:
-        """Close the kept connection."""
-        if self._channel is not None:
-            self.drop(self._channel)
 
-
-class FreshCaller:
+class FreshCaller(_OneConnection):
     """A policy that opens a new connection for each request of a client. It passes each connect time to connect_ns."""
-
-    def __init__(self, connect: Callable[[str], Channel], address: str, connect_ns: Callable[[int], None]) -> None:
-        self._connect = connect
-        self._address = address
-        self._connect_ns = connect_ns
 
     def open(self) -> None:
         """Do nothing, because no connection is kept."""
@@ -119,9 +109,6 @@ class FreshCaller:
         channel.close()
 
     drop = give
-
-    def close(self) -> None:
-        """Do nothing, because no connection is open."""
 
 
 ConnectNs = Callable[[int], None]

@@ -168,9 +168,6 @@ class WorkerThreads:
         for thread in self._threads:
             thread.start()
 
-    def __repr__(self) -> str:
-        return f"WorkerThreads({len(self._threads)} threads, {len(self._waiting)} of {len(self._tasks)} tasks waiting)"
-
     def run(self, deadline_s: float) -> int:
         """Let the waiting threads start. Wait until they end, or until no answer has arrived for *deadline_s* seconds.
 
@@ -247,9 +244,6 @@ class CallerClient:
         self._rate = cell.rate
         self._running = self._gather(self._requests, method.duration_s)
 
-    def __repr__(self) -> str:
-        return f"CallerClient({len(self._tasks)} tasks, {self._running!r})"
-
     def warm_up(self, deadline_s: float = ANSWER_DEADLINE_S) -> None:
         """Send the warm-up requests, and then reset the counts to zero."""
         requests, seconds = self._method.warmup_of(self._cell.num_requests_per_client)
@@ -285,11 +279,6 @@ class CallerClient:
         overdue = {"overdue": running.due() - sent} if self._rate else {}
         queued = {"run_queue_ns": sum(running.run_queue_ns)}
         return total.to_result(started_ns, finished_ns) | queued | overdue
-
-    def close(self) -> None:
-        """Close the kept connections. This is optional, because they also close when the process ends."""
-        for task in self._tasks:
-            task.caller.close()
 
     def _gather(self, requests: int | None, seconds: float, lead_ns: int = 0) -> WorkerThreads:
         rounds = -(-len(self._tasks) // self._threads)  # a thread divides the time among its tasks

@@ -81,9 +81,6 @@ class WorkerClient(Generic[WorkerT]):
         self._timed = timed(cell, services, method)
         self._open()
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({len(self._workers)} workers)"
-
     def warm_up(self) -> None:
         """Send the warm-up requests, and then reset the counts to zero."""
         self._race(self._warmup)

@@ -70,9 +70,6 @@ class Caller(Protocol):
     def drop(self, channel: Channel) -> None:
         """Accept the connection *channel* that a client gives back after an error. It is not used again."""
 
-    def close(self) -> None:
-        """Close all connections. Called after the timed region."""
-
 
 class Client(Protocol):
     """The threads or tasks of one client process."""

@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -64,16 +64,18 @@ def files_in(
 
     most: the search ends after this many files of any kind
     """
-    return (path for path in islice(_walk(folder, left_out), most) if path.endswith(suffixes))
+    files = walk(folder, lambda name: name in left_out or name.startswith(".") or "egg-info" in name)
+    return (path for path in islice(files, most) if path.endswith(suffixes))
 
 
-def _walk(folder: Path, left_out: Collection[str]) -> Iterator[str]:
+def walk(folder: Path, is_left_out: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the paths of all files below *folder*, sorted per folder, but not those in virtual environments.
+
+    is_left_out: returns whether to skip the folders of a given name
+    """
     for here, below, names in os.walk(folder):
-        if "pyvenv.cfg" in names:
-            below.clear()
-            continue
         below[:] = sorted(
-            name for name in below if name not in left_out and not name.startswith(".") and "egg-info" not in name
+            name for name in below if not is_left_out(name) and not os.path.exists(f"{here}/{name}/pyvenv.cfg")
         )
         yield from (os.path.join(here, name) for name in sorted(names))
 

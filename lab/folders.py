@@ -1,6 +1,12 @@
-"""A private temporary folder. The reaper process makes it, and removes it even if the orchestrator is killed."""
+"""Private temporary folders, and locks on folders.
+
+The reaper process makes a private folder, and removes it even if the orchestrator is killed. The kernel frees a lock
+when its process ends, and no lock file remains. On a network file system, other machines may not see the lock.
+Source: flock(2).
+"""
 
 import errno
+import fcntl
 import os
 import secrets
 import select
@@ -9,9 +15,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Self
 
 from core.errors import BadInput
 from core.messages import Arg
@@ -38,7 +45,7 @@ class PrivateFolder:
         """Return the id of the process group that every child joins."""
         return self._reaper.pid
 
-    def __enter__(self) -> "PrivateFolder":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -141,5 +148,47 @@ class Sandbox(PrivateFolder):
             )
         super().__init__(leftovers)
 
-    def __enter__(self) -> "Sandbox":
-        return self
+
+@contextmanager
+def locked(folder: Path) -> Iterator[int]:
+    """Hold an exclusive lock on *folder* during the `with` block. Create the folder if needed. Raises OSError."""
+    lock = lock_folder(folder)
+    assert lock is not None, "lock_folder() waits for the lock"
+    try:
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def lock_folder(folder: Path, *, shared: bool = False, wait: bool = True) -> int | None:
+    """Lock *folder*, and create it if needed. Return its file descriptor; closing the descriptor frees the lock.
+
+    wait: block until the lock is free; if False, return None when another process has the lock
+    Children inherit the descriptor only if it is passed to them. Raises OSError.
+    """
+    kind = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        with suppress(FileNotFoundError):  # another process removed the folder after mkdir()
+            descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, kind)
+                if os.path.samestat(os.fstat(descriptor), os.stat(folder)):
+                    return descriptor
+            except BlockingIOError:
+                os.close(descriptor)
+                return None
+            except BaseException:
+                os.close(descriptor)
+                raise
+            os.close(descriptor)  # the folder was removed and made again while this call waited for the lock
+
+
+def lock_holder(folder: Path) -> int:
+    """Return the pid of the process that has locked *folder*; 0 if it is unknown. Source: proc_pid_fdinfo(5)."""
+    for facts in Path("/proc").glob("[0-9]*/fdinfo/*"):
+        with suppress(OSError):  # the process has ended, or belongs to another user
+            descriptor = facts.parents[1] / "fd" / facts.name
+            if "FLOCK" in facts.read_text() and os.path.samestat(os.stat(descriptor), os.stat(folder)):
+                return int(facts.parts[2])
+    return 0

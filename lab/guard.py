@@ -2,7 +2,7 @@
 
 Usage: guard.py REPORT STOP PROGRAM COMMAND...
 stdin is a pipe that the parent holds open for as long as the command shall run.
-REPORT is a file descriptor. The guard writes "started 812" to it, then "status 0"; or "error 2" if the command cannot
+REPORT is a file descriptor. The guard writes "status 0" to it at the end; or "error 2" if the command cannot
 be started.
 STOP is the number of a signal that asks the command to end, within STOP_S, when the pipe is closed; 0 for none.
 On Linux this process is a subreaper: descendants that left their parent become its children. Elsewhere it ends its
@@ -47,7 +47,6 @@ def main() -> None:
         for number, handler in inherited.items():
             signal.signal(number, handler)
         _become(program, command, report, parent_pid)
-    say(report, f"started {pid}")
     status = _wait(pid, ends)
     if status is None and stop:
         os.kill(pid, stop)  # it is our child and nobody has waited for it

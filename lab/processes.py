@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
@@ -20,7 +20,7 @@ from lab.output import ProcessOutput
 
 GUARD = Path(__file__).with_name("guard.py")
 WATCH_S = 5.0
-_LIFELINES: dict[IO[bytes], "subprocess.Popen[str] | None"] = {}  # of the running guards
+_GUARDS: set["subprocess.Popen[str]"] = set()  # that run now
 COMMANDS_AT_ONCE = 4
 END_EVERY_S = 0.1
 Value = TypeVar("Value")
@@ -67,10 +67,11 @@ def _read(
             output.close_write_end()
             selector.register(output, EVENT_READ, output)
         while selector.get_map():
-            ready = selector.select((min(until, next_look) if watch else until) - monotonic())
-            if watch and monotonic() >= next_look:
-                watch(_newest_line(outputs[-1]))
+            ready = selector.select(min(until, next_look) - monotonic())
+            if monotonic() >= next_look:
                 next_look = monotonic() + WATCH_S
+                if watch:
+                    watch(_newest_line(outputs[-1]))
             if monotonic() >= until:
                 raise subprocess.TimeoutExpired(command, timeout_s)
             for key, _ in ready:
@@ -86,10 +87,8 @@ def _newest_line(output: ProcessOutput) -> str:
 
 def end_all() -> None:
     """End all commands that this process runs. A thread that waits for a command then continues."""
-    for lifeline, guard in tuple(_LIFELINES.items()):
-        lifeline.close()
-        if guard:
-            guard.send_signal(signal.SIGCONT)  # the guard may be stopped
+    for guard in tuple(_GUARDS):
+        _cut_lifeline(guard)
 
 
 def run_in_parallel(
@@ -113,7 +112,7 @@ class Guard:
     """A command that runs under a guard process (lab/guard.py).
 
     process: the guard process, which shares stdout and stderr with the command
-    report: what the guard process has reported, after its end: started, status, error
+    report: what the guard process has reported, after its end: status or error
     """
 
     process: "subprocess.Popen[str]"
@@ -150,18 +149,15 @@ def guarded(  # noqa: PLR0913 - a process has them all
     streams: where the command's stdout and stderr go
     stop: the number of a signal that asks the command to end before it is killed; 0 for none
     """
-    wanted, hold = os.pipe()
     heard, report = os.pipe()
     before = [sys.executable, "-I", "-S", str(GUARD), str(report), str(int(stop))]
     words = [*before, program or str(command[0]), *map(str, command)]
-    with os.fdopen(hold, "wb", 0) as lifeline, os.fdopen(heard, "rb") as report_file, ExitStack() as ended:
-        _LIFELINES[lifeline] = None
-        ended.callback(_LIFELINES.pop, lifeline)
+    with os.fdopen(heard, "rb") as report_file:
         try:
-            process = _LIFELINES[lifeline] = subprocess.Popen(
+            process = subprocess.Popen(
                 words,
                 cwd=folder,
-                stdin=wanted,
+                stdin=subprocess.PIPE,
                 stdout=streams[0],
                 stderr=streams[1],
                 text=True,
@@ -174,16 +170,14 @@ def guarded(  # noqa: PLR0913 - a process has them all
             expect_process(error)
             raise
         finally:
-            os.close(wanted)
             os.close(report)
-        if lifeline.closed:  # by end_all(), before it knew the guard
-            process.send_signal(signal.SIGCONT)
+        _GUARDS.add(process)
         with process:
             guard = Guard(process, str(command[0]))
             try:
                 yield guard
             finally:
-                lifeline.close()
+                _GUARDS.discard(process)
                 _await_end(process)
                 lines = report_file.read().decode().splitlines()
                 guard.report |= {name: int(number) for name, number in map(str.split, lines)}
@@ -198,9 +192,16 @@ def expect_process(error: OSError) -> None:
         ) from error
 
 
+def _cut_lifeline(guard: "subprocess.Popen[str]") -> None:
+    """Make the process *guard* kill the command's processes, by closing its stdin."""
+    assert guard.stdin
+    guard.stdin.close()
+    guard.send_signal(signal.SIGCONT)  # the guard may be stopped
+
+
 def _await_end(guard: "subprocess.Popen[str]") -> None:
     """Wait until the process *guard* has killed the command's processes. If *guard* fails, kill its process group."""
-    guard.send_signal(signal.SIGCONT)  # the guard may be stopped
+    _cut_lifeline(guard)
     with suppress(subprocess.TimeoutExpired):
         guard.wait(LAST_SECONDS_S)
     if guard.poll() != 0:
@@ -213,6 +214,7 @@ def describe_exit(status: int) -> Message:
     if status >= 0:
         return message("exited with status {status}", status=status)
     try:
-        return message("was killed by {signal}", signal=signal.Signals(-status).name)
+        name = signal.Signals(-status).name
     except ValueError:
-        return message("was killed by {signal}", signal=f"SIG{-status}")
+        name = f"SIG{-status}"
+    return message("was killed by {signal}", signal=name)

@@ -5,7 +5,7 @@ It also removes the control groups that a file in the folder names.
 Usage: reaper.py FOLDER [LEFTOVER...], as leader of the process group, with a pipe from the orchestrator on stdin.
 The reaper makes FOLDER itself, so a folder never exists without a process that removes it. It writes a test file there,
 and reports by one line on stdout: 0, or the error number.
-A LEFTOVER is a file, which is removed, or a folder, which is removed if it is empty and not locked (lab/locks.py).
+A LEFTOVER is a file, which is removed, or a folder, which is removed if it is empty and not locked (lab/folders.py).
 """
 
 import errno

@@ -14,8 +14,8 @@ from core.cell import Cell
 from core.wire import frame
 from core.work import answer
 from services.connection import Connection
-from services.dispatch import Dispatch, dispatch_of
 from services.listeners import Listener, listen
+from services.loops import Dispatch, dispatch_of
 from services.parked import ParkedConnections
 from services.watch import accept_or_none
 

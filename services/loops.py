@@ -1,9 +1,10 @@
-"""Implement the dispatch strategies `leader` and `owned`, in which each worker waits for data on its own sockets.
+"""Implement the parameter DISPATCH, which says how the worker threads of a service wait for readable sockets.
 
-Every worker has a loop: a watch, and the sockets for which it waits. It serves them in batches. A balancer moves idle
-sockets between loops. With `leader`, one loop has all sockets and the other workers wait; with `owned`, all loops share
-them. If one handler blocks a loop for longer than BLOCKED_AFTER_S, the loop's other sockets move to a free loop, so
-that a long handler delays only its own request. While handlers are long, all loops serve.
+With `any`, all workers wait on one watch. With `leader` and `owned`, each worker has a loop: a watch, and the sockets
+for which it waits. It serves them in batches. A balancer moves idle sockets between loops. With `leader`, one loop
+has all sockets and the other workers wait; with `owned`, all loops share them. If one handler blocks a loop for
+longer than BLOCKED_AFTER_S, the loop's other sockets move to a free loop, so that a long handler delays only its own
+request. While handlers are long, all loops serve.
 Source: D. Schmidt et al., Leader/Followers, PLoP 2000; docs/decisions/021-dispatch.md.
 """
 
@@ -15,7 +16,9 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from time import clock_gettime_ns
 
-from services.watch import SocketWatch
+from core.cell import Cell
+from core.runtime import gil_enabled
+from services.watch import SocketWatch, make_watch
 
 BLOCKED_AFTER_S = 0.005
 CHECK_EVERY_S = 0.01  # between the balancer's checks if no loop is blocked; with a GIL, each check slows the workers
@@ -274,3 +277,39 @@ def _size(loop: Loop) -> int:
 def _is_busy(loop: Loop) -> bool:
     with loop.lock:
         return loop.busy >= 0
+
+
+class Shared:
+    """The dispatch strategy `any`: all workers wait for readable sockets on one shared watch, such as an epoll."""
+
+    def __init__(self, watch: SocketWatch) -> None:
+        self._watch = watch
+        self.add, self.resume = watch.add, watch.arm
+        self.forget, self.holds = watch.forget, watch.holds
+
+    def run(self, worker: int, serve: Callable[[int], bool]) -> None:
+        """Run worker number *worker* for ever. serve(fd) returns whether to wait for the socket *fd* again."""
+        wait, arm = self._watch.wait, self._watch.arm
+        while True:
+            for fd in wait():
+                if serve(fd):
+                    arm(fd)
+
+    def pause(self, fd: int) -> None:
+        """Do nothing: a socket that is being served is not watched for data anyway before resume() is called."""
+
+
+Dispatch = Shared | Loops  # a strategy that gives each readable socket to one worker
+
+
+def dispatch_of(cell: Cell) -> Dispatch:
+    """Create the object that gives readable sockets to workers as the parameter DISPATCH of *cell* says.
+
+    DISPATCH `auto` means `leader` with the GIL, and `any` without it. Raises BadInput for an unsupported selector.
+    """
+    workers = cell.num_workers_per_api_service
+    dispatch = ("leader" if gil_enabled() else "any") if cell.dispatch == "auto" else cell.dispatch
+    if dispatch == "any":
+        return Shared(make_watch(cell.selector, cell.select_mode))
+    watches = [make_watch(cell.selector, cell.select_mode, shared=False) for _ in range(workers)]
+    return Loops(watches, active=1 if dispatch == "leader" else workers)

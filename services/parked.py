@@ -8,6 +8,7 @@ import socket
 import threading
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import monotonic
 
 from services.connection import Connection
@@ -18,24 +19,15 @@ NEVER = float("inf")
 READ, WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class _Parked:
     """A pending wait for a socket event, with a deadline and the functions to call. Without a socket, it is a timer."""
 
-    __slots__ = ("event", "late", "ready", "sock", "until")
-
-    def __init__(
-        self,
-        sock: socket.socket | None,
-        event: int,
-        until: float,
-        ready: Callable[[], None],
-        late: Callable[[], None],
-    ) -> None:
-        self.sock = sock
-        self.event = event
-        self.until = until
-        self.ready = ready
-        self.late = late
+    sock: socket.socket | None
+    event: int
+    until: float
+    ready: Callable[[], None]
+    late: Callable[[], None]
 
 
 class ParkedConnections:

@@ -11,7 +11,6 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
 
 from core.errors import BadInput
 from core.messages import listed
@@ -19,26 +18,33 @@ from core.messages import listed
 BATCH = 64
 
 
-class SocketWatch(Protocol):
+class SocketWatch:
     """A watcher for readable sockets. Any thread may call add() and arm(), and many threads may call wait() at once."""
 
     def add(self, fd: int) -> None:
         """Start watching the socket *fd*."""
+        raise NotImplementedError
 
     def arm(self, fd: int) -> None:
         """Watch the socket *fd* again after wait() has returned it."""
+        raise NotImplementedError
 
     def wait(self) -> list[int]:
         """Wait for readable sockets and return some. No other thread gets a returned socket until arm() is called."""
+        raise NotImplementedError
 
     def forget(self, fd: int) -> None:
-        """Stop watching the socket *fd*, because the worker that serves the socket is about to close it."""
+        """Stop watching the socket *fd*, because the worker that serves the socket is about to close it.
+
+        Some kernel interfaces stop by themselves when a file descriptor is closed, so there is nothing to do for them.
+        """
 
     def holds(self, fd: int) -> bool:
         """Return whether this socket watcher supports file descriptors as high as *fd*."""
+        return True
 
 
-class EpollWatch:
+class EpollWatch(SocketWatch):
     """A socket watcher with one epoll for all workers. EPOLLONESHOT gives each readable socket to one worker."""
 
     def __init__(self) -> None:
@@ -59,14 +65,8 @@ class EpollWatch:
     def wait(self) -> list[int]:
         return [fd for fd, _ in self._poll(-1, 1)]
 
-    def forget(self, fd: int) -> None:
-        """Do nothing, because the kernel stops watching a file descriptor that is closed."""
 
-    def holds(self, fd: int) -> bool:
-        return True
-
-
-class BatchEpollWatch:
+class BatchEpollWatch(SocketWatch):
     """A socket watcher with one epoll for one worker. The worker serves all readable sockets before it waits again."""
 
     def __init__(self) -> None:
@@ -85,13 +85,10 @@ class BatchEpollWatch:
     def forget(self, fd: int) -> None:
         self._epoll.unregister(fd)
 
-    def holds(self, fd: int) -> bool:
-        return True
-
 
 if sys.platform != "linux" and hasattr(select, "kqueue"):
 
-    class KqueueWatch:
+    class KqueueWatch(SocketWatch):
         """A socket watcher with one kqueue for all workers. EV_ONESHOT gives each readable socket to one worker."""
 
         def __init__(self) -> None:
@@ -105,12 +102,6 @@ if sys.platform != "linux" and hasattr(select, "kqueue"):
 
         def wait(self) -> list[int]:
             return [event.ident for event in self._kqueue.control(None, 1)]
-
-        def forget(self, fd: int) -> None:
-            """Do nothing, because the kernel stops watching a file descriptor that is closed."""
-
-        def holds(self, fd: int) -> bool:
-            return True
 
 
 def _poll_many(fds: set[int]) -> list[int]:
@@ -135,7 +126,7 @@ def _is_closed(fd: int) -> bool:
     return False
 
 
-class LeaderWatch:
+class LeaderWatch(SocketWatch):
     """A socket watcher with poll() or select(), which have no one-shot mode. One worker, the leader, waits at a time.
 
     Arming a socket wakes the leader, so that it waits for this socket, too.
@@ -191,7 +182,7 @@ class LeaderWatch:
         self._ready.extend(ready)
 
 
-class ScanWatch:
+class ScanWatch(SocketWatch):
     """A socket watcher that tests its sockets for readability one after the other.
 
     One worker at a time asks all sockets. If none is readable, the worker sleeps until the waker, a watcher for all of

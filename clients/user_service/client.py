@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import cycle
 from time import perf_counter_ns
-from typing import Any, Protocol
+from typing import Any
 
 from clients.channel import CallFailed
 from clients.schedule import OVER, Arrivals, AtRate, Pace, Schedule, ThinkTime
@@ -14,7 +14,6 @@ from clients.tally import shared
 from clients.user_service import framed, http
 from clients.user_service.plan import Bursts, PlanTally, PreparedRequest, with_templates
 from clients.user_service.session import Session
-from clients.user_service.tls import HTTP1, HTTP2, Tls
 from clients.workers import GIVE_UP_AFTER, Quota, WorkerClient, numbers, together, turns
 from core.cell import Cell
 from core.child import Slice, thread_run_queue_ns, wait_until
@@ -26,26 +25,11 @@ ORDER_LENGTH = 4096  # after this many requests, the order repeats
 LOGIN, REFUSED = "login", (401, 403)
 
 
-class ServiceConnection(Protocol):
-    """A connection to a user's service, kept while it is usable. Errors raise clients.channel.CallFailed."""
-
-    usable: bool
-    head: bytes
-
-    def ask(self, sent: bytes, method: str) -> tuple[int, bytes]:
-        """Send one request, and return the status and the body of its answer."""
-
-    def is_stale(self) -> bool:
-        """Return whether the service has closed the connection between requests."""
-
-    def close(self) -> None:
-        """Close the connection."""
-
-
+ServiceConnection = http.HttpConnection | framed.FramedConnection
 Connect = Callable[..., ServiceConnection]
 
 
-def _connect_http2(address: str, deadline_s: float, tls: Tls | None = None) -> ServiceConnection:
+def _connect_http2(address: str, deadline_s: float, tls: http.Tls | None = None) -> ServiceConnection:
     from clients.user_service.http2 import Http2Connection  # its package is installed only for clients that need it
 
     return Http2Connection(address, deadline_s, tls)
@@ -318,7 +302,7 @@ def connector(service: Mapping[str, Any]) -> Connect:
     """Return a function that opens a connection to the service."""
     tls, protocol = service.get("tls"), service["protocol"]
     connect = PROTOCOLS[protocol][0]
-    return partial(connect, tls=Tls(tls, HTTP2 if protocol == "http2" else HTTP1)) if tls else connect
+    return partial(connect, tls=http.Tls(tls, http.HTTP2 if protocol == "http2" else http.HTTP1)) if tls else connect
 
 
 def session_of(service: Mapping[str, Any], address: str, user: int) -> Session:

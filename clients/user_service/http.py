@@ -1,14 +1,21 @@
-"""Send HTTP/1.1 requests to a user's service. Responses may be chunked, or end with the connection."""
+"""Send HTTP/1.1 requests to a user's service. Responses may be chunked, or end with the connection.
+
+Clients without TLS do not import ssl, because ssl would add to their memory.
+"""
 
 import select
 import socket
+from collections.abc import Mapping
 from time import monotonic
+from typing import Any
 
 from clients.channel import BODILESS, HEAD_END, READ_BYTES, SWITCHING, BadHead, CallFailed, Head, KnownHeads
-from clients.user_service.tls import Tls
 from core.limits import MAX_BODY_BYTES, MAX_CHUNK_LINE_BYTES, MAX_HEAD_BYTES, MAX_INTERIM
 from core.request_plan import Request
 from core.secret import revealed
+
+TLS_FAILED = "tls"
+HTTP1, HTTP2 = "http/1.1", "h2"  # names of ALPN
 
 
 def connect(address: str, deadline_s: float) -> socket.socket:
@@ -97,6 +104,48 @@ class Deadline:
         if left_s <= 0:
             raise CallFailed("timeout")
         self._sock.settimeout(left_s)
+
+
+class Tls:
+    """The TLS settings of a client's connections.
+
+    ca: a file of trusted certificates, or "" for those of the system
+    """
+
+    def __init__(self, settings: Mapping[str, Any], protocol: str = HTTP1) -> None:
+        """Make the TLS settings of a client.
+
+        protocol: what the service must agree to by ALPN if it is not HTTP/1.1
+        """
+        import ssl
+
+        self._quiet = ssl.SSLWantReadError
+        try:
+            self._context = ssl.create_default_context(cafile=settings["ca"] or None)
+        except OSError as error:
+            raise CallFailed(TLS_FAILED, f"{settings['ca']}: {error}") from None
+        self._protocol = protocol
+        self._context.set_alpn_protocols([protocol])
+        if settings["insecure"]:
+            self._context.check_hostname = False
+            self._context.verify_mode = ssl.CERT_NONE
+
+    def secured(self, sock: socket.socket, address: str) -> socket.socket:
+        """Do the TLS handshake on *sock*. Return the TLS socket. Raises CallFailed with the reason."""
+        host = "localhost" if address.startswith("/") else address.rpartition(":")[0].strip("[]")
+        try:
+            secured = self._context.wrap_socket(sock, server_hostname=host)
+        except OSError as error:
+            sock.close()
+            raise CallFailed(TLS_FAILED, str(error)) from error
+        if self._protocol not in (HTTP1, secured.selected_alpn_protocol()):
+            secured.close()
+            raise CallFailed(TLS_FAILED, f"the service did not choose {self._protocol} by ALPN")
+        return secured
+
+    def is_quiet(self, error: OSError) -> bool:
+        """Return whether *error* only means that a TLS record without application data was read."""
+        return isinstance(error, self._quiet)
 
 
 class HttpConnection:

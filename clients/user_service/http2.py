@@ -7,8 +7,7 @@ from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes, Settings
 
 from clients.channel import HEAD_END, READ_BYTES, CallFailed
-from clients.user_service.http import HttpConnection
-from clients.user_service.tls import Tls
+from clients.user_service.http import HttpConnection, Tls
 from core.limits import MAX_BODY_BYTES, STATUSES
 
 WINDOW_BYTES = 1 << 24  # how much of an answer may be under way; native/loadgen/src/net/http2.rs has the same values

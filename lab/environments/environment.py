@@ -22,10 +22,10 @@ from typing import Any
 from core.errors import GilscopeError
 from core.files import put
 from core.messages import AND, Message, listed
-from lab import locks, processes
+from lab import processes
 from lab.digests import Digests
 from lab.environments.requirements import Requirements, constraint_files, local_path, name_of, read, read_bytes
-from lab.folders import remove_contents
+from lab.folders import lock_folder, remove_contents
 from lab.places import REPOSITORY
 from lab.python import uv
 from lab.python.interpreters import Interpreter, scrubbed_environment
@@ -166,7 +166,7 @@ def _acquire(interpreter: Interpreter, contents: Contents, place: Path, stamp: s
         os.close(held)  # the environment was in use, but it is no longer complete
     try:
         for _ in range(MOST_ATTEMPTS):
-            lock = locks.acquire(place, shared=True)
+            lock = lock_folder(place, shared=True)
             assert lock is not None, "it waits"
             if _is_ready(place, stamp):
                 _IN_USE[place] = lock
@@ -196,7 +196,7 @@ def _lock_unused(place: Path, stamp: str) -> int | None:
     Wait while another run holds the lock.
     """
     while not _is_ready(place, stamp):
-        lock = locks.acquire(place, wait=False)
+        lock = lock_folder(place, wait=False)
         if lock is None:
             sleep(RETRY_S)
         elif _is_ready(place, stamp):
@@ -231,7 +231,7 @@ def run_build(
 ) -> "subprocess.CompletedProcess[str]":
     """Run a command that builds an environment, a wheel or a program in *folder*, and return its output.
 
-    The command inherits *lock* (lab.locks). If this process is killed, the next builder waits until the command ends.
+    The command inherits *lock* (lab.folders). If this process is killed, the next builder waits until the command ends.
     Raises subprocess.TimeoutExpired, and OSError if the command cannot be started.
     """
     variables = {"UV_COMPILE_BYTECODE": "1"} | scrubbed_environment() | {"NO_COLOR": "1"}
@@ -242,7 +242,7 @@ def _remove_outdated(place: Path) -> None:
     """Remove environments with older contents of the same requirements file and wheels, unless a run uses them."""
     family = place.name.rpartition("-")[0]
     for old in place.parent.glob(f"{family}-*/"):
-        lock = None if old == place else locks.acquire(old, wait=False)
+        lock = None if old == place else lock_folder(old, wait=False)
         if lock is not None:
             shutil.rmtree(old, ignore_errors=True)
             os.close(lock)

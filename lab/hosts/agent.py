@@ -1,12 +1,11 @@
 """The agent: a process on a remote host that starts child processes for one run, relays their streams and ends them.
 
-The agent exchanges frames (lab.hosts.protocol) on stdin and stdout. It ends when its stdin is closed, or when it has
+The agent exchanges messages (lab.hosts.protocol) on stdin and stdout. It ends when its stdin is closed, or when it has
 heard nothing for the time of its lease. In timed windows only `ssh` sends: keep-alive messages, which sshd answers, so
 no other process on this host wakes up. SSH's TCP segments then show that the connection works. In every case the reaper
 (lab/reaper.py) kills its children and removes their folder. The agent imports only the standard library and gilscope.
 """
 
-import json
 import os
 import signal
 import socket
@@ -25,7 +24,7 @@ from core.messages import message
 from core.parent import die_with_parent
 from lab.folders import Sandbox
 from lab.hosts.agent_calls import AgentCalls
-from lab.hosts.protocol import HELLO, LEASE_S, SESSION, BadFrame, FrameReader, frame
+from lab.hosts.protocol import BYTES, LEASE_S, SESSION, MessageReader, encoded
 from lab.machine import host
 from lab.places import REPOSITORY
 from lab.python.interpreters import scrubbed_environment
@@ -41,7 +40,7 @@ LOOK_S = 1.0
 class Lease:
     """A watchdog that ends this process when the runner has ended or cannot be reached.
 
-    This process runs as long as its lease is renewed: by a frame of the runner, or by a TCP segment from its host.
+    This process runs as long as its lease is renewed: by a message of the runner, or by a TCP segment from its host.
     If segments cannot be counted, an announced silence also keeps the lease.
     """
 
@@ -108,31 +107,31 @@ CALLERS = 8
 
 
 class Relay:
-    """A sender of protocol frames to the runner. It holds frames back while children are timed."""
+    """A sender of messages to the runner. It holds messages back while children are timed."""
 
     def __init__(self) -> None:
         self._writing = threading.Lock()
         self._held = bytearray()
         self._held_until_ns = 0
 
-    def send(self, header: Mapping[str, Any], data: bytes = b"") -> None:
-        """Send a frame to the runner: at once, or after the timed window if frames are held back."""
+    def send(self, **fields: Any) -> None:
+        """Send a message to the runner: at once, or after the timed window if messages are held back."""
         with self._writing:
-            self._held += frame(header, data)
+            self._held += encoded(**fields)
             if not time.perf_counter_ns() < self._held_until_ns or len(self._held) > MOST_HELD_BYTES:
                 self._write()
 
     def hold(self, until_ns: int) -> None:
-        """Keep all protocol frames in memory until the time *until_ns*, instead of sending them to the runner."""
+        """Keep all messages in memory until the time *until_ns*, instead of sending them to the runner."""
         self._held_until_ns = until_ns
         timer = threading.Timer((until_ns - time.perf_counter_ns()) / 1e9, self.release, (until_ns,))
         timer.daemon = True
         timer.start()
 
     def release(self, until_ns: int | None = None) -> None:
-        """Send all frames that hold() kept in memory. The timed window is over, or the measurement has failed.
+        """Send all messages that hold() kept in memory. The timed window is over, or the measurement has failed.
 
-        until_ns: do nothing if hold() was last called with another time; None to send the frames in any case
+        until_ns: do nothing if hold() was last called with another time; None to send the messages in any case
         """
         with self._writing:
             if until_ns in (None, self._held_until_ns):
@@ -171,27 +170,26 @@ class Agent:
     def run(self) -> None:
         """Serve the runner's calls until stdin is closed."""
         cpus = sorted(host.usable_cpus())
-        hello = {"folder": str(self._sandbox.folder), "python": sys.executable, "cpus": cpus}
-        os.write(1, HELLO + json.dumps(hello).encode() + b"\n")
-        frames = FrameReader()
+        self._relay.send(folder=str(self._sandbox.folder), python=sys.executable, cpus=cpus)
+        reader = MessageReader()
         while data := os.read(0, 1 << 20):
             self._lease.renew()
             self._relay.release()  # the runner sends nothing during a window unless the cell has failed
-            for header, payload in frames.feed(data):
-                given = {**header["with"], **({"data": payload} if payload else {})}
-                if do := self._at_once.get(header["what"]):
-                    self._answer(header["call"], do, given)
+            for asked in reader.feed(data):
+                call, what, given = asked["call"], asked["what"], asked["with"]
+                if do := self._at_once.get(what):
+                    self._answer(call, do, given)
                 else:
-                    self._callers.submit(self._answer, header["call"], self._calls.calls[header["what"]], given)
+                    self._callers.submit(self._answer, call, getattr(self._calls, what), given)
 
-    def _answer(self, number: int, do: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    def _answer(self, call: int, do: Callable[..., Any], given: Mapping[str, Any]) -> None:
         try:
             reply = {"answer": do(**given)}
         except GilscopeError as error:
             reply = {"error": error.message.to_json()}
         except Exception as error:
             reply = {"error": message("{error}", error=f"{type(error).__name__}: {error}").to_json()}
-        self._relay.send({"reply": number, **reply})
+        self._relay.send(reply=call, **reply)
 
     def _start(self, child: int, command: list[str], variables: dict[str, str]) -> int:
         """Start a child process, which the runner calls by the number *child*. Return its pid."""
@@ -216,40 +214,40 @@ class Agent:
             self._pump(child, "out", process.stdout)
             complaining.join()
         self._relay.release()  # a child that ends during a window fails the cell
-        self._relay.send({"child": child, "status": process.returncode})
+        self._relay.send(child=child, status=process.returncode)
 
     def _pump(self, child: int, stream: str, source: IO[bytes] | None) -> None:
         assert source
         data = b"."
         while data:
             data = os.read(source.fileno(), RELAY_BYTES)
-            self._relay.send({"child": child, "stream": stream}, data)
+            self._relay.send(child=child, stream=stream, text=data.decode(errors=BYTES))
 
     def _stdin(self, child: int) -> IO[bytes]:
         stdin = self._children[child].stdin
         assert stdin
         return stdin
 
-    def _write(self, child: int, data: bytes) -> None:
+    def _write(self, child: int, text: str) -> None:
         """Write to a child's stdin. If the child has ended, do nothing."""
         with suppress(OSError, ValueError):
-            self._stdin(child).write(data)
+            self._stdin(child).write(text.encode(errors=BYTES))
 
     def _release(self, at_ns: int, hold_ns: int, words: str, children: list[int]) -> None:
-        """Send the start command *words* to the children. Hold back frames to the runner until their window is over.
+        """Send the start command *words* to the children. Hold back messages to the runner until their window is over.
 
         The command contains the start time, which is on this host's clock.
         """
         self._lease.renew((at_ns + hold_ns - time.perf_counter_ns()) / 1e9)
         self._relay.hold(at_ns + hold_ns)
         for child in children:
-            self._write(child, words.encode() + b"\n")
+            self._write(child, words + "\n")
 
 
 def main() -> None:
     """Start and watch child processes for the runner, as its agent on this host, until stdin is closed."""
     die_with_parent(os.getppid(), signal.SIGKILL)  # the SSH session; SIGKILL ends this process even if it is stopped
-    with suppress(BrokenPipeError, BadFrame), Sandbox() as sandbox:
+    with suppress(BrokenPipeError, ValueError), Sandbox() as sandbox:
         Agent(sandbox).run()
     os._exit(0)
 

@@ -4,8 +4,7 @@ import socket
 import threading
 import time
 import zlib
-from base64 import b64encode
-from collections.abc import Callable
+from base64 import b64decode, b64encode
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, is_dataclass
 from pathlib import Path
@@ -25,7 +24,6 @@ from lab.profile.watchers import OBSTACLES, WATCHERS, Watcher
 from lab.python import interpreters, uv
 from lab.run.instrumentation import Instrumentation
 from lab.run.runtimes import AnyRuntime, Native, Runtime, present
-from lab.user_service import holders
 from systems import find
 
 QUIET_WINDOW_S = 0.3
@@ -37,10 +35,7 @@ _HOSTED = System(name="own", title="")
 
 
 class AgentCalls:
-    """The functions that answer the runner's calls. Each call runs on its own thread.
-
-    calls: {name: function}; every answer is plain JSON
-    """
+    """The calls of the runner, one public method each. Each call runs on its own thread. Answers are plain JSON."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox
@@ -50,63 +45,31 @@ class AgentCalls:
         self._keeping = ExitStack()
         self._runtimes: dict[str, AnyRuntime] = {"native": Native()}
         self._snapshot = quiet.snapshot()
-        self.calls: dict[str, Callable[..., Any]] = {
-            "facts": self._facts,
-            "find": self._find,
-            "install": lambda names: [failure.to_json() for failure in interpreters.install(names)],
-            "command": self._command,
-            "files": unpack,
-            "own": self._own,
-            "packages": lambda python: installed_packages(Path(python)),
-            "mark": self._mark,
-            "window": self._window,
-            "awake": self._awake,
-            "asleep": self._keeping.close,
-            "obstacle": lambda kind: OBSTACLES[kind]().to_json(),
-            "watcher": self._make_watcher,
-            "listening": lambda pid: self._watcher.listening(pid) if self._watcher else None,
-            "watch": self._watch,
-            "watched": self._watched,
-            "inside": self._inside,
-            "inside_files": self._inside_files,
-            "inside_end": lambda folder: self._instruments.pop(folder).remove(),
-            "ran": threads_ran_ns,
-            "listen": listen,
-            "reach": reach,
-        }
 
-    def _facts(self) -> dict[str, Any]:
-        return {
-            "machine": host.facts(),
-            "quiet": quiet.facts(QUIET_WINDOW_S),
-            "uv": str(uv.find() or ""),
-            "boot_id": host.boot_id(),
-        }
-
-    def _find(self, names: list[str], chosen: list[str]) -> dict[str, Any]:
+    def find(self, names: list[str], chosen: list[str]) -> dict[str, Any]:
         """Return the interpreters installed on this host for the runtimes *names*."""
         given = filter(None, (interpreters.ask("given", Path(path)) for path in chosen))
         wanted = [*map(RuntimeName, names)]
         paths: dict[str, Path] = {name.binary: one.executable for one in given for name in wanted if one.is_named(name)}
-        self._runtimes.update(present(wanted, interpreters.find(wanted, paths)))
+        found = present(wanted, interpreters.find(wanted, paths))
+        self._runtimes.update(found)
         return {
             name: {
                 "executable": str(runtime.interpreter.executable),
                 "source": runtime.interpreter.source,
                 "facts": dict(runtime.interpreter.facts),
             }
-            for name, runtime in self._runtimes.items()
-            if isinstance(runtime, Runtime) and name in names
+            for name, runtime in found.items()
         }
 
-    def _command(self, runtime: str, system: str, role: str) -> list[str]:
+    def command(self, runtime: str, system: str, role: str) -> list[str]:
         """Make a child's virtual environment, and return the child's command line. Raises GilscopeError.
 
         system: "" for the client of a user's service
         """
         return self._runtimes[runtime].command(find(system) if system else _HOSTED, role)
 
-    def _own(self, runtime: str, requirements: list[str], folder: str) -> str:
+    def own(self, runtime: str, requirements: list[str], folder: str) -> str:
         """Install the packages of a user's service, and return the service's interpreter. Raises EnvironmentFailed.
 
         folder: the folder of the service's files on this host
@@ -116,58 +79,129 @@ class AgentCalls:
         lines = [line.replace(FILES, folder) for line in requirements]
         return str(measured.python(requirements_file("", lines, ENVIRONMENTS)))
 
-    def _mark(self) -> None:
+    def mark(self) -> None:
+        """Begin to count what disturbs this host."""
         self._snapshot = quiet.snapshot()
 
-    def _window(self, neighbours: list[str], served: list[str]) -> dict[str, Any]:
-        """Return what disturbed this host since the last _mark() call, such as other processes and CPU steal."""
-        return quiet.between(self._snapshot, quiet.snapshot(), neighbours, holders.pids_serving(served))
+    def window(self, neighbours: list[str]) -> dict[str, Any]:
+        """Return what disturbed this host since the last mark() call, such as other processes and CPU steal."""
+        return quiet.between(self._snapshot, quiet.snapshot(), neighbours)
 
-    def _make_watcher(self, kind: str, options: dict[str, Any]) -> None:
+    def obstacle(self, kind: str) -> dict[str, Any]:
+        """Return why this host cannot take a profile of *kind*; NOTHING if it can."""
+        return OBSTACLES[kind]().to_json()
+
+    def watcher(self, kind: str, options: dict[str, Any]) -> None:
+        """Create a profiler."""
         self._watcher = WATCHERS[kind](self._sandbox, **options)
 
-    def _watch(self, pid: int) -> None:
+    def listening(self, pid: int) -> None:
+        """Tell the profiler that the service listens, before any client connects."""
+        assert self._watcher
+        self._watcher.listening(pid)
+
+    def watch(self, pid: int) -> None:
+        """Begin to profile process *pid*."""
         assert self._watcher
         self._watching.enter_context(self._watcher.watch(pid))
 
-    def _watched(self) -> dict[str, Any] | None:
+    def watched(self) -> dict[str, Any] | None:
         """Stop profiling the first service, and return the profiler's results."""
         assert self._watcher
         self._watching.close()
         facts = self._watcher.facts
         return asdict(facts) if is_dataclass(facts) and not isinstance(facts, type) else facts
 
-    def _awake(self) -> None:
+    def awake(self) -> None:
+        """Keep idle cores of this host awake."""
         require_idle_class()
         self._keeping.enter_context(kept_awake(process_group=self._sandbox.process_group))
 
-    def _inside(self, parts: dict[str, Any]) -> dict[str, str]:
+    def asleep(self) -> None:
+        """Let idle cores sleep again."""
+        self._keeping.close()
+
+    def inside(self, parts: dict[str, Any]) -> dict[str, str]:
         """Prepare the instrumentation of one service. Return its output folder, and the folder of gilscope's files."""
         inside = Instrumentation(self._sandbox.folder, parts)
         self._instruments[str(inside.folder)] = inside
         return {"folder": str(inside.folder), "root": str(inside.root)}
 
-    def _inside_files(self, folder: str, part: str, most_bytes: int) -> dict[str, str]:
+    def inside_files(self, folder: str, part: str, most_bytes: int) -> dict[str, str]:
+        """Return {file name: content} of the files that one part of the instrumentation wrote, compressed."""
         files = self._instruments[folder].files(part, most_bytes)
         return {name: b64encode(zlib.compress(content, 1)).decode() for name, content in files.items()}
 
+    def inside_end(self, folder: str) -> None:
+        """Remove the instrumentation's folder."""
+        self._instruments.pop(folder).remove()
 
-def unpack(name: str, data: bytes) -> str:
-    """Unpack a user's files into a new folder, and return its path. Raises OSError."""
-    folder = own_folder(f"files-{name}")
-    extract(data, folder)
-    return folder
+    def install(self, names: list[str]) -> list[dict[str, Any]]:
+        """Install runtimes with uv. Return a message for each failure."""
+        return [failure.to_json() for failure in interpreters.install(names)]
 
+    def packages(self, python: str) -> dict[str, str]:
+        """Return the packages in the environment of an interpreter, with their versions."""
+        return installed_packages(Path(python))
 
-def listen(address: str, peer: str) -> str:
-    """Listen for one connection of *peer*, which measures the link with reach(). Return the address to connect to.
+    def ran(self, pid: int) -> dict[int, int]:
+        """Return {thread id: CPU time in ns} of a child and its descendants."""
+        return threads_ran_ns(pid)
 
-    A thread accepts the connection and answers.
-    """
-    listener = socket.create_server((address, 0))
-    listener.settimeout(LINK_DEADLINE_S)
-    threading.Thread(target=_serve, args=(listener, peer), daemon=True).start()
-    return f"{address}:{listener.getsockname()[1]}"
+    def facts(self, boot_id: str) -> dict[str, Any]:
+        """Return facts about this host for result.json (core.saved.HostFacts).
+
+        boot_id: the boot ID of the runner's machine, or "" if it is unknown
+        """
+        return {
+            **host.facts(),
+            "quiet": quiet.facts(QUIET_WINDOW_S),
+            "uv": uv.find() is not None,
+            "with_runner": host.boot_id() == boot_id != "",
+        }
+
+    def files(self, name: str, archive: str) -> str:
+        """Unpack a user's files into a new folder, and return its path. Raises OSError.
+
+        archive: in base64
+        """
+        folder = own_folder(f"files-{name}")
+        extract(b64decode(archive), folder)
+        return folder
+
+    def listen(self, address: str, peer: str) -> str:
+        """Listen for one connection of *peer*, which measures the link with reach(). Return the address to connect to.
+
+        A thread accepts the connection and answers.
+        """
+        listener = socket.create_server((address, 0))
+        listener.settimeout(LINK_DEADLINE_S)
+        threading.Thread(target=_serve, args=(listener, peer), daemon=True).start()
+        return f"{address}:{listener.getsockname()[1]}"
+
+    def reach(self, address: str, source: str) -> dict[str, Any]:
+        """Measure round-trip times and bytes per second from *source* to a listener at *address*. Raises OSError."""
+        name, _, port = address.rpartition(":")
+        with socket.create_connection((name, int(port)), LINK_DEADLINE_S, (source, 0)) as connection:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            trips = []
+            for _ in range(ROUNDS):
+                start_ns = time.perf_counter_ns()
+                connection.sendall(b".")
+                if not connection.recv(1):
+                    raise ConnectionResetError(104, "the other host refused the source address of this connection")
+                trips.append(time.perf_counter_ns() - start_ns)
+            start_ns = time.perf_counter_ns()
+            for _ in range(BULK_BYTES // len(_CHUNK)):
+                connection.sendall(_CHUNK)
+            connection.recv(1)
+            spent_ns = time.perf_counter_ns() - start_ns
+        trips.sort()
+        return {
+            "least_ns": trips[0],
+            "median_ns": trips[ROUNDS // 2],
+            "bytes_per_s": round(BULK_BYTES * 1e9 / max(1, spent_ns)),
+        }
 
 
 def _serve(listener: socket.socket, peer: str) -> None:
@@ -184,28 +218,3 @@ def _serve(listener: socket.socket, peer: str) -> None:
             while left > 0 and (data := connection.recv(len(_CHUNK))):
                 left -= len(data)
             connection.sendall(b".")
-
-
-def reach(address: str, source: str) -> dict[str, Any]:
-    """Measure round-trip times in ns and bytes per second from *source* to a listener at *address*. Raises OSError."""
-    name, _, port = address.rpartition(":")
-    with socket.create_connection((name, int(port)), LINK_DEADLINE_S, (source, 0)) as connection:
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        trips = []
-        for _ in range(ROUNDS):
-            start_ns = time.perf_counter_ns()
-            connection.sendall(b".")
-            if not connection.recv(1):
-                raise ConnectionResetError(104, "the other host refused the source address of this connection")
-            trips.append(time.perf_counter_ns() - start_ns)
-        start_ns = time.perf_counter_ns()
-        for _ in range(BULK_BYTES // len(_CHUNK)):
-            connection.sendall(_CHUNK)
-        connection.recv(1)
-        spent_ns = time.perf_counter_ns() - start_ns
-    trips.sort()
-    return {
-        "least_ns": trips[0],
-        "median_ns": trips[ROUNDS // 2],
-        "bytes_per_s": round(BULK_BYTES * 1e9 / max(1, spent_ns)),
-    }

@@ -1,22 +1,21 @@
 """The byte streams to and from an agent: stdin and stdout of `ssh`, or of a shell if the agent is on this machine."""
 
-import os
 import select
 import shlex
+import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 from core.errors import GilscopeError
 from core.hosts import Host
 from core.languages import for_terminal
 from core.messages import Message, message, verbatim
-from lab.hosts.protocol import KEPT_ALIVE_COUNT, KEPT_ALIVE_S, LEASE_S, SESSION
-from lab.output import HeadTailBuffer
+from lab.hosts.protocol import KEPT_ALIVE_COUNT, KEPT_ALIVE_S, LEASE_S, SESSION, MessageReader
+from lab.output import ProcessOutput
 
 BOOT = Path(__file__).with_name("boot.py")
 PYTHONS = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")
@@ -38,77 +37,89 @@ class HostLost(GilscopeError):
 
 
 class AgentStream:
-    """A process, such as ssh, whose stdin and stdout are connected to the agent on a host.
-
-    complaints: its stderr, with that of ssh
-    """
+    """A process, such as ssh, whose stdin and stdout are connected to the agent on a host."""
 
     def __init__(self, host: Host, process_group: int) -> None:
         """Start the command that runs the agent. Raises HostLost if it cannot be started."""
         command = _here(host) if host.via == "here" else _ssh(host)
-        self.complaints = HeadTailBuffer()
-        try:
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                process_group=process_group,
-                bufsize=0,
-            )
-        except OSError as error:
-            raise HostLost("{program} cannot be started: {error}", program=command[0], error=error.strerror) from None
-        assert self._process.stdin
-        assert self._process.stdout
-        self._in, self._out = self._process.stdin, self._process.stdout
-        os.set_blocking(self._in.fileno(), False)
-        self._complaining = threading.Thread(target=self._complain, name="complaints", daemon=True)
-        self._complaining.start()
+        self._reader, self._complaints = MessageReader(), ProcessOutput()
+        self._in, theirs = socket.socketpair()
+        self._in.settimeout(LEASE_S)
+        self._out = self._in.dup()  # so that receiving has another timeout than sending
+        with theirs:
+            try:
+                self._process = subprocess.Popen(
+                    command,
+                    stdin=theirs.fileno(),
+                    stdout=theirs.fileno(),
+                    stderr=self._complaints.write_end,
+                    process_group=process_group,
+                )
+            except OSError as error:
+                self._close()
+                raise HostLost(
+                    "{program} cannot be started: {error}", program=command[0], error=error.strerror
+                ) from None
+        self._complaints.close_write_end()
 
-    def read(self, wait_s: float) -> bytes | None:
-        """Return new data; b"" at the end of the stream, None if no data came within *wait_s*. Raises HostLost."""
-        if not _is_ready(self._out, select.POLLIN, wait_s):
-            return None
+    def receive(self, wait_s: float, take: Callable[[dict[str, Any]], object]) -> bool:
+        """Call *take* with each message that the agent sent. Return whether any data came within *wait_s*.
+
+        Raises HostLost if the stream has ended, or if a message is malformed.
+        """
+        self._complaints.drain()
+        self._in.settimeout(wait_s)
         try:
-            return os.read(self._out.fileno(), 1 << 20)
+            data = self._in.recv(1 << 20)
+            for message_of_agent in self._reader.feed(data):
+                take(message_of_agent)
+        except TimeoutError:
+            return False
         except OSError as error:
             raise HostLost("{error}", error=error.strerror) from None
+        except (ValueError, KeyError, TypeError) as error:
+            raise HostLost("the host sent bytes that are not a valid message: {text}", text=str(error)[:100]) from None
+        if not data:
+            raise HostLost(self._why_ended())
+        return True
 
     def write(self, data: bytes) -> None:
         """Write all of *data* to the agent. Raises HostLost, for example if the agent accepts no data for LEASE_S."""
         view = memoryview(data)
-        while view:
-            if not self.is_writable(LEASE_S):
-                raise HostLost("the host accepted no data for {wait_s:.0f} s", wait_s=LEASE_S)
-            try:
-                view = view[os.write(self._in.fileno(), view) :]
-            except BlockingIOError:
-                continue
-            except OSError as error:
-                raise HostLost("{error}", error=error.strerror) from None
+        try:
+            while view:
+                view = view[self._out.send(view) :]
+        except TimeoutError:
+            raise HostLost("the host accepted no data for {wait_s:.0f} s", wait_s=LEASE_S) from None
+        except OSError as error:
+            raise HostLost("{error}", error=error.strerror) from None
 
-    def is_writable(self, wait_s: float = 0.0) -> bool:
-        """Return whether the agent process on the host accepts data on its stdin within *wait_s*."""
-        return _is_ready(self._in, select.POLLOUT, wait_s)
+    def is_writable(self) -> bool:
+        """Return whether the agent process on the host accepts data on its stdin now."""
+        poll = select.poll()
+        poll.register(self._out, select.POLLOUT)
+        return bool(poll.poll(0))
 
     def kill(self) -> None:
         """Kill the command, and close its streams."""
         self._process.kill()
         self._process.wait()
-        self._complaining.join(LAST_WORDS_S)
-        self._in.close()
-        self._out.close()
+        self._close()
 
-    def why_ended(self) -> Message:
-        """Return why the agent's command ended: the last part of its stderr, or a known reason."""
+    def _close(self) -> None:
+        for end in (self._in, self._out, self._complaints):
+            end.close()
+
+    def _why_ended(self) -> Message:
+        """Return why the agent's command ended: the last part of its output, or a known reason."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(LAST_WORDS_S)
-            self._complaining.join(LAST_WORDS_S)
         if self._process.returncode == NO_PYTHON:
             return message(
                 "the host has no Python 3.11 or newer. Install Python on the host with: uv python install 3.14"
             )
-        text = for_terminal(" ".join(self.complaints.content().decode(errors="replace").split())[-500:]).rstrip(".")
+        words = (self._reader.noise.content() + self._complaints.content()).decode(errors="replace").split()
+        text = for_terminal(" ".join(words)[-500:]).rstrip(".")
         if not text:
             return message("the connection ended without an error message")
         if self._process.returncode == SSH_FAILED:
@@ -117,18 +128,6 @@ class AgentStream:
                 error=text,
             )
         return verbatim(text)
-
-    def _complain(self) -> None:
-        assert self._process.stderr
-        with self._process.stderr as stream:
-            while data := os.read(stream.fileno(), 1 << 16):
-                self.complaints.add(data)
-
-
-def _is_ready(stream: IO[bytes], event: int, wait_s: float) -> bool:
-    poll = select.poll()
-    poll.register(stream, event)
-    return bool(poll.poll(wait_s * 1000))
 
 
 def _here(host: Host) -> list[str]:

@@ -6,7 +6,7 @@ A user's files are the service's working directory, and the paths in its require
 import io
 import os
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -16,7 +16,7 @@ from typing import Any
 from core.errors import BadInput
 from core.messages import Message, message, verbatim
 from core.request_plan import RequestPlan
-from lab.digests import files_in
+from lab.digests import files_in, walk
 from lab.environments.environment import requirements_file
 from lab.environments.requirements import Requirements, read, relocate_paths
 from lab.native import programs
@@ -63,23 +63,6 @@ def _packed(files: Iterable[tuple[str, bytes, bool]]) -> bytes:
     return archive.getvalue()
 
 
-class _Roots:
-    """The folders and files that are copied to a host, by their names in the archive."""
-
-    def __init__(self, folder: Path) -> None:
-        self.by_name = {OWN: folder.resolve()}
-
-    def host_path(self, path: Path) -> str:
-        """Return where the local *path* will be on the host. Make sure that *path* is among the files to copy."""
-        path = path.resolve()
-        for name, root in self.by_name.items():
-            if path.is_relative_to(root):
-                return f"{FILES}/{Path(name, path.relative_to(root))}"
-        name = f"{len(self.by_name)}/{path.name}"
-        self.by_name[name] = path
-        return f"{FILES}/{name}"
-
-
 def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
     """Return an archive of a user's service, and its requirements with paths for the host to which it is copied.
 
@@ -87,12 +70,22 @@ def user_files(own: Mapping[str, Any]) -> tuple[bytes, list[str]]:
     own: a core.user_service.Command as JSON
     Raises BadInput if the files are too many or too large.
     """
-    roots = _Roots(Path(own["directory"]))
+    roots = {OWN: Path(own["directory"]).resolve()}  # what is copied, by the names in the archive
+
+    def host_path(path: Path) -> str:
+        path = path.resolve()
+        for name, root in roots.items():
+            if path.is_relative_to(root):
+                return f"{FILES}/{Path(name, path.relative_to(root))}"
+        name = f"{len(roots)}/{path.name}"
+        roots[name] = path
+        return f"{FILES}/{name}"
+
     file = requirements_file(own["requirements"], own["packages"], ENVIRONMENTS)
     wanted = read(Path(file)) if file else Requirements()
-    lines = [relocate_paths(line, roots.host_path) for line in (*wanted.options, *wanted.entries)]
+    lines = [relocate_paths(line, host_path) for line in (*wanted.options, *wanted.entries)]
     try:
-        files = [file for root in roots.by_name.items() for file in _files(*root)]
+        files = [file for root in roots.items() for file in _files(*root)]
         content = _packed((name, path.read_bytes(), os.access(path, os.X_OK)) for name, path in files)
     except OSError as error:
         raise BadInput(
@@ -118,7 +111,9 @@ def with_bodies(own: Mapping[str, Any]) -> dict[str, Any]:
 
 def _files(name: str, root: Path) -> list[tuple[str, Path]]:
     """Return the archive name and path of each file below *root*, or of *root* if it is a file. Raises BadInput."""
-    paths = [root] if root.is_file() else list(islice(_walk(root), MOST_FILES + 1))
+    found = map(Path, walk(root, LEFT_OUT.__contains__))
+    inside = (path for path in found if path.is_file() and path.resolve().is_relative_to(root))
+    paths = [root] if root.is_file() else list(islice(inside, MOST_FILES + 1))
     if len(paths) > MOST_FILES:
         raise BadInput(
             "{folder} has more than {count} files, too many to copy to a host. Choose a smaller folder with "
@@ -128,15 +123,6 @@ def _files(name: str, root: Path) -> list[tuple[str, Path]]:
         )
     _check_size(verbatim(str(root)), paths, MOST_BYTES)
     return [(str(Path(name, path.relative_to(root))), path) for path in paths]
-
-
-def _walk(root: Path) -> Iterator[Path]:
-    for here, below, names in os.walk(root):
-        below[:] = sorted(
-            name for name in below if name not in LEFT_OUT and not Path(here, name, "pyvenv.cfg").exists()
-        )
-        paths = (Path(here, name) for name in sorted(names))
-        yield from (path for path in paths if path.is_file() and path.resolve().is_relative_to(root))
 
 
 def _check_size(what: Message, paths: Iterable[Path], most_bytes: int) -> None:

@@ -10,35 +10,24 @@ LEAST_OVERLAP = 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundTrip:
-    """One reading of another host's clock: the send time, the other clock's time, and the time when the answer came."""
-
-    sent_ns: int
-    there_ns: int
-    back_ns: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class ClockOffset:
-    """Another host's clock minus this host's clock at the local time *at_ns*, with an error of at most *error_ns*."""
+    """Another host's clock minus this host's clock, with an error of at most *error_ns*."""
 
     offset_ns: int
     error_ns: int
-    at_ns: int
 
     def to_host_clock(self, here_ns: int) -> int:
         """Convert a time on this host's clock to the other host's clock."""
         return here_ns + self.offset_ns
 
 
-def estimate(trips: Sequence[RoundTrip]) -> ClockOffset:
-    """Estimate the clock offset, assuming that the other clock was read in the middle of the shortest round trip.
+def estimate(sent_ns: int, there_ns: int, back_ns: int) -> ClockOffset:
+    """Estimate the clock offset, assuming that the other clock was read in the middle of the round trip.
 
-    Source: RFC 5905, section 8 and the clock filter of section 10.
+    sent_ns: when the question was sent; there_ns: the other clock's time; back_ns: when the answer came
+    Source: RFC 5905, section 8.
     """
-    best = min(trips, key=lambda trip: trip.back_ns - trip.sent_ns)
-    middle_ns, half_ns = (best.sent_ns + best.back_ns) // 2, (best.back_ns - best.sent_ns + 1) // 2
-    return ClockOffset(offset_ns=best.there_ns - middle_ns, error_ns=half_ns, at_ns=middle_ns)
+    return ClockOffset(offset_ns=there_ns - (sent_ns + back_ns) // 2, error_ns=(back_ns - sent_ns + 1) // 2)
 
 
 def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
@@ -47,7 +36,6 @@ def between(before: ClockOffset, after: ClockOffset) -> ClockOffset:
     return ClockOffset(
         offset_ns=before.offset_ns + drift_ns // 2,
         error_ns=max(before.error_ns, after.error_ns) + (abs(drift_ns) + 1) // 2,
-        at_ns=(before.at_ns + after.at_ns) // 2,
     )
 
 

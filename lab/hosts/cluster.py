@@ -64,13 +64,10 @@ class HostCluster(CellPlaces):
 
     def connect(self) -> dict[str, Message]:
         """Connect to all hosts concurrently. Return {host: reason} for the hosts that cannot be used."""
-        asked = {name: self._pool.submit(self._connected, host) for name, host in self.layout.used.items()}
-        lost = {name: future.exception() for name, future in asked.items()}
-        for error in lost.values():
-            if error and not isinstance(error, HostLost):
-                raise error
-        self.connected = {name: self.connected[name] for name in asked if name in self.connected}
-        return {name: error.message for name, error in lost.items() if isinstance(error, HostLost)}
+        hosts = self.layout.used
+        reasons = dict(zip(hosts, self._pool.map(self._connected, hosts.values()), strict=True))
+        self.connected = {name: self.connected[name] for name in hosts if name in self.connected}
+        return {name: reason for name, reason in reasons.items() if reason}
 
     @property
     def cores(self) -> int:
@@ -125,17 +122,14 @@ class HostCluster(CellPlaces):
 
     def facts(self) -> dict[str, Any]:
         """Return each host's facts for result.json: machine, runtimes, clock error, network to the services' host."""
-        facts = self._ask_all("facts")
+        facts = self._ask_all("facts", boot_id=host.boot_id())
         links = {name: self.link(name) for name in self.connected}
         return {
             name: {
-                **facts[name]["machine"],
-                "quiet": facts[name]["quiet"],
-                "uv": bool(facts[name]["uv"]),
+                **facts[name],
                 "runtimes": {runtime: found["facts"]["version"] for runtime, found in place.runtimes.items()},
                 "builds": place.builds(),
                 **({"link": links[name]} if links[name] else {}),
-                "with_runner": facts[name]["boot_id"] == host.boot_id() != "",
                 "clock_error_ns": place.offset().error_ns,
             }
             for name, place in self.connected.items()
@@ -167,10 +161,7 @@ class HostCluster(CellPlaces):
 
     def begin(self) -> None:
         """Reconnect to hosts whose connection was lost. Raises ChildFailed."""
-        try:
-            self._each(self._ready)
-        except HostLost as error:
-            raise ChildFailed(error.message) from None
+        self._each(self._ready)
 
     def of(self, role: str, number: int) -> HostPlace:
         """Return the host on which a service or client runs. Clients are distributed over the client hosts in turn."""
@@ -246,7 +237,7 @@ class HostCluster(CellPlaces):
     def end(self, served: Sequence[str] = ()) -> HostActivity:
         """Read the hosts' clocks again, and return each host's activity since the call of mark()."""
         hosts = {}
-        machines = self._ask_all("window", neighbours=[*self._method.neighbours], served=[*served])
+        machines = self._ask_all("window", neighbours=[*self._method.neighbours])
         for name, after in self._each(lambda place: place.offset()).items():
             place = self.connected[name]
             clock = place.clock = between(place.before or after, after)
@@ -295,17 +286,22 @@ class HostCluster(CellPlaces):
 
     def _each(self, ask: Callable[[HostPlace], Answer]) -> dict[str, Answer]:
         """Call the function *ask* for all hosts concurrently. Raises the first error."""
-        asked = {name: self._pool.submit(ask, place) for name, place in self.connected.items()}
-        return {name: future.result() for name, future in asked.items()}
+        return dict(zip(self.connected, self._pool.map(ask, self.connected.values()), strict=True))
 
-    def _connected(self, host: Host) -> None:
-        place = self.connected[host.name] = HostPlace(host, self._sandbox.process_group)
+    def _connected(self, host: Host) -> Message:
+        """Connect to the host. Return why the host cannot be used; NOTHING if it can."""
+        try:
+            place = self.connected[host.name] = HostPlace(host, self._sandbox.process_group)
+        except HostLost as error:
+            return error.message
         if self._closed.is_set():  # close() was called while this connected
             place.close()
+        return NOTHING
 
     def _ready(self, place: HostPlace) -> None:
         if place.lost:
-            self._connected(place.host)
+            if reason := self._connected(place.host):
+                raise ChildFailed(reason)
             self._find(self.connected[place.name])
 
     def _find(self, place: HostPlace) -> dict[str, Any]:

@@ -1,11 +1,12 @@
 """The connection to one host's agent. It sends calls, starts children, reads the host's clock, detects a lost host."""
 
-import json
-import os
 import platform
+import socket
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import count
+from queue import Empty, SimpleQueue
 from time import perf_counter, perf_counter_ns
 from typing import Any, Required, TypedDict
 
@@ -19,8 +20,8 @@ from core.record import RuntimeFacts, Window
 from core.saved import HostFacts
 from lab.hosts import archive
 from lab.hosts.agent_stream import CONNECT_S, AgentStream, HostLost
-from lab.hosts.clock import ClockOffset, RoundTrip, estimate
-from lab.hosts.protocol import BEAT_S, HELLO, LEASE_S, FrameReader, frame
+from lab.hosts.clock import ClockOffset, estimate
+from lab.hosts.protocol import BEAT_S, BYTES, LEASE_S, encoded
 from lab.output import HeadTailBuffer
 
 
@@ -40,19 +41,10 @@ class HostInterpreter(TypedDict):
     facts: InterpreterFacts
 
 
-class HostReport(TypedDict):
-    """The facts about a host: its machine, how quiet the machine is, its uv, and its boot ID."""
-
-    machine: HostFacts
-    quiet: dict[str, Any]
-    uv: str
-    boot_id: str
-
-
 ANSWERS: Mapping[str, Any] = {  # types of the answers that are kept in result.json
     "start": int,
     "clock": int,
-    "facts": HostReport,
+    "facts": HostFacts,
     "find": dict[str, HostInterpreter],
     "packages": dict[str, str],
     "ran": dict[str, int],
@@ -61,7 +53,6 @@ ANSWERS: Mapping[str, Any] = {  # types of the answers that are kept in result.j
 }
 CALL_S = 60.0
 PROBES = 15
-MOST_HELLO_BYTES = 1 << 16
 
 
 class RemoteProcess:
@@ -72,10 +63,9 @@ class RemoteProcess:
         self.stderr = HeadTailBuffer()
         self.pid = 0
         self._status: int | None = None
-        self._out = bytearray()
-        self._has_ended = self._is_closed = False
-        self._changing = threading.Condition()
-        self._ready, self._waker = os.pipe()
+        self._has_ended = threading.Event()
+        self._out, self._changing = bytearray(), threading.Lock()
+        self._ready, self._waker = socket.socketpair()
 
     @property
     def lost(self) -> Message:
@@ -84,20 +74,19 @@ class RemoteProcess:
 
     def fileno(self) -> int:
         """Return a file descriptor that is readable when the child's stdout has data or has ended."""
-        return self._ready
+        return self._ready.fileno()
 
     def read(self) -> bytes:
         """Return new data from the child's stdout; b"" when stdout has ended."""
+        self._ready.recv(1)
         with self._changing:
             data = bytes(self._out)
             self._out.clear()
-            if data and not self._has_ended:
-                os.read(self._ready, 1)
-            return data
+        return data
 
     def write(self, data: bytes) -> None:
         """Write to the child's stdin."""
-        self._connection.tell("write", data, child=self.number)
+        self._connection.tell("write", child=self.number, text=data.decode(errors=BYTES))
 
     def close_stdin(self) -> None:
         """Close the child's stdin."""
@@ -105,9 +94,8 @@ class RemoteProcess:
 
     def wait(self, deadline_s: float | None = None) -> int | None:
         """Return the child's exit status, negative for a signal; None after *deadline_s* or if the host is lost."""
-        with self._changing:
-            self._changing.wait_for(lambda: self._status is not None or bool(self._connection.lost), deadline_s)
-            return self._status
+        self._has_ended.wait(deadline_s)
+        return self._status
 
     def kill(self) -> None:
         """Kill the child process if it still runs."""
@@ -119,28 +107,31 @@ class RemoteProcess:
         self.wait(LEASE_S)
         self._connection.forget(self.number)
         with self._changing:
-            if not self._is_closed:
-                self._is_closed = True
-                os.close(self._ready)
-                os.close(self._waker)
+            self._ready.close()
+            self._waker.close()
 
-    def handle(self, header: Mapping[str, Any], data: bytes) -> None:
-        """Handle a message about this child process, or the end of the connection to its host.
+    def take(self, told: Mapping[str, Any]) -> None:
+        """Handle a message of the agent about this child process. Only the connection's thread may call this."""
+        if "status" in told:
+            self._status = int(told["status"])
+            self.end()
+        else:
+            data = told["text"].encode(errors=BYTES)
+            (self._take_output if told["stream"] == "out" else self.stderr.add)(data)
 
-        Only the connection's thread may call this.
-        """
-        if header.get("stream") == "err":
-            self.stderr.add(data)
-            return
-        with self._changing:
-            if "status" in header:
-                self._status = int(header["status"])
+    def _take_output(self, data: bytes) -> None:
+        with self._changing, suppress(OSError):  # this object was closed meanwhile
+            if not data:
+                self._waker.close()
             elif len(self._out) <= MAX_LINE_BYTES:  # more is dropped, because a longer line fails the cell
-                if not (self._out or self._has_ended or self._is_closed):
-                    os.write(self._waker, b".")
+                if not self._out:
+                    self._waker.send(b".")
                 self._out += data
-                self._has_ended = self._has_ended or not data
-            self._changing.notify_all()
+
+    def end(self) -> None:
+        """Note that the child has ended, or the connection to its host has."""
+        self._take_output(b"")
+        self._has_ended.set()
 
 
 class HostConnection:
@@ -159,19 +150,18 @@ class HostConnection:
         self.silent_until_s = 0.0
         self._numbers = count(1)
         self._children: dict[int, RemoteProcess] = {}
-        self._replies: dict[int, tuple[Mapping[str, Any], int] | None] = {}  # with the time when it came
-        self._writing = threading.Lock()
-        self._changing = threading.Condition()
+        self._replies: dict[int, SimpleQueue[tuple[Mapping[str, Any], int] | None]] = {}
+        self._writing, self._losing = threading.Lock(), threading.Lock()
         try:
             self._stream = AgentStream(host, process_group)
             try:
-                unread = self._boot()
+                self._boot()
             except BaseException:
                 self._stream.kill()
                 raise
         except HostLost as error:
             raise HostLost("Host {host} cannot be used: {reason}.", host=host.name, reason=error.message) from None
-        threading.Thread(target=self._listen, args=(unread,), name=f"host {host.name}", daemon=True).start()
+        threading.Thread(target=self._listen, name=f"host {host.name}", daemon=True).start()
 
     def close(self) -> None:
         """Close the connection. The agent then ends, and kills all its children."""
@@ -184,7 +174,8 @@ class HostConnection:
         try:
             child.pid = self.call("start", child=number, command=[*command], variables={**variables})
         except BaseException:
-            self.forget(number)
+            child.end()
+            child.close()
             raise
         return child
 
@@ -192,43 +183,44 @@ class HostConnection:
         """Forget a child process that has ended, and ignore later messages about it."""
         self._children.pop(number, None)
 
-    def call(self, what: str, deadline_s: float = CALL_S, data: bytes = b"", **arguments: Any) -> Any:
+    def call(self, what: str, deadline_s: float = CALL_S, **arguments: Any) -> Any:
         """Call the function *what* of the agent, and return its answer. Raises ChildFailed."""
-        return self._ask(what, deadline_s, data, arguments)[0]
+        return self._ask(what, deadline_s, arguments)[0]
 
     def offset(self) -> ClockOffset:
         """Measure the offset of the host's clock to the local clock, using the shortest of PROBES round trips.
 
-        Raises ChildFailed.
+        Raises ChildFailed. Source: RFC 5905, the clock filter of section 10.
         """
-        trips = []
+        offsets = []
         for _ in range(PROBES):
             sent_ns = perf_counter_ns()
-            there_ns, back_ns = self._ask("clock", LEASE_S, b"", {})
-            trips.append(RoundTrip(sent_ns=sent_ns, there_ns=there_ns, back_ns=back_ns))
-        return estimate(trips)
+            offsets.append(estimate(sent_ns, *self._ask("clock", LEASE_S, {})))
+        return min(offsets, key=lambda offset: offset.error_ns)
 
-    def tell(self, what: str, data: bytes = b"", **arguments: Any) -> None:
+    def tell(self, what: str, **arguments: Any) -> None:
         """Call the function *what* of the agent without waiting for an answer. If the host is lost, do nothing."""
-        self._send(next(self._numbers), what, data, arguments)
+        self._send(next(self._numbers), what, arguments)
 
-    def _ask(self, what: str, deadline_s: float, data: bytes, arguments: Mapping[str, Any]) -> tuple[Any, int]:
+    def _ask(self, what: str, deadline_s: float, arguments: Mapping[str, Any]) -> tuple[Any, int]:
         """Call the agent process on the host. Return its answer and the time when the answer arrived."""
         number = next(self._numbers)
-        self._replies[number] = None
+        replies = self._replies[number] = SimpleQueue()
         self.silent_until_s = 0.0
-        self._send(number, what, data, arguments)
-        with self._changing:
-            self._changing.wait_for(lambda: bool(self._replies[number] or self.lost), deadline_s)
-            reply = self._replies.pop(number)
+        self._send(number, what, arguments)
+        try:
+            reply = None if self.lost else replies.get(timeout=deadline_s)
+        except Empty:
+            reply = None
+        del self._replies[number]
         if reply is None:
             raise ChildFailed(self.lost or self._silent(deadline_s))
-        header, back_ns = reply
+        told, back_ns = reply
         try:
-            if "error" in header:
-                raise ChildFailed("Host {host}: {reason}", host=self.host.name, reason=decode_message(header["error"]))
+            if "error" in told:
+                raise ChildFailed("Host {host}: {reason}", host=self.host.name, reason=decode_message(told["error"]))
             if what in ANSWERS:
-                decoded(header["answer"], ANSWERS[what])
+                decoded(told["answer"], ANSWERS[what])
         except Misfit as misfit:
             raise ChildFailed(
                 "Host {host} answered the call {what} with the value {value} for {key}, but the value must be "
@@ -239,99 +231,74 @@ class HostConnection:
                 what=what,
                 accepted=misfit.wanted,
             ) from None
-        return header["answer"], back_ns
+        return told["answer"], back_ns
 
-    def _send(self, number: int, what: str, data: bytes, arguments: Mapping[str, Any]) -> None:
+    def _send(self, number: int, what: str, arguments: Mapping[str, Any]) -> None:
         if self.lost:
             return
         try:
             with self._writing:
-                self._stream.write(frame({"call": number, "what": what, "with": arguments}, data))
+                self._stream.write(encoded(call=number, what=what, **{"with": arguments}))
         except HostLost as error:
             self._lose(self._gone(error.message))
 
-    def _boot(self) -> bytes:
-        """Send the agent's files, and read the agent's first line. Return the bytes after the line. Raises HostLost."""
-        said, unread = self._line(b"", CONNECT_S)
-        self.machine = str(said.get("machine"))
+    def _boot(self) -> None:
+        """Send the agent's files, and read what the agent says about itself. Raises HostLost."""
+        self.machine = str(self._hello(CONNECT_S).get("machine"))
         files = archive.agent(native=self.machine == platform.machine())
         self._stream.write(b"%d\n" % len(files) + files)
-        said, unread = self._line(unread, CALL_S)
+        said = self._hello(CALL_S)
         if "error" in said:
             raise HostLost(
                 "the files of gilscope's agent cannot be copied to the host: {error}", error=str(said["error"])[:300]
             )
         self.folder, self.python = str(said["folder"]), str(said["python"])
         self.usable_cpus = [*map(int, said["cpus"])]
-        return unread
 
-    def _line(self, unread: bytes, wait_s: float) -> tuple[dict[str, Any], bytes]:
-        """Return the agent's next line, decoded, and the bytes read after the line. Raises HostLost.
-
-        Lines of the agent begin with HELLO. Other lines are output of a login shell, and are kept for error messages.
-        """
-        while len(unread) < MOST_HELLO_BYTES:
-            line, end, rest = unread.partition(b"\n")
-            if end and line.startswith(HELLO):
-                return json.loads(line.removeprefix(HELLO)), rest
-            if end:
-                self._stream.complaints.add(line + end)
-                unread = rest
-                continue
-            data = self._stream.read(wait_s)
-            if data is None:
+    def _hello(self, wait_s: float) -> dict[str, Any]:
+        """Return the next message. Raises HostLost."""
+        said: list[dict[str, Any]] = []
+        while not said:
+            if not self._stream.receive(wait_s, said.append):
                 raise HostLost("the host sent nothing for {wait_s:.0f} s", wait_s=wait_s)
-            if not data:
-                break
-            unread += data
-        raise HostLost(self._stream.why_ended())
+        return said[0]
 
-    def _listen(self, unread: bytes) -> None:
+    def _listen(self) -> None:
         """Handle the host's messages, and send a heartbeat every BEAT_S. After LEASE_S of silence, the host is lost."""
-        frames = FrameReader(unread)
         heard_s = beat_s = perf_counter()
         try:
             while not self.lost:
-                data = self._stream.read(BEAT_S)
-                if data == b"":
-                    raise HostLost(self._stream.why_ended())
-                for header, payload in frames.feed(data or b""):
-                    self._take(header, payload)
+                has_heard = self._stream.receive(BEAT_S, self._take)
                 now_s = perf_counter()
-                if data or now_s < self.silent_until_s:
+                if has_heard or now_s < self.silent_until_s:
                     heard_s = now_s
                 elif now_s - heard_s > LEASE_S:
-                    self._lose(self._silent(LEASE_S))
+                    return self._lose(self._silent(LEASE_S))
                 if now_s - beat_s >= BEAT_S and now_s >= self.silent_until_s and not self._writing.locked():
                     beat_s = now_s
                     if self._stream.is_writable():  # a blocked write would stop this thread from reading
                         self.tell("clock")
         except HostLost as error:
             self._lose(self._gone(error.message))
-        except (ValueError, KeyError, TypeError) as error:  # a malformed frame, or a closed stream
-            self._lose(
-                self._gone(message("the host sent bytes that are not a valid message: {text}", text=str(error)[:100]))
-            )
 
-    def _take(self, header: Mapping[str, Any], data: bytes) -> None:
-        if "reply" not in header:
-            if child := self._children.get(header["child"]):
-                child.handle(header, data)
-            return
-        with self._changing:
-            if header["reply"] in self._replies:  # no caller waits for other replies
-                self._replies[header["reply"]] = header, perf_counter_ns()
-                self._changing.notify_all()
+    def _take(self, told: Mapping[str, Any]) -> None:
+        back_ns = perf_counter_ns()
+        if "reply" not in told:
+            if child := self._children.get(told["child"]):
+                child.take(told)
+        elif replies := self._replies.get(told["reply"]):  # no caller waits for other replies
+            replies.put((told, back_ns))
 
     def _lose(self, why: Message) -> None:
-        with self._changing:
+        with self._losing:
             if self.lost:
                 return
             self.lost = why
-            self._changing.notify_all()
         self._stream.kill()
-        for child in list(self._children.values()):
-            child.handle({}, b"")
+        for replies in [*self._replies.values()]:
+            replies.put(None)
+        for child in [*self._children.values()]:
+            child.end()
 
     def _gone(self, why: Message) -> Message:
         return message("The connection to host {host} was lost: {reason}.", host=self.host.name, reason=why)

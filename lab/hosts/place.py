@@ -1,7 +1,7 @@
 """Remote hosts as places to run children, the runtimes on these hosts, and profilers of services on them."""
 
 import zlib
-from base64 import b64decode
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -83,7 +83,8 @@ class HostPlace(HostConnection):
         key = (own["directory"], own["requirements"], *own["packages"])
         if key not in self._files:
             content, requirements = user_files(own)
-            self._files[key] = self.call("files", COMMAND_S, content, name=short_digest(own["directory"])), requirements
+            name, archive = short_digest(own["directory"]), b64encode(content).decode()
+            self._files[key] = self.call("files", COMMAND_S, name=name, archive=archive), requirements
         folder, requirements = self._files[key]
         try:
             python = self.call("own", COMMAND_S, runtime=runtime, requirements=requirements, folder=folder)
@@ -176,12 +177,10 @@ class HostRuntime(Runtime):
         own = system.child_config.get("own")
         return {"own": {**own, **with_bodies(own)}} if own else super().child_config(system)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the runtime's facts for result.json, with the packages installed on the services' host."""
-        place = self.places_of(SERVICE)[0]
-        paths = {name: str(path) for name, path in self.pythons.items() if isinstance(path, Path)}
-        known = Runtime(name=self.name, interpreter=self.interpreter).to_json()
-        return known | {"packages": {name: place.call("packages", python=path) for name, path in paths.items()}}
+    def installed(self, python: Path) -> dict[str, str]:
+        """Return the packages in an environment on the services' host. Raises ChildFailed."""
+        packages: dict[str, str] = self.places_of(SERVICE)[0].call("packages", python=str(python))
+        return packages
 
 
 class RemoteInstrumentation(Instrumentation):

@@ -17,7 +17,7 @@ from core.program import INSTALLED, PROGRAM
 from core.system import Program
 from lab.digests import files_in
 from lab.environments.environment import run_build
-from lab.locks import locked
+from lab.folders import locked
 from lab.places import NATIVE_BUILDS, NATIVE_SOURCES, SHIPPED_PROGRAMS
 from systems import built_in
 

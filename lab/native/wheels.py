@@ -12,8 +12,7 @@ from core.program import PROGRAM
 from core.system import Extension
 from lab.digests import files_in
 from lab.environments.environment import EnvironmentFailed, run_build
-from lab.folders import remove_contents
-from lab.locks import locked
+from lab.folders import locked, remove_contents
 from lab.native.programs import (
     build_failure,
     copy_sources,

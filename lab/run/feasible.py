@@ -1,7 +1,9 @@
 """Check before a run whether this machine has what it needs: programs, packages, visible processes, open files."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 from config.plan import Plan
 from config.plan_options import IN_SLICES, SEQUENTIAL
@@ -17,13 +19,23 @@ from lab.machine import host
 from lab.machine.wakeups import require_idle_class
 from lab.native.programs import ProgramMissing
 from lab.run.runtimes import AnyRuntime, runtime_of
-from lab.user_service.pythons import expect_proc
 from systems import built_in
 
 FILES_PER_CHILD = 3
 OWN_FILES = 64
 SPARE_FILES = 32
 HTTP_CLIENTS = "http-clients"
+PROC_STAT = Path("/proc/self/stat")
+
+
+def expect_proc() -> None:
+    """Raise BadInput if there is no /proc, without which a command's processes cannot be counted or ended."""
+    if not PROC_STAT.exists():
+        raise BadInput(
+            "To start a service by its command, gilscope needs /proc, which {platform} does not have. "
+            "Measure on Linux, or start the service yourself and name its URL with --target.",
+            platform=sys.platform,
+        )
 
 
 def drop_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Plan:

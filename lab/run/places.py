@@ -105,7 +105,7 @@ class CellPlaces:
         served: addresses of services that already ran; their processes do not count as a disturbance
         """
         assert self._before, "mark() was called"
-        pids = holders.pids_serving(served)
+        pids = [pid for address in served for pid in holders.serving(address)]
         return HostActivity(
             machines={
                 HERE: quiet.between(self._before, quiet.snapshot(groups=self.groups), self._method.neighbours, pids)

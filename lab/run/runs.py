@@ -21,8 +21,7 @@ from core.program import INSTALLED, PROGRAM, ROOT, RUNS_FOLDER
 from core.result import COMPARISONS, FILE_NAME, PLOTS, Run, RunFile, load
 from core.saved import SavedPlan
 from core.secret import Redactor, secrets_in
-from lab import locks
-from lab.folders import Sandbox
+from lab.folders import Sandbox, lock_folder, lock_holder
 from lab.machine import host, quiet
 from lab.places import REPOSITORY
 from lab.processes import run as run_command
@@ -190,7 +189,7 @@ def run_lock(folder: Path) -> Iterator[Sandbox]:
     """
     with Sandbox(leftovers(folder)) as sandbox:
         try:
-            lock = locks.acquire(folder, wait=False)
+            lock = lock_folder(folder, wait=False)
         except OSError as error:
             raise BadInput(
                 "{path} cannot be written: {error}. Name another folder with --out.",
@@ -230,7 +229,7 @@ def _holder(folder: Path) -> Message:
 
     No file stores its command, because a command may have secrets.
     """
-    pid = locks.holder(folder)
+    pid = lock_holder(folder)
     words = NOTHING
     with suppress(OSError):
         line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()

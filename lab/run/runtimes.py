@@ -89,8 +89,12 @@ class Runtime:
             "source": self.interpreter.source,
             **self.interpreter.facts,
             **self.name.promises,
-            "packages": {name: installed_packages(path) for name, path in paths.items()},
+            "packages": {name: self.installed(path) for name, path in paths.items()},
         }
+
+    def installed(self, python: Path) -> Mapping[str, str]:
+        """Return the packages in the environment of the interpreter *python*, with their versions."""
+        return installed_packages(python)
 
 
 @dataclass(frozen=True, kw_only=True)

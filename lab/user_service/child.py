@@ -12,7 +12,9 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from time import monotonic
 from typing import Any, NoReturn
 
 from core.child import (
@@ -28,6 +30,7 @@ from core.child import (
 from core.messages import message
 from core.parent import adopt_orphans, die_with_parent
 from core.processtree import descendants, usage_of
+from lab.gil.probe import python_process
 from lab.user_service import holders
 from lab.user_service.command import (
     DEAF,
@@ -37,16 +40,55 @@ from lab.user_service.command import (
     probe,
     start_command,
 )
-from lab.user_service.pythons import Pythons, pythons_in
 from lab.user_service.workers import WorkerSampler
 
 ANSWER_DEADLINE_S = 5.0
+INSPECTION_DEADLINE_S, PYTHON_DEADLINE_S = 2.0, 1.0
 FAILED, ASGI = "failed", "asgi"
 FOREIGN_LOOP = message(
     "Several event loops run in one process here. State that was created in one loop, such as a connection pool in "
     "app.state, cannot be used in another loop. Create this state once per loop (docs/findings/loops.md), or run one "
     "loop per process."
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pythons:
+    """The Python versions that some processes run, such as 3.14.7t, and whether their GIL is on.
+
+    labels: the versions, as lab.gil.probe names them
+    gil_enabled: None if it is unknown
+    """
+
+    labels: tuple[str, ...] = ()
+    gil_enabled: bool | None = None
+
+
+def pythons_in(pids: Iterable[int], expected: str = "", *, may_ask: bool = True) -> Pythons:
+    """Return the Python versions that the processes *pids* run, and whether the GIL is on.
+
+    expected: label of the measured Python; if some processes run this Python, only their GIL counts
+    may_ask: whether a line of Python may be run in a process (lab.gil.probe)
+    The GIL counts as on if it is on in any process, and as off if it is off in all. It is unknown if some process does
+    not report it, or was not reached in time.
+    """
+    until, states = monotonic() + INSPECTION_DEADLINE_S, dict[str, list[bool | None]]()
+    reached_all = True
+    for pid in pids:
+        if monotonic() >= until:
+            reached_all = False
+            break
+        process = python_process(pid, PYTHON_DEADLINE_S, may_ask=may_ask)
+        if process:
+            states.setdefault(process.label, []).append(process.gil_enabled)
+    counted = states.get(expected) or [state for of_label in states.values() for state in of_label]
+    return Pythons(labels=tuple(states), gil_enabled=_together(counted, reached_all=reached_all))
+
+
+def _together(states: list[bool | None], *, reached_all: bool) -> bool | None:
+    if True in states:
+        return True
+    return False if states and reached_all and None not in states else None
 
 
 class RunningService:

@@ -100,8 +100,9 @@ def fill_placeholders(own: Mapping[str, Any], endpoint: Endpoint, params: Mappin
         raise CommandFailed(
             "The command {line} cannot be parsed: {error}. Check its quotes.", line=own["command"], error=str(error)
         ) from None
-    pattern = re.compile("|".join(re.escape(f"{{{name}}}") for name in values))
-    return [pattern.sub(lambda match: str(values[match[0][1:-1]]), word) for word in words]
+    for name, value in values.items():
+        words = [word.replace(f"{{{name}}}", str(value)) for word in words]
+    return words
 
 
 def command_environment(own: Mapping[str, Any], inside: Mapping[str, str]) -> dict[str, str]:
@@ -249,16 +250,14 @@ def start_command(own: Mapping[str, Any], cell: Mapping[str, Any]) -> ServiceCom
     until, address = monotonic() + own["start_deadline_s"], ""
     for _ in range(STARTS):
         command = ServiceCommand(own, cell)
-        address, failure = command.address, None
+        address = command.address
         try:
             command.wait_until_it_answers(own, max(1.0, until - monotonic()))
+            if own["first_port"] or not command.has_lost_its_port():
+                return command
         except CommandFailed as failed:
-            failure = failed
-        is_lost = isinstance(failure, PortLost) or command.has_lost_its_port()
-        if own["first_port"] or not is_lost:
-            if failure:
-                raise failure
-            return command
+            if own["first_port"] or not (isinstance(failed, PortLost) or command.has_lost_its_port()):
+                raise
         command.give_back()
     raise CommandFailed(
         "The service was started {starts} times, and each time another program took its port first. The last address "

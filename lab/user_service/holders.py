@@ -38,11 +38,6 @@ def serving(address: str) -> list[int]:
     return list(dict.fromkeys(pid for pids in others for pid in pids))
 
 
-def pids_serving(addresses: Iterable[str]) -> list[int]:
-    """Return the processes that serve any of *addresses*."""
-    return [pid for address in addresses for pid in serving(address)]
-
-
 def is_alone(address: str, pids: Iterable[int]) -> bool:
     """Return whether *pids* have every socket that listens at *address*. Reads files of these processes only."""
     return _sockets(address) <= {link for pid in pids for link in _links(pid).values()}

@@ -49,7 +49,7 @@ class FakeCaller:
         self.done.append("drop")
 
     def close(self) -> None:
-        """Not noted: whether a client closes at its end or at its process's is its own affair."""
+        """Nothing is open."""
 
 
 @contextmanager
@@ -67,7 +67,8 @@ def client(kind: Kind, addresses: list[list[str]], client_id: int = 0, **values:
         yield CallerClient(replace(find("1"), caller=caller), cell, client_id, addresses)
     finally:
         for one in callers:
-            one.close()
+            if isinstance(one, CachedCaller) and one._channel:
+                one.drop(one._channel)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ CHURN = """
 import json, socket, sys, threading
 from core.cell import Cell
 from services.cached import CachedService
-from services.dispatch import dispatch_of
+from services.loops import dispatch_of
 from services.listeners import Listener
 
 listening = socket.socket(socket.AF_UNIX)

@@ -13,7 +13,7 @@ import pytest
 
 from lab.environments import environment as environments
 from lab.environments.environment import EnvironmentFailed, environment, installed_packages, run_build
-from lab.locks import acquire, locked
+from lab.folders import lock_folder, locked
 from lab.places import REPOSITORY
 from lab.python import uv
 from lab.python.interpreters import Interpreter
@@ -120,8 +120,8 @@ def test_one_that_is_used_no_more_goes_when_another_is_made_but_another_process_
 ) -> None:
     before = make()
     os.close(environments._IN_USE.pop(before))  # as the end of its process does
-    hold = "import sys; from pathlib import Path; from lab import locks\n"
-    hold += "locks.acquire(Path(sys.argv[1]), shared=True); print('held', flush=True); sys.stdin.read()"
+    hold = "import sys; from pathlib import Path; from lab.folders import lock_folder\n"
+    hold += "lock_folder(Path(sys.argv[1]), shared=True); print('held', flush=True); sys.stdin.read()"
     with started(sys.executable, "-c", hold, str(before), cwd=REPOSITORY):
         requirements.write_text("some==2.0 --hash=sha256:00\n")
         second = make()
@@ -221,7 +221,7 @@ def test_what_a_command_says_comes_back_with_its_status_and_what_it_leaves_behin
         outliving = f"(exec >/dev/null 2>&1; setsid cat <{tmp_path}/fifo) &"
         done = run_build(["sh", "-c", f"{outliving} echo out; echo err >&2; exit 3"], lock, 10)
     assert (done.returncode, done.stdout, done.stderr) == (3, "out\n", "err\n")
-    free = acquire(tmp_path, wait=False)
+    free = lock_folder(tmp_path, wait=False)
     assert free is not None
     os.close(free)
 

@@ -1,4 +1,4 @@
-"""Frames, clocks, windows and the agent's files; and an agent of this machine."""
+"""Messages, clocks, windows and the agent's files; and an agent of this machine."""
 
 import ast
 import subprocess
@@ -12,39 +12,45 @@ from commands import hosts
 from core.errors import ChildFailed
 from core.hosts import Host
 from lab.folders import Sandbox
+from lab.hosts import connection, protocol
 from lab.hosts.agent_stream import split_ssh_address
-from lab.hosts.clock import ClockOffset, RoundTrip, between, estimate, overlap_faults
+from lab.hosts.clock import ClockOffset, between, estimate, overlap_faults
 from lab.hosts.connection import HostConnection
-from lab.hosts.protocol import MOST_BYTES, BadFrame, FrameReader, frame
+from lab.hosts.protocol import BYTES, MessageReader, encoded
 from tests.test_import_table import STANDARD_LIBRARY, imports
 
 
-def test_a_frame_is_two_sizes_a_json_object_and_bytes_and_comes_in_any_pieces() -> None:
-    assert frame({"call": 7}, b"ab").hex() == "0000000b" + "00000002" + b'{"call": 7}'.hex() + "6162"
-    frames = FrameReader()
-    data = frame({"call": 7}, b"ab") + frame({"reply": 9})
-    cut = [one for byte in data for one in frames.feed(bytes([byte]))]
-    assert cut == [({"call": 7}, b"ab"), ({"reply": 9}, b"")]
+def test_a_message_is_a_marked_line_of_json_and_comes_in_any_pieces_among_the_lines_of_a_login_shell() -> None:
+    assert encoded(call=7, text="a\n") == b'gilscope {"call": 7, "text": "a\\n"}\n'
+    reader = MessageReader()
+    data = b"Welcome to host b\n" + encoded(call=7, text=b"\xff".decode(errors=BYTES)) + encoded(reply=9)
+    cut = [one for byte in data for one in reader.feed(bytes([byte]))]
+    assert cut == [{"call": 7, "text": "\udcff"}, {"reply": 9}]
+    assert reader.noise.content() == b"Welcome to host b\n"
 
 
-def test_what_is_no_frame_is_refused_before_it_is_kept() -> None:
-    for data in (b"Welcome to host b", bytes(4) + (MOST_BYTES + 1).to_bytes(4)):
-        with pytest.raises(BadFrame):
-            list(FrameReader().feed(data))
+def test_what_is_no_message_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(protocol, "MOST_BYTES", 100)
+    for data in (b"gilscope me\n", bytes(101)):
+        with pytest.raises(ValueError, match=r"char 0|x00"):
+            list(MessageReader().feed(data))
 
 
-def test_the_offset_is_that_of_the_quickest_trip_give_or_take_half_of_it() -> None:
-    trips = [
-        RoundTrip(sent_ns=sent, there_ns=there, back_ns=back)
-        for sent, there, back in ((0, 5_900, 1_000), (2_000, 7_050, 2_100))
-    ]
-    assert estimate(trips) == ClockOffset(offset_ns=5_000, error_ns=50, at_ns=2_050)
+def test_the_offset_is_that_of_the_middle_of_a_trip_give_or_take_half_of_it() -> None:
+    assert estimate(2_000, 7_050, 2_100) == ClockOffset(offset_ns=5_000, error_ns=50)
+    assert estimate(0, 5_900, 1_001).error_ns == 501
+
+
+def test_the_offset_of_a_host_is_that_of_the_quickest_trip(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    offsets = iter([ClockOffset(offset_ns=0, error_ns=error_ns) for error_ns in (9, 3, *[7] * connection.PROBES)])
+    monkeypatch.setattr(connection, "estimate", lambda *_: next(offsets))
+    with closing(HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox.process_group)) as host:
+        assert host.offset().error_ns == 3
 
 
 def test_a_drift_between_two_estimates_is_part_of_the_error() -> None:
-    before = ClockOffset(offset_ns=100, error_ns=10, at_ns=0)
-    after = ClockOffset(offset_ns=140, error_ns=30, at_ns=1000)
-    assert between(before, after) == ClockOffset(offset_ns=120, error_ns=50, at_ns=500)
+    before, after = ClockOffset(offset_ns=100, error_ns=10), ClockOffset(offset_ns=140, error_ns=30)
+    assert between(before, after) == ClockOffset(offset_ns=120, error_ns=50)
 
 
 def test_windows_that_hardly_overlap_make_a_cell_invalid() -> None:
@@ -75,9 +81,9 @@ def test_the_agent_imports_the_standard_library_and_3_11_can_read_it() -> None:
 
 
 def test_a_child_of_an_agent_is_written_to_read_and_waited_for(sandbox: Sandbox) -> None:
-    with closing(HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox.process_group)) as connection:
-        assert abs(connection.offset().offset_ns) < 10**9
-        child = connection.start(["sh", "-c", "cat; echo end >&2; exit 5"], {})
+    with closing(HostConnection(Host(name="x", address="127.0.0.1", via="here"), sandbox.process_group)) as host:
+        assert abs(host.offset().offset_ns) < 10**9
+        child = host.start(["sh", "-c", "cat; echo end >&2; exit 5"], {})
         child.write(b"x" * 100_000 + b"\n")
         child.close_stdin()
         assert child.wait(60) == 5
@@ -85,7 +91,7 @@ def test_a_child_of_an_agent_is_written_to_read_and_waited_for(sandbox: Sandbox)
         assert child.stderr.content() == b"end\n"
         child.close()
         with pytest.raises(ChildFailed, match="No such file"):
-            connection.start(["/nonexistent"], {})
+            host.start(["/nonexistent"], {})
 
 
 def test_the_error_of_ssh_is_shown_with_the_host(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import zipfile
+from base64 import b64encode
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from io import BytesIO
@@ -18,7 +19,9 @@ from core.method import Method
 from core.result import CellResult
 from core.runtime import NATIVE
 from lab.environments.environment import EnvironmentFailed
-from lab.hosts import agent_calls, archive
+from lab.folders import Sandbox
+from lab.hosts import archive
+from lab.hosts.agent_calls import AgentCalls
 from lab.hosts.cluster import HostCluster
 from lab.python import uv
 from lab.run.cell_run import Bench
@@ -108,7 +111,7 @@ def test_what_is_too_large_is_refused_with_its_size(
 
 
 def test_files_are_unpacked_afresh_and_apart_from_those_that_another_agent_uses(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     shop = tmp_path / "shop"
@@ -119,7 +122,8 @@ def test_files_are_unpacked_afresh_and_apart_from_those_that_another_agent_uses(
     left = tmp_path / "cache/gilscope/files-shop-0/own/made"
     left.parent.mkdir(parents=True)
     left.write_text("by the service of an earlier run")
-    places = [Path(agent_calls.unpack("shop", content)) for _ in range(2)]
+    calls = AgentCalls(sandbox)
+    places = [Path(calls.files("shop", b64encode(content).decode())) for _ in range(2)]
     assert [place.name for place in places] == ["files-shop-0", "files-shop-1"]
     assert [os.access(place / "own/run", os.X_OK) for place in places] == [True, True]
     assert not left.exists()

@@ -10,8 +10,7 @@ import pytest
 
 from core.errors import BadInput
 from core.result import keep_comparisons, load
-from lab import locks
-from lab.folders import Sandbox
+from lab.folders import Sandbox, lock_folder
 from lab.places import REPOSITORY
 from lab.run.runs import commit, expect_no_foreign_files, run_lock
 from tests.commands.saved import saved
@@ -62,7 +61,7 @@ def test_the_death_of_the_holder_lets_the_folder_go_and_leaves_nothing(tmp_path:
 
 def test_an_empty_folder_that_another_command_has_taken_is_not_removed(tmp_path: Path) -> None:
     with Sandbox([tmp_path / "run"]):
-        lock = locks.acquire(tmp_path / "run")
+        lock = lock_folder(tmp_path / "run")
     assert (tmp_path / "run").is_dir()
     assert lock is not None
     os.close(lock)

@@ -6,8 +6,9 @@ import pytest
 
 from core.errors import BadInput
 from lab.gil.probe import PythonProcess
-from lab.user_service import pythons as module
-from lab.user_service.pythons import Pythons, expect_proc, pythons_in
+from lab.run import feasible
+from lab.user_service import child as module
+from lab.user_service.child import Pythons, pythons_in
 
 ON = PythonProcess(label="3.11.2", gil_enabled=True)
 OFF = PythonProcess(label="3.14.7t", gil_enabled=False)
@@ -46,6 +47,6 @@ def test_a_process_that_was_not_reached_in_time_leaves_it_unknown(monkeypatch: p
 
 
 def test_a_platform_without_proc_is_refused_with_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PROC_STAT", Path("/no/such/stat"))
+    monkeypatch.setattr(feasible, "PROC_STAT", Path("/no/such/stat"))
     with pytest.raises(BadInput, match="--target"):
-        expect_proc()
+        feasible.expect_proc()
