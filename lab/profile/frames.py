@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from lab.gil.memory import READ_ERRORS, NotReadable, PythonMemory, mappings, word
 
+TYPES = "PyType_Type", "PyCode_Type"
 SHARED_COUNTS = ("_Py_DecRefShared", "_Py_DecRefSharedDebug", "_Py_MergeZeroLocalRefcount", "_Py_DecRefSharedIsDead")
 DEEPEST = 24  # only the innermost frames of a stack are read
 MOST_THREADS = 4096
@@ -66,11 +67,10 @@ class StackReader(PythonMemory):
         """Open the process's memory. Raises NotReadable."""
         super().__init__(pid)
         try:
-            types = self.symbols(("PyType_Type", "PyCode_Type"))
-            self._type, self._code_type = (types[name].address + self.bias for name in ("PyType_Type", "PyCode_Type"))
+            known = self.symbols((*TYPES, *SHARED_COUNTS))
+            self._type, self._code_type = (known.pop(name).address for name in TYPES)
             self.shared_counts = [
-                range(start := symbol.address + self.bias, start + symbol.size_bytes)
-                for symbol in self.symbols(SHARED_COUNTS).values()
+                range(symbol.address, symbol.address + symbol.size_bytes) for symbol in known.values()
             ]
         except (*READ_ERRORS, KeyError) as error:
             self.close()
