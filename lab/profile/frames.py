@@ -42,6 +42,7 @@ class RawFrame(NamedTuple):
 class ThreadStack(NamedTuple):
     """The frames of a thread, innermost first, read between start_ns and end_ns on the monotonic clock."""
 
+    pid: int
     tid: int
     start_ns: int
     end_ns: int
@@ -90,7 +91,8 @@ class StackReader(PythonMemory):
                 start_ns = monotonic_ns()
                 state = self.read(thread, offsets["thread.size"])
                 frames = tuple(self._frames(word(state, offsets["thread.current_frame"])))
-                yield ThreadStack(word(state, offsets["thread.native_thread_id"]), start_ns, monotonic_ns(), frames)
+                tid = word(state, offsets["thread.native_thread_id"])
+                yield ThreadStack(self.pid, tid, start_ns, monotonic_ns(), frames)
                 thread = word(state, offsets["thread.next"])
 
     def _frames(self, frame: int) -> Iterator[RawFrame]:

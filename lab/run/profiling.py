@@ -13,8 +13,7 @@ from core.method import Warmup
 from core.result import PROFILES, CellResult
 from core.system import SERVICE, System
 from lab.gil.memory import KNOWN
-from lab.profile import memory, stack_files, stacks
-from lab.profile.lock_report import LockReport
+from lab.profile import lock_report, memory, stack_files, stacks
 from lab.profile.locks import LocksFailed
 from lab.run.cell_run import Bench
 from lab.run.instrumentation import Instrumentation, TimeWindow
@@ -122,7 +121,7 @@ class CellProfiler(NamedTuple):
         result, facts = self._watch("locks", self.bench, executable=executable)
         part = min(1.0, facts.watched_ns / max(1, result.wall_ns)) / self.system.services(self.cell)
         in_flight_ns = result.latency.get("mean_ns", 0) * result.latency.get("count", 0)
-        return LockReport(facts=facts, requests=result.answered * part, in_flight_ns=in_flight_ns * part).to_json()
+        return lock_report.to_json(facts, result.answered * part, in_flight_ns * part)
 
     def _watch(self, kind: str, bench: Bench, **options: Any) -> tuple[CellResult, Any]:
         """Measure the cell while a profiler watches its first service. Return the result and what the profiler saw.
