@@ -68,7 +68,7 @@ def test_processes_are_added_up_slice_by_slice() -> None:
     content = file_of(slice_at(1, "lock 0 2"))
     samples = read([content, content], SLICE_NS, 3 * SLICE_NS, "/srv")
     assert samples.processes == 2
-    assert [part.total() for part in samples.slices] == [4, 0]
+    assert [batch.total() for batch in samples.batches] == [4, 0]
 
 
 @pytest.mark.parametrize(
