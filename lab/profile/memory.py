@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from core.inside.memory import ASK, END
 from core.processtree import tree
-from lab.machine.kernelfiles import HERE
+from lab.machine.host import HERE
 
 MOMENTS = (
     "listening",

@@ -24,7 +24,7 @@ from typing import IO
 from core.errors import GilscopeError
 from core.messages import NOTHING, Message, message
 from core.processtree import tree
-from lab.machine.kernelfiles import Reader
+from lab.machine.host import Reader
 from lab.output import last_text
 from lab.processes import guarded, run
 from lab.profile.hotspots import SWITCHES, HotSpots, count_hot_spots, parse_samples
