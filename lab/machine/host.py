@@ -40,7 +40,7 @@ class Reader:
 
     def table(self, path: str) -> dict[str, str]:
         """Parse a file with lines `name value ...` or `name: value ...` into a dict."""
-        lines = (line.partition(" ") for line in (self.text(path) or "").splitlines())
+        lines = (line.replace("\t", " ").partition(" ") for line in (self.text(path) or "").splitlines())
         return {name.rstrip(":"): value.strip() for name, _, value in lines}
 
     def numbers(self, pattern: str) -> list[int]:

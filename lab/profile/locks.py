@@ -17,7 +17,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from time import monotonic_ns
 
@@ -48,9 +47,15 @@ SAMPLES_HZ = 200
 LONGEST_S = 60.0
 PARTS = 20
 NEW_PROCESSES_S = 0.5
-TAKE_MUTEX = ("_PyMutex_LockTimed", "PyMutex_Lock", "_PyRecursiveMutex_LockTimed")
-STOP_ALL = (("stop_the_world", "start_the_world"), ("_PyEval_StopTheWorld", "_PyEval_StartTheWorld"))
-
+PROBED = {  # functions of the interpreter: the names of the hits of their entry and of their return, if probed
+    "_PyMutex_LockTimed": (LOCK, LOCKED),
+    "PyMutex_Lock": (LOCK, LOCKED),
+    "_PyRecursiveMutex_LockTimed": (LOCK, LOCKED),
+    "stop_the_world": (STOP, STOPPED),
+    "start_the_world": ("", STARTED),
+    "_PyEval_StopTheWorld": (STOP, STOPPED),
+    "_PyEval_StartTheWorld": ("", STARTED),
+}
 NOTIFICATION = ("Condition.wait", "threading.py")  # a thread that waits here waits to be notified, not for a lock
 
 
@@ -255,19 +260,15 @@ def record_locks(pid: int) -> Iterator[LockRecording]:
 
 
 def _probes_of(process: StackReader) -> Iterator[Probe]:
-    """Yield the probes to set in a process's interpreter, except for functions that the compiler has inlined."""
-    file = process.file
-    known = process.symbols((*TAKE_MUTEX, *chain(*STOP_ALL)))
-    for name in TAKE_MUTEX:
-        if name in known:
-            yield Probe(name=LOCK, file=file, offset=known[name].offset)
-            yield Probe(name=LOCKED, file=file, offset=known[name].offset, returns=True)
-    for stop, start in STOP_ALL if process.free_threaded else ():
-        if stop in known and start in known:
-            yield Probe(name=STOP, file=file, offset=known[stop].offset)
-            yield Probe(name=STOPPED, file=file, offset=known[stop].offset, returns=True)
-            yield Probe(name=STARTED, file=file, offset=known[start].offset, returns=True)
-            return
+    """Yield the probes to set in a process's interpreter, except for functions that the compiler has inlined.
+
+    Functions that stop all threads do nothing in a default build. If such a function calls another one, the inner call
+    counts (WaitTimeline).
+    """
+    for function, symbol in process.symbols(PROBED).items():
+        for name, returns in zip(PROBED[function], (False, True), strict=True):
+            if name and (process.free_threaded or name in (LOCK, LOCKED)):
+                yield Probe(name=name, file=process.file, offset=symbol.offset, returns=returns)
 
 
 def run_self_test(executable: Path) -> None:

@@ -67,6 +67,12 @@ def test_a_stop_is_from_its_request_to_the_new_start_and_the_others_stand_for_th
     assert line.waits == []  # stops that wait for each other are stops
 
 
+def test_a_function_that_stops_all_threads_by_another_such_function_stops_them_once() -> None:
+    line = timeline((STOP, 5, 1), (STOP, 6, 1), (STOPPED, 40, 0), (STOPPED, 41, 0), (STARTED, 55, 0), (STARTED, 56, 0))
+    assert line.stops == [wait(6, 55, 0)]
+    assert line.stood_ns == {PID: 14 * US}
+
+
 def test_after_a_stop_whose_end_was_lost_waits_count_again() -> None:
     line = timeline((STOP, 5, 1), (LOCK, 2_000_000, DICT), (LOCKED, 2_000_100, 0))
     assert line.waits == [wait(2_000_000, 2_000_100)]
