@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from lab.machine.host import HERE
+
 _LAYOUT = {  # fields of each structure in CPython 3.14
     "": "free_threaded",
     "runtime": "size finalizing interpreters_head",
@@ -47,6 +49,11 @@ def _fields(layout: Mapping[str, str]) -> list[str]:
 _TABLES = {0x030E: _fields(_LAYOUT), 0x030F: _fields(_LAYOUT | _NEWER)}  # by minor version: 3.14, 3.15
 KNOWN = "3.14", "3.15"
 READ_ERRORS = (OSError, ValueError, struct.error, IndexError)
+_MAPPING = re.compile(
+    r"^([0-9a-f]{1,16})-([0-9a-f]{1,16}) (\S{4}) [0-9a-f]+ \S+ ([0-9]{1,20}) *(.*)"
+    r"(?:\n(?:[A-Z]\w*:.*\n)*?Pss: +([0-9]{1,15}) kB)?",
+    re.MULTILINE,
+)
 _PYTHON = re.compile(r"/.*/(?:lib)?python3[^/]*")
 _RUNTIME = "_PyRuntime"
 _COOKIE = b"xdebugpy"
@@ -258,28 +265,44 @@ def read_build(pid: int, executable: Path) -> PythonBuild | None:
     executable: the file that the process runs. It is sufficient if the process's mappings may not be read, unless the
     interpreter is in a shared library.
     """
-    try:
-        paths = [executable, *_interpreter_files(pid)]
-    except OSError:
-        paths = [executable]
-    return next(filter(None, map(build_in_file, paths)), None)
+    return next(filter(None, map(build_in_file, [executable, *_interpreter_files(pid)])), None)
 
 
 def _interpreter_files(pid: int) -> dict[Path, int]:
-    """Return the executables and libpython libraries mapped by process *pid*, with their addresses. Raises OSError."""
+    """Return the executables and libpython libraries mapped by process *pid*, with their addresses."""
     bases: dict[Path, int] = {}
-    for start, _, name in mappings(pid):
-        if _PYTHON.fullmatch(name):
-            bases.setdefault(Path(f"/proc/{pid}/root{name}"), start)
+    for mapping in mappings(pid):
+        if _PYTHON.fullmatch(mapping.name):
+            bases.setdefault(Path(f"/proc/{pid}/root{mapping.name}"), mapping.start)
     return bases
 
 
-def mappings(pid: int) -> Iterator[tuple[int, int, str]]:
-    """Yield each memory mapping of process *pid*: start, end, and file name ("" without a file). Raises OSError.
+class Region(NamedTuple):
+    """A memory mapping of a process.
 
-    Source: proc_pid_maps(5).
+    inode, name: of its file; the inode is 0 for memory without a file
+    pss_bytes: its proportional set size; 0 if it was not measured
     """
-    for line in Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines():
-        span, _, _, _, _, *name = line.split(maxsplit=5)
-        start, _, end = span.partition("-")
-        yield int(start, 16), int(end, 16), name[0] if name else ""
+
+    start: int
+    end: int
+    mode: str
+    inode: int
+    name: str
+    pss_bytes: int
+
+
+def mappings(pid: int) -> list[Region]:
+    """Return the memory mappings of process *pid*; none if they may not be read."""
+    return parse_mappings(HERE.text(f"proc/{pid}/maps") or "")
+
+
+def parse_mappings(text: str) -> list[Region]:
+    """Parse the content of /proc/PID/maps, or of /proc/PID/smaps, which also has sizes.
+
+    Source: proc_pid_maps(5), proc_pid_smaps(5).
+    """
+    return [
+        Region(int(start, 16), int(end, 16), mode, int(inode), name, int(pss_kib or 0) * 1024)
+        for start, end, mode, inode, name, pss_kib in _MAPPING.findall(text)
+    ]

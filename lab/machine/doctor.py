@@ -65,11 +65,13 @@ class Check(NamedTuple):
 
     judge: a function of facts, which returns whether the first fact is good, and the text to show. The names of its
     parameters are the names of the facts that the rule needs.
+    during_runs: whether the facts are those of a time window, so that the rule applies to the window of a cell, too
     """
 
     code: str
     judge: Callable[..., tuple[bool, Message]]
     remedy: Message
+    during_runs: bool = False
 
     def apply(self, facts: Mapping[str, Any]) -> Finding:
         """Apply the rule to *facts*, and return the finding. It is unknown if the rule needs a missing fact."""
@@ -86,12 +88,14 @@ def judge_machine(facts: Mapping[str, Any]) -> list[Finding]:
     facts: the result of quiet.facts()
     """
     window = facts.get("window") or {}
-    inspected = [
-        *(check.apply(facts) for check in _BEFORE),
-        *(check.apply(window) for check in _WINDOW),
-        *(check.apply(facts) for check in _SETTINGS),
+    findings = [check.apply(window if check.during_runs else facts) for check in CHECKS]
+    hidden = HIDDEN_IN_VIRTUAL_MACHINES if facts.get("virtual") else ()
+    return [
+        replace(finding, value=message("cannot be read in a virtual machine"))
+        if finding.good is None and finding.code in hidden
+        else finding
+        for finding in findings
     ]
-    return [_explain_unknown(finding) for finding in inspected] if facts.get("virtual") else inspected
 
 
 def disturbances(window: Mapping[str, Any]) -> list[Message]:
@@ -99,13 +103,8 @@ def disturbances(window: Mapping[str, Any]) -> list[Message]:
 
     window: the result of quiet.between()
     """
-    inspected = [check.apply(window) for check in _WINDOW]
+    inspected = [check.apply(window) for check in CHECKS if check.during_runs]
     return [replace(finding.value, code=finding.code) for finding in inspected if finding.good is False]
-
-
-def _explain_unknown(finding: Finding) -> Finding:
-    hidden = finding.good is None and finding.code in HIDDEN_IN_VIRTUAL_MACHINES
-    return replace(finding, value=message("cannot be read in a virtual machine")) if hidden else finding
 
 
 def _judge_throttling(throttles: int) -> tuple[bool, Message]:
@@ -116,7 +115,8 @@ def _judge_throttling(throttles: int) -> tuple[bool, Message]:
     )
 
 
-_BEFORE = (
+# Load and pressure are not checked during a run because the run itself causes them.
+CHECKS = (
     Check(
         "load",
         lambda load_1m, cores: (
@@ -141,9 +141,6 @@ _BEFORE = (
         ),
         message("Processes are waiting for CPU time. Stop some processes, or measure later."),
     ),
-)
-# Load and pressure are not checked during a run because the run itself causes them.
-_WINDOW = (
     Check(
         "other_processes",
         lambda others: (
@@ -156,6 +153,7 @@ _WINDOW = (
             ),
         ),
         message("Stop the other processes. If the service needs a process, name the process with --neighbour."),
+        during_runs=True,
     ),
     Check(
         "steal",
@@ -164,6 +162,7 @@ _WINDOW = (
             message("the hypervisor took {percent:.1f} % of the CPU time (steal time)", percent=steal * 100),
         ),
         message("This virtual machine shares its cores with others. Use dedicated cores, or measure more blocks."),
+        during_runs=True,
     ),
     Check(
         "swapping",
@@ -176,11 +175,13 @@ _WINDOW = (
             ),
         ),
         message("There is too little memory. Stop other programs, or lower NUM_CLIENTS or NUM_API_SERVICES."),
+        during_runs=True,
     ),
     Check(
         "throttling",
         _judge_throttling,
         message("CPU cores are throttled because of heat. Improve cooling, or turn off turbo."),
+        during_runs=True,
     ),
     Check(
         "quota",
@@ -193,9 +194,8 @@ _WINDOW = (
             ),
         ),
         message("Raise the container's CPU quota, or lower NUM_API_SERVICES and NUM_CLIENTS."),
+        during_runs=True,
     ),
-)
-_SETTINGS = (
     Check(
         "memory_pressure",
         lambda memory_pressure: (

@@ -187,12 +187,11 @@ def _variable_of(pid: int, address: int) -> str:
     Variables without an initial value lie in a mapping without a name, right after the file's own mappings.
     """
     file, end = "", 0
-    with suppress(OSError):
-        for start, stop, name in mappings(pid):
-            file = name or (file if start == end else "")
-            end = stop
-            if start <= address < stop:
-                return f"[{file.rpartition('/')[2]}]" if file.startswith("/") else NO_OWNER
+    for mapping in mappings(pid):
+        file = mapping.name or (file if mapping.start == end else "")
+        end = mapping.end
+        if mapping.start <= address < end:
+            return f"[{file.rpartition('/')[2]}]" if file.startswith("/") else NO_OWNER
     return NO_OWNER
 
 

@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import sleep
-from typing import NamedTuple
 
 from core.inside.memory import ASK, END
 from core.processtree import tree
+from lab.gil.memory import Region, parse_mappings
 from lab.machine.host import HERE, number, total
 
 # before any client connects, before and after the load, IDLE_S later
@@ -27,24 +27,8 @@ KINDS = ("files", "stacks", "c_heap", "objects")
 LARGEST_GUARD = 64 << 10
 LARGEST_STACK = 64 << 20
 GLIBC_ARENA = 64 << 20
-_MAPPING = re.compile(
-    r"^([0-9a-f]{1,16})-([0-9a-f]{1,16}) (\S{4}) [0-9a-f]+ \S+ ([0-9]{1,20}) *(.*)\n"
-    r"(?:[A-Z]\w*:.*\n)*?Pss: +([0-9]{1,15}) kB",
-    re.MULTILINE,
-)
 _IN_USE = re.compile(r"# bytes in allocated blocks +=\s+([0-9,]{1,25})\n")
 _ARENAS = re.compile(r"[0-9]+ arenas \* [0-9]+ bytes/arena +=\s+([0-9,]{1,25})\n")
-
-
-class Region(NamedTuple):
-    """A memory mapping of a process, with its proportional set size."""
-
-    start: int
-    end: int
-    mode: str
-    inode: int
-    name: str
-    pss_bytes: int
 
 
 _NOWHERE = Region(0, 0, "", 0, "", 0)  # before the first mapping, and after the last
@@ -59,10 +43,7 @@ def sizes_by_kind(smaps: Iterable[str]) -> dict[str, int]:
     """
     sizes = dict.fromkeys(KINDS, 0)
     for text in smaps:
-        mappings = [
-            Region(int(start, 16), int(end, 16), mode, int(inode), name, int(pss_kib) * 1024)
-            for start, end, mode, inode, name, pss_kib in _MAPPING.findall(text)
-        ]
+        mappings = parse_mappings(text)
         for before, mapping, after in zip([_NOWHERE, *mappings], mappings, [*mappings[1:], _NOWHERE], strict=False):
             sizes[_kind(mapping, before, after)] += mapping.pss_bytes
     return sizes
