@@ -3,8 +3,10 @@
 A sample holds one thread's stack and state. The states are: running, ready but without a CPU core, waiting for the GIL,
 for a lock or for I/O, and idle, which means parked until there is work. Shares are shares of the threads' time at work,
 which is all samples except the idle ones. This module does no I/O.
+Formats: https://github.com/brendangregg/FlameGraph, https://www.speedscope.app/file-format-schema.json
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +25,7 @@ MOST_LINES = 30
 BATCHES = 40
 MOST_COUNT = 1 << 20
 LONGEST_NAME = 300
+LEAST_SHARE = 0.003  # of the samples; smaller nodes are not part of a flame graph
 
 LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib(?:64)?/python3[.0-9]*t?)/")
 
@@ -150,7 +153,8 @@ def _make_frame(file: str, line: int, function: str, directory: str) -> StackFra
 def to_json(samples: Samples) -> dict[str, Any]:
     """Return the content for result.json of a profile of Python stacks.
 
-    These are the share of each state, and the lines that wait or run most, with their waits in successive intervals.
+    These are the share of each state, the lines that wait or run most, with their waits in successive intervals, a
+    flame graph, and a sentence.
     """
     at_work, everything = samples.at_work, samples.total.total()
     total = at_work.total()
@@ -166,18 +170,19 @@ def to_json(samples: Samples) -> dict[str, Any]:
         "states": {state: _share(_spent(at_work, state).total(), total) for state in WORK},
         "batches": [sum(count for (state, _), count in batch.items() if state in WORK) for batch in samples.batches],
         "lines": [_line(frame, at_work, samples.batches) for frame in _hottest(at_work)],
+        "tree": tree(samples),
+        "sentence": _sentence(samples.reader, at_work).to_json(),
     }
 
 
-def sentence(samples: Samples) -> Message:
+def _sentence(reader: str, at_work: Counter[tuple[str, Stack]]) -> Message:
     """Return a sentence with the share of time in each thread state and the number of samples."""
-    at_work = samples.at_work
     total = at_work.total()
     shares = {state: f"{_spent(at_work, state).total() / total * 100:.0f} %" for state in WORK}
     return message(
         "threads that are not idle spend {run} of their time running, {gil} waiting for the GIL, {lock} waiting for a "
         "lock, {io} waiting for I/O and {ready} waiting for a CPU core; based on {count:,} samples by {reader}",
-        **shares, count=total, reader=samples.reader,
+        **shares, count=total, reader=reader,
     )  # fmt: skip
 
 
@@ -227,3 +232,64 @@ def _own_caller(stack: Stack) -> StackFrame:
     package = stack[0].file.partition("/")[0]
     others = (frame for frame in stack if frame.file.partition("/")[0] != package)
     return next((frame for frame in stack if not frame.is_library), next(others, UNKNOWN))
+
+
+def tree(samples: Samples) -> dict[str, Any]:
+    """Return stacks of non-idle threads as a flame graph tree, without nodes below LEAST_SHARE of the samples.
+
+    The innermost node of each stack is the thread's state.
+    """
+    root: dict[str, Any] = {"name": "", "value": 0, "children": {}}
+    for (state, stack), count in samples.at_work.items():
+        node = root
+        for name in (*_names(stack), f"[{state}]"):
+            node["value"] += count
+            node = node["children"].setdefault(name, {"name": name, "value": 0, "children": {}})
+        node["value"] += count
+    return _pruned(root, max(1.0, LEAST_SHARE * root["value"]))
+
+
+def _names(stack: Stack) -> list[str]:
+    """Return the names of a stack's frames for display, outermost first.
+
+    Only the innermost name has a line number, so calls from several lines of one function share a node.
+    """
+    outer = [f"{frame.function} ({frame.file})" for frame in reversed(stack[1:])]
+    return [*outer, str(stack[0]) if stack[0] != UNKNOWN else "?"]
+
+
+def _pruned(node: Mapping[str, Any], fewest: float) -> dict[str, Any]:
+    children = [_pruned(child, fewest) for child in node["children"].values() if child["value"] >= fewest]
+    return {"name": node["name"], "value": node["value"], **({"children": children} if children else {})}
+
+
+def folded(samples: Samples) -> str:
+    """Return collapsed stacks: a line per stack with its frames, outermost first, thread state, and sample count."""
+    lines = Counter[str]()
+    for (state, stack), count in samples.total.items():
+        lines[";".join([*(str(frame).replace(";", ":") for frame in reversed(stack)), f"[{state}]"])] += count
+    return "".join(f"{line} {count}\n" for line, count in sorted(lines.items()))
+
+
+def speedscope(samples: Samples, name: str) -> str:
+    """Return the content of a speedscope file, with a profile of all samples and a profile per thread state."""
+    numbers: dict[StackFrame, int] = {}
+    profiles = [_profile(samples, name, state, numbers) for state in ("", *WORK, "idle")]
+    frames = [{"name": frame.function, "file": frame.file, "line": frame.line} for frame in numbers]
+    schema = "https://www.speedscope.app/file-format-schema.json"
+    return json.dumps({"$schema": schema, "name": name, "shared": {"frames": frames}, "profiles": profiles})
+
+
+def _profile(samples: Samples, name: str, state: str, numbers: dict[StackFrame, int]) -> dict[str, Any]:
+    """Return a speedscope profile of the samples with thread state *state*, or of all samples if *state* is "".
+
+    The innermost frame of each stack is the state.
+    """
+    mine = {key: count for key, count in samples.total.items() if state in ("", key[0])}
+    stacks = [
+        [numbers.setdefault(frame, len(numbers)) for frame in (*reversed(stack), UNKNOWN._replace(function=f"[{of}]"))]
+        for of, stack in mine
+    ]
+    weights = [round(count * 1000 / max(1, samples.rate_hz), 3) for count in mine.values()]
+    title = {"type": "sampled", "name": f"{name} {state}".strip(), "unit": "milliseconds"}
+    return {**title, "startValue": 0, "endValue": sum(weights), "samples": stacks, "weights": weights}

@@ -13,7 +13,7 @@ from core.method import Warmup
 from core.result import PROFILES, CellResult
 from core.system import SERVICE, System
 from lab.gil.memory import KNOWN
-from lab.profile import lock_report, memory, stack_files, stacks
+from lab.profile import lock_report, memory, stacks
 from lab.profile.locks import LocksFailed
 from lab.run.cell_run import Bench
 from lab.run.instrumentation import Instrumentation, TimeWindow
@@ -90,11 +90,7 @@ class CellProfiler(NamedTuple):
             complaint = verbatim(complaints[0]) if complaints else NOTHING
             raise NotProfiled(complaint or message("no Python process of the service was sampled"))
         _write(seen[0], self.cell, self.folder / PROFILES)
-        return {
-            **stacks.to_json(seen[0]),
-            "tree": stack_files.tree(seen[0]),
-            "sentence": stacks.sentence(seen[0]).to_json(),
-        }
+        return stacks.to_json(seen[0])
 
     def memory(self) -> dict[str, Any]:
         """Profile the first service's memory before clients connect, and before, after and long after the load."""
@@ -167,8 +163,8 @@ def _write(samples: stacks.Samples, cell: Cell, folder: Path) -> None:
     name = re.sub(r"[^\w.+-]", "_", cell.cell_id)
     try:
         folder.mkdir(exist_ok=True)
-        (folder / f"{name}.folded.txt").write_text(stack_files.folded(samples), "utf-8")
-        (folder / f"{name}.speedscope.json").write_text(stack_files.speedscope(samples, cell.cell_id), "utf-8")
+        (folder / f"{name}.folded.txt").write_text(stacks.folded(samples), "utf-8")
+        (folder / f"{name}.speedscope.json").write_text(stacks.speedscope(samples, cell.cell_id), "utf-8")
     except OSError as error:
         raise BadInput(
             "{folder} cannot be written: {error}. Free some space, or give write access.",
