@@ -159,16 +159,14 @@ def cores_quota(reader: Reader) -> float | str | None:
     It is UNLIMITED if no group has a quota, and None if the quota is unknown.
     Source: docs.kernel.org, cgroup v2: cpu.max is "$MAX $PERIOD" in us, or "max"; v1: cpu.cfs_quota_us, -1 for none.
     """
-    folders = control_groups(reader, "cpu", "cpu.stat")
-    quotas = [quota for folder in folders if (quota := _quota(reader, folder)) is not None]
+    folders, quotas = control_groups(reader, "cpu", "cpu.stat"), []
+    for folder in folders:
+        granted, _, period = (reader.text(f"{folder}/cpu.max") or "").partition(" ")
+        granted_us = number(granted) or reader.number(f"{folder}/cpu.cfs_quota_us")
+        period_us = number(period) or reader.number(f"{folder}/cpu.cfs_period_us")
+        if granted_us and period_us and granted_us > 0:
+            quotas.append(granted_us / period_us)
     return min(quotas, default=UNLIMITED) if folders else None
-
-
-def _quota(reader: Reader, folder: str) -> float | None:
-    granted, _, period = (reader.text(f"{folder}/cpu.max") or "").partition(" ")
-    granted_us = number(granted) or reader.number(f"{folder}/cpu.cfs_quota_us")
-    period_us = number(period) or reader.number(f"{folder}/cpu.cfs_period_us")
-    return granted_us / period_us if granted_us and period_us and granted_us > 0 else None
 
 
 def quota_stalled_ns(reader: Reader, groups: Iterable[Path] = ()) -> int | None:
@@ -193,20 +191,16 @@ def control_groups(reader: Reader, controller: str, *files: str) -> list[str]:
     """
     for line in (reader.text("proc/self/cgroup") or "").splitlines():
         controllers, _, path = line.partition(":")[2].partition(":")
+        mounts = [_CGROUPS]  # of cgroup v2
+        if controllers:
+            named = controller in controllers.split(",")
+            mounts = [f"{_CGROUPS}/{controller}", f"{_CGROUPS}/{controllers}"] if named else []
         own = PurePosixPath("/", path)
-        for mount in _mounts(controller, controllers):
+        for mount in mounts:
             folders = [f"{mount}{group}" for group in (own, *own.parents)]
             if known := [folder for folder in folders if any(reader.exists(f"{folder}/{file}") for file in files)]:
                 return known
     return []
-
-
-def _mounts(controller: str, controllers: str) -> tuple[str, ...]:
-    """Return possible mount points of a cgroup hierarchy; empty if the hierarchy lacks *controller*."""
-    if not controllers:
-        return (_CGROUPS,)
-    named = controller in controllers.split(",")
-    return (f"{_CGROUPS}/{controller}", f"{_CGROUPS}/{controllers}") if named else ()
 
 
 def memory_available_bytes(reader: Reader = HERE) -> int | None:

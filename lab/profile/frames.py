@@ -103,20 +103,17 @@ class StackReader(PythonMemory):
             if not frame:
                 return
             if not start <= frame <= start + len(window) - size:
-                window, start = self._window(frame, size)
+                start = max(frame - _WINDOW_BYTES, 0)
+                try:
+                    window = self.read(start, frame + size - start)
+                except OSError:
+                    window, start = self.read(frame, size), frame
             place = frame - start
             copy = struct.unpack_from("<i", window, place + copy_offset)[0] if copy_offset else 0
             # The low bits of the code object's address are flags for reference counting.
             code = word(window, place + offsets["frame.executable"]) & ~7
             yield RawFrame(code, word(window, place + offsets["frame.instr_ptr"]), copy)
             frame = word(window, place + offsets["frame.previous"])
-
-    def _window(self, frame: int, size: int) -> tuple[bytes, int]:
-        with suppress(OSError):
-            start = max(frame - _WINDOW_BYTES, 0)
-            window = self.read(start, frame + size - start)
-            return window, start
-        return self.read(frame, size), frame
 
     def _find_line(self, frame: RawFrame) -> SourceLine | None:
         """Return the source line that *frame* executes; None if the frame does not run Python code."""
@@ -128,7 +125,10 @@ class StackReader(PythonMemory):
             if offsets["code.co_tlbc"]:
                 start = self.pointer(self.field(code, "code.co_tlbc") + 8 * (frame.copy + 1))
             first = self.integer(code + offsets["code.firstlineno"])
-            line = _line(self._bytes(self.field(code, "code.linetable")), first, frame.instruction - start)
+            table = self.field(code, "code.linetable")
+            size_bytes = min(self.field(table, "bytes.ob_size"), _LONGEST_LINES)
+            table_bytes = self.read(table + offsets["bytes.ob_sval"], size_bytes)
+            line = _line(table_bytes, first, frame.instruction - start)
             file, function = (self._text(self.field(code, f"code.{name}")) for name in ("filename", "qualname"))
             return SourceLine(file=file, line=line, function=function)
         return None
@@ -163,10 +163,6 @@ class StackReader(PythonMemory):
             with suppress(OSError, struct.error):
                 meta = self.field(meta, "object.ob_type")
         return ""
-
-    def _bytes(self, address: int) -> bytes:
-        length = self.field(address, "bytes.ob_size")
-        return self.read(address + self.offsets["bytes.ob_sval"], min(length, _LONGEST_LINES))
 
     def _text(self, address: int) -> str:
         """Return the Python string at *address* in the process's memory.

@@ -83,9 +83,11 @@ class WaitTimeline:
         """
         thread = self._threads[hit.pid, hit.tid]
         if hit.name == LOCK:
-            self._enter(thread, hit)
-        elif hit.name == LOCKED:
-            self._leave(thread, hit)
+            _enter(thread, hit)
+        elif hit.name == LOCKED and thread.depth:
+            thread.depth -= 1
+            if not thread.depth:
+                self._add_wait(hit.pid, hit.tid, thread, hit.time_ns)
         elif hit.name == STOP:
             thread.asked_ns, thread.stopped_ns, thread.depth = hit.time_ns, 0, 0
         elif hit.name == STOPPED:
@@ -98,8 +100,12 @@ class WaitTimeline:
     def end(self, now_ns: int) -> None:
         """End the timeline at *now_ns*, which also ends all waits that still last."""
         for (pid, tid), thread in self._threads.items():
-            if thread.depth and now_ns - thread.start_ns >= SHORTEST_WAIT_NS:
-                self.waits.append(WaitSpan(pid, tid, thread.mutex, thread.start_ns, now_ns))
+            if thread.depth:
+                self._add_wait(pid, tid, thread, now_ns)
+
+    def _add_wait(self, pid: int, tid: int, thread: _Thread, end_ns: int) -> None:
+        if end_ns - thread.start_ns >= SHORTEST_WAIT_NS:
+            self.waits.append(WaitSpan(pid, tid, thread.mutex, thread.start_ns, end_ns))
 
     def is_waiting(self, pid: int, tid: int) -> bool:
         """Return whether a thread waits for a mutex at the time of the newest probe hit."""
@@ -109,20 +115,14 @@ class WaitTimeline:
         """Return the threads that wait at the time of the newest probe hit, each as (process, thread, mutex)."""
         return [(*who, thread.mutex) for who, thread in self._threads.items() if thread.depth]
 
-    def _enter(self, thread: _Thread, hit: Hit) -> None:
-        if thread.asked_ns and hit.time_ns - thread.asked_ns < LONGEST_STOP_NS:
-            return  # a thread that causes a pause may wait for another pause; this time counts for its own pause
-        if thread.depth and thread.mutex == hit.value:
-            thread.depth += 1
-        else:
-            thread.mutex, thread.depth, thread.start_ns = hit.value, 1, hit.time_ns
 
-    def _leave(self, thread: _Thread, hit: Hit) -> None:
-        if not thread.depth:
-            return
-        thread.depth -= 1
-        if not thread.depth and hit.time_ns - thread.start_ns >= SHORTEST_WAIT_NS:
-            self.waits.append(WaitSpan(hit.pid, hit.tid, thread.mutex, thread.start_ns, hit.time_ns))
+def _enter(thread: _Thread, hit: Hit) -> None:
+    if thread.asked_ns and hit.time_ns - thread.asked_ns < LONGEST_STOP_NS:
+        return  # a thread that causes a pause may wait for another pause; this time counts for its own pause
+    if thread.depth and thread.mutex == hit.value:
+        thread.depth += 1
+    else:
+        thread.mutex, thread.depth, thread.start_ns = hit.value, 1, hit.time_ns
 
 
 UNREAD = "?"
