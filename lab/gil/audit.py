@@ -97,9 +97,7 @@ def audit(asked: Requirements, interpreter: Interpreter, build: BuildWatch | Non
     if program is None:
         raise EnvironmentFailed("uv was not found, but audit needs uv to install packages. Run: pip install uv")
     with PrivateFolder() as private:
-        resolver = Resolver(program, interpreter, private.folder)
-        place = TrialEnvironment(program, private.folder, interpreter.executable, asked.options)
-        return _Audit(asked, interpreter, resolver, place, build).findings()
+        return _Audit(asked, interpreter, program, private.folder, build).findings()
 
 
 def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> dict[str, Any]:
@@ -114,7 +112,7 @@ def exit_status(findings: Sequence[PackageFinding]) -> int:
 
 
 class _Audit:
-    """An audit whose packages are installed in *place*.
+    """An audit, whose packages are installed in an environment.
 
     without_wheel: names of the packages that must be built
     failures: packages that could not be installed, with the reasons; absent: all packages that are not installed
@@ -124,15 +122,17 @@ class _Audit:
         self,
         asked: Requirements,
         interpreter: Interpreter,
-        resolver: Resolver,
-        place: TrialEnvironment,
+        program: Path,
+        folder: Path,
         build: BuildWatch | None,
     ) -> None:
-        """Resolve the requirements, and install the packages."""
-        self.asked, self.interpreter, self.resolver, self.place = asked, interpreter, resolver, place
-        self.resolution = resolver.resolve(asked)
+        """Resolve the requirements with uv (*program*), and install the packages into an environment in *folder*."""
+        self.asked, self.interpreter = asked, interpreter
+        self.resolver = Resolver(program, interpreter, folder)
+        self.place = TrialEnvironment(program, folder, interpreter.executable, asked.options)
+        self.resolution = self.resolver.resolve(asked)
         known = self.resolution.packages.values()
-        self.without_wheel = {one.name for one in known if not one.is_folder and not resolver.fits(one)}
+        self.without_wheel = {one.name for one in known if not one.is_folder and not self.resolver.fits(one)}
         self.packages = [package for package in known if build is not None or not package.is_folder]
         self.failures = self._install(build)
         self.absent = {*self.failures, *(self.without_wheel if build is None else ())}

@@ -214,13 +214,6 @@ class PythonMemory:
         """Return the address of the process's newest interpreter state. Most processes have only one."""
         return self.field(self.runtime, "runtime.interpreters_head")
 
-    def gil_enabled(self) -> bool:
-        """Return whether the process's GIL is on. Raises READ_ERRORS."""
-        if not self.free_threaded:
-            return True
-        gil = self.field(self.interpreter, "interpreter.ceval_gil")
-        return self.integer(gil + self.offsets["interpreter.enabled"]) != 0
-
     def symbols(self, names: Collection[str]) -> dict[str, Symbol]:
         """Return the symbols of the interpreter's file whose names are in *names*. Raises one of READ_ERRORS."""
         return read_symbols(self.file, names, self._base)
@@ -254,7 +247,10 @@ def read_gil_state(pid: int) -> bool | None:
     """Return whether process *pid* has its GIL on; None if it is not CPython 3.14 or 3.15, or may not be inspected."""
     try:
         with closing(PythonMemory(pid)) as memory:
-            return memory.gil_enabled()
+            if not memory.free_threaded:
+                return True
+            gil = memory.field(memory.interpreter, "interpreter.ceval_gil")
+            return memory.integer(gil + memory.offsets["interpreter.enabled"]) != 0
     except (NotReadable, *READ_ERRORS):
         return None
 

@@ -9,7 +9,8 @@ Source: proc_pid_stat(5), pid_namespaces(7); the first PID namespace has the ino
 import os
 import time
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,7 +60,8 @@ class Snapshot:
     """The counters of the machine at one moment.
 
     cpus: the CPUs that this process may use; busy_ticks: CPU time of all processes on these CPUs
-    processes: all visible processes; sees_all: whether no other process can use these CPUs
+    processes: all visible processes; a PID namespace may hide others
+    sees_all: whether no other process can use these CPUs
     counts: counters since boot, without those that the machine lacks:
     user to steal: CPU time by kind (TICKS), over all cores, in clock ticks
     swapped_pages: pages swapped in and out; throttles: how often heat throttled a core
@@ -113,7 +115,9 @@ def snapshot(reader: Reader = HERE, groups: Iterable[Path] = ()) -> Snapshot:
     """
     stat, cpus = reader.table("proc/stat"), usable_cpus()
     by_cpu = {int(name[3:]): _ticks(line) for name, line in stat.items() if name[:3] == "cpu" and name[3:].isdigit()}
-    swapped = reader.table("proc/vmstat")
+    swapped, namespace = reader.table("proc/vmstat"), ""
+    with suppress(OSError):
+        namespace = os.readlink(reader.root / "proc/self/ns/pid")
     counts = {
         **_ticks(stat.get("cpu", "")),
         "swapped_pages": total(number(swapped.get(name)) for name in ("pswpin", "pswpout")),
@@ -128,7 +132,7 @@ def snapshot(reader: Reader = HERE, groups: Iterable[Path] = ()) -> Snapshot:
         cpus=cpus,
         busy_ticks=sum(by_cpu.get(cpu, {}).get(kind, 0) for cpu in cpus for kind in _OTHERS_MAY_USE),
         processes=processes(reader),
-        sees_all=sees_all(reader, cpus, len(by_cpu)),
+        sees_all=namespace == _FIRST_NAMESPACE and reader.exists("proc/1/stat") and len(cpus) == len(by_cpu),
         counts={name: count for name, count in counts.items() if count is not None},
     )
 
@@ -203,15 +207,6 @@ def processes(reader: Reader) -> Processes:
                 shown, int(words[1]), user + system, waited_user + waited_system, int(words[36])
             )
     return found
-
-
-def sees_all(reader: Reader, cpus: Collection[int], cores: int) -> bool:
-    """Return whether processes() can see every process that may run on *cpus*. A PID namespace may hide processes."""
-    try:
-        namespace = os.readlink(reader.root / "proc/self/ns/pid")
-    except OSError:
-        return False
-    return namespace == _FIRST_NAMESPACE and reader.exists("proc/1/stat") and len(cpus) == cores
 
 
 def used_ticks(before: Snapshot, after: Snapshot, keys: Iterable[tuple[int, int]]) -> int:

@@ -46,7 +46,7 @@ SELF_TEST_ROUNDS, SELF_TEST_S, MOST_SELF_TESTS = 40, 2.0, 15
 SAMPLES_HZ = 200
 LONGEST_S = 60.0
 PARTS = 20
-NEW_PROCESSES_S = 0.5
+ROUNDS_PER_SEARCH = 100  # new processes are searched for about twice per second
 PROBED = {  # functions of the interpreter: the names of the hits of their entry and of their return, if probed
     "_PyMutex_LockTimed": (LOCK, LOCKED),
     "PyMutex_Lock": (LOCK, LOCKED),
@@ -57,6 +57,9 @@ PROBED = {  # functions of the interpreter: the names of the hits of their entry
     "_PyEval_StartTheWorld": ("", STARTED),
 }
 NOTIFICATION = ("Condition.wait", "threading.py")  # a thread that waits here waits to be notified, not for a lock
+
+
+Stack = tuple[SourceLine, ...]
 
 
 class LocksFailed(GilscopeError):
@@ -73,7 +76,7 @@ class Waiting:
     """
 
     owner: str
-    stack: tuple[SourceLine, ...]
+    stack: Stack
     samples: int
     by_time: tuple[int, ...] = ()
 
@@ -152,14 +155,10 @@ class LockRecording:
 
     def run(self) -> None:
         """Take samples until *ending* is set, for LONGEST_S at most."""
-        searched_ns = self._started_ns
-        while not self.ending.wait(1 / SAMPLES_HZ) and not self._timeline.is_full:
-            now_ns = monotonic_ns()
-            if now_ns - self._started_ns > LONGEST_S * 1e9:
-                break
-            if now_ns - searched_ns > NEW_PROCESSES_S * 1e9:
+        ends_ns = self._started_ns + LONGEST_S * 1e9
+        while not self.ending.wait(1 / SAMPLES_HZ) and not self._timeline.is_full and monotonic_ns() < ends_ns:
+            if self._rounds % ROUNDS_PER_SEARCH == 0:
                 self._find_processes()
-                searched_ns = now_ns
             self._sample()
         self._ended_ns = monotonic_ns()
 
@@ -226,21 +225,16 @@ class LockRecording:
 
     def _group_by_line(self, spans: Sequence[WaitSpan]) -> list[Waiting]:
         """Group samples by mutex owner and innermost line, largest group first, each with its most frequent stack."""
-        stacks: dict[tuple[str, tuple[SourceLine, ...]], Counter[tuple[SourceLine, ...]]] = defaultdict(Counter)
-        parts: dict[tuple[str, tuple[SourceLine, ...]], Counter[int]] = defaultdict(Counter)
+        groups: dict[tuple[str, Stack], list[tuple[Stack, int]]] = defaultdict(list)
         for owner, stack in wait_samples(spans, self._stacks, self._owners):
             lines = tuple(filter(None, map(self._processes[stack.pid].place, stack.frames)))
-            stacks[owner, lines[:1]][lines] += 1
-            parts[owner, lines[:1]][self._interval_at(stack.start_ns)] += 1
-        waiting = (
-            Waiting(
-                owner=line[0],
-                stack=counted.most_common(1)[0][0],
-                samples=counted.total(),
-                by_time=tuple(parts[line][part] for part in range(PARTS)),
-            )
-            for line, counted in stacks.items()
-        )
+            groups[owner, lines[:1]].append((lines, self._interval_at(stack.start_ns)))
+        waiting = []
+        for (owner, _), samples in groups.items():
+            stacks, parts = Counter(lines for lines, _ in samples), Counter(part for _, part in samples)
+            by_time = tuple(parts[part] for part in range(PARTS))
+            usual = stacks.most_common(1)[0][0]
+            waiting.append(Waiting(owner=owner, stack=usual, samples=len(samples), by_time=by_time))
         return sorted(waiting, key=lambda line: -line.samples)
 
 

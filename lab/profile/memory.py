@@ -108,16 +108,16 @@ class MemoryWatcher:
 
 
 def merge_moments(
-    moments: Mapping[str, Mapping[str, int]], started: Sequence[str], answers: Sequence[dict[str, int]]
+    moments: Mapping[str, Mapping[str, int]], started: Sequence[str], answers: Iterable[str]
 ) -> dict[str, dict[str, int]]:
     """Merge memory sizes and allocator statistics by moment, for result.json.
 
     started: the mappings of each interpreter before it ran the service's code, which become the moment `start`
-    answers: the result of sum_heaps()
+    answers: the statistics that each process wrote
     """
     known = {moment: dict(sizes) for moment, sizes in moments.items()}
-    for moment, answer in zip(MOMENTS, answers, strict=False):
-        known[moment] |= answer
+    for moment, heap in zip(MOMENTS, sum_heaps(answers), strict=False):
+        known[moment] |= heap
     return {**({"start": sizes_by_kind(started)} if started else {}), **known}
 
 

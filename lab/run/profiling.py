@@ -109,7 +109,7 @@ class CellProfiler(NamedTuple):
             raise NotProfiled("the operating system does not report the memory maps of processes")
         taken = message("{size:.1f} MiB of memory in use after the load", size=total / 2**20)
         started, answers = texts
-        return {"moments": memory.merge_moments(sizes, started, memory.sum_heaps(answers)), "sentence": taken.to_json()}
+        return {"moments": memory.merge_moments(sizes, started, answers), "sentence": taken.to_json()}
 
     def locks(self) -> dict[str, Any]:
         """Profile which locks the first service's threads wait for, and which lines cause stop-the-world pauses."""

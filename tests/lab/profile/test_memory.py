@@ -76,8 +76,8 @@ def test_heaps_of_all_processes_are_added_up_only_where_all_have_answered_each_t
 
 def test_moments_have_the_start_and_the_answers_where_they_are_known() -> None:
     moments = {moment: {"files": 1, "objects": 2} for moment in memory.MOMENTS}
-    known = merge_moments(moments, [SMAPS], [{"in_use": 1, "free": number} for number in range(4)])
-    assert (known["start"]["files"], known["idle"]["free"]) == (900 * 1024, 3)
+    known = merge_moments(moments, [SMAPS], [(STATISTICS + END) * 4])
+    assert (known["start"]["files"], known["idle"]["in_use"]) == (900 * 1024, 1_423_744)
     assert merge_moments(moments, [], []) == moments
 
 
