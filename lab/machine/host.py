@@ -43,10 +43,6 @@ class Reader:
         lines = (line.replace("\t", " ").partition(" ") for line in (self.text(path) or "").splitlines())
         return {name.rstrip(":"): value.strip() for name, _, value in lines}
 
-    def numbers(self, pattern: str) -> list[int]:
-        """Return the integers in all files that match a glob pattern."""
-        return [value for one in self.matching(pattern) if (value := number(one)) is not None]
-
     def matching(self, pattern: str) -> list[str]:
         """Return the contents of all files that match a glob pattern, sorted by file name."""
         paths = sorted(self.root.glob(pattern))

@@ -31,6 +31,7 @@ from lab.machine.host import (
 
 WINDOW_S = 0.5
 COUNTED = ("swapped_pages", "throttles", "quota_stalled_ns")
+PRESSURES = "cpu", "memory"
 TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 MOST_NAMED = 3
 LONGEST_NAME = 15  # the kernel truncates longer names
@@ -100,8 +101,7 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
         "throttles": before.counts.get("throttles"),
         "smt": _smt(reader),
         "swap_used_bytes": None if swap is None or unused is None else swap - unused,
-        "cpu_pressure": _pressure(reader, "cpu"),
-        "memory_pressure": _pressure(reader, "memory"),
+        **{f"{kind}_pressure": _share(decimal(_pressure(reader, kind).get("avg10")), 100) for kind in PRESSURES},
         "cores_quota": cores_quota(reader),
         "aslr": reader.number("proc/sys/kernel/randomize_va_space"),
         "window": between(before, snapshot(reader)),
@@ -121,9 +121,8 @@ def snapshot(reader: Reader = HERE, groups: Iterable[Path] = ()) -> Snapshot:
     counts = {
         **_ticks(stat.get("cpu", "")),
         "swapped_pages": total(number(swapped.get(name)) for name in ("pswpin", "pswpout")),
-        "throttles": total(reader.numbers(f"{_CPU}/cpu[0-9]*/thermal_throttle/*_throttle_count")),
-        "cpu_stalled_us": number(_pressure_fields(reader, "cpu").get("total")),
-        "memory_stalled_us": number(_pressure_fields(reader, "memory").get("total")),
+        "throttles": total(map(number, reader.matching(f"{_CPU}/cpu[0-9]*/thermal_throttle/*_throttle_count"))),
+        **{f"{kind}_stalled_us": number(_pressure(reader, kind).get("total")) for kind in PRESSURES},
         "quota_stalled_ns": quota_stalled_ns(reader, groups),
     }
     return Snapshot(
@@ -154,7 +153,7 @@ def between(
         **{kind: _share(grown.get(kind), ticks) for kind in ("steal", "iowait", "idle")},
         "others": _others(before, after, neighbours, (os.getpid(), *also_ours)) if TICKS[0] in grown else None,
         **{name: grown.get(name) for name in COUNTED},
-        **{f"{kind}_pressure": _share(grown.get(f"{kind}_stalled_us"), spent_ns / 1000) for kind in ("cpu", "memory")},
+        **{f"{kind}_pressure": _share(grown.get(f"{kind}_stalled_us"), spent_ns / 1000) for kind in PRESSURES},
     }
 
 
@@ -230,7 +229,7 @@ def trees(moment: Processes, roots: Iterable[int]) -> set[tuple[int, int]]:
     return {*found}
 
 
-def _share(part: int | None, whole: float) -> float | None:
+def _share(part: float | None, whole: float) -> float | None:
     return None if part is None or whole <= 0 else round(min(1.0, part / whole), 4)
 
 
@@ -252,8 +251,8 @@ def _turbo(reader: Reader) -> bool | None:
     no_turbo = reader.number(f"{_CPU}/intel_pstate/no_turbo")
     if no_turbo is not None:
         return no_turbo == 0
-    boosts = reader.numbers(f"{_CPU}/cpufreq/boost") or reader.numbers(f"{_CPU}/cpufreq/policy*/boost")
-    return any(boosts) if boosts else None
+    boosts = reader.matching(f"{_CPU}/cpufreq/boost") or reader.matching(f"{_CPU}/cpufreq/policy*/boost")
+    return any(map(number, boosts)) if boosts else None
 
 
 def _smt(reader: Reader) -> bool | None:
@@ -264,15 +263,11 @@ def _smt(reader: Reader) -> bool | None:
     return any("," in cpus or "-" in cpus for cpus in siblings) if siblings else None
 
 
-def _pressure(reader: Reader, kind: str) -> float | None:
-    """Return the share of the last 10 s in which a process waited for the resource *kind*, such as cpu or memory.
+def _pressure(reader: Reader, kind: str) -> dict[str, str]:
+    """Return how long a process waited for the resource *kind*, such as cpu or memory.
 
-    Source: docs.kernel.org, PSI: `some avg10=1.53 avg60=... avg300=... total=<us>`, in percent.
+    Source: docs.kernel.org, PSI: `some avg10=1.53 avg60=... avg300=... total=<us>`; avg10 is the percentage of the last
+    10 s.
     """
-    percent = decimal(_pressure_fields(reader, kind).get("avg10"))
-    return None if percent is None else round(percent / 100, 4)
-
-
-def _pressure_fields(reader: Reader, kind: str) -> dict[str, str]:
     line = reader.table(f"proc/pressure/{kind}").get("some", "")
     return dict(word.split("=", 1) for word in line.split() if "=" in word)
