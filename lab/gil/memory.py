@@ -177,17 +177,20 @@ class NotReadable(Exception):
 class PythonMemory:
     """The memory of a running CPython process.
 
-    file: the file of the interpreter; runtime: the address of the table of offsets
+    file: the file of the interpreter; symbols: functions and variables of the interpreter by name
     offsets: the offsets by structure and field
     """
 
-    def __init__(self, pid: int) -> None:
-        """Open the memory of process *pid*. Raises NotReadable."""
+    def __init__(self, pid: int, names: Collection[str] = ()) -> None:
+        """Open the memory of process *pid*. Raises NotReadable.
+
+        names: the wanted symbols
+        """
         self.pid = pid
         with ExitStack() as stack:
             try:
                 self._memory = stack.enter_context(open(f"/proc/{pid}/mem", "rb", buffering=0))
-                self.file, self._base, self.runtime, self.offsets = self._find_table()
+                self.file, self.symbols, self.offsets = self._find_table((_RUNTIME, *names))
             except READ_ERRORS as error:
                 raise NotReadable(f"process {pid}: {error}") from error
             stack.pop_all()
@@ -197,26 +200,23 @@ class PythonMemory:
         """Close the file through which the process's memory is read."""
         self._memory.close()
 
-    def _find_table(self) -> tuple[Path, int, int, dict[str, int]]:
+    def _find_table(self, names: Collection[str]) -> tuple[Path, dict[str, Symbol], dict[str, int]]:
         for path, base in _interpreter_files(self.pid).items():
-            known = read_symbols(path, [_RUNTIME], base).get(_RUNTIME)
-            if known is None:
+            known = read_symbols(path, names, base)
+            if _RUNTIME not in known:
                 continue
-            cookie, version, _ = _HEAD.unpack(self.read(known.address, _HEAD.size))
+            runtime = known[_RUNTIME].address
+            cookie, version, _ = _HEAD.unpack(self.read(runtime, _HEAD.size))
             fields = _TABLES.get(version >> 16)
             if cookie == _COOKIE and fields:
-                offsets = struct.unpack(f"<{len(fields)}Q", self.read(known.address + 16, 8 * len(fields)))
-                return path, base, known.address, dict(zip(fields, offsets, strict=True))
+                offsets = struct.unpack(f"<{len(fields)}Q", self.read(runtime + 16, 8 * len(fields)))
+                return path, known, dict(zip(fields, offsets, strict=True))
         raise ValueError(f"no CPython {' or '.join(KNOWN)}")
 
     @property
     def interpreter(self) -> int:
         """Return the address of the process's newest interpreter state. Most processes have only one."""
-        return self.field(self.runtime, "runtime.interpreters_head")
-
-    def symbols(self, names: Collection[str]) -> dict[str, Symbol]:
-        """Return the symbols of the interpreter's file whose names are in *names*. Raises one of READ_ERRORS."""
-        return read_symbols(self.file, names, self._base)
+        return self.field(self.symbols[_RUNTIME].address, "runtime.interpreters_head")
 
     def read(self, address: int, size_bytes: int) -> bytes:
         """Return *size_bytes* bytes of the process's memory at *address*. Raises OSError."""

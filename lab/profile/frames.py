@@ -9,16 +9,16 @@ bytes before its type), Modules/_threadmodule.c; proc(5).
 
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from time import monotonic_ns
 from typing import NamedTuple
 
-from lab.gil.memory import READ_ERRORS, NotReadable, PythonMemory, mappings, word
+from lab.gil.memory import READ_ERRORS, PythonMemory, mappings, word
 
-TYPES = "PyType_Type", "PyCode_Type"
+TYPES = "PyType_Type", "PyCode_Type"  # every interpreter exports them
 SHARED_COUNTS = ("_Py_DecRefShared", "_Py_DecRefSharedDebug", "_Py_MergeZeroLocalRefcount", "_Py_DecRefSharedIsDead")
 DEEPEST = 24  # only the innermost frames of a stack are read
 MOST_THREADS = 4096
@@ -64,18 +64,15 @@ class StackReader(PythonMemory):
     shared_counts: the addresses of the functions that count references of shared objects
     """
 
-    def __init__(self, pid: int) -> None:
-        """Open the process's memory. Raises NotReadable."""
-        super().__init__(pid)
-        try:
-            known = self.symbols((*TYPES, *SHARED_COUNTS))
-            self._type, self._code_type = (known.pop(name).address for name in TYPES)
-            self.shared_counts = [
-                range(symbol.address, symbol.address + symbol.size_bytes) for symbol in known.values()
-            ]
-        except (*READ_ERRORS, KeyError) as error:
-            self.close()
-            raise NotReadable(f"process {pid}: {error}") from error
+    def __init__(self, pid: int, names: Collection[str] = ()) -> None:
+        """Open the process's memory. Raises NotReadable.
+
+        names: other wanted symbols
+        """
+        super().__init__(pid, (*TYPES, *SHARED_COUNTS, *names))
+        self._type, self._code_type = (self.symbols[name].address for name in TYPES)
+        counts = [self.symbols[name] for name in SHARED_COUNTS if name in self.symbols]
+        self.shared_counts = [range(symbol.address, symbol.address + symbol.size_bytes) for symbol in counts]
         self.place = cache(self._find_line)
         self._variable_at = cache(partial(_variable_of, pid))
         self._types: dict[int, str] = {}

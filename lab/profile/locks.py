@@ -188,7 +188,7 @@ class LockRecording:
         for pid in tree(self._pid):
             if pid not in self._processes and pid not in self._other_pids:
                 try:
-                    self._processes[pid] = StackReader(pid)
+                    self._processes[pid] = StackReader(pid, PROBED)
                     self._held.callback(self._processes[pid].close)
                 except NotReadable:
                     self._other_pids.add(pid)
@@ -259,8 +259,8 @@ def _probes_of(process: StackReader) -> Iterator[Probe]:
     Functions that stop all threads do nothing in a default build. If such a function calls another one, the inner call
     counts (WaitTimeline).
     """
-    for function, symbol in process.symbols(PROBED).items():
-        for name, returns in zip(PROBED[function], (False, True), strict=True):
+    for function, symbol in process.symbols.items():
+        for name, returns in zip(PROBED.get(function, ()), (False, True), strict=False):
             if name and (process.free_threaded or name in (LOCK, LOCKED)):
                 yield Probe(name=name, file=process.file, offset=symbol.offset, returns=returns)
 
