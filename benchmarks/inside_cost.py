@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from benchmarks.bench import cell_of, in_turns, measured, opened, options, print_table, ratio, runtimes
-from lab.profile.locks import LockRecording
+from lab.profile.locks import record_locks
 from reports.facts.figures import requests_per_s
 
 SIZE = {
@@ -33,7 +33,7 @@ def _lines(names: str, part: str, pairs: int) -> Iterator[tuple[str, str]]:
     for runtime in runtimes(names):
         cell = cell_of("2", runtime, SIZE)
         with opened(runtime, inside={}) as plain:
-            watched = replace(plain, watch=LockRecording) if part == "locks" else replace(plain, inside={part: {}})
+            watched = replace(plain, watch=record_locks) if part == "locks" else replace(plain, inside={part: {}})
             measures = {name: partial(measured, cell, bench) for name, bench in (("with", watched), ("without", plain))}
             rates = {name: [*map(requests_per_s, some)] for name, some in in_turns(pairs, measures).items()}
         yield str(runtime.name), ratio(rates["with"], rates["without"], "{:.4f}".format)

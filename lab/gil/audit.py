@@ -7,7 +7,6 @@ source only if `build` is given.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -20,43 +19,19 @@ from lab.environments.environment import EnvironmentFailed
 from lab.environments.requirements import Requirements, name_of
 from lab.environments.resolution import (
     BUILD_TIMEOUT_S,
-    Resolution,
     ResolvedPackage,
     Resolver,
     TrialEnvironment,
 )
 from lab.folders import PrivateFolder
-from lab.gil.switching import ImportOutcome, describe_switch, top_modules, try_import
+from lab.gil.switching import Problem, top_modules, try_import
 from lab.project.packages import MANIFEST, PYLOCK, UV_LOCK, read_dependencies
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 
 SCHEMA = 2  # 2: packages that others need, needed_by, ready_since
-GIL, NO_WHEEL, NOT_INSTALLABLE, IMPORT_FAILS, WARNS = "gil", "no wheel", "not installable", "import fails", "warns"
-NEEDS = "needs"
+NO_WHEEL, NEEDS, NOT_INSTALLABLE = "no wheel", "needs", "not installable"
 BuildWatch = Callable[[Message], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Problem:
-    """A problem that the audit found in a package, such as a failed import.
-
-    kind: GIL, NO_WHEEL, NEEDS, NOT_INSTALLABLE, IMPORT_FAILS or WARNS
-    module: the imported module in which the problem appeared, or ""
-    culprit: for kind GIL, the module that switched the GIL on; it may belong to another package
-    """
-
-    kind: str
-    detail: Message
-    module: str = ""
-    culprit: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """Return this problem as a JSON object for the option `--json`.
-
-        The object has the description twice: as plain text, and as a template with values, which can be translated.
-        """
-        return {**vars(self), "detail": str(self.detail), "message": self.detail.to_json()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,9 +97,7 @@ def audit(asked: Requirements, interpreter: Interpreter, build: BuildWatch | Non
     if program is None:
         raise EnvironmentFailed("uv was not found, but audit needs uv to install packages. Run: pip install uv")
     with PrivateFolder() as private:
-        resolver = Resolver(program, interpreter, private.folder)
-        place = TrialEnvironment(program, private.folder, interpreter.executable, asked.options)
-        return _Audit(asked=asked, interpreter=interpreter, resolver=resolver, place=place).findings(build)
+        return _Audit(asked, interpreter, program, private.folder, build).findings()
 
 
 def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> dict[str, Any]:
@@ -138,47 +111,36 @@ def exit_status(findings: Sequence[PackageFinding]) -> int:
     return 0 if all(finding.passes for finding in findings) else 3
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Audit:
-    asked: Requirements
-    interpreter: Interpreter
-    resolver: Resolver
-    place: TrialEnvironment
+    """An audit, whose packages are installed in an environment.
 
-    @cached_property
-    def resolution(self) -> Resolution:
-        return self.resolver.resolve(self.asked)
+    without_wheel: names of the packages that must be built
+    failures: packages that could not be installed, with the reasons; absent: all packages that are not installed
+    """
 
-    @cached_property
-    def without_wheel(self) -> set[str]:
-        return {
-            package.name
-            for package in self.resolution.packages.values()
-            if not package.is_folder and not self.resolver.fits(package)
-        }
+    def __init__(
+        self,
+        asked: Requirements,
+        interpreter: Interpreter,
+        program: Path,
+        folder: Path,
+        build: BuildWatch | None,
+    ) -> None:
+        """Resolve the requirements with uv (*program*), and install the packages into an environment in *folder*."""
+        self.asked, self.interpreter = asked, interpreter
+        self.resolver = Resolver(program, interpreter, folder)
+        self.place = TrialEnvironment(program, folder, interpreter.executable, asked.options)
+        self.resolution = self.resolver.resolve(asked)
+        known = self.resolution.packages.values()
+        self.without_wheel = {one.name for one in known if not one.is_folder and not self.resolver.fits(one)}
+        self.packages = [package for package in known if build is not None or not package.is_folder]
+        self.failures = self._install(build)
+        self.absent = {*self.failures, *(self.without_wheel if build is None else ())}
 
-    def findings(self, build: BuildWatch | None) -> list[PackageFinding]:
-        """Return the findings of all packages. Packages that cannot be resolved come last."""
-        packages = [
-            package for package in self.resolution.packages.values() if build is not None or not package.is_folder
-        ]
-        failures = self._install(packages, build)
-        absent = {*failures, *(self.without_wheel if build is None else ())}
-        findings = processes.run_in_parallel(lambda package: self._audit_package(package, failures, absent), packages)
-        unresolved = [
-            PackageFinding(package=name_of(entry), problems=(Problem(kind=NOT_INSTALLABLE, detail=why),))
-            for entry, why in self.resolution.failures.items()
-        ]
-        if not findings and not unresolved and self.resolution.packages:
-            raise BadInput(
-                "All packages are folders of source code, which must be built before they can be imported. Add --build."
-            )
-        return [*findings, *unresolved, *self._excluded_packages()]
-
-    def _install(self, packages: Sequence[ResolvedPackage], build: BuildWatch | None) -> dict[str, Message]:
+    def _install(self, build: BuildWatch | None) -> dict[str, Message]:
         """Install the packages, and return the names of those that could not be installed, with the reasons."""
-        to_build = [package for package in packages if package.is_folder or package.name in self.without_wheel]
-        names = {package.requirement: package.name for package in packages if package not in to_build}
+        to_build = [package for package in self.packages if package.is_folder or package.name in self.without_wheel]
+        names = {package.requirement: package.name for package in self.packages if package not in to_build}
         failures = {names[line]: why for line, why in self.place.install(list(names)).items()}
         for number, package in enumerate(to_build if build else (), 1):
             assert build is not None
@@ -186,34 +148,50 @@ class _Audit:
             failures[package.name] = self.place.build(package.requirement, progress)
         return {name: why for name, why in failures.items() if why}
 
-    def _audit_package(
-        self, package: ResolvedPackage, failures: dict[str, Message], absent: set[str]
-    ) -> PackageFinding:
-        dependants = self.resolution.all_needed_by(package.name)
-        missing = sorted(name for name in absent if package.name in self.resolution.all_needed_by(name))
-        lacks_wheel = package.name in self.without_wheel
+    def findings(self) -> list[PackageFinding]:
+        """Return the findings of all packages: packages that cannot be resolved, then excluded packages, come last.
+
+        Environment markers may exclude a requested package from this interpreter.
+        """
+        findings = processes.run_in_parallel(self._audit_package, self.packages)
+        for entry, why in self.resolution.failures.items():
+            problem = Problem(kind=NOT_INSTALLABLE, detail=why)
+            findings.append(PackageFinding(package=name_of(entry), problems=(problem,)))
+        if not findings and self.resolution.packages:
+            raise BadInput(
+                "All packages are folders of source code, which must be built before they can be imported. Add --build."
+            )
+        named = {*self.resolution.packages, *map(name_of, self.resolution.failures)}
+        marked = [name_of(entry) for entry in self.asked.entries if ";" in entry]
+        return [*findings, *(PackageFinding(package=name) for name in marked if name not in named)]
+
+    def _audit_package(self, package: ResolvedPackage) -> PackageFinding:
+        name = package.name
+        missing = sorted(other for other in self.absent if name in self.resolution.all_needed_by(other))
+        lacks_wheel = name in self.without_wheel
         is_extension = not package.pure and not package.is_folder and not lacks_wheel
         version, modules = package.version, []
         problems = [self._no_wheel(package)] if lacks_wheel else []
-        if package.name in failures:
-            problems.append(Problem(kind=NOT_INSTALLABLE, detail=failures[package.name]))
+        if name in self.failures:
+            problems.append(Problem(kind=NOT_INSTALLABLE, detail=self.failures[name]))
         if missing:
             detail = message("the package needs {packages}, which could not be installed", packages=listed(missing))
             problems.append(Problem(kind=NEEDS, detail=detail))
-        elif package.name not in absent and (package.direct or not package.pure):
-            installed = self.place.distribution(package.name)
-            assert installed is not None, package.name
+        elif name not in self.absent and (package.direct or not package.pure):
+            installed = self.place.distribution(name)
+            assert installed is not None, name
             version, modules = installed.version, top_modules(installed)
             for module in modules:
-                problems += find_problems(try_import(self.place.python, module, self.place.folder))
+                problems += try_import(self.place.python, module, self.place.folder)
+        dependants = sorted(self.resolution.all_needed_by(name))
         return PackageFinding(
-            package=package.name,
+            package=name,
             version=version,
             modules=tuple(modules),
             problems=tuple(problems),
             direct=package.direct,
-            needed_by=tuple(sorted(name for name in dependants if self.resolution.packages[name].direct)),
-            ready_since=self.resolver.first_ready(package.name, self.asked.options) if is_extension else "",
+            needed_by=tuple(other for other in dependants if self.resolution.packages[other].direct),
+            ready_since=self.resolver.first_ready(name, self.asked.options) if is_extension else "",
         )
 
     def _no_wheel(self, package: ResolvedPackage) -> Problem:
@@ -231,12 +209,6 @@ class _Audit:
             change=change,
         )
         return Problem(kind=NO_WHEEL, detail=detail)
-
-    def _excluded_packages(self) -> list[PackageFinding]:
-        """Return findings for the requested packages whose environment markers exclude this interpreter."""
-        named = {*self.resolution.packages, *map(name_of, self.resolution.failures)}
-        marked = (name_of(entry) for entry in self.asked.entries if ";" in entry)
-        return [PackageFinding(package=name) for name in marked if name not in named]
 
 
 def _report_progress(build: BuildWatch, package: ResolvedPackage, number: int, total: int) -> Callable[[str], None]:
@@ -257,16 +229,3 @@ def _report_progress(build: BuildWatch, package: ResolvedPackage, number: int, t
         build(text)
 
     return said
-
-
-def find_problems(outcome: ImportOutcome) -> list[Problem]:
-    """Return the problems of an import. A GIL that was switched on is reported even if the import failed afterwards."""
-    problems, module = [], outcome.module
-    if outcome.gil_enabled:
-        culprit = ", ".join(outcome.culprits)
-        problems.append(Problem(kind=GIL, detail=describe_switch(outcome), module=module, culprit=culprit))
-    if outcome.error:
-        detail = message("importing {module} fails: {error}", module=module, error=outcome.error)
-        problems.append(Problem(kind=IMPORT_FAILS, detail=detail, module=module))
-    problems += [Problem(kind=WARNS, detail=verbatim(text), module=module) for text in outcome.warnings]
-    return problems

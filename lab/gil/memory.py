@@ -1,8 +1,8 @@
-"""Read the memory of a running CPython 3.14 or 3.15 process, without stopping the process or running code in it.
+"""Read the version and build of a CPython interpreter from its file, and the memory of a running CPython process.
 
-CPython has a table of structure offsets for debuggers at the beginning of its section .PyRuntime. This module works on
-64-bit Linux only.
-Source: CPython 3.14 and 3.15, Include/internal/pycore_debug_offsets.h (_Py_DebugOffsets) and pycore_gil.h; elf(5).
+No code runs for this, and no process is stopped. CPython has a table of structure offsets for debuggers at the
+beginning of its variable _PyRuntime (3.13 and later). This module works on 64-bit little-endian Linux only.
+Source: elf(5); CPython 3.14 and 3.15, Include/internal/pycore_debug_offsets.h (_Py_DebugOffsets) and pycore_gil.h.
 """
 
 import os
@@ -10,9 +10,11 @@ import re
 import struct
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack, closing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from lab.gil.elf import COOKIE, SECTION, PythonBuild, Symbol, build_in_file, load_bias, sections, symbols
+from lab.machine.host import HERE
 
 _LAYOUT = {  # fields of each structure in CPython 3.14
     "": "free_threaded",
@@ -46,10 +48,126 @@ def _fields(layout: Mapping[str, str]) -> list[str]:
 
 _TABLES = {0x030E: _fields(_LAYOUT), 0x030F: _fields(_LAYOUT | _NEWER)}  # by minor version: 3.14, 3.15
 KNOWN = "3.14", "3.15"
-_HEAD = struct.Struct("<8sQ")  # cookie, version
+READ_ERRORS = (OSError, ValueError, struct.error, IndexError)
+_MAPPING = re.compile(
+    r"^([0-9a-f]{1,16})-([0-9a-f]{1,16}) (\S{4}) [0-9a-f]+ \S+ ([0-9]{1,20}) *(.*)"
+    r"(?:\n(?:[A-Z]\w*:.*\n)*?Pss: +([0-9]{1,15}) kB)?",
+    re.MULTILINE,
+)
 _PYTHON = re.compile(r"/.*/(?:lib)?python3[^/]*")
-READ_ERRORS = (OSError, ValueError, struct.error)
-_BUILDS: dict[tuple[int, int, int], PythonBuild | None] = {}
+_RUNTIME = "_PyRuntime"
+_COOKIE = b"xdebugpy"
+_HEAD = struct.Struct("<8s2Q")  # cookie, version, free_threaded
+_LEVELS = {0xA: "a", 0xB: "b", 0xC: "rc"}
+_ELF_HEADER = struct.Struct("<4sBB10xHHIQQQIHHHHHH")
+_SEGMENT = struct.Struct("<IIQQQQQQ")
+_SECTION = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+_LOADED = 1  # a type of segments
+_SYMBOL_TABLES = 11, 2  # types of sections: exported symbols, and all symbols unless the file was stripped
+_MOST_BYTES = 1 << 26  # a longer table means that the file is no interpreter
+
+
+class Symbol(NamedTuple):
+    """A function or variable of an ELF file.
+
+    address: its address in memory; offset: the offset of its first byte in the file
+    head: the first bytes of a variable's initial value
+    """
+
+    address: int
+    size_bytes: int
+    offset: int
+    head: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
+class PythonBuild:
+    """The version and build (default or free-threaded) of a CPython interpreter.
+
+    version: such as 3.14.7 or 3.15.0rc2
+    """
+
+    version: str
+    free_threaded: bool
+
+    @property
+    def label(self) -> str:
+        """The CPython version, with the suffix t for a free-threaded build: 3.14.7 or 3.14.7t."""
+        return self.version + "t" * self.free_threaded
+
+
+def build_in_file(path: Path) -> PythonBuild | None:
+    """Return the version and build of the CPython interpreter in an ELF file.
+
+    It is None if the file is not a CPython, or if the interpreter is in a shared library instead. The version is the
+    value of the variable Py_Version (3.11 and later).
+    """
+    try:
+        known = read_symbols(path, ("Py_Version", _RUNTIME))
+        version = version_text(word(known["Py_Version"].head, 0))
+        cookie, _, free_threaded = _HEAD.unpack(known[_RUNTIME].head)
+    except (*READ_ERRORS, KeyError):
+        return None
+    return PythonBuild(version=version, free_threaded=cookie == _COOKIE and free_threaded == 1)
+
+
+def version_text(number: int) -> str:
+    """Format the value of PY_VERSION_HEX as a version string, such as 3.14.7 or 3.15.0rc2."""
+    release = f"{number >> 24}.{number >> 16 & 255}.{number >> 8 & 255}"
+    level = _LEVELS.get(number >> 4 & 15, "")
+    return f"{release}{level}{number & 15}" if level else release
+
+
+def read_symbols(path: Path, names: Collection[str], base: int | None = None) -> dict[str, Symbol]:
+    """Return those symbols of an ELF file that are called *names*; {} if it is not a 64-bit ELF file.
+
+    base: the address at which the file is mapped; None for the addresses that the file itself names
+    Raises one of READ_ERRORS.
+    """
+    with open(path, "rb") as file:
+        descriptor = file.fileno()
+        header = _read(descriptor, 0, _ELF_HEADER.size)
+        if header[:6] != b"\x7fELF\2\1":
+            return {}
+        fields = _ELF_HEADER.unpack(header)
+        segments = _read_table(descriptor, _SEGMENT, fields[7], fields[12])
+        loaded = [(row[2], row[3], row[5]) for row in segments if row[0] == _LOADED]
+        bias = 0 if base is None else base - min(address for _, address, _ in loaded)
+        found = {}
+        for name, address, size_bytes in _named(descriptor, fields, {name.encode() for name in names}):
+            for offset, start, length in loaded:
+                if start <= address < start + length:
+                    at = offset + address - start
+                    head = _read(descriptor, at, _HEAD.size)
+                    found[name.decode()] = Symbol(address + bias, size_bytes, at, head)
+            if len(found) == len(names):
+                break
+        return found
+
+
+def _named(descriptor: int, header: tuple[int, ...], names: Collection[bytes]) -> Iterator[tuple[bytes, int, int]]:
+    """Yield name, address and size of each symbol of an ELF file that is called one of *names*."""
+    sections = _read_table(descriptor, _SECTION, header[8], header[14])
+    longest = max(map(len, names)) + 1  # a name in the file may be of any length, so only this part is compared
+    for section in sections:
+        if section[1] in _SYMBOL_TABLES:
+            strings = sections[section[6]]
+            texts = _read(descriptor, strings[4], strings[5])
+            for name, _, _, _, address, size_bytes in _SYMBOL.iter_unpack(_read(descriptor, section[4], section[5])):
+                text = texts[name : name + longest].partition(b"\0")[0]
+                if text in names:
+                    yield text, address, size_bytes
+
+
+def _read_table(descriptor: int, entry: struct.Struct, offset: int, count: int) -> list[tuple[int, ...]]:
+    return list(entry.iter_unpack(_read(descriptor, offset, entry.size * count)))
+
+
+def _read(descriptor: int, offset: int, size_bytes: int) -> bytes:
+    if size_bytes > _MOST_BYTES or offset >= 1 << 63:
+        raise ValueError("the table is longer than in any interpreter")
+    return os.pread(descriptor, size_bytes, offset)
 
 
 class NotReadable(Exception):
@@ -59,17 +177,20 @@ class NotReadable(Exception):
 class PythonMemory:
     """The memory of a running CPython process.
 
-    file: the file of the interpreter; bias: the difference between addresses in memory and in this file
-    runtime: the address of the table of offsets; offsets: the offsets by structure and field
+    file: the file of the interpreter; symbols: functions and variables of the interpreter by name
+    offsets: the offsets by structure and field
     """
 
-    def __init__(self, pid: int) -> None:
-        """Open the memory of process *pid*. Raises NotReadable."""
+    def __init__(self, pid: int, names: Collection[str] = ()) -> None:
+        """Open the memory of process *pid*. Raises NotReadable.
+
+        names: the wanted symbols
+        """
         self.pid = pid
         with ExitStack() as stack:
             try:
                 self._memory = stack.enter_context(open(f"/proc/{pid}/mem", "rb", buffering=0))
-                self.file, self.bias, self.runtime, self.offsets = self._find_table()
+                self.file, self.symbols, self.offsets = self._find_table((_RUNTIME, *names))
             except READ_ERRORS as error:
                 raise NotReadable(f"process {pid}: {error}") from error
             stack.pop_all()
@@ -79,36 +200,23 @@ class PythonMemory:
         """Close the file through which the process's memory is read."""
         self._memory.close()
 
-    def _find_table(self) -> tuple[Path, int, int, dict[str, int]]:
+    def _find_table(self, names: Collection[str]) -> tuple[Path, dict[str, Symbol], dict[str, int]]:
         for path, base in _interpreter_files(self.pid).items():
-            with open(path, "rb") as file:
-                section, bias = sections(file.fileno()).get(SECTION), load_bias(file.fileno(), base)
-            if section is None:
+            known = read_symbols(path, names, base)
+            if _RUNTIME not in known:
                 continue
-            runtime = section.address + bias
-            cookie, version = _HEAD.unpack(self.read(runtime, _HEAD.size))
+            runtime = known[_RUNTIME].address
+            cookie, version, _ = _HEAD.unpack(self.read(runtime, _HEAD.size))
             fields = _TABLES.get(version >> 16)
-            if cookie == COOKIE and fields:
-                offsets = struct.unpack(f"<{len(fields)}Q", self.read(runtime + _HEAD.size, 8 * len(fields)))
-                return path, bias, runtime, dict(zip(fields, offsets, strict=True))
+            if cookie == _COOKIE and fields:
+                offsets = struct.unpack(f"<{len(fields)}Q", self.read(runtime + 16, 8 * len(fields)))
+                return path, known, dict(zip(fields, offsets, strict=True))
         raise ValueError(f"no CPython {' or '.join(KNOWN)}")
 
     @property
     def interpreter(self) -> int:
         """Return the address of the process's newest interpreter state. Most processes have only one."""
-        return self.field(self.runtime, "runtime.interpreters_head")
-
-    def gil_enabled(self) -> bool:
-        """Return whether the process's GIL is on. Raises READ_ERRORS."""
-        if not self.free_threaded:
-            return True
-        gil = self.field(self.interpreter, "interpreter.ceval_gil")
-        return self.integer(gil + self.offsets["interpreter.enabled"]) != 0
-
-    def symbols(self, names: Collection[str]) -> dict[str, Symbol]:
-        """Return the symbols of the interpreter's file whose names are in *names*. Raises one of READ_ERRORS."""
-        with open(self.file, "rb") as file:
-            return symbols(file.fileno(), names)
+        return self.field(self.symbols[_RUNTIME].address, "runtime.interpreters_head")
 
     def read(self, address: int, size_bytes: int) -> bytes:
         """Return *size_bytes* bytes of the process's memory at *address*. Raises OSError."""
@@ -139,7 +247,10 @@ def read_gil_state(pid: int) -> bool | None:
     """Return whether process *pid* has its GIL on; None if it is not CPython 3.14 or 3.15, or may not be inspected."""
     try:
         with closing(PythonMemory(pid)) as memory:
-            return memory.gil_enabled()
+            if not memory.free_threaded:
+                return True
+            gil = memory.field(memory.interpreter, "interpreter.ceval_gil")
+            return memory.integer(gil + memory.offsets["interpreter.enabled"]) != 0
     except (NotReadable, *READ_ERRORS):
         return None
 
@@ -150,40 +261,44 @@ def read_build(pid: int, executable: Path) -> PythonBuild | None:
     executable: the file that the process runs. It is sufficient if the process's mappings may not be read, unless the
     interpreter is in a shared library.
     """
-    try:
-        paths = [executable, *_interpreter_files(pid)]
-    except OSError:
-        paths = [executable]
-    return next(filter(None, map(_known_build, paths)), None)
-
-
-def _known_build(path: Path) -> PythonBuild | None:
-    """Return an interpreter file's CPython version and build. The result is cached because workers share the file."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    key = (status.st_dev, status.st_ino, status.st_mtime_ns)
-    if key not in _BUILDS:
-        _BUILDS[key] = build_in_file(path)
-    return _BUILDS[key]
+    return next(filter(None, map(build_in_file, [executable, *_interpreter_files(pid)])), None)
 
 
 def _interpreter_files(pid: int) -> dict[Path, int]:
-    """Return the executables and libpython libraries mapped by process *pid*, with their addresses. Raises OSError."""
+    """Return the executables and libpython libraries mapped by process *pid*, with their addresses."""
     bases: dict[Path, int] = {}
-    for start, _, name in mappings(pid):
-        if _PYTHON.fullmatch(name):
-            bases.setdefault(Path(f"/proc/{pid}/root{name}"), start)
+    for mapping in mappings(pid):
+        if _PYTHON.fullmatch(mapping.name):
+            bases.setdefault(Path(f"/proc/{pid}/root{mapping.name}"), mapping.start)
     return bases
 
 
-def mappings(pid: int) -> Iterator[tuple[int, int, str]]:
-    """Yield each memory mapping of process *pid*: start, end, and file name ("" without a file). Raises OSError.
+class Region(NamedTuple):
+    """A memory mapping of a process.
 
-    Source: proc_pid_maps(5).
+    inode, name: of its file; the inode is 0 for memory without a file
+    pss_bytes: its proportional set size; 0 if it was not measured
     """
-    for line in Path(f"/proc/{pid}/maps").read_text(errors="replace").splitlines():
-        span, _, _, _, _, *name = line.split(maxsplit=5)
-        start, _, end = span.partition("-")
-        yield int(start, 16), int(end, 16), name[0] if name else ""
+
+    start: int
+    end: int
+    mode: str
+    inode: int
+    name: str
+    pss_bytes: int
+
+
+def mappings(pid: int) -> list[Region]:
+    """Return the memory mappings of process *pid*; none if they may not be read."""
+    return parse_mappings(HERE.text(f"proc/{pid}/maps") or "")
+
+
+def parse_mappings(text: str) -> list[Region]:
+    """Parse the content of /proc/PID/maps, or of /proc/PID/smaps, which also has sizes.
+
+    Source: proc_pid_maps(5), proc_pid_smaps(5).
+    """
+    return [
+        Region(int(start, 16), int(end, 16), mode, int(inode), name, int(pss_kib or 0) * 1024)
+        for start, end, mode, inode, name, pss_kib in _MAPPING.findall(text)
+    ]

@@ -6,7 +6,7 @@ CPython's warnings about unsafe threading, and about a GIL that was switched on,
 import json
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -14,12 +14,13 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from core.messages import NOTHING, Message, listed, message, verbatim
+from core.messages import Message, listed, message, verbatim
 from lab.environments.environment import distributions
 from lab.folders import PrivateFolder
 from lab.processes import describe_exit, run
 from lab.python.interpreters import scrubbed_environment
 
+GIL, IMPORT_FAILS, WARNS = "gil", "import fails", "warns"
 IMPORT_TIMEOUT_S = 60.0
 SWITCHING_BUDGET_S = 60.0  # for all imports of an environment; when it is used up, other modules are not imported
 _MARK = "gilscope-import:"
@@ -39,44 +40,56 @@ print("\\n{_MARK}" + json.dumps({{"gil": gil, "error": error, "warnings": warned
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImportOutcome:
-    """The outcome of importing a module.
+class Problem:
+    """A problem that the audit found in a package, such as a failed import.
 
-    error: why the module could not be imported, NOTHING if it could
-    gil_enabled: whether the GIL is on afterwards; culprits: the modules that switched it on, according to CPython
-    warnings: all other warnings, each as 'Category: text'
+    kind: GIL, IMPORT_FAILS or WARNS, or a kind of lab.gil.audit
+    module: the imported module in which the problem appeared, or ""
+    culprit: for kind GIL, the module that switched the GIL on; it may belong to another package
     """
 
-    module: str
-    error: Message = NOTHING
-    gil_enabled: bool = False
-    culprits: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    kind: str
+    detail: Message
+    module: str = ""
+    culprit: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return this problem as a JSON object for the option `--json`.
+
+        The object has the description twice: as plain text, and as a template with values, which can be translated.
+        """
+        return {**vars(self), "detail": str(self.detail), "message": self.detail.to_json()}
 
 
-def try_import(python: Path, module: str, folder: Path, timeout_s: float = IMPORT_TIMEOUT_S) -> ImportOutcome:
-    """Import *module* in a new process of the interpreter *python*, with *folder* as its working directory."""
+def try_import(python: Path, module: str, folder: Path, timeout_s: float = IMPORT_TIMEOUT_S) -> list[Problem]:
+    """Import *module* in a new process of the interpreter *python*, and return the problems of the import.
+
+    A GIL that was switched on is reported even if the import failed afterwards.
+    folder: the working directory of the process
+    """
     command = [str(python), "-I", "-c", _TRY, module]
     try:
         done = run(command, timeout_s, scrubbed_environment(), folder=folder)
     except subprocess.TimeoutExpired:
-        return ImportOutcome(
-            module=module, error=message("the import did not end within {limit_s:g} s", limit_s=timeout_s)
-        )
+        return [_failure(module, message("the import did not end within {limit_s:g} s", limit_s=timeout_s))]
     if _MARK not in done.stdout:
-        return ImportOutcome(module=module, error=_describe_end(done))
-    return _parse_outcome(module, json.loads(done.stdout.rpartition("\n" + _MARK)[2].splitlines()[0]))
+        return [_failure(module, _describe_end(done))]
+    report = json.loads(done.stdout.rpartition("\n" + _MARK)[2].splitlines()[0])
+    warnings = dict.fromkeys(f"{category}: {' '.join(text.split())}" for category, text in report["warnings"])
+    problems = []
+    if report["gil"]:
+        culprits = switching_modules("\n".join(warnings))
+        detail = _describe_switch(module, culprits)
+        problems.append(Problem(kind=GIL, detail=detail, module=module, culprit=", ".join(culprits)))
+    if report["error"]:
+        problems.append(_failure(module, verbatim(" ".join(report["error"].split()))))
+    others = [text for text in warnings if not switching_modules(text)]
+    return [*problems, *(Problem(kind=WARNS, detail=verbatim(text), module=module) for text in others)]
 
 
-def _parse_outcome(module: str, report: Mapping[str, Any]) -> ImportOutcome:
-    warnings = [f"{category}: {' '.join(text.split())}" for category, text in report["warnings"]]
-    return ImportOutcome(
-        module=module,
-        error=verbatim(" ".join(report["error"].split())),
-        gil_enabled=report["gil"],
-        culprits=tuple(switching_modules("\n".join(warnings))),
-        warnings=tuple(dict.fromkeys(text for text in warnings if not switching_modules(text))),
-    )
+def _failure(module: str, error: Message) -> Problem:
+    detail = message("importing {module} fails: {error}", module=module, error=error)
+    return Problem(kind=IMPORT_FAILS, detail=detail, module=module)
 
 
 def _describe_end(done: "subprocess.CompletedProcess[str]") -> Message:
@@ -86,14 +99,14 @@ def _describe_end(done: "subprocess.CompletedProcess[str]") -> Message:
     return message("{ending}: {output}", ending=end, output=last_lines[0].strip()) if last_lines else end
 
 
-def describe_switch(outcome: ImportOutcome) -> Message:
+def _describe_switch(module: str, culprits: Sequence[str]) -> Message:
     """Return a message that importing a module switches the GIL on. It names other modules if CPython blames them."""
-    others = [name for name in outcome.culprits if name != outcome.module]
+    others = [name for name in culprits if name != module]
     if not others:
-        return message("importing {module} switches the GIL on", module=outcome.module)
+        return message("importing {module} switches the GIL on", module=module)
     return message(
         "importing {module} switches the GIL on because it loads {others}",
-        module=outcome.module,
+        module=module,
         others=listed(others),
     )
 
@@ -137,10 +150,9 @@ def find_switching_modules(python: Path) -> list[Message]:
             left_s = min(IMPORT_TIMEOUT_S, until - monotonic())
             if left_s <= 0:
                 break
-            outcome = try_import(python, module, private.folder, left_s)
-            if outcome.gil_enabled:
-                switching = describe_switch(outcome)
-                faults.append(message("an installed package affects the GIL: {switching}", switching=switching))
+            problems = try_import(python, module, private.folder, left_s)
+            switched = [problem.detail for problem in problems if problem.kind == GIL]
+            faults += [message("an installed package affects the GIL: {switching}", switching=why) for why in switched]
     return faults
 
 

@@ -1,12 +1,11 @@
-"""Keep idle CPU cores from sleeping (Linux only). With few connections, wake-up latency would dominate the result.
+"""Keep an idle CPU core from sleeping (Linux only). With few connections, wake-up latency would dominate the result.
 
-Usage: awake.py PARENT CPU..., as a child process of the orchestrator. It ends when its stdin is closed or its parent
-ends. One process with the scheduling policy SCHED_IDLE spins on each core; any other thread preempts it at once.
+Usage: awake.py PARENT CPU, as a child process of the orchestrator. It ends with its parent. It spins on the core with
+the scheduling policy SCHED_IDLE; any other thread preempts it at once.
 Source: sched(7).
 """
 
 import os
-import select
 import signal
 import sys
 
@@ -18,26 +17,10 @@ NICEST = 19  # /proc/stat counts niced processes separately
 
 
 def main() -> None:
-    """Start one spinning process per CPU, print the processes' pids, and kill the processes when stdin is closed."""
-    parent, *cpus = map(int, sys.argv[1:])
+    """Run an empty loop on the CPU with the lowest priority until this process is killed."""
+    parent, cpu = map(int, sys.argv[1:])
     for number in (signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    die_with_parent(parent, signal.SIGKILL)
-    pid, children = os.getpid(), []
-    for cpu in cpus:
-        child = os.fork()
-        if not child:
-            spin(cpu, pid)
-        children.append(child)
-    os.write(1, b"%s\n" % b" ".join(b"%d" % child for child in children))
-    select.select([0], [], [])
-    for child in children:
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-
-
-def spin(cpu: int, parent: int) -> None:
-    """Run an empty loop on *cpu* with the lowest priority until this process is killed."""
     die_with_parent(parent, signal.SIGKILL)
     os.sched_setaffinity(0, {cpu})
     os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))

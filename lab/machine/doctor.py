@@ -63,22 +63,22 @@ class Finding:
 class Check(NamedTuple):
     """A rule that judges whether one property of the machine is good for measurements.
 
-    value, good: functions of facts, which return the text to show and whether the first fact is good. The names of
-    good's parameters are the names of the facts that the rule needs.
+    judge: a function of facts, which returns whether the first fact is good, and the text to show. The names of its
+    parameters are the names of the facts that the rule needs.
+    during_runs: whether the facts are those of a time window, so that the rule applies to the window of a cell, too
     """
 
     code: str
-    value: Callable[..., Message]
-    good: Callable[..., bool]
+    judge: Callable[..., tuple[bool, Message]]
     remedy: Message
+    during_runs: bool = False
 
     def apply(self, facts: Mapping[str, Any]) -> Finding:
         """Apply the rule to *facts*, and return the finding. It is unknown if the rule needs a missing fact."""
-        judged, *others = map(facts.get, signature(self.good).parameters)
+        judged, *others = map(facts.get, signature(self.judge).parameters)
         if judged is None or not all(others):
             return Finding(code=self.code, value=NOTHING, good=None)
-        good = self.good(judged, *others)
-        value = self.value(judged, *others)
+        good, value = self.judge(judged, *others)
         return Finding(code=self.code, value=value, good=good, remedy=NOTHING if good else self.remedy)
 
 
@@ -88,12 +88,14 @@ def judge_machine(facts: Mapping[str, Any]) -> list[Finding]:
     facts: the result of quiet.facts()
     """
     window = facts.get("window") or {}
-    inspected = [
-        *(check.apply(facts) for check in _BEFORE),
-        *(check.apply(window) for check in _WINDOW),
-        *(check.apply(facts) for check in _SETTINGS),
+    findings = [check.apply(window if check.during_runs else facts) for check in CHECKS]
+    hidden = HIDDEN_IN_VIRTUAL_MACHINES if facts.get("virtual") else ()
+    return [
+        replace(finding, value=message("cannot be read in a virtual machine"))
+        if finding.good is None and finding.code in hidden
+        else finding
+        for finding in findings
     ]
-    return [_explain_unknown(finding) for finding in inspected] if facts.get("virtual") else inspected
 
 
 def disturbances(window: Mapping[str, Any]) -> list[Message]:
@@ -101,41 +103,31 @@ def disturbances(window: Mapping[str, Any]) -> list[Message]:
 
     window: the result of quiet.between()
     """
-    inspected = [check.apply(window) for check in _WINDOW]
+    inspected = [check.apply(window) for check in CHECKS if check.during_runs]
     return [replace(finding.value, code=finding.code) for finding in inspected if finding.good is False]
 
 
-def _explain_unknown(finding: Finding) -> Finding:
-    hidden = finding.good is None and finding.code in HIDDEN_IN_VIRTUAL_MACHINES
-    return replace(finding, value=message("cannot be read in a virtual machine")) if hidden else finding
-
-
-def _describe_throttling(throttles: int) -> Message:
-    return plural(
+def _judge_throttling(throttles: int) -> tuple[bool, Message]:
+    return throttles == 0, plural(
         "a core was throttled by heat {count} time",
         "cores were throttled by heat {count} times",
         count=throttles,
     )
 
 
-def _waited_for_cpu(share: float) -> Message:
-    return message("processes waited for CPU time in {percent:.1f} % of the last 10 s", percent=share * 100)
-
-
-def _waited_for_memory(share: float) -> Message:
-    return message("processes waited for memory in {percent:.1f} % of the last 10 s", percent=share * 100)
-
-
-_BEFORE = (
+# Load and pressure are not checked during a run because the run itself causes them.
+CHECKS = (
     Check(
         "load",
-        lambda load_1m, cores: plural(
-            "{load:.2f} active processes on {count} core",
-            "{load:.2f} active processes on {count} cores",
-            count=cores,
-            load=load_1m,
+        lambda load_1m, cores: (
+            load_1m <= LOAD_PER_CORE * cores,
+            plural(
+                "{load:.2f} active processes on {count} core",
+                "{load:.2f} active processes on {count} cores",
+                count=cores,
+                load=load_1m,
+            ),
         ),
-        lambda load_1m, cores: load_1m <= LOAD_PER_CORE * cores,
         message(
             "Stop other programs (top lists them). After a run, wait a minute, because the load is averaged over "
             "one minute."
@@ -143,80 +135,91 @@ _BEFORE = (
     ),
     Check(
         "cpu_pressure",
-        _waited_for_cpu,
-        lambda cpu_pressure: cpu_pressure <= CPU_PRESSURE_SHARE,
+        lambda cpu_pressure: (
+            cpu_pressure <= CPU_PRESSURE_SHARE,
+            message("processes waited for CPU time in {percent:.1f} % of the last 10 s", percent=cpu_pressure * 100),
+        ),
         message("Processes are waiting for CPU time. Stop some processes, or measure later."),
     ),
-)
-# Load and pressure are not checked during a run because the run itself causes them.
-_WINDOW = (
     Check(
         "other_processes",
-        lambda others: message(
-            "other processes used {used_cores:.2f} of {cores} cores: {names}",
-            used_cores=others["share"] * others["cores"],
-            cores=others["cores"],
-            names=listed(others["busiest"]) or message("process names are not visible"),
+        lambda others: (
+            others["share"] <= OTHERS_SHARE,
+            message(
+                "other processes used {used_cores:.2f} of {cores} cores: {names}",
+                used_cores=others["share"] * others["cores"],
+                cores=others["cores"],
+                names=listed(others["busiest"]) or message("process names are not visible"),
+            ),
         ),
-        lambda others: others["share"] <= OTHERS_SHARE,
         message("Stop the other processes. If the service needs a process, name the process with --neighbour."),
+        during_runs=True,
     ),
     Check(
         "steal",
-        lambda steal: message("the hypervisor took {percent:.1f} % of the CPU time (steal time)", percent=steal * 100),
-        lambda steal: steal <= STEAL_SHARE,
+        lambda steal: (
+            steal <= STEAL_SHARE,
+            message("the hypervisor took {percent:.1f} % of the CPU time (steal time)", percent=steal * 100),
+        ),
         message("This virtual machine shares its cores with others. Use dedicated cores, or measure more blocks."),
+        during_runs=True,
     ),
     Check(
         "swapping",
-        lambda swapped_pages: plural(
-            "{count} memory page was swapped in or out",
-            "{count} memory pages were swapped in or out",
-            count=swapped_pages,
+        lambda swapped_pages: (
+            swapped_pages == 0,
+            plural(
+                "{count} memory page was swapped in or out",
+                "{count} memory pages were swapped in or out",
+                count=swapped_pages,
+            ),
         ),
-        lambda swapped_pages: swapped_pages == 0,
         message("There is too little memory. Stop other programs, or lower NUM_CLIENTS or NUM_API_SERVICES."),
+        during_runs=True,
     ),
     Check(
         "throttling",
-        _describe_throttling,
-        lambda throttles: throttles == 0,
+        _judge_throttling,
         message("CPU cores are throttled because of heat. Improve cooling, or turn off turbo."),
+        during_runs=True,
     ),
     Check(
         "quota",
-        lambda quota_stalled_ns, window_ns: message(
-            "the CPU quota throttled threads for {held_ms:.0f} ms of {window_s:.1f} s",
-            held_ms=quota_stalled_ns / 1e6,
-            window_s=window_ns / 1e9,
+        lambda quota_stalled_ns, window_ns: (
+            quota_stalled_ns <= QUOTA_STALLED_SHARE * window_ns,
+            message(
+                "the CPU quota throttled threads for {held_ms:.0f} ms of {window_s:.1f} s",
+                held_ms=quota_stalled_ns / 1e6,
+                window_s=window_ns / 1e9,
+            ),
         ),
-        lambda quota_stalled_ns, window_ns: quota_stalled_ns <= QUOTA_STALLED_SHARE * window_ns,
         message("Raise the container's CPU quota, or lower NUM_API_SERVICES and NUM_CLIENTS."),
+        during_runs=True,
     ),
-)
-_SETTINGS = (
     Check(
         "memory_pressure",
-        _waited_for_memory,
-        lambda memory_pressure: memory_pressure <= MEMORY_PRESSURE_SHARE,
+        lambda memory_pressure: (
+            memory_pressure <= MEMORY_PRESSURE_SHARE,
+            message("processes waited for memory in {percent:.1f} % of the last 10 s", percent=memory_pressure * 100),
+        ),
         message("Processes are waiting for memory. Stop programs that use much memory."),
     ),
     Check(
         "swap",
-        lambda swap_used_bytes: message("{used_mib:.0f} MiB of swap", used_mib=swap_used_bytes / 2**20),
-        lambda swap_used_bytes: swap_used_bytes == 0,
+        lambda swap_used_bytes: (
+            swap_used_bytes == 0,
+            message("{used_mib:.0f} MiB of swap", used_mib=swap_used_bytes / 2**20),
+        ),
         message("Free memory, then run: sudo swapoff -a && sudo swapon -a"),
     ),
     Check(
         "governor",
-        lambda governors: verbatim(", ".join(governors)),
-        lambda governors: governors == ["performance"],
+        lambda governors: (governors == ["performance"], verbatim(", ".join(governors))),
         verbatim("sudo cpupower frequency-set -g performance"),
     ),
     Check(
         "turbo",
-        lambda turbo: message("on") if turbo else message("off"),
-        lambda turbo: not turbo,
+        lambda turbo: (not turbo, message("on") if turbo else message("off")),
         message(
             "With turbo, the clock frequency depends on temperature and on the number of busy cores. Turn turbo off in "
             "the firmware, or write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo or 0 to "
@@ -225,14 +228,12 @@ _SETTINGS = (
     ),
     Check(
         "throttled_before",
-        _describe_throttling,
-        lambda throttles: throttles == 0,
+        _judge_throttling,
         message("Heat has throttled CPU cores since boot. Improve cooling, and check again after a run."),
     ),
     Check(
         "smt",
-        lambda smt: message("on: two hardware threads share a core") if smt else message("off"),
-        lambda smt: not smt,
+        lambda smt: (not smt, message("on: two hardware threads share a core") if smt else message("off")),
         message(
             "With SMT, two busy threads may share one physical core. Run services and clients on separate cores with "
             "--pin, or turn SMT off: echo off | sudo tee /sys/devices/system/cpu/smt/control"
@@ -241,16 +242,18 @@ _SETTINGS = (
     Check(
         "cpu_quota",
         lambda cores_quota, cores: (
-            message("none")
+            (True, message("none"))
             if cores_quota == UNLIMITED
-            else plural(
-                "limited to {quota:g} of {count} core",
-                "limited to {quota:g} of {count} cores",
-                count=cores,
-                quota=cores_quota,
+            else (
+                cores_quota >= cores,
+                plural(
+                    "limited to {quota:g} of {count} core",
+                    "limited to {quota:g} of {count} cores",
+                    count=cores,
+                    quota=cores_quota,
+                ),
             )
         ),
-        lambda cores_quota, cores: cores_quota == UNLIMITED or cores_quota >= cores,
         message(
             "Linux throttles threads when their control group has used up its CPU quota. Raise the quota (docker run "
             "--cpus), or use --cpuset-cpus instead."
@@ -258,21 +261,22 @@ _SETTINGS = (
     ),
     Check(
         "aslr",
-        lambda aslr: _ASLR.get(aslr, message("partly random memory layout")),
-        lambda aslr: aslr == FULL_RANDOMISATION,
+        lambda aslr: (aslr == FULL_RANDOMISATION, _ASLR.get(aslr, message("partly random memory layout"))),
         message("Each process should get a random memory layout. Run: sudo sysctl kernel.randomize_va_space=2"),
     ),
     Check(
         "wakeups",
-        lambda wakeup_idle_ns, wakeup_awake_ns: message(
-            "an idle core needs {idle_us:.0f} us to wake up; a core that is kept awake needs {awake_us:.0f} us",
-            idle_us=wakeup_idle_ns / 1e3,
-            awake_us=wakeup_awake_ns / 1e3,
+        lambda wakeup_idle_ns, wakeup_awake_ns: (
+            wakeup_idle_ns <= wakeup_awake_ns + MOST_WAKEUP_NS,
+            message(
+                "an idle core needs {idle_us:.0f} us to wake up; a core that is kept awake needs {awake_us:.0f} us",
+                idle_us=wakeup_idle_ns / 1e3,
+                awake_us=wakeup_awake_ns / 1e3,
+            ),
         ),
-        lambda wakeup_idle_ns, wakeup_awake_ns: wakeup_idle_ns <= wakeup_awake_ns + MOST_WAKEUP_NS,
         message(
             "With few connections, wake-up latency dominates the result. Keep the cores awake with --keep-awake true."
         ),
     ),
-    Check("placement", placement, lambda cores: True, NOTHING),
+    Check("placement", lambda cores: (True, placement(cores)), NOTHING),
 )

@@ -1,20 +1,75 @@
-"""Read facts about this machine that matter to a measurement: CPU, memory, kernel, quotas and limits."""
+"""Read facts about this machine that matter to a measurement: CPU, memory, kernel, quotas and limits.
+
+For a missing or malformed file in /proc or /sys, a fact is None.
+"""
 
 import os
 import platform
 import resource
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from subprocess import TimeoutExpired
 from typing import Any
 
 from core.errors import BadInput
-from lab.machine.kernelfiles import HERE, Reader, number
 from lab.processes import run
 
 UNLIMITED = "unlimited"
 _CGROUPS = "sys/fs/cgroup"
 _LIMITS = {"nofile": resource.RLIMIT_NOFILE, "nproc": resource.RLIMIT_NPROC, "memlock": resource.RLIMIT_MEMLOCK}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reader:
+    """A reader of the files in /proc and /sys below *root*. It returns None for an unreadable file."""
+
+    root: Path = Path("/")
+
+    def text(self, path: str) -> str | None:
+        """Return the content of a file, without leading and trailing white space."""
+        try:
+            return (self.root / path).read_text(errors="replace").strip()
+        except OSError:
+            return None
+
+    def number(self, path: str) -> int | None:
+        """Return the integer that a file contains."""
+        return number(self.text(path))
+
+    def table(self, path: str) -> dict[str, str]:
+        """Parse a file with lines `name value ...` or `name: value ...` into a dict."""
+        lines = (line.replace("\t", " ").partition(" ") for line in (self.text(path) or "").splitlines())
+        return {name.rstrip(":"): value.strip() for name, _, value in lines}
+
+    def matching(self, pattern: str) -> list[str]:
+        """Return the contents of all files that match a glob pattern, sorted by file name."""
+        paths = sorted(self.root.glob(pattern))
+        return [text for path in paths if (text := self.text(str(path.relative_to(self.root))))]
+
+    def exists(self, path: str) -> bool:
+        """Return whether a file or folder exists."""
+        return (self.root / path).exists()
+
+
+HERE = Reader()
+
+
+def decimal(text: str | None) -> float | None:
+    """Parse *text* as a float; return None if it is not a number."""
+    try:
+        return float(text or "")
+    except ValueError:
+        return None
+
+
+def number(text: str | None) -> int | None:
+    """Parse *text* as an integer; return None if it is not an integer."""
+    try:
+        return int(text or "")
+    except ValueError:
+        return None
 
 
 def facts(reader: Reader = HERE) -> dict[str, Any]:
@@ -25,9 +80,10 @@ def facts(reader: Reader = HERE) -> dict[str, Any]:
     cores_quota: CPU time in cores that our control group and the groups above it permit, None if unlimited
     load: processes that ran or waited, means over 1, 5 and 15 minutes; limits: soft and hard, or 'unlimited'
     """
-    quota = cores_quota(reader)
+    quota, cpu = cores_quota(reader), cpu_info(reader)
+    named = cpu.get("model name") or cpu.get("cpu model")
     return {
-        "cpu": _cpu(reader),
+        "cpu": named or _sysctl("machdep.cpu.brand_string") or platform.processor() or None,
         "architecture": platform.machine() or None,
         "cores": os.cpu_count(),
         "cores_usable": len(usable_cpus()),
@@ -58,36 +114,33 @@ def raise_open_files(needed: int) -> None:
     Raises BadInput with both numbers if the hard limit is lower.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if _allows(soft, needed):
+    allowed, possible = (needed if limit == resource.RLIM_INFINITY else limit for limit in (soft, hard))
+    if allowed >= needed:
         return
-    if not _allows(hard, needed):
-        raise _too_many_files(needed, hard)
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
-    except (OSError, ValueError):
+    if possible >= needed:
         # On macOS, kern.maxfilesperproc may be lower than the hard limit.
-        raise _too_many_files(needed, soft) from None
-
-
-def _allows(limit: int, needed: int) -> bool:
-    return limit == resource.RLIM_INFINITY or limit >= needed
-
-
-def _too_many_files(needed: int, limit: int) -> BadInput:
-    return BadInput(
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
+            return
+        possible = allowed
+    raise BadInput(
         "This plan needs {needed} open files in one process, but the limit is {limit}. Lower NUM_CLIENTS, "
         "NUM_API_SERVICES or NUM_MULTI_SOCKET, or raise the limit as root: ulimit -Hn {needed}",
         needed=needed,
-        limit=limit,
+        limit=possible,
     )
 
 
-def _cpu(reader: Reader) -> str | None:
-    for line in (reader.text("proc/cpuinfo") or "").splitlines():
-        key, _, value = line.partition(":")
-        if key.strip().lower() in ("model name", "cpu model"):
-            return value.strip()
-    return _sysctl("machdep.cpu.brand_string") or platform.processor() or None
+def cpu_info(reader: Reader) -> dict[str, str]:
+    """Return what /proc/cpuinfo says about the last CPU, by name in lower case."""
+    lines = (line.partition(":") for line in (reader.text("proc/cpuinfo") or "").splitlines())
+    return {name.strip().lower(): value.strip() for name, _, value in lines}
+
+
+def memory_bytes(reader: Reader, name: str) -> int | None:
+    """Return an entry of /proc/meminfo, such as MemAvailable."""
+    kib = number(reader.table("proc/meminfo").get(name, "").partition(" ")[0])
+    return None if kib is None else kib * 1024
 
 
 def usable_cpus() -> frozenset[int]:
@@ -102,16 +155,14 @@ def cores_quota(reader: Reader) -> float | str | None:
     It is UNLIMITED if no group has a quota, and None if the quota is unknown.
     Source: docs.kernel.org, cgroup v2: cpu.max is "$MAX $PERIOD" in us, or "max"; v1: cpu.cfs_quota_us, -1 for none.
     """
-    folders = control_groups(reader, "cpu", "cpu.stat")
-    quotas = [quota for folder in folders if (quota := _quota(reader, folder)) is not None]
+    folders, quotas = control_groups(reader, "cpu", "cpu.stat"), []
+    for folder in folders:
+        granted, _, period = (reader.text(f"{folder}/cpu.max") or "").partition(" ")
+        granted_us = number(granted) or reader.number(f"{folder}/cpu.cfs_quota_us")
+        period_us = number(period) or reader.number(f"{folder}/cpu.cfs_period_us")
+        if granted_us and period_us and granted_us > 0:
+            quotas.append(granted_us / period_us)
     return min(quotas, default=UNLIMITED) if folders else None
-
-
-def _quota(reader: Reader, folder: str) -> float | None:
-    granted, _, period = (reader.text(f"{folder}/cpu.max") or "").partition(" ")
-    granted_us = number(granted) or reader.number(f"{folder}/cpu.cfs_quota_us")
-    period_us = number(period) or reader.number(f"{folder}/cpu.cfs_period_us")
-    return granted_us / period_us if granted_us and period_us and granted_us > 0 else None
 
 
 def quota_stalled_ns(reader: Reader, groups: Iterable[Path] = ()) -> int | None:
@@ -121,10 +172,11 @@ def quota_stalled_ns(reader: Reader, groups: Iterable[Path] = ()) -> int | None:
     Source: docs.kernel.org; cpu.stat has throttled_usec in cgroup v2, throttled_time in ns in v1.
     """
     folders = [*control_groups(reader, "cpu", "cpu.stat"), *map(str, groups)]
-    counters = [reader.table(f"{folder}/cpu.stat") for folder in folders]
-    stalled_us = [us for one in counters if (us := number(one.get("throttled_usec"))) is not None]
-    stalled_ns = [ns for one in counters if (ns := number(one.get("throttled_time"))) is not None]
-    return sum(stalled_us) * 1000 + sum(stalled_ns) if stalled_us or stalled_ns else None
+    return total(
+        None if (count := number(reader.table(f"{folder}/cpu.stat").get(name))) is None else count * unit_ns
+        for folder in folders
+        for name, unit_ns in (("throttled_usec", 1000), ("throttled_time", 1))
+    )
 
 
 def control_groups(reader: Reader, controller: str, *files: str) -> list[str]:
@@ -135,20 +187,16 @@ def control_groups(reader: Reader, controller: str, *files: str) -> list[str]:
     """
     for line in (reader.text("proc/self/cgroup") or "").splitlines():
         controllers, _, path = line.partition(":")[2].partition(":")
+        mounts = [_CGROUPS]  # of cgroup v2
+        if controllers:
+            named = controller in controllers.split(",")
+            mounts = [f"{_CGROUPS}/{controller}", f"{_CGROUPS}/{controllers}"] if named else []
         own = PurePosixPath("/", path)
-        for mount in _mounts(controller, controllers):
+        for mount in mounts:
             folders = [f"{mount}{group}" for group in (own, *own.parents)]
             if known := [folder for folder in folders if any(reader.exists(f"{folder}/{file}") for file in files)]:
                 return known
     return []
-
-
-def _mounts(controller: str, controllers: str) -> tuple[str, ...]:
-    """Return possible mount points of a cgroup hierarchy; empty if the hierarchy lacks *controller*."""
-    if not controllers:
-        return (_CGROUPS,)
-    named = controller in controllers.split(",")
-    return (f"{_CGROUPS}/{controller}", f"{_CGROUPS}/{controllers}") if named else ()
 
 
 def memory_available_bytes(reader: Reader = HERE) -> int | None:
@@ -157,13 +205,12 @@ def memory_available_bytes(reader: Reader = HERE) -> int | None:
     Source: proc_meminfo(5), MemAvailable; docs.kernel.org, cgroup v2: memory.max and memory.current; v1:
     memory.limit_in_bytes and memory.usage_in_bytes.
     """
-    kib = number(reader.table("proc/meminfo").get("MemAvailable", "").split(" ")[0])
-    rooms = [] if kib is None else [kib * 1024]
+    rooms = [memory_bytes(reader, "MemAvailable")]
     for most, used in (("memory.max", "memory.current"), ("memory.limit_in_bytes", "memory.usage_in_bytes")):
         for folder in control_groups(reader, "memory", used):
             limit, now = reader.number(f"{folder}/{most}"), reader.number(f"{folder}/{used}")
-            rooms += [] if limit is None or now is None else [max(0, limit - now)]
-    return min(rooms, default=None)
+            rooms.append(None if limit is None or now is None else max(0, limit - now))
+    return min((room for room in rooms if room is not None), default=None)
 
 
 def _memory_bytes() -> int | None:
@@ -206,3 +253,9 @@ def _sysctl(name: str) -> str | None:
     except (OSError, TimeoutExpired):
         return None
     return done.stdout.strip() or None
+
+
+def total(counts: Iterable[int | None]) -> int | None:
+    """Return the sum of the counts that are known; None if no count is known."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None

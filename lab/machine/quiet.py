@@ -1,34 +1,70 @@
 """Read how quiet this machine is: its settings, and the load of other processes during a measurement.
 
 lab/machine/doctor.py judges these facts. They come from Linux's /proc and /sys. A fact is None if its file is missing,
-as on macOS or in many containers. Shares are 0..1.
+as on macOS or in many containers. Shares are 0..1. Only the names of processes are read. Command lines are not read
+because they may contain secrets.
+Source: proc_pid_stat(5), pid_namespaces(7); the first PID namespace has the inode 0xEFFFFFFC (proc_ns.h).
 """
 
 import os
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from lab.machine.host import cores_quota, governors, quota_stalled_ns, usable_cpus
-from lab.machine.kernelfiles import HERE, Reader, decimal, number
-from lab.machine.others import Processes, own_ticks, processes, sees_all, usage
+from lab.machine.host import (
+    HERE,
+    Reader,
+    cores_quota,
+    cpu_info,
+    decimal,
+    governors,
+    memory_bytes,
+    number,
+    quota_stalled_ns,
+    total,
+    usable_cpus,
+)
 
 WINDOW_S = 0.5
 COUNTED = ("swapped_pages", "throttles", "quota_stalled_ns")
+PRESSURES = "cpu", "memory"
 TICKS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
+MOST_NAMED = 3
+LONGEST_NAME = 15  # the kernel truncates longer names
+_FIRST_NAMESPACE = "pid:[4026531836]"
 _OTHERS_MAY_USE = ("user", "nice", "system")
 _CPU = "sys/devices/system/cpu"
 
 
+class ProcessTimes(NamedTuple):
+    """The CPU times of one process and of its ended children, in clock ticks.
+
+    ticks: its own CPU time; waited_ticks: the CPU time of its children that have ended; cpu: the CPU that it last used
+    """
+
+    name: str
+    parent: int
+    ticks: int
+    waited_ticks: int
+    cpu: int
+
+
+Processes = Mapping[tuple[int, int], ProcessTimes]  # by pid and start time, because the kernel reuses pids
+
+
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """The counters of the machine at one moment. A counter is None if the machine lacks it.
+    """The counters of the machine at one moment.
 
     cpus: the CPUs that this process may use; busy_ticks: CPU time of all processes on these CPUs
-    processes: all visible processes; sees_all: whether no other process can use these CPUs
-    ticks: CPU time by kind since boot, over all cores, in clock ticks
+    processes: all visible processes; a PID namespace may hide others
+    sees_all: whether no other process can use these CPUs
+    counts: counters since boot, without those that the machine lacks:
+    user to steal: CPU time by kind (TICKS), over all cores, in clock ticks
     swapped_pages: pages swapped in and out; throttles: how often heat throttled a core
     *_stalled_us: time in which some process waited for a core, or for memory
     quota_stalled_ns: time in which the CPU quota throttled our threads
@@ -40,12 +76,7 @@ class Snapshot:
     busy_ticks: int = 0
     processes: Processes = field(default_factory=dict)
     sees_all: bool = True
-    ticks: Mapping[str, int] | None = None
-    swapped_pages: int | None = None
-    throttles: int | None = None
-    cpu_stalled_us: int | None = None
-    memory_stalled_us: int | None = None
-    quota_stalled_ns: int | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
@@ -59,17 +90,18 @@ def facts(window_s: float = WINDOW_S, reader: Reader = HERE) -> dict[str, Any]:
     """
     before = snapshot(reader)
     time.sleep(window_s)
+    flags = cpu_info(reader).get("flags")
+    swap, unused = memory_bytes(reader, "SwapTotal"), memory_bytes(reader, "SwapFree")
     return {
         "cores": before.cores or None,
-        "virtual": _virtual(reader),
+        "virtual": None if flags is None else "hypervisor" in flags.split(),
         "load_1m": decimal((reader.text("proc/loadavg") or "").partition(" ")[0]),
         "governors": governors(reader) or None,
         "turbo": _turbo(reader),
-        "throttles": before.throttles,
+        "throttles": before.counts.get("throttles"),
         "smt": _smt(reader),
-        "swap_used_bytes": _swap_used_bytes(reader),
-        "cpu_pressure": _pressure(reader, "cpu"),
-        "memory_pressure": _pressure(reader, "memory"),
+        "swap_used_bytes": None if swap is None or unused is None else swap - unused,
+        **{f"{kind}_pressure": _share(decimal(_pressure(reader, kind).get("avg10")), 100) for kind in PRESSURES},
         "cores_quota": cores_quota(reader),
         "aslr": reader.number("proc/sys/kernel/randomize_va_space"),
         "window": between(before, snapshot(reader)),
@@ -83,20 +115,24 @@ def snapshot(reader: Reader = HERE, groups: Iterable[Path] = ()) -> Snapshot:
     """
     stat, cpus = reader.table("proc/stat"), usable_cpus()
     by_cpu = {int(name[3:]): _ticks(line) for name, line in stat.items() if name[:3] == "cpu" and name[3:].isdigit()}
-    throttles = reader.numbers(f"{_CPU}/cpu[0-9]*/thermal_throttle/*_throttle_count")
+    swapped, namespace = reader.table("proc/vmstat"), ""
+    with suppress(OSError):
+        namespace = os.readlink(reader.root / "proc/self/ns/pid")
+    counts = {
+        **_ticks(stat.get("cpu", "")),
+        "swapped_pages": total(number(swapped.get(name)) for name in ("pswpin", "pswpout")),
+        "throttles": total(map(number, reader.matching(f"{_CPU}/cpu[0-9]*/thermal_throttle/*_throttle_count"))),
+        **{f"{kind}_stalled_us": number(_pressure(reader, kind).get("total")) for kind in PRESSURES},
+        "quota_stalled_ns": quota_stalled_ns(reader, groups),
+    }
     return Snapshot(
         at_ns=time.monotonic_ns(),
         cores=len(by_cpu),
         cpus=cpus,
-        busy_ticks=sum(ticks[kind] for cpu in cpus if (ticks := by_cpu.get(cpu)) for kind in _OTHERS_MAY_USE),
+        busy_ticks=sum(by_cpu.get(cpu, {}).get(kind, 0) for cpu in cpus for kind in _OTHERS_MAY_USE),
         processes=processes(reader),
-        sees_all=sees_all(reader, cpus, len(by_cpu)),
-        ticks=_ticks(stat.get("cpu", "")),
-        swapped_pages=_sum(reader.table("proc/vmstat"), ("pswpin", "pswpout")),
-        throttles=sum(throttles) if throttles else None,
-        cpu_stalled_us=_stalled_us(reader, "cpu"),
-        memory_stalled_us=_stalled_us(reader, "memory"),
-        quota_stalled_ns=quota_stalled_ns(reader, groups),
+        sees_all=namespace == _FIRST_NAMESPACE and reader.exists("proc/1/stat") and len(cpus) == len(by_cpu),
+        counts={name: count for name, count in counts.items() if count is not None},
     )
 
 
@@ -110,15 +146,14 @@ def between(
     others: CPU time of processes outside of our process tree and the trees of *also_ours*; None if unknown
     """
     spent_ns = after.at_ns - before.at_ns
-    ticks = _ticks_between(before, after)
-    whole = sum(ticks.values())
+    grown = {name: max(0, after.counts[name] - count) for name, count in before.counts.items() if name in after.counts}
+    ticks = sum(grown.get(kind, 0) for kind in TICKS)
     return {
         "window_ns": spent_ns,
-        **{kind: round(ticks[kind] / whole, 4) if whole else None for kind in ("steal", "iowait", "idle")},
-        "others": _others(before, after, neighbours, (os.getpid(), *also_ours)),
-        **{name: _difference(getattr(before, name), getattr(after, name)) for name in COUNTED},
-        "cpu_pressure": _share(_difference(before.cpu_stalled_us, after.cpu_stalled_us), spent_ns),
-        "memory_pressure": _share(_difference(before.memory_stalled_us, after.memory_stalled_us), spent_ns),
+        **{kind: _share(grown.get(kind), ticks) for kind in ("steal", "iowait", "idle")},
+        "others": _others(before, after, neighbours, (os.getpid(), *also_ours)) if TICKS[0] in grown else None,
+        **{name: grown.get(name) for name in COUNTED},
+        **{f"{kind}_pressure": _share(grown.get(f"{kind}_stalled_us"), spent_ns / 1000) for kind in PRESSURES},
     }
 
 
@@ -127,53 +162,85 @@ def _others(
 ) -> dict[str, Any] | None:
     """Return the shares of CPU time of foreign processes, and of other processes that the service needs.
 
-    The share of foreign processes is given in total and for the busiest by name.
+    The share of foreign processes is given in total and for the busiest by name. Shares are those of the CPUs which
+    gilscope may use.
+    neighbours: names of processes that the service needs, such as its database
+    roots: processes that belong to the run with their descendants
 
-    The share is that of the CPUs which gilscope may use.
-    neighbours: names of processes that the service needs
-
-    The CPU times of visible processes are exact to a clock tick. Processes that are not visible are only in the CPUs'
-    own counters. The kernel samples these counters at its ticks, so they are inaccurate in a short window.
+    The CPU times of visible processes are exact to a clock tick. They include processes that have ended, if their
+    parents waited for them. Processes that are not visible are only in the CPUs' own counters. The kernel samples these
+    counters at its ticks, so they are inaccurate in a short window.
     """
     whole = (after.at_ns - before.at_ns) * len(after.cpus) * os.sysconf("SC_CLK_TCK") / 1e9
-    if whole <= 0 or before.ticks is None or after.ticks is None:
+    if whole <= 0:
         return None
-    own, ours = own_ticks(before.processes, after.processes, roots)
-    total, busiest, neighbour_ticks = usage(before.processes, after.processes, ours, after.cpus, neighbours)
-    if not after.sees_all:
-        total = max(0, after.busy_ticks - before.busy_ticks - own - sum(neighbour_ticks.values()))
+    own = trees(before.processes, roots) | trees(after.processes, roots)
+    by_name = Counter[str]()
+    for key, process in after.processes.items():
+        if key not in own and process.cpu in after.cpus:
+            by_name[process.name] += process.ticks - (before.processes[key].ticks if key in before.processes else 0)
+    needed = {name: by_name.pop(name[:LONGEST_NAME], 0) for name in neighbours}
+    if after.sees_all:
+        foreign = used_ticks(before, after, {*before.processes, *after.processes} - own)
+    else:
+        foreign = after.busy_ticks - before.busy_ticks - used_ticks(before, after, own)
     return {
         "cores": len(after.cpus),
         "window_ns": after.at_ns - before.at_ns,
-        "share": round(min(1.0, total / whole), 4),
-        "busiest": {name: round(ticks / whole, 4) for name, ticks in busiest.items()},
-        "neighbours": {name: round(ticks / whole, 4) for name, ticks in neighbour_ticks.items()},
+        "share": _share(max(0, foreign - sum(needed.values())), whole),
+        "busiest": {name: _share(ticks, whole) for name, ticks in (+by_name).most_common(MOST_NAMED)},
+        "neighbours": {name: _share(ticks, whole) for name, ticks in needed.items()},
     }
 
 
-def _ticks_between(before: Snapshot, after: Snapshot) -> dict[str, int]:
-    """Return the CPU time by kind, such as idle or steal, between two snapshots; {} if unknown."""
-    if before.ticks is None or after.ticks is None:
-        return {}
-    return {kind: max(0, after.ticks[kind] - before.ticks[kind]) for kind in TICKS}
+def processes(reader: Reader) -> Processes:
+    """Return the CPU times of all processes that /proc shows now."""
+    found = {}
+    for entry in os.scandir(reader.root / "proc") if reader.exists("proc") else ():
+        if entry.name.isdecimal() and (text := reader.text(f"proc/{entry.name}/stat")):
+            name = text.partition("(")[2].rpartition(")")[0]
+            words = text.rpartition(")")[2].split()
+            user, system, waited_user, waited_system = map(int, words[11:15])
+            shown = "".join(letter if letter.isprintable() else "?" for letter in name) or "?"
+            found[int(entry.name), int(words[19])] = ProcessTimes(
+                shown, int(words[1]), user + system, waited_user + waited_system, int(words[36])
+            )
+    return found
 
 
-def _difference(before: int | None, after: int | None) -> int | None:
-    return None if before is None or after is None else after - before
+def used_ticks(before: Snapshot, after: Snapshot, keys: Iterable[tuple[int, int]]) -> int:
+    """Return the CPU time in clock ticks that some processes used between two snapshots."""
+    ticks = 0
+    for key in keys:
+        for moment, sign in ((before, -1), (after, 1)):
+            if process := moment.processes.get(key):
+                ticks += sign * (process.ticks + process.waited_ticks)
+    return ticks
 
 
-def _share(stalled_us: int | None, spent_ns: int) -> float | None:
-    return None if stalled_us is None or spent_ns <= 0 else round(min(1.0, stalled_us * 1000 / spent_ns), 4)
+def trees(moment: Processes, roots: Iterable[int]) -> set[tuple[int, int]]:
+    """Return the processes *roots* and their descendants."""
+    children: dict[int, list[tuple[int, int]]] = {}
+    for key, process in moment.items():
+        children.setdefault(process.parent, []).append(key)
+    found = [key for key in moment if key[0] in {*roots}]
+    for key in found:
+        found += children.get(key[0], [])
+    return {*found}
 
 
-def _ticks(line: str) -> dict[str, int] | None:
-    """Parse a cpu line of /proc/stat. Ignore the columns after steal, because user and nice already include them.
+def _share(part: float | None, whole: float) -> float | None:
+    return None if part is None or whole <= 0 else round(min(1.0, part / whole), 4)
 
-    Source: proc(5).
+
+def _ticks(line: str) -> dict[str, int]:
+    """Parse a cpu line of /proc/stat; {} if it is malformed.
+
+    The columns after steal are ignored, because user and nice already include them. Source: proc(5).
     """
     values = [number(value) for value in line.split()[: len(TICKS)]]
     ticks = {kind: value for kind, value in zip(TICKS, values, strict=False) if value is not None}
-    return ticks if len(ticks) == len(TICKS) else None
+    return ticks if len(ticks) == len(TICKS) else {}
 
 
 def _turbo(reader: Reader) -> bool | None:
@@ -184,8 +251,8 @@ def _turbo(reader: Reader) -> bool | None:
     no_turbo = reader.number(f"{_CPU}/intel_pstate/no_turbo")
     if no_turbo is not None:
         return no_turbo == 0
-    boosts = reader.numbers(f"{_CPU}/cpufreq/boost") or reader.numbers(f"{_CPU}/cpufreq/policy*/boost")
-    return any(boosts) if boosts else None
+    boosts = reader.matching(f"{_CPU}/cpufreq/boost") or reader.matching(f"{_CPU}/cpufreq/policy*/boost")
+    return any(map(number, boosts)) if boosts else None
 
 
 def _smt(reader: Reader) -> bool | None:
@@ -196,35 +263,11 @@ def _smt(reader: Reader) -> bool | None:
     return any("," in cpus or "-" in cpus for cpus in siblings) if siblings else None
 
 
-def _virtual(reader: Reader) -> bool | None:
-    """Return whether this machine is virtual, according to the x86 CPU flags; None on other architectures."""
-    flags = [line for line in (reader.text("proc/cpuinfo") or "").splitlines() if line.startswith("flags")]
-    return "hypervisor" in flags[0].split() if flags else None
+def _pressure(reader: Reader, kind: str) -> dict[str, str]:
+    """Return how long a process waited for the resource *kind*, such as cpu or memory.
 
-
-def _swap_used_bytes(reader: Reader) -> int | None:
-    kib = [number(reader.table("proc/meminfo").get(name, "").split(" ")[0]) for name in ("SwapTotal", "SwapFree")]
-    return None if kib[0] is None or kib[1] is None else (kib[0] - kib[1]) * 1024
-
-
-def _pressure(reader: Reader, kind: str) -> float | None:
-    """Return the share of the last 10 s in which a process waited for the resource *kind*, such as cpu or memory.
-
-    Source: docs.kernel.org, PSI: `some avg10=1.53 avg60=... avg300=... total=<us>`, in percent.
+    Source: docs.kernel.org, PSI: `some avg10=1.53 avg60=... avg300=... total=<us>`; avg10 is the percentage of the last
+    10 s.
     """
-    percent = decimal(_pressure_fields(reader, kind).get("avg10"))
-    return None if percent is None else round(percent / 100, 4)
-
-
-def _stalled_us(reader: Reader, kind: str) -> int | None:
-    return number(_pressure_fields(reader, kind).get("total"))
-
-
-def _pressure_fields(reader: Reader, kind: str) -> dict[str, str]:
     line = reader.table(f"proc/pressure/{kind}").get("some", "")
     return dict(word.split("=", 1) for word in line.split() if "=" in word)
-
-
-def _sum(table: Mapping[str, str], names: tuple[str, ...]) -> int | None:
-    values = [number(table.get(name)) for name in names]
-    return None if None in values else sum(filter(None, values))

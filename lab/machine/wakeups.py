@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from statistics import median
 from time import perf_counter_ns
@@ -33,25 +33,24 @@ def kept_awake(wanted: bool = True, process_group: int | None = None) -> Iterato
     process_group: the process group that they join
     Raises BadInput if no process can be started.
     """
-    if not wanted:
-        yield []
-        return
-    cpus = sorted(os.sched_getaffinity(0))
-    command = [sys.executable, "-I", "-S", str(_SCRIPT), str(os.getpid()), *map(str, cpus)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, process_group=process_group
-    ) as keeper:
-        try:
-            pids = [int(pid) for pid in keeper.stdout.readline().split()] if keeper.stdout else []
-            if not pids:
+    pids = []
+    with ExitStack() as keepers:
+        for cpu in sorted(os.sched_getaffinity(0)) if wanted else ():
+            command = [sys.executable, "-I", "-S", str(_SCRIPT), str(os.getpid()), str(cpu)]
+            nothing = subprocess.DEVNULL
+            try:
+                keeper = subprocess.Popen(
+                    command, stdin=nothing, stdout=nothing, stderr=nothing, process_group=process_group
+                )
+            except OSError as error:
                 raise BadInput(
                     "KEEP_AWAKE is true, but no process that keeps cores awake could be started. End some processes, "
                     "or raise the limit (ulimit -u)."
-                )
-            yield pids
-        finally:
-            if keeper.stdin:
-                keeper.stdin.close()
+                ) from error
+            keepers.enter_context(keeper)
+            keepers.callback(keeper.kill)
+            pids.append(keeper.pid)
+        yield pids
 
 
 def wakeups() -> dict[str, int | None]:

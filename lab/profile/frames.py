@@ -9,15 +9,16 @@ bytes before its type), Modules/_threadmodule.c; proc(5).
 
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
 from time import monotonic_ns
 from typing import NamedTuple
 
-from lab.gil.memory import READ_ERRORS, NotReadable, PythonMemory, mappings, word
+from lab.gil.memory import READ_ERRORS, PythonMemory, mappings, word
 
+TYPES = "PyType_Type", "PyCode_Type"  # every interpreter exports them
 SHARED_COUNTS = ("_Py_DecRefShared", "_Py_DecRefSharedDebug", "_Py_MergeZeroLocalRefcount", "_Py_DecRefSharedIsDead")
 DEEPEST = 24  # only the innermost frames of a stack are read
 MOST_THREADS = 4096
@@ -41,6 +42,7 @@ class RawFrame(NamedTuple):
 class ThreadStack(NamedTuple):
     """The frames of a thread, innermost first, read between start_ns and end_ns on the monotonic clock."""
 
+    pid: int
     tid: int
     start_ns: int
     end_ns: int
@@ -62,19 +64,15 @@ class StackReader(PythonMemory):
     shared_counts: the addresses of the functions that count references of shared objects
     """
 
-    def __init__(self, pid: int) -> None:
-        """Open the process's memory. Raises NotReadable."""
-        super().__init__(pid)
-        try:
-            types = self.symbols(("PyType_Type", "PyCode_Type"))
-            self._type, self._code_type = (types[name].address + self.bias for name in ("PyType_Type", "PyCode_Type"))
-            self.shared_counts = [
-                range(start := symbol.address + self.bias, start + symbol.size_bytes)
-                for symbol in self.symbols(SHARED_COUNTS).values()
-            ]
-        except (*READ_ERRORS, KeyError) as error:
-            self.close()
-            raise NotReadable(f"process {pid}: {error}") from error
+    def __init__(self, pid: int, names: Collection[str] = ()) -> None:
+        """Open the process's memory. Raises NotReadable.
+
+        names: other wanted symbols
+        """
+        super().__init__(pid, (*TYPES, *SHARED_COUNTS, *names))
+        self._type, self._code_type = (self.symbols[name].address for name in TYPES)
+        counts = [self.symbols[name] for name in SHARED_COUNTS if name in self.symbols]
+        self.shared_counts = [range(symbol.address, symbol.address + symbol.size_bytes) for symbol in counts]
         self.place = cache(self._find_line)
         self._variable_at = cache(partial(_variable_of, pid))
         self._types: dict[int, str] = {}
@@ -90,7 +88,8 @@ class StackReader(PythonMemory):
                 start_ns = monotonic_ns()
                 state = self.read(thread, offsets["thread.size"])
                 frames = tuple(self._frames(word(state, offsets["thread.current_frame"])))
-                yield ThreadStack(word(state, offsets["thread.native_thread_id"]), start_ns, monotonic_ns(), frames)
+                tid = word(state, offsets["thread.native_thread_id"])
+                yield ThreadStack(self.pid, tid, start_ns, monotonic_ns(), frames)
                 thread = word(state, offsets["thread.next"])
 
     def _frames(self, frame: int) -> Iterator[RawFrame]:
@@ -101,20 +100,17 @@ class StackReader(PythonMemory):
             if not frame:
                 return
             if not start <= frame <= start + len(window) - size:
-                window, start = self._window(frame, size)
+                start = max(frame - _WINDOW_BYTES, 0)
+                try:
+                    window = self.read(start, frame + size - start)
+                except OSError:
+                    window, start = self.read(frame, size), frame
             place = frame - start
             copy = struct.unpack_from("<i", window, place + copy_offset)[0] if copy_offset else 0
             # The low bits of the code object's address are flags for reference counting.
             code = word(window, place + offsets["frame.executable"]) & ~7
             yield RawFrame(code, word(window, place + offsets["frame.instr_ptr"]), copy)
             frame = word(window, place + offsets["frame.previous"])
-
-    def _window(self, frame: int, size: int) -> tuple[bytes, int]:
-        with suppress(OSError):
-            start = max(frame - _WINDOW_BYTES, 0)
-            window = self.read(start, frame + size - start)
-            return window, start
-        return self.read(frame, size), frame
 
     def _find_line(self, frame: RawFrame) -> SourceLine | None:
         """Return the source line that *frame* executes; None if the frame does not run Python code."""
@@ -126,7 +122,10 @@ class StackReader(PythonMemory):
             if offsets["code.co_tlbc"]:
                 start = self.pointer(self.field(code, "code.co_tlbc") + 8 * (frame.copy + 1))
             first = self.integer(code + offsets["code.firstlineno"])
-            line = _line(self._bytes(self.field(code, "code.linetable")), first, frame.instruction - start)
+            table = self.field(code, "code.linetable")
+            size_bytes = min(self.field(table, "bytes.ob_size"), _LONGEST_LINES)
+            table_bytes = self.read(table + offsets["bytes.ob_sval"], size_bytes)
+            line = _line(table_bytes, first, frame.instruction - start)
             file, function = (self._text(self.field(code, f"code.{name}")) for name in ("filename", "qualname"))
             return SourceLine(file=file, line=line, function=function)
         return None
@@ -162,10 +161,6 @@ class StackReader(PythonMemory):
                 meta = self.field(meta, "object.ob_type")
         return ""
 
-    def _bytes(self, address: int) -> bytes:
-        length = self.field(address, "bytes.ob_size")
-        return self.read(address + self.offsets["bytes.ob_sval"], min(length, _LONGEST_LINES))
-
     def _text(self, address: int) -> str:
         """Return the Python string at *address* in the process's memory.
 
@@ -185,12 +180,11 @@ def _variable_of(pid: int, address: int) -> str:
     Variables without an initial value lie in a mapping without a name, right after the file's own mappings.
     """
     file, end = "", 0
-    with suppress(OSError):
-        for start, stop, name in mappings(pid):
-            file = name or (file if start == end else "")
-            end = stop
-            if start <= address < stop:
-                return f"[{file.rpartition('/')[2]}]" if file.startswith("/") else NO_OWNER
+    for mapping in mappings(pid):
+        file = mapping.name or (file if mapping.start == end else "")
+        end = mapping.end
+        if mapping.start <= address < end:
+            return f"[{file.rpartition('/')[2]}]" if file.startswith("/") else NO_OWNER
     return NO_OWNER
 
 

@@ -35,8 +35,7 @@ LOCKS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sample:
+class Sample(NamedTuple):
     """One sample that perf took, with its call stack.
 
     event: what perf counted; weight: how many events the sample represents
@@ -46,17 +45,6 @@ class Sample:
     event: str
     weight: int
     stack: tuple[tuple[str, str], ...]
-
-
-class Attribution(NamedTuple):
-    """The function to which a sample's CPU time or context switch is attributed.
-
-    lock: as in HotFunction
-    """
-
-    symbol: str
-    dso: str
-    lock: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +109,7 @@ def parse_samples(lines: Iterable[str]) -> Iterator[Sample]:
         if frame := _FRAME.match(line):
             stack.append((_SUFFIX.sub("", frame[1]), frame[2]))
         elif header and not line.strip():
-            yield Sample(event=header[2], weight=int(header[1]), stack=tuple(stack))
+            yield Sample(header[2], int(header[1]), tuple(stack))
             header, stack = None, []
         elif match := _HEADER.match(line):
             header = match
@@ -129,32 +117,33 @@ def parse_samples(lines: Iterable[str]) -> Iterator[Sample]:
 
 def count_hot_spots(samples: Iterable[Sample]) -> HotSpots:
     """Sum the weights of perf samples by the function or lock to which each sample is attributed."""
-    cpu, switches, events = Counter[Attribution](), Counter[Attribution](), Counter[str]()
-    for sample in samples:
-        (switches if _is_switch(sample.event) else cpu)[attribute(sample.stack)] += sample.weight
-        events[sample.event] += 1
+    cpu, switches = Counter[tuple[str, str, str]](), Counter[tuple[str, str, str]]()
+    cpu_samples, kernel_counted = 0, True
+    for event, weight, stack in samples:
+        name, _, modifiers = event.partition(":")
+        owner = attribute(stack)
+        if name == SWITCHES:
+            switches[owner] += weight
+        else:
+            cpu[owner] += weight
+            cpu_samples += 1
+            kernel_counted = kernel_counted and "u" not in modifiers
     hot = [
         HotFunction(
-            **owner._asdict(),
-            share=round(cpu[owner] / max(1, cpu.total()), 4),
-            switch_share=round(switches[owner] / switches.total(), 4) if switches else None,
+            symbol=symbol,
+            dso=dso,
+            share=round(cpu[symbol, dso, lock] / max(1, cpu.total()), 4),
+            switch_share=round(switches[symbol, dso, lock] / switches.total(), 4) if switches else None,
+            lock=lock,
         )
-        for owner in {**cpu, **switches}
+        for symbol, dso, lock in {**cpu, **switches}
     ]
-    of_cpu = [event for event in events if not _is_switch(event)]
-    return HotSpots(
-        hot=tuple(sorted(hot, key=lambda function: (-function.share, -(function.switch_share or 0), function.symbol))),
-        samples=sum(events[event] for event in of_cpu),
-        kernel_counted=not any("u" in event.partition(":")[2] for event in of_cpu),
-    )
+    hot.sort(key=lambda function: (-function.share, -(function.switch_share or 0), function.symbol))
+    return HotSpots(hot=tuple(hot), samples=cpu_samples, kernel_counted=kernel_counted)
 
 
-def _is_switch(event: str) -> bool:
-    return event.partition(":")[0] == SWITCHES
-
-
-def attribute(stack: Sequence[tuple[str, str]]) -> Attribution:
-    """Return the function to which a sample with this *stack* is attributed.
+def attribute(stack: Sequence[tuple[str, str]]) -> tuple[str, str, str]:
+    """Return the function to which a sample with this *stack* is attributed: its symbol, its program, and its lock.
 
     It is the outermost function that takes or releases a lock, because this is the lock that the program asked for;
     the locks that implement it are further in. Without a lock it is the innermost function outside the kernel, or else
@@ -162,10 +151,10 @@ def attribute(stack: Sequence[tuple[str, str]]) -> Attribution:
     """
     for symbol, dso in reversed(stack):
         if lock := lock_kind(symbol):
-            return Attribution(symbol, _short(dso), lock)
+            return symbol, _short(dso), lock
     outside = (frame for frame in stack if frame[0] != UNKNOWN and not _KERNEL.match(frame[1]))
     symbol, dso = next(outside, stack[0] if stack else (UNKNOWN, UNKNOWN))
-    return Attribution(symbol, _short(dso), "")
+    return symbol, _short(dso), ""
 
 
 def lock_kind(symbol: str) -> str:

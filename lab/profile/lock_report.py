@@ -1,7 +1,6 @@
 """Build the part of result.json with a profile of locks and its summary sentence. Does no I/O."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import inf, sqrt
 from statistics import mean, stdev
 from typing import Any
@@ -19,96 +18,87 @@ STUDENT_95 = 2.093  # quantile of the t distribution with PARTS - 1 degrees of f
 MOST_LINES = 20
 
 
-@dataclass(frozen=True, kw_only=True)
-class LockReport:
-    """The facts of a profile of locks, and the load on the service while it was taken.
+def to_json(facts: LockFacts, requests: float, in_flight_ns: float) -> dict[str, Any]:
+    """Return the profile for result.json: source lines with their shares, a summary sentence, and the totals.
 
-    requests: the number of requests served; in_flight_ns: the sum of their latencies
+    requests: the number of requests served during the profile; in_flight_ns: the sum of their latencies
     """
+    return {
+        **{name: value for name, value in vars(facts).items() if name not in ("waits", "stopping")},
+        "requests": round(requests),
+        "in_flight_ns": round(in_flight_ns),
+        "contended": _lines(facts.waits, facts.waiting_ns / max(1.0, in_flight_ns)),
+        "stopping": _lines(facts.stopping, facts.stopping_ns / max(1.0, in_flight_ns)),
+        "sentence": sentence(facts, requests, in_flight_ns).to_json(),
+    }
 
-    facts: LockFacts
-    requests: float
-    in_flight_ns: float
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the profile for result.json: source lines with their shares, a summary sentence, and the totals."""
-        facts = self.facts
-        return {
-            **{name: value for name, value in vars(facts).items() if name not in ("waits", "stopping")},
-            "requests": round(self.requests),
-            "in_flight_ns": round(self.in_flight_ns),
-            "contended": _lines(facts.waits, facts.waiting_ns / max(1.0, self.in_flight_ns)),
-            "stopping": _lines(facts.stopping, facts.stopping_ns / max(1.0, self.in_flight_ns)),
-            "sentence": self.sentence().to_json(),
-        }
+def sentence(facts: LockFacts, requests: float, in_flight_ns: float) -> Message:
+    """Return a summary of pauses, contended locks and shared reference counts that cost LEAST_SHARE or more.
 
-    def sentence(self) -> Message:
-        """Return a summary of pauses, contended locks and shared reference counts that cost LEAST_SHARE or more."""
-        findings = [self._stops(), self._waits(), self._counts()]
-        if not any(findings):
-            findings = [
-                message(
-                    "contended locks, stop-the-world pauses and reference counts of shared objects each cost less "
-                    "than {share} of the time",
-                    share=percent(LEAST_SHARE),
-                )
-            ]
-        if self.facts.lost:
-            findings.append(
-                plural(
-                    "{count} probed call was not recorded",
-                    "{count:,} probed calls were not recorded",
-                    count=self.facts.lost,
-                )
+    requests, in_flight_ns: as in to_json()
+    """
+    findings = [_describe_stops(facts, requests), _describe_waits(facts, in_flight_ns), _describe_counts(facts)]
+    if not any(findings):
+        findings = [
+            message(
+                "contended locks, stop-the-world pauses and reference counts of shared objects each cost less "
+                "than {share} of the time",
+                share=percent(LEAST_SHARE),
             )
-        return chained(findings)
-
-    def _stops(self) -> Message:
-        facts = self.facts
-        share = facts.stood_ns / max(1, facts.watched_ns)
-        if share < LEAST_SHARE or sum(line.samples for line in facts.stopping) < LEAST_SAMPLES:
-            return NOTHING
-        return message(
-            "each request causes {stops} stop-the-world pauses of {length_ms} ms, so threads are paused {share} of "
-            "the time; {of_these} of the pause time is caused by code {place}",
-            stops=_figure(facts.stops / max(1.0, self.requests)),
-            length_ms=_figure(facts.stood_ns / facts.stops / 1e6),
-            share=percent(min(1.0, share)),
-            of_these=_percent_of_first(facts.stopping),
-            place=_describe_place(facts.stopping[0]),
+        ]
+    if facts.lost:
+        findings.append(
+            plural("{count} probed call was not recorded", "{count:,} probed calls were not recorded", count=facts.lost)
         )
+    return chained(findings)
 
-    def _waits(self) -> Message:
-        if not self.facts.waits:
-            return NOTHING
-        share = self.facts.waiting_ns / max(1.0, self.in_flight_ns)
-        margin = share * _relative_margin(self.facts.waits)
-        if share - margin < LEAST_SHARE:
-            return NOTHING
-        return message(
-            "requests spend {share} [{low}, {high}] of their time waiting for contended locks; {of_these} of the "
-            "waiting time is for {owner}, {place}",
-            share=percent(min(1.0, share)),
-            low=percent(min(1.0, share - margin)),
-            high=percent(min(1.0, share + margin)),
-            of_these=_percent_of_first(self.facts.waits),
-            owner=describe_owner(self.facts.waits[0].owner),
-            place=_describe_place(self.facts.waits[0]),
-        )
 
-    def _counts(self) -> Message:
-        if self.facts.count_share < LEAST_SHARE or self.facts.cpu_samples * self.facts.count_share < LEAST_SAMPLES:
-            return NOTHING
-        return message(
-            "at least {share} of CPU time is spent on counting references to objects that threads share",
-            share=percent(self.facts.count_share),
-        )
+def _describe_stops(facts: LockFacts, requests: float) -> Message:
+    share = facts.stood_ns / max(1, facts.watched_ns)
+    if share < LEAST_SHARE or sum(line.samples for line in facts.stopping) < LEAST_SAMPLES:
+        return NOTHING
+    return message(
+        "each request causes {stops} stop-the-world pauses of {length_ms} ms, so threads are paused {share} of "
+        "the time; {of_these} of the pause time is caused by code {place}",
+        stops=_figure(facts.stops / max(1.0, requests)),
+        length_ms=_figure(facts.stood_ns / facts.stops / 1e6),
+        share=percent(min(1.0, share)),
+        of_these=_percent_of_first(facts.stopping),
+        place=_describe_place(facts.stopping[0]),
+    )
+
+
+def _describe_waits(facts: LockFacts, in_flight_ns: float) -> Message:
+    share = facts.waiting_ns / max(1.0, in_flight_ns)
+    margin = share * _relative_margin(facts.waits)
+    if not facts.waits or share - margin < LEAST_SHARE:
+        return NOTHING
+    return message(
+        "requests spend {share} [{low}, {high}] of their time waiting for contended locks; {of_these} of the "
+        "waiting time is for {owner}, {place}",
+        share=percent(min(1.0, share)),
+        low=percent(min(1.0, share - margin)),
+        high=percent(min(1.0, share + margin)),
+        of_these=_percent_of_first(facts.waits),
+        owner=describe_owner(facts.waits[0].owner),
+        place=_describe_place(facts.waits[0]),
+    )
+
+
+def _describe_counts(facts: LockFacts) -> Message:
+    if facts.count_share < LEAST_SHARE or facts.cpu_samples * facts.count_share < LEAST_SAMPLES:
+        return NOTHING
+    return message(
+        "at least {share} of CPU time is spent on counting references to objects that threads share",
+        share=percent(facts.count_share),
+    )
 
 
 def describe_owner(name: str) -> Message:
     """Describe the owner of a mutex in words.
 
-    name: as in lab.profile.waits.WaitSample
+    name: as lab.profile.waits.wait_samples() yields it
     """
     if name == UNREAD:
         return message("a lock that was freed before its name could be read")

@@ -14,10 +14,9 @@ import subprocess
 import sys
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from time import monotonic_ns
 
@@ -27,7 +26,7 @@ from core.processtree import tree
 from lab.gil.memory import KNOWN, NotReadable
 from lab.processes import guarded
 from lab.profile.frames import SourceLine, StackReader, ThreadStack
-from lab.profile.uprobes import CLOCK, MACHINES, Hit, Probe, Probes
+from lab.profile.uprobes import CLOCK, MACHINES, Probe, Probes
 from lab.profile.waits import (
     LOCK,
     LOCKED,
@@ -36,10 +35,9 @@ from lab.profile.waits import (
     STOPPED,
     UNREAD,
     OwnerReading,
-    WaitSample,
+    WaitSpan,
     WaitTimeline,
-    count_stop_samples,
-    count_wait_samples,
+    wait_samples,
 )
 
 SELF_TEST = Path(__file__).with_name("self_test.py")
@@ -48,11 +46,20 @@ SELF_TEST_ROUNDS, SELF_TEST_S, MOST_SELF_TESTS = 40, 2.0, 15
 SAMPLES_HZ = 200
 LONGEST_S = 60.0
 PARTS = 20
-NEW_PROCESSES_S = 0.5
-TAKE_MUTEX = ("_PyMutex_LockTimed", "PyMutex_Lock", "_PyRecursiveMutex_LockTimed")
-STOP_ALL = (("stop_the_world", "start_the_world"), ("_PyEval_StopTheWorld", "_PyEval_StartTheWorld"))
-
+ROUNDS_PER_SEARCH = 100  # new processes are searched for about twice per second
+PROBED = {  # functions of the interpreter: the names of the hits of their entry and of their return, if probed
+    "_PyMutex_LockTimed": (LOCK, LOCKED),
+    "PyMutex_Lock": (LOCK, LOCKED),
+    "_PyRecursiveMutex_LockTimed": (LOCK, LOCKED),
+    "stop_the_world": (STOP, STOPPED),
+    "start_the_world": ("", STARTED),
+    "_PyEval_StopTheWorld": (STOP, STOPPED),
+    "_PyEval_StartTheWorld": ("", STARTED),
+}
 NOTIFICATION = ("Condition.wait", "threading.py")  # a thread that waits here waits to be notified, not for a lock
+
+
+Stack = tuple[SourceLine, ...]
 
 
 class LocksFailed(GilscopeError):
@@ -63,13 +70,13 @@ class LocksFailed(GilscopeError):
 class Waiting:
     """Samples of threads that wait at one source line for mutexes of objects of one type, such as dict, or of one file.
 
-    owner: the owner of the mutex, as in lab.profile.waits.WaitSample
+    owner: the owner of the mutex, as lab.profile.waits.wait_samples() yields it
     stack: the line, followed by its callers
     samples: the number of samples; by_time: their numbers in PARTS successive intervals of equal length
     """
 
     owner: str
-    stack: tuple[SourceLine, ...]
+    stack: Stack
     samples: int
     by_time: tuple[int, ...] = ()
 
@@ -102,105 +109,98 @@ class LockFacts:
 
 
 class LockRecording:
-    """A recorder of lock waits in Python process *pid* and its descendants during the `with` block."""
+    """A recorder of lock waits in Python processes. record_locks() makes and runs it.
 
-    def __init__(self, pid: int) -> None:
-        self._pid = pid
-        self._ending = threading.Event()
+    facts: the result, set when the recording has ended
+    """
+
+    def __init__(self, pid: int, held: ExitStack) -> None:
+        """Find the Python processes among *pid* and its descendants, and set probes. Raises LocksFailed.
+
+        held: closes the probes and the processes' memory
+        """
+        self._pid, self._held = pid, held
+        self.facts: LockFacts | None = None
+        self.ending = threading.Event()
         self._round = threading.Condition()
+        self._rounds = 0
         self._timeline = WaitTimeline()
-        self._stacks: dict[int, list[ThreadStack]] = defaultdict(list)
-        self._owners: dict[int, list[OwnerReading]] = defaultdict(list)
-        self._cpu: Counter[bool] = Counter()
+        self._stacks: list[ThreadStack] = []
+        self._owners: list[OwnerReading] = []
+        self._cpu = Counter[str]()
         self._processes: dict[int, StackReader] = {}
         self._other_pids: set[int] = set()
-
-        self._rounds = 0
-        self.facts: LockFacts | None = None
-
-    def __enter__(self) -> "LockRecording":
-        """Start recording lock waits. Raises LocksFailed."""
         self._find_processes()
         if not self._processes:
             raise LocksFailed(
                 "the service has no process with CPython {known} whose memory gilscope may read", known=listed(KNOWN)
             )
-        with ExitStack() as stack:
-            stack.callback(self._close)
-            programs = {process.file.stat().st_ino: process for process in self._processes.values()}
-            probes = [probe for process in programs.values() for probe in _probes_of(process)]
-            self._probes = stack.enter_context(_set_probes(probes))
-            self._thread = threading.Thread(target=self._watch, name="locks", daemon=True)
-            self._started_ns = monotonic_ns()
-            self._thread.start()
-            self._open = stack.pop_all()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._ending.set()
-        self._thread.join()
+        programs = {process.file.stat().st_ino: process for process in self._processes.values()}
+        probes = [probe for process in programs.values() for probe in _probes_of(process)]
+        if not probes:
+            raise LocksFailed(
+                "the service's interpreter has no symbols, so its functions that take a lock cannot be found; use an "
+                "interpreter that was not stripped"
+            )
         try:
-            self.facts = self._collect_facts()
-        finally:
-            self._open.close()
+            self._probes = held.enter_context(Probes(probes))
+        except OSError as error:
+            raise LocksFailed(_explain_refusal(error)) from error
+        self._started_ns = self._ended_ns = monotonic_ns()
 
     def wait_for(self, rounds: int, timeout_s: float) -> None:
         """Wait until *rounds* rounds of samples have been taken."""
         with self._round:
             self._round.wait_for(lambda: self._rounds >= rounds, timeout_s)
 
-    def _close(self) -> None:
-        for process in self._processes.values():
-            process.close()
-
-    def _watch(self) -> None:
-        searched_ns = self._started_ns
-        while not self._ending.wait(1 / SAMPLES_HZ) and not self._timeline.is_full:
-            now_ns = monotonic_ns()
-            if now_ns - self._started_ns > LONGEST_S * 1e9:
-                break
-            if now_ns - searched_ns > NEW_PROCESSES_S * 1e9:
+    def run(self) -> None:
+        """Take samples until *ending* is set, for LONGEST_S at most."""
+        ends_ns = self._started_ns + LONGEST_S * 1e9
+        while not self.ending.wait(1 / SAMPLES_HZ) and not self._timeline.is_full and monotonic_ns() < ends_ns:
+            if self._rounds % ROUNDS_PER_SEARCH == 0:
                 self._find_processes()
-                searched_ns = now_ns
             self._sample()
         self._ended_ns = monotonic_ns()
 
     def _sample(self) -> None:
         """Take one round of samples: all stacks, new probe hits, and the owners of mutexes for which threads wait."""
         for process in self._processes.values():
-            self._stacks[process.pid] += process.stacks()
-        self._add_hits(self._probes.hits())
+            self._stacks += process.stacks()
+        self._add_hits()
         for pid, tid, mutex in self._timeline.waiting():
             start_ns = monotonic_ns()
             name = self._processes[pid].owner(mutex)
-            self._owners[pid].append(OwnerReading(tid, mutex, start_ns, monotonic_ns(), name))
+            self._owners.append(OwnerReading(pid, tid, start_ns, monotonic_ns(), mutex, name))
         with self._round:
             self._rounds += 1
             self._round.notify_all()
 
-    def _add_hits(self, hits: list[Hit]) -> None:
-        ours = [hit for hit in hits if hit.pid in self._processes]
-        self._timeline.add(ours)
-        for hit in ours:
-            if hit.name == CLOCK:
-                self._cpu[any(hit.value in function for function in self._processes[hit.pid].shared_counts)] += 1
+    def _add_hits(self) -> None:
+        for hit in self._probes.hits():
+            process = self._processes.get(hit.pid)
+            if process and hit.name == CLOCK:
+                counts = any(hit.value in function for function in process.shared_counts)
+                self._cpu.update(all=1, waiting=self._timeline.is_waiting(hit.pid, hit.tid), counting=counts)
+            elif process:
+                self._timeline.add(hit)
 
     def _find_processes(self) -> None:
         for pid in tree(self._pid):
             if pid not in self._processes and pid not in self._other_pids:
                 try:
-                    self._processes[pid] = StackReader(pid)
+                    self._processes[pid] = StackReader(pid, PROBED)
+                    self._held.callback(self._processes[pid].close)
                 except NotReadable:
                     self._other_pids.add(pid)
 
-    def _collect_facts(self) -> LockFacts:
-        self._add_hits(self._probes.hits())
-        timeline = self._timeline
+    def collect_facts(self) -> LockFacts:
+        """Return what was recorded, after run() has ended."""
+        self._add_hits()
+        timeline, cpu = self._timeline, self._cpu
         timeline.end(self._ended_ns)
-        waits = self._group_by_line(count_wait_samples(timeline.waits, self._stacks, self._owners, self._interval_at))
         contended = [
             waiting
-            for waiting in waits
+            for waiting in self._group_by_line(timeline.waits)
             if not waiting.stack or (waiting.stack[0].function, Path(waiting.stack[0].file).name) != NOTIFICATION
         ]
         watched_ns = self._ended_ns - self._started_ns
@@ -212,10 +212,10 @@ class LockRecording:
             stops=len(timeline.stops),
             stopping_ns=sum(span.end_ns - span.start_ns for span in timeline.stops),
             stood_ns=max(timeline.stood_ns.values(), default=0),
-            stopping=tuple(self._group_by_line(count_stop_samples(timeline.stops, self._stacks))),
-            cpu_samples=self._cpu.total(),
-            count_share=round(self._cpu[True] / max(1, self._cpu.total()), 4),
-            waiting_cpu_share=round(timeline.cpu[True] / max(1, timeline.cpu.total()), 4),
+            stopping=tuple(self._group_by_line(timeline.stops)),
+            cpu_samples=cpu["all"],
+            count_share=round(cpu["counting"] / max(1, cpu["all"]), 4),
+            waiting_cpu_share=round(cpu["waiting"] / max(1, cpu["all"]), 4),
             lost=self._probes.lost(),
         )
 
@@ -223,56 +223,46 @@ class LockRecording:
         length_ns = max(1, self._ended_ns - self._started_ns)
         return min(PARTS - 1, max(0, at_ns - self._started_ns) * PARTS // length_ns)
 
-    def _group_by_line(self, samples: Counter[WaitSample]) -> list[Waiting]:
+    def _group_by_line(self, spans: Sequence[WaitSpan]) -> list[Waiting]:
         """Group samples by mutex owner and innermost line, largest group first, each with its most frequent stack."""
-        lines: dict[tuple[str, SourceLine | None], Counter[tuple[SourceLine, ...]]] = defaultdict(Counter)
-        parts: dict[tuple[str, SourceLine | None], Counter[int]] = defaultdict(Counter)
-        for sample, count in samples.items():
-            places = map(self._processes[sample.pid].place, sample.frames)
-            stack = tuple(place for place in places if place)
-            line = sample.owner, stack[0] if stack else None
-            lines[line][stack] += count
-            parts[line][sample.part] += count
-        waiting = (
-            Waiting(
-                owner=line[0],
-                stack=stacks.most_common(1)[0][0],
-                samples=stacks.total(),
-                by_time=tuple(parts[line][part] for part in range(PARTS)),
-            )
-            for line, stacks in lines.items()
-        )
+        groups: dict[tuple[str, Stack], list[tuple[Stack, int]]] = defaultdict(list)
+        for owner, stack in wait_samples(spans, self._stacks, self._owners):
+            lines = tuple(filter(None, map(self._processes[stack.pid].place, stack.frames)))
+            groups[owner, lines[:1]].append((lines, self._interval_at(stack.start_ns)))
+        waiting = []
+        for (owner, _), samples in groups.items():
+            stacks, parts = Counter(lines for lines, _ in samples), Counter(part for _, part in samples)
+            by_time = tuple(parts[part] for part in range(PARTS))
+            usual = stacks.most_common(1)[0][0]
+            waiting.append(Waiting(owner=owner, stack=usual, samples=len(samples), by_time=by_time))
         return sorted(waiting, key=lambda line: -line.samples)
 
 
-def _probes_of(process: StackReader) -> Iterator[Probe]:
-    """Yield the probes to set in a process's interpreter, except for functions that the compiler has inlined."""
-    file = process.file
-    known = process.symbols((*TAKE_MUTEX, *chain(*STOP_ALL)))
-    for name in TAKE_MUTEX:
-        if name in known:
-            yield Probe(name=LOCK, file=file, offset=known[name].offset)
-            yield Probe(name=LOCKED, file=file, offset=known[name].offset, returns=True)
-    for stop, start in STOP_ALL if process.free_threaded else ():
-        if stop in known and start in known:
-            yield Probe(name=STOP, file=file, offset=known[stop].offset)
-            yield Probe(name=STOPPED, file=file, offset=known[stop].offset, returns=True)
-            yield Probe(name=STARTED, file=file, offset=known[start].offset, returns=True)
-            return
-
-
 @contextmanager
-def _set_probes(probes: list[Probe]) -> Iterator[Probes]:
-    if not probes:
-        raise LocksFailed(
-            "the service's interpreter has no symbols, so its functions that take a lock cannot be found; use an "
-            "interpreter that was not stripped"
-        )
-    try:
-        with Probes(probes) as set_probes:
-            yield set_probes
-    except OSError as error:
-        raise LocksFailed(_explain_refusal(error)) from error
+def record_locks(pid: int) -> Iterator[LockRecording]:
+    """Record lock waits in Python process *pid* and its descendants during the `with` block. Raises LocksFailed."""
+    with ExitStack() as held:
+        recording = LockRecording(pid, held)
+        thread = threading.Thread(target=recording.run, name="locks", daemon=True)
+        thread.start()
+        try:
+            yield recording
+        finally:
+            recording.ending.set()
+            thread.join()
+        recording.facts = recording.collect_facts()
+
+
+def _probes_of(process: StackReader) -> Iterator[Probe]:
+    """Yield the probes to set in a process's interpreter, except for functions that the compiler has inlined.
+
+    Functions that stop all threads do nothing in a default build. If such a function calls another one, the inner call
+    counts (WaitTimeline).
+    """
+    for function, symbol in process.symbols.items():
+        for name, returns in zip(PROBED.get(function, ()), (False, True), strict=False):
+            if name and (process.free_threaded or name in (LOCK, LOCKED)):
+                yield Probe(name=name, file=process.file, offset=symbol.offset, returns=returns)
 
 
 def run_self_test(executable: Path) -> None:
@@ -287,7 +277,7 @@ def run_self_test(executable: Path) -> None:
                 "{executable} could not run the self-test {script}", executable=str(executable), script=SELF_TEST.name
             )
         for _ in range(MOST_SELF_TESTS):
-            with LockRecording(guard.process.pid) as recording:
+            with record_locks(guard.process.pid) as recording:
                 recording.wait_for(SELF_TEST_ROUNDS, SELF_TEST_S)
             waits = recording.facts.waits if recording.facts else ()
             seen |= {(line.stack[0].function, line.owner) for line in waits if line.stack and line.owner != UNREAD}

@@ -13,65 +13,40 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import sleep
-from typing import NamedTuple
 
 from core.inside.memory import ASK, END
 from core.processtree import tree
-from lab.machine.kernelfiles import HERE
+from lab.gil.memory import Region, parse_mappings
+from lab.machine.host import HERE, number, total
 
-MOMENTS = (
-    "listening",
-    "before",
-    "after",
-    "idle",
-)  # before any client connects, before and after the load, IDLE_S later
+# before any client connects, before and after the load, IDLE_S later
+MOMENTS = ("listening", "before", "after", "idle")
 IDLE_S = 2.0
 ANSWER_S = 0.3  # time for a main thread to write its allocator's statistics; statistics that come later are ignored
 KINDS = ("files", "stacks", "c_heap", "objects")
 LARGEST_GUARD = 64 << 10
 LARGEST_STACK = 64 << 20
 GLIBC_ARENA = 64 << 20
-_MAPPING = re.compile(
-    r"^([0-9a-f]{1,16})-([0-9a-f]{1,16}) (\S{4}) [0-9a-f]+ \S+ ([0-9]{1,20}) *(.*)\n"
-    r"(?:[A-Z]\w*:.*\n)*?Pss: +([0-9]{1,15}) kB",
-    re.MULTILINE,
-)
 _IN_USE = re.compile(r"# bytes in allocated blocks +=\s+([0-9,]{1,25})\n")
 _ARENAS = re.compile(r"[0-9]+ arenas \* [0-9]+ bytes/arena +=\s+([0-9,]{1,25})\n")
 
 
-class Region(NamedTuple):
-    """A memory mapping of a process, with its proportional set size."""
-
-    start: int
-    end: int
-    mode: str
-    inode: int
-    name: str
-    pss_bytes: int
+_NOWHERE = Region(0, 0, "", 0, "", 0)  # before the first mapping, and after the last
 
 
-def sizes_by_kind(smaps: str) -> Counter[str]:
-    """Return the bytes of a process's memory by kind, such as stacks or Python objects.
+def sizes_by_kind(smaps: Iterable[str]) -> dict[str, int]:
+    """Return the bytes of processes' memory by kind, such as stacks or Python objects.
 
     files: programs and libraries; stacks: of threads; c_heap: malloc's arenas
     objects: all other memory without a file, which is mostly Python's: arenas of pymalloc or pages of mimalloc.
     Blocks that are too large for malloc's arenas count as objects, too.
     """
-    sizes = Counter[str](dict.fromkeys(KINDS, 0))
-    mappings = [
-        Region(int(start, 16), int(end, 16), mode, int(inode), name, int(pss_kib) * 1024)
-        for start, end, mode, inode, name, pss_kib in _MAPPING.findall(smaps)
-    ]
-    for before, mapping, after in zip([None, *mappings], mappings, [*mappings[1:], None], strict=False):
-        sizes[_kind(mapping, before, after)] += mapping.pss_bytes
+    sizes = dict.fromkeys(KINDS, 0)
+    for text in smaps:
+        mappings = parse_mappings(text)
+        for before, mapping, after in zip([_NOWHERE, *mappings], mappings, [*mappings[1:], _NOWHERE], strict=False):
+            sizes[_kind(mapping, before, after)] += mapping.pss_bytes
     return sizes
-
-
-def total_sizes_by_kind(smaps: Iterable[str]) -> dict[str, int]:
-    """Return the bytes of several processes' memory, summed by kind."""
-    sizes = [sizes_by_kind(text) for text in smaps]
-    return {kind: sum(size[kind] for size in sizes) for kind in KINDS}
 
 
 def parse_heap(statistics: str) -> dict[str, int]:
@@ -121,59 +96,47 @@ class MemoryWatcher:
 
     def _measure(self, moment: str, pid: int) -> None:
         pids = tree(pid)[self._skipped :]
-        sizes = total_sizes_by_kind(HERE.text(f"proc/{pid}/smaps") or "" for pid in pids)
-        counts = {"processes": len(pids), "threads": _count_threads(pids), "sockets": _count_sockets(pids)}
-        self.facts[moment] = {**sizes, **counts}
-        for process in filter(_handles_signal, pids):
-            with suppress(OSError):
-                os.kill(process, ASK)
+        sizes = sizes_by_kind(HERE.text(f"proc/{process}/smaps") or "" for process in pids)
+        status = {process: HERE.table(f"proc/{process}/status") for process in pids}
+        threads = total(number(of_one.get("Threads")) for of_one in status.values()) or 0
+        self.facts[moment] = {**sizes, "processes": len(pids), "threads": threads, "sockets": _count_sockets(pids)}
+        for process, of_one in status.items():
+            if int(of_one.get("SigCgt", "0"), 16) >> (ASK - 1) & 1:  # the signal would kill a process without a handler
+                with suppress(OSError):
+                    os.kill(process, ASK)
         sleep(ANSWER_S)
 
 
 def merge_moments(
-    moments: Mapping[str, Mapping[str, int]], started: Sequence[str], answers: Sequence[dict[str, int]]
+    moments: Mapping[str, Mapping[str, int]], started: Sequence[str], answers: Iterable[str]
 ) -> dict[str, dict[str, int]]:
     """Merge memory sizes and allocator statistics by moment, for result.json.
 
     started: the mappings of each interpreter before it ran the service's code, which become the moment `start`
-    answers: the result of sum_heaps()
+    answers: the statistics that each process wrote
     """
     known = {moment: dict(sizes) for moment, sizes in moments.items()}
-    for moment, answer in zip(MOMENTS, answers, strict=False):
-        known[moment] |= answer
-    return {**({"start": total_sizes_by_kind(started)} if started else {}), **known}
+    for moment, heap in zip(MOMENTS, sum_heaps(answers), strict=False):
+        known[moment] |= heap
+    return {**({"start": sizes_by_kind(started)} if started else {}), **known}
 
 
-def _kind(mapping: Region, before: Region | None, after: Region | None) -> str:
+def _kind(mapping: Region, before: Region, after: Region) -> str:
     if mapping.name == "[heap]":
         return "c_heap"
     if mapping.name.startswith("[stack"):
         return "stacks"
     if mapping.inode or mapping.name.startswith("["):
         return "files"
-    if before and _is_guard(before, LARGEST_GUARD) and before.end == mapping.start:
+    if _is_guard(before, LARGEST_GUARD) and before.end == mapping.start:
         return "stacks" if mapping.end - mapping.start <= LARGEST_STACK else "objects"
-    ends_arena = after and _is_guard(after, GLIBC_ARENA) and after.start == mapping.end
-    if ends_arena and after and not mapping.start % GLIBC_ARENA and after.end == mapping.start + GLIBC_ARENA:
-        return "c_heap"
-    return "objects"
+    fills_arena = after.start == mapping.end and after.end == mapping.start + GLIBC_ARENA
+    is_arena = fills_arena and not mapping.start % GLIBC_ARENA and _is_guard(after, GLIBC_ARENA)
+    return "c_heap" if is_arena else "objects"
 
 
 def _is_guard(mapping: Region, most_bytes: int) -> bool:
     return mapping.mode == "---p" and not mapping.inode and mapping.end - mapping.start <= most_bytes
-
-
-def _handles_signal(pid: int) -> bool:
-    """Return whether process *pid* handles ASK, the signal that asks for its memory mappings.
-
-    The signal would kill a process without a handler.
-    """
-    caught = re.search(r"^SigCgt:\s+([0-9a-f]{1,32})$", HERE.text(f"proc/{pid}/status") or "", re.MULTILINE)
-    return bool(caught and int(caught[1], 16) >> (ASK - 1) & 1)
-
-
-def _count_threads(pids: Iterable[int]) -> int:
-    return sum(len(list(Path(f"/proc/{pid}/task").glob("[0-9]*"))) for pid in pids)
 
 
 def _count_sockets(pids: Iterable[int]) -> int:

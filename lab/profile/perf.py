@@ -9,22 +9,22 @@ every call slower.
 
 import os
 import re
-import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from socket import socket, socketpair
 from typing import IO
 
 from core.errors import GilscopeError
 from core.messages import NOTHING, Message, message
 from core.processtree import tree
-from lab.machine.kernelfiles import Reader
+from lab.machine.host import Reader
 from lab.output import last_text
 from lab.processes import guarded, run
 from lab.profile.hotspots import SWITCHES, HotSpots, count_hot_spots, parse_samples
@@ -105,18 +105,13 @@ def recording(pid: int, file: Path, process_group: int | None = None) -> Iterato
     process_group: the process group that perf joins, such as the sandbox's; perf is killed with this group
     Raises ProfileFailed if perf does not start counting, or does not end after the `with` block.
     """
-    with tempfile.TemporaryFile() as output, ExitStack() as pipes:
-        control, controller, acknowledged, acknowledging = *os.pipe(), *os.pipe()
+    ours, theirs = socketpair()
+    # Keep our end open until perf has ended, because perf 6.1 loses its samples otherwise.
+    with tempfile.TemporaryFile() as output, ours:
+        with theirs:
+            perf = _start_perf(pid, file, theirs.fileno(), output, process_group)
         try:
-            perf = _start_perf(pid, file, (control, acknowledging), output, process_group)
-        finally:
-            os.close(control)
-            os.close(acknowledging)
-            # Keep our ends open until perf has ended, because perf 6.1 loses its samples otherwise.
-            pipes.callback(os.close, controller)
-            pipes.callback(os.close, acknowledged)
-        try:
-            if not _start_counting(controller, acknowledged):
+            if not _start_counting(ours):
                 raise _recording_error(pid, message("perf did not start counting"), output)
             yield perf.pid
             perf.send_signal(signal.SIGINT)
@@ -130,17 +125,17 @@ def recording(pid: int, file: Path, process_group: int | None = None) -> Iterato
 
 
 def _start_perf(
-    pid: int, file: Path, pipes: tuple[int, int], output: IO[bytes], process_group: int | None
+    pid: int, file: Path, control: int, output: IO[bytes], process_group: int | None
 ) -> "subprocess.Popen[bytes]":
-    control = f"fd:{pipes[0]},{pipes[1]}"
+    """Start perf, which reads commands from the socket *control* and acknowledges them there."""
     pids = ",".join(map(str, tree(pid)))
     try:
         return subprocess.Popen(
-            [*_record(str(file)), "-D", "-1", "--control", control, "-p", pids],
+            [*_record(str(file)), "-D", "-1", "--control", f"fd:{control},{control}", "-p", pids],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=output,
-            pass_fds=pipes,
+            pass_fds=(control,),
             process_group=process_group,
             env=_environment(),
         )
@@ -148,14 +143,13 @@ def _start_perf(
         raise _start_error(error) from error
 
 
-def _start_counting(controller: int, acknowledged: int) -> bool:
+def _start_counting(control: socket) -> bool:
     """Tell perf to start counting, and return whether perf confirms the start."""
-    try:
-        os.write(controller, b"enable\n")
-    except BrokenPipeError:
-        return False
-    ready, _, _ = select.select([acknowledged], [], [], START_DEADLINE_S)
-    return bool(ready and os.read(acknowledged, 16))
+    control.settimeout(START_DEADLINE_S)
+    with suppress(OSError):
+        control.sendall(b"enable\n")
+        return bool(control.recv(16))
+    return False
 
 
 def _recording_error(pid: int, failure: Message, output: IO[bytes]) -> ProfileFailed:

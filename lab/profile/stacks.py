@@ -3,11 +3,13 @@
 A sample holds one thread's stack and state. The states are: running, ready but without a CPU core, waiting for the GIL,
 for a lock or for I/O, and idle, which means parked until there is work. Shares are shares of the threads' time at work,
 which is all samples except the idle ones. This module does no I/O.
+Formats: https://github.com/brendangregg/FlameGraph, https://www.speedscope.app/file-format-schema.json
 """
 
+import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -23,6 +25,7 @@ MOST_LINES = 30
 BATCHES = 40
 MOST_COUNT = 1 << 20
 LONGEST_NAME = 300
+LEAST_SHARE = 0.003  # of the samples; smaller nodes are not part of a flame graph
 
 LIBRARY = re.compile(r"^.*/(?:(?:site|dist)-packages|lib(?:64)?/python3[.0-9]*t?)/")
 
@@ -45,32 +48,30 @@ class StackFrame(NamedTuple):
 
 UNKNOWN = StackFrame("", 0, "", is_library=True)
 Stack = tuple[StackFrame, ...]
-Counts = Counter[tuple[str, Stack]]
 
 
 @dataclass(kw_only=True)
 class Samples:
     """The stack samples of all processes of a cell in its timed window.
 
-    slices: for each tenth of a second, the number of samples by (state, stack)
+    slices: the length of the window in tenths of a second
+    total: the number of samples by (state, stack)
+    batches: the number of samples by (state, innermost line), in each of several successive intervals of equal length
     missed: samples that could not be taken, over all processes
     cpu_ns: CPU time that the samplers used in the window
     """
 
+    slices: int
+    batches: list[Counter[tuple[str, StackFrame]]]
+    total: Counter[tuple[str, Stack]] = field(default_factory=Counter)
     reader: str = ""
     rate_hz: int = 0
     processes: int = 0
-    slices: list[Counts] = field(default_factory=list)
     missed: int = 0
     cpu_ns: int = 0
 
     @property
-    def total(self) -> Counts:
-        """The number of samples by thread state and stack, in all time slices together."""
-        return sum(self.slices, Counter())
-
-    @property
-    def at_work(self) -> Counts:
+    def at_work(self) -> Counter[tuple[str, Stack]]:
         """The number of samples of threads that were not idle, by thread state and stack."""
         return Counter({key: count for key, count in self.total.items() if key[0] in WORK})
 
@@ -99,7 +100,7 @@ def read(files: Iterable[bytes], start_ns: int, end_ns: int, directory: str) -> 
     directory: the folder where the service was started; names of files below it are relative to it
     """
     slices = min(MOST_SLICES, (end_ns - start_ns) // SLICE_NS)
-    samples = Samples(slices=[Counter() for _ in range(slices)])
+    samples = Samples(slices=slices, batches=[Counter() for _ in range(min(BATCHES, slices))])
     for content in files:
         _add(samples, content, start_ns, directory)
     return samples
@@ -109,7 +110,11 @@ def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> Non
     frames: list[StackFrame] = []
     stacks: list[Stack] = []
     used_ns = [0]
-    for line in _lines(content):
+    for text in content.split(b"\n")[:-1]:
+        try:
+            line = _DECODER.decode(text)
+        except (msgspec.DecodeError, RecursionError):
+            break
         if line.frame:
             frames.append(_make_frame(*line.frame, directory))
         elif line.stack is not None:
@@ -117,33 +122,18 @@ def _add(samples: Samples, content: bytes, start_ns: int, directory: str) -> Non
         elif line.reader:
             samples.reader, samples.rate_hz = line.reader[:LONGEST_NAME], line.rate_hz
             samples.processes += 1
-        else:
-            place = (line.at - start_ns) // SLICE_NS
-            if line.at >= start_ns and place < len(samples.slices):
-                samples.slices[place] += _counted(line, stacks)
-                samples.missed += line.missed + line.unread
-                used_ns.append(line.cpu_ns)
-            elif line.at < start_ns:
-                used_ns = [line.cpu_ns]
+        elif line.at < start_ns:
+            used_ns = [line.cpu_ns]
+        elif (place := (line.at - start_ns) // SLICE_NS) < samples.slices:
+            batch = samples.batches[place * len(samples.batches) // samples.slices]
+            for state, number, count in line.counts:
+                stack = stacks[number] if 0 <= number < len(stacks) else ()
+                if stack and 0 < count < MOST_COUNT and state in (*WORK, "idle"):
+                    samples.total[state, stack] += count
+                    batch[state, stack[0]] += count
+            samples.missed += line.missed + line.unread
+            used_ns.append(line.cpu_ns)
     samples.cpu_ns += max(0, used_ns[-1] - used_ns[0])
-
-
-def _lines(content: bytes) -> Iterator[_FileLine]:
-    for text in content.split(b"\n")[:-1]:
-        try:
-            yield _DECODER.decode(text)
-        except (msgspec.DecodeError, RecursionError):
-            return
-
-
-def _counted(line: _FileLine, stacks: Sequence[Stack]) -> Counts:
-    return Counter(
-        {
-            (state, stacks[number]): count
-            for state, number, count in line.counts
-            if 0 <= number < len(stacks) and stacks[number] and 0 < count < MOST_COUNT and state in (*WORK, "idle")
-        }
-    )
 
 
 def _make_frame(file: str, line: int, function: str, directory: str) -> StackFrame:
@@ -163,13 +153,12 @@ def _make_frame(file: str, line: int, function: str, directory: str) -> StackFra
 def to_json(samples: Samples) -> dict[str, Any]:
     """Return the content for result.json of a profile of Python stacks.
 
-    These are the share of each state, and the lines that wait or run most, with their waits in successive intervals.
+    These are the share of each state, the lines that wait or run most, with their waits in successive intervals, a
+    flame graph, and a sentence.
     """
     at_work, everything = samples.at_work, samples.total.total()
     total = at_work.total()
-    states = _by_state(at_work)
-    due = samples.rate_hz * samples.processes * len(samples.slices) * SLICE_NS // 10**9
-    batches = _batches(samples.slices)
+    due = samples.rate_hz * samples.processes * samples.slices * SLICE_NS // 10**9
     return {
         "reader": samples.reader,
         "rate_hz": samples.rate_hz,
@@ -177,22 +166,23 @@ def to_json(samples: Samples) -> dict[str, Any]:
         "samples": total,
         "idle_share": _share(everything - total, everything),
         "missed_share": min(1.0, _share(samples.missed, due)),
-        "sampler_cores": _share(samples.cpu_ns, len(samples.slices) * SLICE_NS),
-        "states": {state: _share(states[state], total) for state in WORK},
-        "batches": [sum(count for (state, _), count in batch.items() if state in WORK) for batch in batches],
-        "lines": [_line(frame, at_work, batches) for frame in _hottest(at_work)],
+        "sampler_cores": _share(samples.cpu_ns, samples.slices * SLICE_NS),
+        "states": {state: _share(_spent(at_work, state).total(), total) for state in WORK},
+        "batches": [sum(count for (state, _), count in batch.items() if state in WORK) for batch in samples.batches],
+        "lines": [_line(frame, at_work, samples.batches) for frame in _hottest(at_work)],
+        "tree": tree(samples),
+        "sentence": _sentence(samples.reader, at_work).to_json(),
     }
 
 
-def sentence(samples: Samples) -> Message:
+def _sentence(reader: str, at_work: Counter[tuple[str, Stack]]) -> Message:
     """Return a sentence with the share of time in each thread state and the number of samples."""
-    at_work = samples.at_work
-    states, total = _by_state(at_work), at_work.total()
-    shares = {state: f"{states[state] / total * 100:.0f} %" for state in WORK}
+    total = at_work.total()
+    shares = {state: f"{_spent(at_work, state).total() / total * 100:.0f} %" for state in WORK}
     return message(
         "threads that are not idle spend {run} of their time running, {gil} waiting for the GIL, {lock} waiting for a "
         "lock, {io} waiting for I/O and {ready} waiting for a CPU core; based on {count:,} samples by {reader}",
-        **shares, count=total, reader=samples.reader,
+        **shares, count=total, reader=reader,
     )  # fmt: skip
 
 
@@ -200,42 +190,29 @@ def _share(part: int, whole: int) -> float:
     return round(part / max(1, whole), 4)
 
 
-def _by_state(counts: Counts) -> Counter[str]:
-    states = Counter[str]()
-    for (state, _), count in counts.items():
-        states[state] += count
-    return states
+def _spent(counts: Mapping[tuple[str, Stack], int], *states: str) -> Counter[StackFrame]:
+    """Return the number of samples of threads in one of *states*, by innermost line."""
+    spent = Counter[StackFrame]()
+    for (state, stack), count in counts.items():
+        if state in states:
+            spent[stack[0]] += count
+    return spent
 
 
-def _batches(slices: Sequence[Counts]) -> list[Counter[tuple[str, StackFrame]]]:
-    """Count samples by thread state and innermost line, in each of BATCHES successive intervals of equal length."""
-    batches: list[Counter[tuple[str, StackFrame]]] = [Counter() for _ in range(min(BATCHES, len(slices)))]
-    for number, part in enumerate(slices):
-        batch = batches[number * len(batches) // len(slices)]
-        for (state, stack), count in part.items():
-            batch[state, stack[0]] += count
-    return batches
-
-
-def _hottest(at_work: Counts) -> list[StackFrame]:
+def _hottest(at_work: Mapping[tuple[str, Stack], int]) -> list[StackFrame]:
     """Return the lines with most waiting for locks, then for the GIL, then the lines with most samples."""
-    lines: list[StackFrame] = []
-    for states in (("lock",), ("gil",), WORK):
-        spent = Counter[StackFrame]()
-        for (state, stack), count in at_work.items():
-            if state in states:
-                spent[stack[0]] += count
-        lines += [frame for frame, _ in spent.most_common(MOST_LINES)]
-    return list(dict.fromkeys(lines))
+    spent = [_spent(at_work, "lock"), _spent(at_work, "gil"), _spent(at_work, *WORK)]
+    return list(dict.fromkeys(frame for counts in spent for frame, _ in counts.most_common(MOST_LINES)))
 
 
 def _line(
-    frame: StackFrame, at_work: Counts, batches: Sequence[Mapping[tuple[str, StackFrame], int]]
+    frame: StackFrame, at_work: Counter[tuple[str, Stack]], batches: Sequence[Mapping[tuple[str, StackFrame], int]]
 ) -> dict[str, Any]:
-    mine = Counter({key: count for key, count in at_work.items() if key[1][0] == frame})
-    states, callers = _by_state(mine), Counter[StackFrame]()
-    for (_, stack), count in mine.items():
-        callers[_own_caller(stack)] += count
+    states, callers = Counter[str](), Counter[StackFrame]()
+    for (state, stack), count in at_work.items():
+        if stack[0] == frame:
+            states[state] += count
+            callers[_own_caller(stack)] += count
     caller = callers.most_common(1)[0][0]
     return {
         "function": frame.function,
@@ -255,3 +232,64 @@ def _own_caller(stack: Stack) -> StackFrame:
     package = stack[0].file.partition("/")[0]
     others = (frame for frame in stack if frame.file.partition("/")[0] != package)
     return next((frame for frame in stack if not frame.is_library), next(others, UNKNOWN))
+
+
+def tree(samples: Samples) -> dict[str, Any]:
+    """Return stacks of non-idle threads as a flame graph tree, without nodes below LEAST_SHARE of the samples.
+
+    The innermost node of each stack is the thread's state.
+    """
+    root: dict[str, Any] = {"name": "", "value": 0, "children": {}}
+    for (state, stack), count in samples.at_work.items():
+        node = root
+        for name in (*_names(stack), f"[{state}]"):
+            node["value"] += count
+            node = node["children"].setdefault(name, {"name": name, "value": 0, "children": {}})
+        node["value"] += count
+    return _pruned(root, max(1.0, LEAST_SHARE * root["value"]))
+
+
+def _names(stack: Stack) -> list[str]:
+    """Return the names of a stack's frames for display, outermost first.
+
+    Only the innermost name has a line number, so calls from several lines of one function share a node.
+    """
+    outer = [f"{frame.function} ({frame.file})" for frame in reversed(stack[1:])]
+    return [*outer, str(stack[0]) if stack[0] != UNKNOWN else "?"]
+
+
+def _pruned(node: Mapping[str, Any], fewest: float) -> dict[str, Any]:
+    children = [_pruned(child, fewest) for child in node["children"].values() if child["value"] >= fewest]
+    return {"name": node["name"], "value": node["value"], **({"children": children} if children else {})}
+
+
+def folded(samples: Samples) -> str:
+    """Return collapsed stacks: a line per stack with its frames, outermost first, thread state, and sample count."""
+    lines = Counter[str]()
+    for (state, stack), count in samples.total.items():
+        lines[";".join([*(str(frame).replace(";", ":") for frame in reversed(stack)), f"[{state}]"])] += count
+    return "".join(f"{line} {count}\n" for line, count in sorted(lines.items()))
+
+
+def speedscope(samples: Samples, name: str) -> str:
+    """Return the content of a speedscope file, with a profile of all samples and a profile per thread state."""
+    numbers: dict[StackFrame, int] = {}
+    profiles = [_profile(samples, name, state, numbers) for state in ("", *WORK, "idle")]
+    frames = [{"name": frame.function, "file": frame.file, "line": frame.line} for frame in numbers]
+    schema = "https://www.speedscope.app/file-format-schema.json"
+    return json.dumps({"$schema": schema, "name": name, "shared": {"frames": frames}, "profiles": profiles})
+
+
+def _profile(samples: Samples, name: str, state: str, numbers: dict[StackFrame, int]) -> dict[str, Any]:
+    """Return a speedscope profile of the samples with thread state *state*, or of all samples if *state* is "".
+
+    The innermost frame of each stack is the state.
+    """
+    mine = {key: count for key, count in samples.total.items() if state in ("", key[0])}
+    stacks = [
+        [numbers.setdefault(frame, len(numbers)) for frame in (*reversed(stack), UNKNOWN._replace(function=f"[{of}]"))]
+        for of, stack in mine
+    ]
+    weights = [round(count * 1000 / max(1, samples.rate_hz), 3) for count in mine.values()]
+    title = {"type": "sampled", "name": f"{name} {state}".strip(), "unit": "milliseconds"}
+    return {**title, "startValue": 0, "endValue": sum(weights), "samples": stacks, "weights": weights}

@@ -14,7 +14,7 @@ import os
 import platform
 import struct
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from fcntl import ioctl
@@ -44,13 +44,14 @@ MACHINES = {
     "x86_64": _Architecture(bpf=321, perf_event_open=298, first_argument=112, instruction=128),
     "aarch64": _Architecture(bpf=280, perf_event_open=241, first_argument=0, instruction=256),
 }
-_MAP_CREATE, _MAP_LOOKUP, _PROG_LOAD, _LINK_CREATE = 0, 1, 5, 28
-_ARRAY, _RING = 2, 27
+_MAP_CREATE, _PROG_LOAD, _LINK_CREATE = 0, 5, 28
+_ARRAY, _RING, _MAPPABLE = 2, 27, 1 << 10
+_MAP, _VALUE_IN_MAP = 1, 2
 _KPROBE, _PERF_EVENT, _UPROBE_MULTI = 2, 7, 48
-_KTIME, _COOKIE, _NS_PID, _LOOKUP, _RESERVE, _SUBMIT = 5, 174, 120, 1, 131, 132
+_KTIME, _COOKIE, _NS_PID, _OUTPUT = 5, 174, 120, 130
 _SET_BPF, _ENABLE = 0x40042408, 0x2400
 _SOFTWARE, _CPU_CLOCK, _FREQUENCY, _CLOSE_ON_EXEC = 1, 0, 1 << 10, 8
-_HEAD, _HIT = struct.Struct("<II"), struct.Struct("<IIQQQ")
+_WORD, _HEAD, _HIT = struct.Struct("<Q"), struct.Struct("<II"), struct.Struct("<IIQQQ")
 _UNFINISHED = 1 << 31
 
 
@@ -94,7 +95,6 @@ class Probes(ExitStack):
         with ExitStack() as on_failure:
             on_failure.push(self)
             self._map()
-            self._lost = self._keep(_bpf(_MAP_CREATE, struct.pack("<IIII", _ARRAY, 4, 8, 1)))
             self._set_probes()
             self._set_clock()
             on_failure.pop_all()
@@ -102,13 +102,20 @@ class Probes(ExitStack):
 
     def hits(self) -> list[Hit]:
         """Return the calls of probed functions and the CPU time samples since the last hits(), oldest first."""
-        return sorted(self._read(), key=lambda hit: hit.time_ns)
+        (consumed,), (produced,) = _WORD.unpack_from(self._consumed), _WORD.unpack_from(self._produced)
+        start = mmap.PAGESIZE + consumed % RING_BYTES
+        data = self._produced[start : start + produced - consumed]
+        hits, place = [], 0
+        while place < len(data) and not _HEAD.unpack_from(data, place)[0] & _UNFINISHED:
+            tid, pid, time_ns, cookie, value = _HIT.unpack_from(data, place + _HEAD.size)
+            hits.append(Hit(self._names[cookie], pid, tid, time_ns, value))
+            place += _HEAD.size + _HIT.size
+        _WORD.pack_into(self._consumed, 0, consumed + place)
+        return sorted(hits, key=lambda hit: hit.time_ns)
 
     def lost(self) -> int:
         """Return how many probe hits were lost because the ring buffer was full."""
-        key, value = ctypes.create_string_buffer(4), ctypes.create_string_buffer(8)
-        _bpf(_MAP_LOOKUP, struct.pack("<IIQQ", self._lost, 0, ctypes.addressof(key), ctypes.addressof(value)))
-        return int.from_bytes(value.raw, "little")
+        return int.from_bytes(self._lost_hits[:8], "little")
 
     def _keep(self, descriptor: int) -> int:
         self.callback(os.close, descriptor)
@@ -120,6 +127,8 @@ class Probes(ExitStack):
         self._consumed = self.enter_context(mmap.mmap(self._ring, page))
         produced = mmap.mmap(self._ring, page + 2 * RING_BYTES, prot=mmap.PROT_READ, offset=page)
         self._produced = self.enter_context(produced)
+        self._lost = self._keep(_bpf(_MAP_CREATE, struct.pack("<IIIII", _ARRAY, 4, 8, 1, _MAPPABLE)))
+        self._lost_hits = self.enter_context(mmap.mmap(self._lost, page, prot=mmap.PROT_READ))
 
     def _set_probes(self) -> None:
         """Set all probes of a file in one call, because the kernel removes separately set probes slowly."""
@@ -152,68 +161,45 @@ class Probes(ExitStack):
         attributes = struct.pack("<IIQQIIQII16sII", kind, *places, 0, 0, 0, 0, 0, b"gilscope", 0, attach)
         return self._keep(_bpf(_PROG_LOAD, attributes))
 
-    def _read(self) -> Iterator[Hit]:
-        (consumed,) = struct.unpack_from("<Q", self._consumed)
-        (produced,) = struct.unpack_from("<Q", self._produced)
-        start = mmap.PAGESIZE + consumed % RING_BYTES
-        data = self._produced[start : start + produced - consumed]
-        place = 0
-        while place < len(data):
-            length, _ = _HEAD.unpack_from(data, place)
-            if length & _UNFINISHED:
-                break
-            tid, pid, time_ns, cookie, value = _HIT.unpack_from(data, place + _HEAD.size)
-            yield Hit(self._names[cookie], pid, tid, time_ns, value)
-            place += _HEAD.size + _HIT.size
-        struct.pack_into("<Q", self._consumed, 0, consumed + place)
-
 
 def _program(ring: int, lost: int, register: int) -> bytes:
     """Return the BPF program that the kernel runs at each hit of a probe.
 
-    The program reserves room for _HIT in the ring buffer, fills _HIT in and submits it. If there is no room, it counts
-    the hit as lost. A pid is valid in this process's PID namespace; it is 0 for a process outside this namespace.
+    The program fills _HIT in on its stack, and copies it to the ring buffer. If there is no room, it counts the hit as
+    lost. A pid is valid in this process's PID namespace; it is 0 for a process outside this namespace.
     """
     namespace = os.stat("/proc/self/ns/pid")
-    r0, r1, r2, r3, r4, context, hit, top = 0, 1, 2, 3, 4, 6, 7, 10
-    fill = (
-        _copied(r0, hit)
-        + _wide(r1, namespace.st_dev)
-        + _wide(r2, namespace.st_ino)
-        + _copied(hit, r3)
-        + _instruction(0xB7, r4, 0, 0, 8)
-        + _helper(_NS_PID)
-        + _helper(_KTIME)
-        + _instruction(0x7B, hit, r0, 8)
-        + _copied(context, r1)
-        + _helper(_COOKIE)
-        + _instruction(0x7B, hit, r0, 16)
-        + _instruction(0x79, r1, context, register)
-        + _instruction(0x7B, hit, r1, 24)
-        + _copied(hit, r1)
-        + _instruction(0xB7, r2, 0, 0, 0)
-        + _helper(_SUBMIT)
-        + _instruction(0x05, 0, 0, 9)  # jump over the instructions that count lost hits
+    r0, r1, r2, r3, r4, context, top = 0, 1, 2, 3, 4, 6, 10
+    hit = -_HIT.size  # where it is, from the top of the stack
+    code = (
+        _copied(r1, context),
+        _wide(r1, namespace.st_dev),
+        _wide(r2, namespace.st_ino),
+        _copied(top, r3),
+        _instruction(0x07, r3, 0, 0, hit),
+        _instruction(0xB7, r4, 0, 0, 8),
+        _helper(_NS_PID),
+        _helper(_KTIME),
+        _instruction(0x7B, top, r0, hit + 8),
+        _copied(context, r1),
+        _helper(_COOKIE),
+        _instruction(0x7B, top, r0, hit + 16),
+        _instruction(0x79, r1, context, register),
+        _instruction(0x7B, top, r1, hit + 24),
+        _wide(r1, ring, _MAP),
+        _copied(top, r2),
+        _instruction(0x07, r2, 0, 0, hit),
+        _instruction(0xB7, r3, 0, 0, _HIT.size),
+        _instruction(0xB7, r4, 0, 0, 0),
+        _helper(_OUTPUT),
+        _instruction(0x15, r0, 0, 4),  # jump over the instructions that count lost hits
+        _wide(r1, lost, _VALUE_IN_MAP),
+        _instruction(0xB7, r2, 0, 0, 1),
+        _instruction(0xDB, r1, r2, 0),
+        _instruction(0xB7, r0, 0, 0, 0),
+        _instruction(0x95, 0, 0, 0),
     )
-    count = (
-        _instruction(0x62, top, 0, -4, 0)
-        + _copied(top, r2)
-        + _instruction(0x07, r2, 0, 0, -4)
-        + _wide(r1, lost, is_map=True)
-        + _helper(_LOOKUP)
-        + _instruction(0x15, r0, 0, 2, 0)
-        + _instruction(0xB7, r1, 0, 0, 1)
-        + _instruction(0xDB, r0, r1, 0, 0)
-    )
-    reserve = (
-        _copied(r1, context)
-        + _wide(r1, ring, is_map=True)
-        + _instruction(0xB7, r2, 0, 0, _HIT.size)
-        + _instruction(0xB7, r3, 0, 0, 0)
-        + _helper(_RESERVE)
-        + _instruction(0x15, r0, 0, len(fill) // 8, 0)
-    )
-    return reserve + fill + count + _instruction(0xB7, r0, 0, 0, 0) + _instruction(0x95, 0, 0, 0)
+    return b"".join(code)
 
 
 def _instruction(code: int, target: int, source: int, offset: int, value: int = 0) -> bytes:
@@ -224,9 +210,9 @@ def _copied(source: int, target: int) -> bytes:
     return _instruction(0xBF, target, source, 0)
 
 
-def _wide(target: int, value: int, *, is_map: bool = False) -> bytes:
+def _wide(target: int, value: int, kind: int = 0) -> bytes:
     low, high = struct.unpack("<ii", struct.pack("<Q", value))
-    return _instruction(0x18, target, int(is_map), 0, low) + _instruction(0, 0, 0, 0, high)
+    return _instruction(0x18, target, kind, 0, low) + _instruction(0, 0, 0, 0, high)
 
 
 def _helper(number: int) -> bytes:

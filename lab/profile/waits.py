@@ -6,12 +6,13 @@ change its stack, so such a sample is consistent.
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
-from lab.profile.frames import RawFrame, ThreadStack
-from lab.profile.uprobes import CLOCK, Hit
+from lab.profile.frames import ThreadStack
+from lab.profile.uprobes import Hit
 
 LOCK, LOCKED, STOP, STOPPED, STARTED = "lock", "locked", "stop", "stopped", "started"
 SHORTEST_WAIT_NS = 5000  # an uncontended call takes less than this; most of its time is spent in the two probes
@@ -32,13 +33,14 @@ class WaitSpan(NamedTuple):
 class OwnerReading(NamedTuple):
     """The owner of a mutex for which thread *tid* waited. The owner was read between start_ns and end_ns.
 
-    name: as WaitSample.owner
+    name: as StackReader.owner() returns it
     """
 
+    pid: int
     tid: int
-    mutex: int
     start_ns: int
     end_ns: int
+    mutex: int
     name: str
 
 
@@ -62,13 +64,11 @@ class WaitTimeline:
     """A record of all threads' lock waits and stop-the-world pauses, built from probe hits as they arrive.
 
     stood_ns: how long the threads of each process were paused
-    cpu: number of CPU time samples of threads that waited for a lock (True) and of other threads (False)
     """
 
     waits: list[WaitSpan] = field(default_factory=list)
     stops: list[WaitSpan] = field(default_factory=list)
     stood_ns: Counter[int] = field(default_factory=Counter)
-    cpu: Counter[bool] = field(default_factory=Counter)
     _threads: dict[tuple[int, int], _Thread] = field(default_factory=lambda: defaultdict(_Thread))
 
     @property
@@ -76,113 +76,78 @@ class WaitTimeline:
         """Whether the timeline has MOST_SPANS waits and pauses, so that recording can stop."""
         return len(self.waits) + len(self.stops) >= MOST_SPANS
 
-    def add(self, hits: Iterable[Hit]) -> None:
-        """Add recorded calls of probed functions to this record of lock waits, oldest first.
+    def add(self, hit: Hit) -> None:
+        """Add a call of a probed function. Hits must be added oldest first.
 
         If a call was lost, only one wait in the record is wrong.
         """
-        for hit in hits:
-            thread = self._threads[hit.pid, hit.tid]
-            if hit.name == CLOCK:
-                self.cpu[bool(thread.depth)] += 1
-            elif hit.name == LOCK:
-                self._enter(thread, hit)
-            elif hit.name == LOCKED:
-                self._leave(thread, hit)
-            elif hit.name == STOP:
-                thread.asked_ns, thread.stopped_ns, thread.depth = hit.time_ns, 0, 0
-            elif hit.name == STOPPED:
-                thread.stopped_ns, thread.depth = hit.time_ns, 0
-            elif hit.name == STARTED and thread.asked_ns:
-                self.stops.append(WaitSpan(hit.pid, hit.tid, 0, thread.asked_ns, hit.time_ns))
-                self.stood_ns[hit.pid] += hit.time_ns - (thread.stopped_ns or hit.time_ns)
-                thread.asked_ns = thread.stopped_ns = 0
+        thread = self._threads[hit.pid, hit.tid]
+        if hit.name == LOCK:
+            _enter(thread, hit)
+        elif hit.name == LOCKED and thread.depth:
+            thread.depth -= 1
+            if not thread.depth:
+                self._add_wait(hit.pid, hit.tid, thread, hit.time_ns)
+        elif hit.name == STOP:
+            thread.asked_ns, thread.stopped_ns, thread.depth = hit.time_ns, 0, 0
+        elif hit.name == STOPPED:
+            thread.stopped_ns, thread.depth = hit.time_ns, 0
+        elif hit.name == STARTED and thread.asked_ns:
+            self.stops.append(WaitSpan(hit.pid, hit.tid, 0, thread.asked_ns, hit.time_ns))
+            self.stood_ns[hit.pid] += hit.time_ns - (thread.stopped_ns or hit.time_ns)
+            thread.asked_ns = thread.stopped_ns = 0
 
     def end(self, now_ns: int) -> None:
         """End the timeline at *now_ns*, which also ends all waits that still last."""
         for (pid, tid), thread in self._threads.items():
-            if thread.depth and now_ns - thread.start_ns >= SHORTEST_WAIT_NS:
-                self.waits.append(WaitSpan(pid, tid, thread.mutex, thread.start_ns, now_ns))
+            if thread.depth:
+                self._add_wait(pid, tid, thread, now_ns)
+
+    def _add_wait(self, pid: int, tid: int, thread: _Thread, end_ns: int) -> None:
+        if end_ns - thread.start_ns >= SHORTEST_WAIT_NS:
+            self.waits.append(WaitSpan(pid, tid, thread.mutex, thread.start_ns, end_ns))
+
+    def is_waiting(self, pid: int, tid: int) -> bool:
+        """Return whether a thread waits for a mutex at the time of the newest probe hit."""
+        return self._threads[pid, tid].depth > 0
 
     def waiting(self) -> list[tuple[int, int, int]]:
         """Return the threads that wait at the time of the newest probe hit, each as (process, thread, mutex)."""
         return [(*who, thread.mutex) for who, thread in self._threads.items() if thread.depth]
 
-    def _enter(self, thread: _Thread, hit: Hit) -> None:
-        if thread.asked_ns and hit.time_ns - thread.asked_ns < LONGEST_STOP_NS:
-            return  # a thread that causes a pause may wait for another pause; this time counts for its own pause
-        if thread.depth and thread.mutex == hit.value:
-            thread.depth += 1
-        else:
-            thread.mutex, thread.depth, thread.start_ns = hit.value, 1, hit.time_ns
 
-    def _leave(self, thread: _Thread, hit: Hit) -> None:
-        if not thread.depth:
-            return
-        thread.depth -= 1
-        if not thread.depth and hit.time_ns - thread.start_ns >= SHORTEST_WAIT_NS:
-            self.waits.append(WaitSpan(hit.pid, hit.tid, thread.mutex, thread.start_ns, hit.time_ns))
-
-
-Reading = TypeVar("Reading", ThreadStack, OwnerReading)
-
-
-class WaitSample(NamedTuple):
-    """A sampled stack of a thread that waits for a mutex or causes a stop-the-world pause.
-
-    owner: the mutex's owner (see StackReader.owner), UNREAD if it could not be read, "" for a pause
-    part: the number of the interval of the recording that the sample belongs to
-    """
-
-    pid: int
-    owner: str
-    frames: tuple[RawFrame, ...]
-    part: int = 0
+def _enter(thread: _Thread, hit: Hit) -> None:
+    if thread.asked_ns and hit.time_ns - thread.asked_ns < LONGEST_STOP_NS:
+        return  # a thread that causes a pause may wait for another pause; this time counts for its own pause
+    if thread.depth and thread.mutex == hit.value:
+        thread.depth += 1
+    else:
+        thread.mutex, thread.depth, thread.start_ns = hit.value, 1, hit.time_ns
 
 
 UNREAD = "?"
+Reading = TypeVar("Reading", ThreadStack, OwnerReading)
 
 
-def count_stop_samples(stops: Sequence[WaitSpan], stacks: Mapping[int, Sequence[ThreadStack]]) -> Counter[WaitSample]:
-    """Count the sampled stacks of threads that cause a stop-the-world pause.
-
-    stacks: by process
-    """
-    return Counter(WaitSample(span.pid, "", stack.frames) for span, stack in _match_readings(stops, stacks))
-
-
-def count_wait_samples(
-    waits: Sequence[WaitSpan],
-    stacks: Mapping[int, Sequence[ThreadStack]],
-    owners: Mapping[int, Sequence[OwnerReading]],
-    part_at: Callable[[int], int] = lambda at_ns: 0,
-) -> Counter[WaitSample]:
-    """Count the sampled stacks of threads that wait for a mutex.
-
-    stacks, owners: by process; part_at: a function of a time that returns WaitSample.part
+def wait_samples(
+    spans: Sequence[WaitSpan], stacks: Iterable[ThreadStack], owners: Iterable[OwnerReading]
+) -> Iterator[tuple[str, ThreadStack]]:
+    """Yield the sampled stacks of threads that wait for a mutex, or that pause all threads, each with its owner.
 
     A mutex's owner is the one that was read during the same wait, or else the owner most often read for this mutex.
-    It is UNREAD if no owner was read.
+    It is UNREAD if no owner was read, and "" for a pause.
     """
-    by_wait = {span: owner.name for span, owner in _match_readings(waits, owners) if owner.mutex == span.mutex}
+    by_wait = {span: owner.name for span, owner in _match_readings(spans, owners) if owner.mutex == span.mutex}
     names: dict[tuple[int, int], Counter[str]] = defaultdict(Counter)
     for span, name in by_wait.items():
         names[span.pid, span.mutex][name] += 1
     usual = {mutex: counted.most_common(1)[0][0] for mutex, counted in names.items()}
-    return Counter(
-        WaitSample(
-            span.pid,
-            by_wait.get(span, usual.get((span.pid, span.mutex), UNREAD)),
-            stack.frames,
-            part_at(stack.start_ns),
-        )
-        for span, stack in _match_readings(waits, stacks)
-    )
+    for span, stack in _match_readings(spans, stacks):
+        unread = UNREAD if span.mutex else ""
+        yield by_wait.get(span, usual.get((span.pid, span.mutex), unread)), stack
 
 
-def _match_readings(
-    spans: Iterable[WaitSpan], reads: Mapping[int, Sequence[Reading]]
-) -> Iterator[tuple[WaitSpan, Reading]]:
+def _match_readings(spans: Iterable[WaitSpan], readings: Iterable[Reading]) -> Iterator[tuple[WaitSpan, Reading]]:
     """Pair each reading of a thread with the lock wait or the stop-the-world pause of the thread at that time.
 
     A reading is a stack, or the owner of a mutex. Readings outside of waits and pauses are skipped.
@@ -190,9 +155,8 @@ def _match_readings(
     by_thread: dict[tuple[int, int], list[WaitSpan]] = defaultdict(list)
     for span in spans:
         by_thread[span.pid, span.tid].append(span)
-    starts = {thread: [span.start_ns for span in those] for thread, those in by_thread.items()}
-    for pid, readings in reads.items():
-        for reading in readings:
-            place = bisect_right(starts.get((pid, reading.tid), ()), reading.start_ns) - 1
-            if place >= 0 and reading.end_ns <= (span := by_thread[pid, reading.tid][place]).end_ns:
-                yield span, reading
+    for reading in readings:
+        of_thread = by_thread.get((reading.pid, reading.tid), [])
+        place = bisect_right(of_thread, reading.start_ns, key=attrgetter("start_ns")) - 1
+        if place >= 0 and reading.end_ns <= of_thread[place].end_ns:
+            yield of_thread[place], reading

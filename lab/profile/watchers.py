@@ -62,7 +62,7 @@ class LockWatcher(Watcher):
     @contextmanager
     def watch(self, pid: int) -> Iterator[None]:
         """Probe lock functions and sample stacks of process *pid* during the `with` block."""
-        with locks.LockRecording(pid) as recording:
+        with locks.record_locks(pid) as recording:
             yield
         self.facts = recording.facts
 

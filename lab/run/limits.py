@@ -19,8 +19,7 @@ from core.messages import NOTHING, Message, message
 from core.method import Method, size_text
 from core.parent import NOTE, remove_group
 from lab.folders import PrivateFolder
-from lab.machine.host import control_groups, usable_cpus
-from lab.machine.kernelfiles import HERE, Reader, number
+from lab.machine.host import HERE, Reader, control_groups, number, usable_cpus
 from lab.processes import describe_exit, run
 
 JOIN = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 1; shift; done; shift; exec "$@"'

@@ -13,8 +13,7 @@ from core.method import Warmup
 from core.result import PROFILES, CellResult
 from core.system import SERVICE, System
 from lab.gil.memory import KNOWN
-from lab.profile import memory, stack_files, stacks
-from lab.profile.lock_report import LockReport
+from lab.profile import lock_report, memory, stacks
 from lab.profile.locks import LocksFailed
 from lab.run.cell_run import Bench
 from lab.run.instrumentation import Instrumentation, TimeWindow
@@ -91,11 +90,7 @@ class CellProfiler(NamedTuple):
             complaint = verbatim(complaints[0]) if complaints else NOTHING
             raise NotProfiled(complaint or message("no Python process of the service was sampled"))
         _write(seen[0], self.cell, self.folder / PROFILES)
-        return {
-            **stacks.to_json(seen[0]),
-            "tree": stack_files.tree(seen[0]),
-            "sentence": stacks.sentence(seen[0]).to_json(),
-        }
+        return stacks.to_json(seen[0])
 
     def memory(self) -> dict[str, Any]:
         """Profile the first service's memory before clients connect, and before, after and long after the load."""
@@ -114,7 +109,7 @@ class CellProfiler(NamedTuple):
             raise NotProfiled("the operating system does not report the memory maps of processes")
         taken = message("{size:.1f} MiB of memory in use after the load", size=total / 2**20)
         started, answers = texts
-        return {"moments": memory.merge_moments(sizes, started, memory.sum_heaps(answers)), "sentence": taken.to_json()}
+        return {"moments": memory.merge_moments(sizes, started, answers), "sentence": taken.to_json()}
 
     def locks(self) -> dict[str, Any]:
         """Profile which locks the first service's threads wait for, and which lines cause stop-the-world pauses."""
@@ -122,7 +117,7 @@ class CellProfiler(NamedTuple):
         result, facts = self._watch("locks", self.bench, executable=executable)
         part = min(1.0, facts.watched_ns / max(1, result.wall_ns)) / self.system.services(self.cell)
         in_flight_ns = result.latency.get("mean_ns", 0) * result.latency.get("count", 0)
-        return LockReport(facts=facts, requests=result.answered * part, in_flight_ns=in_flight_ns * part).to_json()
+        return lock_report.to_json(facts, result.answered * part, in_flight_ns * part)
 
     def _watch(self, kind: str, bench: Bench, **options: Any) -> tuple[CellResult, Any]:
         """Measure the cell while a profiler watches its first service. Return the result and what the profiler saw.
@@ -168,8 +163,8 @@ def _write(samples: stacks.Samples, cell: Cell, folder: Path) -> None:
     name = re.sub(r"[^\w.+-]", "_", cell.cell_id)
     try:
         folder.mkdir(exist_ok=True)
-        (folder / f"{name}.folded.txt").write_text(stack_files.folded(samples), "utf-8")
-        (folder / f"{name}.speedscope.json").write_text(stack_files.speedscope(samples, cell.cell_id), "utf-8")
+        (folder / f"{name}.folded.txt").write_text(stacks.folded(samples), "utf-8")
+        (folder / f"{name}.speedscope.json").write_text(stacks.speedscope(samples, cell.cell_id), "utf-8")
     except OSError as error:
         raise BadInput(
             "{folder} cannot be written: {error}. Free some space, or give write access.",

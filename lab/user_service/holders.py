@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from core.processtree import tree
-from lab.machine.kernelfiles import Reader
+from lab.machine.host import Reader
 
 PROC = Path("/proc")
 _LISTENING_STATE, _ESTABLISHED_STATE = "0A", "01"

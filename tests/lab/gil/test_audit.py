@@ -11,18 +11,8 @@ from core.errors import BadInput
 from lab.environments.environment import environment
 from lab.environments.requirements import Requirements
 from lab.gil import switching
-from lab.gil.audit import (
-    GIL,
-    IMPORT_FAILS,
-    NEEDS,
-    NO_WHEEL,
-    NOT_INSTALLABLE,
-    WARNS,
-    PackageFinding,
-    audit,
-    read_requirements,
-)
-from lab.gil.switching import ImportOutcome
+from lab.gil.audit import NEEDS, NO_WHEEL, NOT_INSTALLABLE, PackageFinding, audit, read_requirements
+from lab.gil.switching import GIL, IMPORT_FAILS, WARNS, Problem
 from lab.python import uv
 from lab.python.interpreters import Interpreter
 from tests.conftest import runtime_or_skip
@@ -182,7 +172,7 @@ def test_packages_with_an_extension_are_imported_once_while_there_is_time_and_th
     python = environment(free_threaded, wanted, tmp_path / "runtimes", hashed=False)
     seen, try_import = [], switching.try_import
 
-    def noting(python: Path, module: str, folder: Path, timeout_s: float) -> ImportOutcome:
+    def noting(python: Path, module: str, folder: Path, timeout_s: float) -> list[Problem]:
         seen.append(module)
         return try_import(python, module, folder, timeout_s)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab.gil import probe
-from lab.gil.elf import build_in_file, version_text
+from lab.gil.memory import build_in_file, version_text
 from lab.gil.probe import python_process
 from tests.conftest import RUNTIMES, runtime_or_skip
 from tests.started import started

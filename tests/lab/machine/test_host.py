@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import BadInput
 from lab.machine import host
-from lab.machine.kernelfiles import Reader
+from lab.machine.host import Reader
 from tests.lab.machine.test_quiet import WORKSTATION, write
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from lab.machine import quiet
-from lab.machine.kernelfiles import Reader
-from lab.machine.others import ProcessTimes
-from lab.machine.quiet import Snapshot, between, facts, snapshot
+from lab.machine.host import Reader
+from lab.machine.quiet import ProcessTimes, Snapshot, between, facts, snapshot
 
 CPU = "sys/devices/system/cpu"
 PRESSURE = "some avg10={} avg60=0.00 avg300=0.00 total={}\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n"
@@ -80,9 +79,14 @@ def test_all_facts_of_a_workstation_are_read(reader: Reader) -> None:
         "aslr": 2,
     }
     taken = snapshot(reader)
-    assert taken.ticks == dict(zip(quiet.TICKS, (100, 5, 50, 1000, 20, 1, 2, 3), strict=True))
-    assert (taken.swapped_pages, taken.throttles, taken.quota_stalled_ns) == (15, 5, 90_000)
-    assert (taken.cpu_stalled_us, taken.memory_stalled_us) == (4_000_000, 9_000)
+    assert taken.counts == {
+        **dict(zip(quiet.TICKS, (100, 5, 50, 1000, 20, 1, 2, 3), strict=True)),
+        "swapped_pages": 15,
+        "throttles": 5,
+        "cpu_stalled_us": 4_000_000,
+        "memory_stalled_us": 9_000,
+        "quota_stalled_ns": 90_000,
+    }
 
 
 def test_a_machine_that_tells_nothing_has_facts_that_are_all_none(reader: Reader) -> None:
@@ -127,35 +131,38 @@ def test_a_fact_is_found_in_the_files_of_every_driver_and_version(
 ) -> None:
     write(reader, files)
     assert facts(0, reader)[fact] == value
-    assert snapshot(reader).quota_stalled_ns == (1_500 if "sys/fs/cgroup/cpu,cpuacct/cpu.stat" in files else None)
+    assert snapshot(reader).counts.get("quota_stalled_ns") == (
+        1_500 if "sys/fs/cgroup/cpu,cpuacct/cpu.stat" in files else None
+    )
 
 
 BEFORE = Snapshot(
     at_ns=10_000_000_000,
     cores=2,
     cpus=frozenset({0, 1}),
-    ticks=dict.fromkeys(quiet.TICKS, 1000),
-    swapped_pages=10,
-    throttles=0,
-    cpu_stalled_us=1_000,
-    memory_stalled_us=0,
-    quota_stalled_ns=5,
+    counts={
+        **dict.fromkeys(quiet.TICKS, 1000),
+        "swapped_pages": 10,
+        "throttles": 0,
+        "cpu_stalled_us": 1_000,
+        "memory_stalled_us": 0,
+        "quota_stalled_ns": 5,
+    },
 )
 
 
 def two_seconds_later(**changes: Any) -> Snapshot:
     """On 2 cores at 100 ticks a second there are 400 ticks: 220 used, 20 for interrupts, 100 + 40 idle, 20 stolen."""
     grown = {"user": 100, "nice": 20, "system": 100, "idle": 100, "iowait": 40, "irq": 5, "softirq": 15, "steal": 20}
-    later: dict[str, Any] = {
-        "at_ns": BEFORE.at_ns + 2_000_000_000,
-        "ticks": {kind: 1000 + more for kind, more in grown.items()},
+    counts = {
+        **{kind: 1000 + more for kind, more in grown.items()},
         "swapped_pages": 14,
         "throttles": 3,
         "cpu_stalled_us": 501_000,
         "memory_stalled_us": 20_000,
         "quota_stalled_ns": 1_005,
     }
-    return replace(BEFORE, **{**later, **changes})
+    return replace(BEFORE, **{"at_ns": BEFORE.at_ns + 2_000_000_000, "counts": counts, **changes})
 
 
 def test_a_window_holds_shares_and_differences(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -175,9 +182,11 @@ def test_a_window_holds_shares_and_differences(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_only_one_snapshot_knows_is_none_no_length_has_no_shares_and_no_counter_runs_backwards() -> None:
-    ticks = {**two_seconds_later().ticks, "iowait": 990}  # type: ignore[dict-item]
-    assert between(BEFORE, two_seconds_later(ticks=ticks))["iowait"] == 0
-    window = between(BEFORE, two_seconds_later(ticks=None, swapped_pages=None, cpu_stalled_us=None))
+    counts = two_seconds_later().counts
+    assert between(BEFORE, two_seconds_later(counts={**counts, "iowait": 990}))["iowait"] == 0
+    unknown = {*quiet.TICKS, "swapped_pages", "cpu_stalled_us"}
+    known = {name: count for name, count in counts.items() if name not in unknown}
+    window = between(BEFORE, two_seconds_later(counts=known))
     assert window["steal"] is window["others"] is window["swapped_pages"] is window["cpu_pressure"] is None
     assert window["throttles"] == 3
     window = between(BEFORE, BEFORE)

@@ -9,8 +9,7 @@ import pytest
 from config.plan import Plan, Row
 from core.errors import BadInput
 from core.runtime import RuntimeName
-from lab.machine.others import own_ticks
-from lab.machine.quiet import snapshot
+from lab.machine.quiet import snapshot, trees, used_ticks
 from lab.machine.wakeups import kept_awake, wakeups
 from lab.places import REPOSITORY
 from lab.run.feasible import preflight
@@ -39,8 +38,8 @@ def test_each_core_is_held_by_a_child_of_the_idle_class_until_the_block_ends() -
         assert set().union(*map(os.sched_getaffinity, pids)) == os.sched_getaffinity(0)
         wait_until(lambda: max(map(user_ticks, pids)) > 0, "one of them has run for a tick", DEADLINE_S)
         ticks = max(map(user_ticks, pids))
-    used, _ = own_ticks(before.processes, snapshot().processes, [os.getpid()])
-    assert used >= ticks
+    after = snapshot()
+    assert used_ticks(before, after, trees(after.processes, [os.getpid()])) >= ticks
     expect_gone(pids)
 
 

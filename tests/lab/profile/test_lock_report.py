@@ -7,7 +7,7 @@ import pytest
 from core.decode import decoded
 from core.record import Profile
 from lab.profile.frames import NO_OWNER, SourceLine
-from lab.profile.lock_report import LockReport, describe_owner, short_name
+from lab.profile.lock_report import describe_owner, sentence, short_name, to_json
 from lab.profile.locks import LockFacts, Waiting
 
 SECOND = 10**9
@@ -58,8 +58,7 @@ STOPPING = (Waiting(owner="", stack=PUT[:1], samples=30), Waiting(owner="", stac
 )
 def test_what_is_claimed_of_a_service_is_a_sentence_of_its_facts(facts: LockFacts, told: str) -> None:
     """Of 100 requests that took 10 s together."""
-    report = LockReport(facts=facts, requests=100, in_flight_ns=10 * SECOND)
-    assert str(report.sentence()).startswith(told)
+    assert str(sentence(facts, 100, 10 * SECOND)).startswith(told)
 
 
 def test_mutexes_of_no_object_and_files_have_short_names() -> None:
@@ -72,7 +71,7 @@ def test_mutexes_of_no_object_and_files_have_short_names() -> None:
 def test_what_is_kept_fits_the_schema_and_its_shares_are_of_the_time_that_requests_took() -> None:
     waits = (Waiting(owner="dict", stack=PUT, samples=60), Waiting(owner="list", stack=(), samples=20))
     facts = replace(QUIET, waiting_ns=4 * SECOND, waits=waits)
-    told = LockReport(facts=facts, requests=100, in_flight_ns=10 * SECOND).to_json()
+    told = to_json(facts, 100, 10 * SECOND)
     decoded({"kind": "locks", "system": "4", "runtime": "3.14t", "params": {}, **told}, Profile)
     assert [line["share"] for line in told["contended"]] == [0.3, 0.1]
     assert told["contended"][0]["stack"][0] == {"file": "app.py", "line": 31, "function": "Cache.put"}

@@ -16,7 +16,7 @@ from lab.gil.memory import NotReadable
 from lab.places import REPOSITORY
 from lab.profile import locks
 from lab.profile.frames import NO_OWNER, StackReader
-from lab.profile.locks import LockFacts, LockRecording, LocksFailed, obstacle
+from lab.profile.locks import LockFacts, LocksFailed, obstacle, record_locks
 from lab.profile.uprobes import MACHINES, Probes
 from tests.conftest import runtime_or_skip
 from tests.lab.extensions import extension
@@ -43,7 +43,7 @@ def watched(pid: int, is_enough: Callable[[LockFacts], bool] = has_waits) -> Loc
     """What is seen of it in one recording, which is longer each time until that is enough."""
     ends, rounds = monotonic() + DEADLINE_S, 60
     while True:
-        with LockRecording(pid) as recording:
+        with record_locks(pid) as recording:
             recording.wait_for(rounds, DEADLINE_S)
         facts = recording.facts
         assert facts
@@ -57,6 +57,8 @@ def test_the_type_and_the_line_of_a_shared_object_come_first(python: Path) -> No
         facts = watched(service.pid)
     first = facts.waits[0]
     assert (first.owner, first.stack[0].function) == ("dict", "shared_dict_under_one_key")
+    assert (len(first.by_time), sum(first.by_time)) == (locks.PARTS, first.samples)
+    assert first.by_time[-1] < first.samples  # each sample is of the interval in which its reading began
     assert "shared_dict[" in (PLANTED / "services.py").read_text().splitlines()[first.stack[0].line - 1]
     assert facts.stops == 0
 
@@ -123,7 +125,7 @@ def test_what_is_no_python_is_not_believed_or_watched(python: Path) -> None:
     with started("sh", "-c", "echo ready; read line") as service:
         with pytest.raises(NotReadable):
             StackReader(service.pid)
-        with pytest.raises(LocksFailed, match="the service has no process with CPython"), LockRecording(service.pid):
+        with pytest.raises(LocksFailed, match="the service has no process with CPython"), record_locks(service.pid):
             pass
 
 

@@ -54,12 +54,12 @@ print("mine", file=sys.stderr)
 
 
 def test_mappings_are_told_apart_by_how_they_lie() -> None:
-    sizes = {kind: size_bytes // 1024 for kind, size_bytes in sizes_by_kind(SMAPS).items()}
+    sizes = {kind: size_bytes // 1024 for kind, size_bytes in sizes_by_kind([SMAPS]).items()}
     assert sizes == {"files": 900, "stacks": 52, "c_heap": 230, "objects": 5014}
 
 
 def test_what_is_no_smaps_counts_for_nothing() -> None:
-    assert {sum(sizes_by_kind(text).values()) for text in ("", "7f-1 rw-p\nPss: many kB\n", "Pss: 4 kB\n")} == {0}
+    assert {sum(sizes_by_kind([text]).values()) for text in ("", "7f-1 rw-p\nPss: many kB\n", "Pss: 4 kB\n")} == {0}
 
 
 def test_pymallocs_statistics_say_what_is_in_use_and_free() -> None:
@@ -76,8 +76,8 @@ def test_heaps_of_all_processes_are_added_up_only_where_all_have_answered_each_t
 
 def test_moments_have_the_start_and_the_answers_where_they_are_known() -> None:
     moments = {moment: {"files": 1, "objects": 2} for moment in memory.MOMENTS}
-    known = merge_moments(moments, [SMAPS], [{"in_use": 1, "free": number} for number in range(4)])
-    assert (known["start"]["files"], known["idle"]["free"]) == (900 * 1024, 3)
+    known = merge_moments(moments, [SMAPS], [(STATISTICS + END) * 4])
+    assert (known["start"]["files"], known["idle"]["in_use"]) == (900 * 1024, 1_423_744)
     assert merge_moments(moments, [], []) == moments
 
 
@@ -115,7 +115,7 @@ def test_a_process_is_seen_to_grow_and_goes_on_as_if_it_was_not_asked(
     else:
         assert in_use[2] - in_use[1] > 1_000_000
     (start,) = inside.files("memory").values()
-    assert 1_000_000 < sizes_by_kind(start.decode())["objects"] <= sizes["before"]["objects"]
+    assert 1_000_000 < sizes_by_kind([start.decode()])["objects"] <= sizes["before"]["objects"]
 
 
 def said(inside: Instrumentation) -> str:

@@ -81,7 +81,7 @@ def test_perf_that_does_not_stop_is_killed(
     make_perf: MakePerf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(profile, "STOP_DEADLINE_S", 0.05)
-    make_perf(f'trap "" INT\n{ACKNOWLEDGE}echo ack > /proc/self/fd/${{ends#*,}}\nexec sleep 60')
+    make_perf(f'trap "" INT\n{ACKNOWLEDGE}exec bash -c "echo ack >&${{ends#*,}}; exec sleep 60"')
     before = descendants(os.getpid())
     with pytest.raises(ProfileFailed, match="did not end within"), recording(77, tmp_path / "x"):
         pass

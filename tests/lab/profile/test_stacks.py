@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from lab.profile import stack_files
+from lab.profile import stacks
 from lab.profile.stacks import LONGEST_NAME, SLICE_NS, Samples, read, to_json
 
 HEAD = b"""\
@@ -68,7 +68,7 @@ def test_processes_are_added_up_slice_by_slice() -> None:
     content = file_of(slice_at(1, "lock 0 2"))
     samples = read([content, content], SLICE_NS, 3 * SLICE_NS, "/srv")
     assert samples.processes == 2
-    assert [part.total() for part in samples.slices] == [4, 0]
+    assert [batch.total() for batch in samples.batches] == [4, 0]
 
 
 @pytest.mark.parametrize(
@@ -90,13 +90,13 @@ def test_what_a_file_should_not_have_counts_for_nothing(rest: bytes) -> None:
 
 def test_collapsed_stacks_have_the_outermost_frame_first_and_the_state_last() -> None:
     samples = samples_of(slice_at(1, "lock 1 2"), slice_at(2, "lock 1 1, idle 3 4"))
-    assert stack_files.folded(samples) == (
+    assert stacks.folded(samples) == (
         "main (app.py:9);[idle] 4\nmain (app.py:9);update_wrapper (functools.py:56);[lock] 3\n"
     )
 
 
 def test_the_tree_of_a_flame_graph_holds_the_time_at_work() -> None:
-    tree = stack_files.tree(samples_of(slice_at(1, "lock 1 2, run 0 1, idle 3 4")))
+    tree = stacks.tree(samples_of(slice_at(1, "lock 1 2, run 0 1, idle 3 4")))
     (main,) = tree["children"]
     assert (tree["value"], main["name"], main["value"]) == (3, "main (app.py)", 3)
     assert {child["name"]: child["children"][0]["name"] for child in main["children"]} == {
@@ -106,7 +106,7 @@ def test_the_tree_of_a_flame_graph_holds_the_time_at_work() -> None:
 
 
 def test_speedscope_has_a_profile_of_all_and_one_of_each_state_that_adds_up_to_its_time() -> None:
-    file = json.loads(stack_files.speedscope(samples_of(slice_at(1, "lock 1 2, run 0 1")), "4-3.14t"))
+    file = json.loads(stacks.speedscope(samples_of(slice_at(1, "lock 1 2, run 0 1")), "4-3.14t"))
     profiles = {profile["name"]: profile for profile in file["profiles"]}
     assert profiles["4-3.14t"]["endValue"] == 30
     assert profiles["4-3.14t lock"]["weights"] == [20]
@@ -115,7 +115,7 @@ def test_speedscope_has_a_profile_of_all_and_one_of_each_state_that_adds_up_to_i
 
 
 def test_long_names_and_lines_below_zero_are_cut() -> None:
-    stacks = json.dumps({"frame": ["/srv/" + "x" * 999 + ".py", -1, "f" * 999]}).encode() + b'\n{"stack": [0]}\n'
-    samples = read([file_of(slice_at(1, "run 0 1"), stacks=stacks)], SLICE_NS, 2 * SLICE_NS, "/srv")
+    written = json.dumps({"frame": ["/srv/" + "x" * 999 + ".py", -1, "f" * 999]}).encode() + b'\n{"stack": [0]}\n'
+    samples = read([file_of(slice_at(1, "run 0 1"), stacks=written)], SLICE_NS, 2 * SLICE_NS, "/srv")
     (line,) = to_json(samples)["lines"]
     assert (len(line["function"]), len(line["file"]), line["line"]) == (LONGEST_NAME, LONGEST_NAME, 0)

@@ -10,11 +10,9 @@ from lab.profile.waits import (
     STOPPED,
     UNREAD,
     OwnerReading,
-    WaitSample,
     WaitSpan,
     WaitTimeline,
-    count_stop_samples,
-    count_wait_samples,
+    wait_samples,
 )
 
 PID, TID, DICT, US = 10, 11, 0xD1C7, 1000
@@ -24,12 +22,17 @@ PUT, GET = (RawFrame(1, 2, 0),), (RawFrame(3, 4, 0),)
 def timeline(*hits: tuple[str, int, int]) -> WaitTimeline:
     """Of one thread. hits: name, time in us, first argument"""
     made = WaitTimeline()
-    made.add(Hit(name, PID, TID, time_us * US, value) for name, time_us, value in hits)
+    for name, time_us, value in hits:
+        made.add(Hit(name, PID, TID, time_us * US, value))
     return made
 
 
-def stack(start_us: int, end_us: int, frames: tuple[RawFrame, ...] = PUT) -> ThreadStack:
-    return ThreadStack(TID, start_us * US, end_us * US, frames)
+def stack(start_us: int, end_us: int, frames: tuple[RawFrame, ...] = PUT, pid: int = PID) -> ThreadStack:
+    return ThreadStack(pid, TID, start_us * US, end_us * US, frames)
+
+
+def owner(start_us: int, end_us: int, name: str) -> OwnerReading:
+    return OwnerReading(PID, TID, start_us * US, end_us * US, DICT, name)
 
 
 def wait(start_us: int, end_us: int, mutex: int = DICT) -> WaitSpan:
@@ -64,33 +67,30 @@ def test_a_stop_is_from_its_request_to_the_new_start_and_the_others_stand_for_th
     assert line.waits == []  # stops that wait for each other are stops
 
 
+def test_a_function_that_stops_all_threads_by_another_such_function_stops_them_once() -> None:
+    line = timeline((STOP, 5, 1), (STOP, 6, 1), (STOPPED, 40, 0), (STOPPED, 41, 0), (STARTED, 55, 0), (STARTED, 56, 0))
+    assert line.stops == [wait(6, 55, 0)]
+    assert line.stood_ns == {PID: 14 * US}
+
+
 def test_after_a_stop_whose_end_was_lost_waits_count_again() -> None:
     line = timeline((STOP, 5, 1), (LOCK, 2_000_000, DICT), (LOCKED, 2_000_100, 0))
     assert line.waits == [wait(2_000_000, 2_000_100)]
 
 
-def test_a_sample_is_of_the_time_at_which_its_reading_began() -> None:
-    stacks = {PID: [stack(10, 20), stack(110, 120), stack(112, 122)]}
-    counts = count_wait_samples([wait(0, 150)], stacks, {}, lambda at_ns: at_ns // (100 * US))
-    assert counts == {WaitSample(PID, UNREAD, PUT, 0): 1, WaitSample(PID, UNREAD, PUT, 1): 2}
-
-
 def test_a_sample_counts_only_if_all_of_it_was_read_while_the_thread_waited() -> None:
-    stacks = {PID: [stack(10, 20), stack(45, 55), stack(60, 70), stack(110, 120, GET)]}
-    owners = {
-        PID: [OwnerReading(TID, DICT, 30 * US, 31 * US, "dict"), OwnerReading(TID, DICT, 52 * US, 53 * US, "list")]
-    }
-    assert count_wait_samples([wait(0, 50), wait(100, 150)], stacks, owners) == {
-        WaitSample(PID, "dict", PUT): 1,
-        WaitSample(PID, "dict", GET): 1,  # nobody looked during this wait: it is the same mutex as before
-    }
+    stacks = [stack(10, 20), stack(45, 55), stack(60, 70), stack(110, 120, GET), stack(112, 122, GET)]
+    owners = [owner(30, 31, "dict"), owner(52, 53, "list")]
+    assert list(wait_samples([wait(0, 50), wait(100, 150)], stacks, owners)) == [
+        ("dict", stacks[0]),
+        ("dict", stacks[3]),  # nobody looked during this wait: it is the same mutex as before
+        ("dict", stacks[4]),
+    ]
 
 
 def test_a_mutex_that_was_never_looked_at_is_said_to_be_unread() -> None:
-    late = {PID: [OwnerReading(TID, DICT, 60 * US, 61 * US, "dict")]}
-    assert count_wait_samples([wait(0, 50)], {PID: [stack(1, 2)]}, late) == {WaitSample(PID, UNREAD, PUT): 1}
+    assert list(wait_samples([wait(0, 50)], [stack(1, 2)], [owner(60, 61, "dict")])) == [(UNREAD, stack(1, 2))]
 
 
 def test_a_thread_of_another_process_with_the_same_number_is_another_thread() -> None:
-    assert count_stop_samples([wait(0, 50, 0)], {PID + 1: [stack(1, 2)]}) == {}
-    assert count_stop_samples([wait(0, 50, 0)], {PID: [stack(1, 2)]}) == {WaitSample(PID, "", PUT): 1}
+    assert list(wait_samples([wait(0, 50, 0)], [stack(1, 2, pid=PID + 1), stack(3, 4)], [])) == [("", stack(3, 4))]

@@ -9,7 +9,7 @@ import pytest
 
 from core.errors import BadInput
 from core.method import Method
-from lab.machine.kernelfiles import Reader
+from lab.machine.host import Reader
 from lab.run import limits
 
 BOTH = Method(limit_cpus=0.5, limit_memory_bytes=512_000_000)
