@@ -22,6 +22,7 @@ from lab.hosts.agent_stream import CONNECT_S, AgentStream, HostLost
 from lab.hosts.clock import ClockOffset, RoundTrip, estimate
 from lab.hosts.protocol import BEAT_S, HELLO, LEASE_S, FrameReader, frame
 from lab.output import HeadTailBuffer
+from lab.run.process import Process
 
 
 class InterpreterFacts(RuntimeFacts):
@@ -64,8 +65,8 @@ PROBES = 15
 MOST_HELLO_BYTES = 1 << 16
 
 
-class RemoteProcess:
-    """A child process on another host; implements lab.run.process.Process."""
+class RemoteProcess(Process):
+    """A child process on another host."""
 
     def __init__(self, connection: "HostConnection", number: int) -> None:
         self._connection, self.number = connection, number

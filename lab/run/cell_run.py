@@ -45,10 +45,10 @@ from lab.run.instrumentation import Instrumentation, TimeWindow, instrumented
 from lab.run.limits import ServiceGroup
 from lab.run.observed import client_fields, machine_fields
 from lab.run.places import CellPlaces
-from lab.run.process import LocalProcess
+from lab.run.process import IdleUsage
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.slow import slow_requests, timeline_name
-from lab.run.turns import PILOT, IdleUsage, add_slices, counted_share, counted_usage, merge
+from lab.run.turns import PILOT, add_slices, counted_share, counted_usage, merge
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
 BEFORE_READY = message("during start-up", code=NOT_READY)
@@ -244,7 +244,7 @@ class CellRun(ExitStack):
             else [child.process.pid]
             for role, children in by_role.items()
             for number, child in enumerate(children)
-            if isinstance(child.process, LocalProcess)
+            if not child.place.name
         }
 
     def take_turn(self, part: Slice | None = None) -> None:
@@ -339,11 +339,11 @@ class CellRun(ExitStack):
         """End the services; clients that measure in slices end first. Return the last output line of each service."""
         if in_slices:  # because an ending server waits for open connections, gunicorn for two seconds
             for client in self._clients:
-                client.end_of_file()
+                client.process.close_stdin()
             for client in self._clients:
                 client.process.wait(END_DEADLINE_S)
         for service in self._services:
-            service.end_of_file()
+            service.process.close_stdin()
         when = message("at the end of the measurement")
         lines = self.children.await_lines(self._services, RESULT, when, END_DEADLINE_S)
         if self._system.hosted:  # otherwise a user's ending processes would count as load from other processes

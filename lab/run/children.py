@@ -24,13 +24,12 @@ from lab.gil.switching import notices
 from lab.output import OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit
 from lab.run.limits import service_group
-from lab.run.process import LocalPlace, Place, Process
+from lab.run.process import READ_BYTES, Place
 
 STDERR_TAIL_BYTES = 2000
 END_DEADLINE_S = 10.0
 WHILE_SERVING = message("while it was serving requests")
 READY, WARM, RESET, RESULT, FAILED = "ready", "warm", "reset", "result", "failed"
-_READ_BYTES = 1 << 20
 LONGEST_FAILURE_BYTES = 64 << 10
 METHOD = Method()
 
@@ -47,7 +46,7 @@ class Child:
         self, name: Message, runtime: str, command: Sequence[str], place: Place, variables: Mapping[str, str]
     ) -> None:
         try:
-            self.process: Process = place.start(command, variables)
+            self.process = place.start(command, variables)
         except OSError as error:
             failed = message("could not be started: {program}: {error}", program=command[0], error=error.strerror)
             raise ChildFailed("{child} ({runtime}) {failed}.", child=name, runtime=runtime, failed=failed) from error
@@ -60,9 +59,6 @@ class Child:
         self.result: dict[str, Any] = {}
         self.at_end = False
         self.finished = False
-
-    def __repr__(self) -> str:
-        return f"Child({self.label})"
 
     @property
     def label(self) -> Message:
@@ -77,10 +73,6 @@ class Child:
             )
         return message("{child} ({runtime}, pid {pid})", child=self._name, runtime=self._runtime, pid=self.process.pid)
 
-    def fileno(self) -> int:
-        """Return the file descriptor of the child's stdout, so that a selector can wait for output."""
-        return self.process.fileno()
-
     def tell(self, line: Mapping[str, Any] | str) -> None:
         """Write one line to the child's stdin: a word, or JSON with secrets in plain text.
 
@@ -88,10 +80,6 @@ class Child:
         """
         line = line if isinstance(line, str) else line_for_child(line)
         self.process.write(line.encode() + b"\n")
-
-    def end_of_file(self) -> None:
-        """Close the child's stdin, which tells the child to stop."""
-        self.process.close_stdin()
 
     def read(self) -> None:
         """Read the child's new output. Call this when a selector reports the child as readable."""
@@ -162,11 +150,6 @@ class Child:
             else NOTHING
         )
 
-    def kill(self) -> None:
-        """Kill the child, and close its streams."""
-        self.process.kill()
-        self.process.close()
-
 
 def _failure(reason: Any, size_bytes: int) -> Message:
     """Parse the reason that a child gave for its failure. Raises Misfit if the reason is too long or not a message."""
@@ -186,7 +169,7 @@ class Children:
     def __init__(self, sandbox: Sandbox, cwd: str, method: Method = METHOD) -> None:
         """Raise BadInput if the CPU and memory limits of *method* cannot be enforced on this host."""
         self.folder = mkdtemp(prefix="", dir=sandbox.folder)
-        self.here: Place = LocalPlace(sandbox, cwd, self.folder)
+        self.here = Place(sandbox, cwd, self.folder)
         self._children: list[Child] = []
         self._outputs = OutputReader()
         self._groups = ExitStack()
@@ -199,7 +182,7 @@ class Children:
         for child in self._children:
             child.process.kill()
         for child in self._children:
-            child.kill()
+            child.process.close()
         self._groups.close()
         self._outputs.close()
         shutil.rmtree(self.folder, ignore_errors=True)  # a descendant of a child may still write there
@@ -236,7 +219,7 @@ class Children:
         with selectors.DefaultSelector() as selector:
             for child in self._children:
                 if not child.at_end:
-                    selector.register(child, selectors.EVENT_READ)
+                    selector.register(child.process, selectors.EVENT_READ, child)
             while True:
                 lines |= {child: line for child in speakers if child not in lines and (line := child.line())}
                 self._expect_alive(lines, when)
@@ -261,7 +244,7 @@ class Children:
         """Block until *input_file* ends. Raises ChildFailed if a child ends first."""
         with selectors.PollSelector() as selector:  # epoll refuses files and /dev/null
             for child in self._children:
-                selector.register(child, selectors.EVENT_READ)
+                selector.register(child.process, selectors.EVENT_READ, child)
             selector.register(input_file, selectors.EVENT_READ)
             while not self._hear_ready(selector):
                 self._expect_alive({}, WHILE_SERVING)
@@ -270,13 +253,13 @@ class Children:
         """Read what the children wrote. Return whether *selector* watches an input file, and that file has ended."""
         has_ended = False
         for key, _ in selector.select(patience_s):
-            child = key.fileobj
-            if not isinstance(child, Child):
-                has_ended = not os.read(key.fd, _READ_BYTES)
+            child = key.data
+            if child is None:
+                has_ended = not os.read(key.fd, READ_BYTES)
                 continue
             child.read()
             if child.at_end:
-                selector.unregister(child)
+                selector.unregister(child.process)
         return has_ended
 
     def _expect_alive(self, lines: Mapping[Child, Any], when: Message) -> None:

@@ -12,7 +12,6 @@ from core.child import Slice
 from core.histogram import Histogram
 from core.slices import Slices
 from lab.run.contract import HISTOGRAMS, SLICES, SLOW
-from lab.run.process import Place
 
 SHORTEST_NS, LONGEST_NS = 100_000_000, 500_000_000
 REQUESTS = 40  # a slice is long enough for this many requests per connection, but not above LONGEST_NS
@@ -90,29 +89,3 @@ def merge(kind: type[Any], parts: Iterable[Any]) -> dict[str, Any]:
         total.merge(kind.from_json(part))
     summary: dict[str, Any] = total.to_json()
     return summary if summary.get("count", True) else {}  # only histograms have a count
-
-
-class IdleUsage:
-    """A meter of the CPU time that processes use between the slices of time in which they are measured.
-
-    roots: place and pid of each started process; its descendants are included
-    """
-
-    def __init__(self, roots: Sequence[tuple[Place, int]]) -> None:
-        self._roots = roots
-        self._ran: list[Mapping[int, int]] = []
-        self.cpu_ns = [0] * len(roots)
-
-    def rest(self) -> None:
-        """Begin to measure the CPU time that the processes use after their time slice has ended."""
-        self._ran = [place.ran_ns(pid) for place, pid in self._roots]
-
-    def wake(self) -> None:
-        """Add the CPU time that the processes have used since their last time slice ended, when rest() was called.
-
-        Call this when their next slice begins, or when the measurement ends.
-        """
-        for number, (before, (place, pid)) in enumerate(zip(self._ran, self._roots, strict=False)):
-            now = place.ran_ns(pid)
-            self.cpu_ns[number] += sum(max(0, ran_ns - before.get(thread, 0)) for thread, ran_ns in now.items())
-        self._ran = []

@@ -29,7 +29,7 @@ from lab.run.cell_run import Bench
 from lab.run.children import RESET, RESULT, WARM, Child
 from lab.run.limits import ServiceGroup
 from lab.run.measure import measure
-from lab.run.process import LocalPlace, Place
+from lab.run.process import Place
 from lab.run.runtimes import Runtime
 from systems import find
 from tests.campaign.sizes import SEED, size
@@ -132,7 +132,7 @@ class Speaker(Child):
     """A child without a process: it says its lines one after the other."""
 
     def __init__(self, name: Message, lines: Iterator[bytes], place: Place) -> None:
-        self.process = cast(Any, SimpleNamespace(pid=812))
+        self.process = cast(Any, SimpleNamespace(pid=812, close_stdin=lambda: None))
         self.place = place
         self._name, self._runtime, self._unread, self._failure = name, "3.14", bytearray(), Message(msgid="")
         self.program = {}
@@ -140,9 +140,6 @@ class Speaker(Child):
 
     def tell(self, line: Mapping[str, Any] | str) -> None:
         """It does not listen."""
-
-    def end_of_file(self) -> None:
-        """Nor to the end."""
 
     def stderr_tail(self) -> str:
         return ""
@@ -158,7 +155,7 @@ class Speakers:
 
     def __init__(self, sandbox: Sandbox, cwd: str, method: Method) -> None:
         self.group = ServiceGroup()
-        self.here = LocalPlace(sandbox, cwd, str(sandbox.folder))
+        self.here = Place(sandbox, cwd, str(sandbox.folder))
         self.started: list[Child] = []
 
     def __enter__(self) -> "Speakers":

@@ -95,7 +95,7 @@ class Serving:
 
     def end(self) -> dict[str, Any]:
         """End it as the orchestrator does; its result. It has complained of nothing, and its socket files are gone."""
-        self.child.end_of_file()
+        self.child.process.close_stdin()
         (line,) = self._children.await_lines([self.child], RESULT, verbatim("at the end"), DEADLINE_S)
         assert self.child.process.wait(DEADLINE_S) == 0
         assert self.child.stderr_tail() == ""

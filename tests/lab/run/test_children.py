@@ -67,7 +67,7 @@ def test_a_child_is_told_lines_of_json_and_words_of_any_length_and_the_end(child
     child = start(children, "import sys, json\nprint(json.dumps({'result': sys.stdin.read()}), flush=True)")
     for line in ({"cell": "一"}, "go", "x" * 1_000_000):
         child.tell(line)
-    child.end_of_file()
+    child.process.close_stdin()
     (line,) = children.await_lines([child], RESULT, AT_END, DEADLINE_S)
     first, *others = line["result"].split("\n")
     assert (json.loads(first), others) == ({"cell": "一"}, ["go", "x" * 1_000_000, ""])
@@ -135,7 +135,7 @@ def test_a_child_that_has_said_its_result_may_end(children: Children) -> None:
     assert children.await_lines([client], RESULT, message("while the clients were sending requests"), DEADLINE_S) == [
         {"result": 1}
     ]
-    service.end_of_file()
+    service.process.close_stdin()
     assert children.await_lines([service], RESULT, AT_END, DEADLINE_S) == [{"result": 2}]
 
 
@@ -150,7 +150,7 @@ def test_telling_a_child_that_has_gone_is_no_error(children: Children) -> None:
     child = start(children, "")
     child.process.wait(DEADLINE_S)
     child.tell("go")
-    child.end_of_file()
+    child.process.close_stdin()
     assert "exited with status 0" in failure(children, child)
 
 
