@@ -14,7 +14,6 @@ from config.plan import Entry
 from core.cell import Cell
 from core.child import Slice
 from core.errors import ChildFailed, GilscopeError
-from core.histogram import Histogram
 from core.messages import NOTHING, Message, message
 from core.method import Method
 from core.processtree import tree, usage_of
@@ -43,15 +42,22 @@ from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import add_jit_states, client_faults, jit_parts, jit_states, service_faults
 from lab.run.instrumentation import Instrumentation, TimeWindow, instrumented
 from lab.run.limits import ServiceGroup
-from lab.run.observed import client_fields, machine_fields
 from lab.run.places import CellPlaces
 from lab.run.process import IdleUsage
+from lab.run.results import (
+    add_slices,
+    add_up,
+    client_fields,
+    counted_share,
+    counted_usage,
+    machine_fields,
+)
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.slow import slow_requests, timeline_name
-from lab.run.turns import PILOT, add_slices, counted_share, counted_usage, merge
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
 BEFORE_READY = message("during start-up", code=NOT_READY)
+PILOT = Slice(lead_ns=50_000_000, length_ns=100_000_000)
 CALLING = message("while the clients were sending requests")
 
 
@@ -211,7 +217,7 @@ class CellRun(ExitStack):
         self._is_warm = True
         for client, line in zip(self._clients, self._turns.pop().lines, strict=True):
             take_client_result(client, line)
-        self.latency_ns = merge(Histogram, (client.result["latency"] for client in self._clients)).get("mean_ns", 0)
+        self.latency_ns = add_up(client.result for client in self._clients)["latency"].get("mean_ns", 0)
 
     def memory_bytes(self) -> int:
         """Return the bytes of memory that all processes of the cell use now."""

@@ -1,4 +1,7 @@
-"""Measure the cells of a block: one cell alone, or all arms of a setting, which take turns in slices of time."""
+"""Measure the cells of a block: one cell alone, or all arms of a setting, which take turns in slices of time.
+
+The idea of slices is from duet benchmarking (Bulej et al., ICPE 2020): interleaved arms meet the same disturbances.
+"""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -7,14 +10,18 @@ from time import perf_counter_ns
 from config.orders import block_order
 from config.plan import Entry
 from core.cell import Cell
+from core.child import Slice
 from core.errors import GilscopeError
 from core.result import CellResult
 from core.system import System
 from lab.machine.host import memory_available_bytes
-from lab.run.cell_run import Bench, CellRun
+from lab.run.cell_run import PILOT, Bench, CellRun
 from lab.run.core_waits import CoreWaitSampler
-from lab.run.turns import size_slices
 
+SHORTEST_NS, LONGEST_NS = PILOT.length_ns, 500_000_000
+REQUESTS = 40  # a slice is long enough for this many requests per connection, but not above LONGEST_NS
+LEAD_REQUESTS = 8  # requests before the slice counts, until threads queue for the GIL and caches are warm
+LEAST_LEAD, LONGEST_LEAD_NS = 0.05, 100_000_000  # bounds of the lead: a share of the slice, and a time
 MEMORY_SPARE = 1.25  # because services use more memory under load
 
 
@@ -79,6 +86,18 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
             arm.do(arm.end, cores.timelines)
     spent_ns = (perf_counter_ns() - start_ns) // len(arms)
     return [arm.result(spent_ns) for arm in arms]
+
+
+def size_slices(latency_ns: float, duration_s: float) -> tuple[int, Slice]:
+    """Return how many time slices a runtime or service gets in a block (an even number), and the length of a slice.
+
+    latency_ns: the mean latency of the slowest runtime or service
+    """
+    wanted_ns = min(LONGEST_NS, max(SHORTEST_NS, REQUESTS * latency_ns))
+    count = 2 * max(1, round(duration_s * 1e9 / wanted_ns / 2))
+    length_ns = round(duration_s * 1e9 / count)
+    lead_ns = min(LONGEST_LEAD_NS, max(LEAST_LEAD * length_ns, LEAD_REQUESTS * latency_ns))
+    return count, Slice(lead_ns=round(lead_ns), length_ns=length_ns)
 
 
 def _each(arms: Sequence[CellRun], *steps: Callable[[CellRun], None]) -> None:

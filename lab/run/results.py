@@ -1,0 +1,158 @@
+"""Add up what clients report, over their time slices and over all clients, and judge the result of a cell."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
+from statistics import mean
+from typing import Any
+
+from core.histogram import Histogram
+from core.messages import NOTHING, Message, chained, listed, message, plural
+from core.result import Status
+from core.slices import Slices
+from lab.machine import doctor
+from lab.run.contract import HISTOGRAMS, SLICES, SLOW
+from lab.run.instrumentation import TimeWindow
+from lab.run.places import HERE, HostActivity
+
+OTHERS = "others"
+COUNTS = ("requests", "answered", "wrong", "calc_ns")
+CPU = ("cpu_user_ns", "cpu_system_ns")
+USED = (*CPU, "voluntary_switches", "involuntary_switches", "run_queue_ns")
+SUMS = (*COUNTS, *USED, "uncounted", "completion_ns", "overdue", "sent_bytes", "received_bytes")
+FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong")  # taken from the first that has them
+PER_CELL = (*HISTOGRAMS, SLOW, SLICES)  # keys of clients that are stored once per cell
+
+
+def add_up(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Add up the results of one client in several time slices, or of several clients.
+
+    A key that cannot be added up, such as finished_ns, has the last value.
+    """
+    values: dict[str, list[Any]] = {}
+    for result in results:
+        for key, value in result.items():
+            values.setdefault(key, []).append(value)
+    return {key: ADDED.get(key, itemgetter(-1))(of_key) for key, of_key in values.items()}
+
+
+def merge(kind: type[Any], parts: Iterable[Any]) -> Any:
+    """Add up Histograms or Slices, given as JSON, and return the sum as JSON."""
+    total = kind()
+    for part in filter(None, parts):
+        total.merge(kind.from_json(part))
+    return total.to_json()
+
+
+def _merge_slow(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    requests = [request for part in parts for request in part["requests"]]
+    return {"above_ns": max(part["above_ns"] for part in parts), "requests": requests}
+
+
+ADDED: Mapping[str, Callable[[list[Any]], Any]] = {
+    **dict.fromkeys(SUMS, sum),
+    **dict.fromkeys(FIRST, itemgetter(0)),
+    **dict.fromkeys(HISTOGRAMS, partial(merge, Histogram)),
+    SLICES: partial(merge, Slices),
+    SLOW: _merge_slow,
+    "errors": lambda parts: dict(sum(map(Counter, parts), Counter())),
+    "offered_rate": mean,
+}
+
+
+def add_slices(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Add up the results that a client sent, one per time slice, and return the sum.
+
+    CPU time and context switches are multiplied by the share of answers that count.
+    """
+    total = add_up(results)
+    return total | counted_usage(total, counted_share([total]))
+
+
+def counted_share(clients: Sequence[Mapping[str, Any]]) -> float:
+    """Return the share (0..1) of the clients' answers that count: they came after the lead-in of their time slice."""
+    answered, uncounted = (sum(client.get(key, 0) for client in clients) for key in ("answered", "uncounted"))
+    return answered / (answered + uncounted) if answered else 1.0
+
+
+def counted_usage(result: Mapping[str, Any], share: float, idle_cpu_ns: int = 0) -> dict[str, int]:
+    """Return a child process's CPU time and context switches for the counted part of its time slices.
+
+    share: the share of its answers that were counted, because they came after the lead-ins of its slices. The values
+        are multiplied by it
+    idle_cpu_ns: the CPU time that it used between its time slices, which is left out
+    """
+    cpu_ns = sum(result.get(key, 0) for key in CPU)
+    busy = max(0.0, 1 - idle_cpu_ns / cpu_ns) if cpu_ns else 1.0
+    return {key: round(result[key] * share * (busy if key in CPU else 1)) for key in USED if key in result}
+
+
+def client_fields(
+    clients: Sequence[Mapping[str, Any]], faults: list[Message], windows: Sequence[TimeWindow]
+) -> dict[str, Any]:
+    """Return the fields of CellResult that come from the clients: counts, histograms, status and reason.
+
+    clients: the checked results of the clients
+    windows: the times in which answers counted: from the release to the last answer, or the slices of the arm
+    """
+    total = {**dict.fromkeys(COUNTS, 0), "errors": {}, **add_up(clients)}
+    histograms = {name: total[name] if total.get(name, {}).get("count") else {} for name in HISTOGRAMS}
+    sliced = total.get(SLICES) if all(client.get(SLICES) for client in clients) else None
+    status, reason = _judged(total, faults, idle=not clients)
+    return {
+        **{name: total[name] for name in (*COUNTS, "errors")},
+        **histograms,
+        "status": status,
+        "reason": reason,
+        "slices": {**sliced, "start_ns": sliced["start_ns"] - windows[0].start_ns} if sliced else {},
+        "wall_ns": sum(window.end_ns - window.start_ns for window in windows),
+        "clients": [
+            {"client_id": number, **{name: client[name] for name in client if name not in PER_CELL}}
+            for number, client in enumerate(clients)
+        ],
+    }
+
+
+def machine_fields(ended: HostActivity) -> dict[str, Any]:
+    """Return the fields of CellResult that describe the machines' activity in the timed window, and disturbances."""
+    disturbed = {name: doctor.disturbances(window) for name, window in ended.machines.items()}
+    here = ended.machines.get(HERE, {})
+    return {
+        "machine": {name: value for name, value in here.items() if name != OTHERS},
+        "others": {name: window[OTHERS] for name, window in ended.machines.items() if window[OTHERS]},
+        "hosts": {
+            name: {**host, "disturbances": [one.to_json() for one in disturbed.get(name, ())]}
+            for name, host in ended.hosts.items()
+        },
+        "disturbances": [
+            message("host {host}: {disturbance}", code=one.code, host=name, disturbance=one) if name else one
+            for name, of_one in disturbed.items()
+            for one in of_one
+        ],
+    }
+
+
+def _judged(total: Mapping[str, Any], invalid: list[Message], *, idle: bool) -> tuple[Status, Message]:
+    faults, requests, unanswered = [], total["requests"], total["requests"] - total["answered"]
+    if unanswered:
+        faults.append(
+            plural(
+                "{count} of {requests} requests was not answered",
+                "{count} of {requests} requests were not answered",
+                count=unanswered,
+                requests=requests,
+            )
+        )
+    if not requests and not idle:
+        faults.append(message("no request was sent"))
+    if total["wrong"]:
+        faults.append(plural("{count} answer was wrong", "{count} answers were wrong", count=total["wrong"]))
+    if total["errors"]:
+        errors = listed(f"{number} x {code}" for code, number in sorted(total["errors"].items()))
+        faults.append(message("errors: {errors}", errors=errors))
+    if first_wrong := total.get("first_wrong"):
+        faults.append(message("the first wrong answer to {request} was {got}, expected {expected}", **first_wrong))
+    if faults:
+        return "failed", chained(faults)
+    return ("invalid", chained(invalid)) if invalid else ("ok", NOTHING)
