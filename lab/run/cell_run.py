@@ -23,7 +23,6 @@ from core.secret import Redactor, secrets_in
 from core.system import CLIENT, SERVICE, System
 from lab.folders import Sandbox
 from lab.places import REPOSITORY
-from lab.run import pauses
 from lab.run.beside import Standing
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
@@ -53,7 +52,7 @@ from lab.run.results import (
     machine_fields,
 )
 from lab.run.runtimes import AnyRuntime, runtime_of
-from lab.run.slow import slow_requests, timeline_name
+from lab.run.slow import COLLECTION, DEFAULT, collections_within, read_counters, slow_requests
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
 BEFORE_READY = message("during start-up", code=NOT_READY)
@@ -77,7 +76,7 @@ class Bench:
     sandbox: Sandbox
     runtimes: Mapping[str, AnyRuntime]
     method: Method = Method()  # noqa: RUF009 - frozen
-    inside: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType(pauses.DEFAULT))
+    inside: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType(DEFAULT))
     after: Callable[[Sequence[Instrumentation], TimeWindow], None] = lambda instruments, window: None
     listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
@@ -228,7 +227,7 @@ class CellRun(ExitStack):
         """Begin the measured part: reset the services' counters, and start to watch the cell's processes."""
         if self._is_warm:
             self._confirm(self._services, RESET, message("after the warm-up"), END_DEADLINE_S)
-        self._marks = pauses.read_counters(self._instruments)
+        self._marks = read_counters(self._instruments)
         self._watching = self.enter_context(ExitStack())
         self._watching.enter_context(self._bench.watch(self._services[0].process.pid))
         self._idle = IdleUsage([(child.place, child.process.pid) for child in (*self._services, *self._clients)])
@@ -236,20 +235,15 @@ class CellRun(ExitStack):
         self.places.mark()
 
     @property
-    def waiting_pids(self) -> dict[tuple[str, str], list[int]]:
-        """Return the pids of the processes whose waiting time for a CPU core is sampled, by runtime and child process.
+    def waiting_pids(self) -> dict[Child, list[int]]:
+        """Return the pids of the processes whose waiting time for a CPU core is sampled, by child process.
 
-        Each key has the name of the runtime or service (arm) and the timeline_name() of the child. Services that
-        already ran, and processes on other hosts, are left out.
+        Services that already ran, and processes on other hosts, are left out.
         """
         is_tree = self._system.hosted or self._system.forks
-        by_role = {SERVICE: [] if self._already_runs else self._services, CLIENT: self._clients}
         return {
-            (self._arm, timeline_name(role, number)): tree(child.process.pid)
-            if is_tree and role == SERVICE
-            else [child.process.pid]
-            for role, children in by_role.items()
-            for number, child in enumerate(children)
+            child: tree(child.process.pid) if is_tree and child in self._services else [child.process.pid]
+            for child in (*([] if self._already_runs else self._services), *self._clients)
             if not child.place.name
         }
 
@@ -282,7 +276,7 @@ class CellRun(ExitStack):
         whole = TimeWindow(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
         ended = places.end([address for of_one in self._sockets for address in of_one] if self._already_runs else ())
         there = places.window(self._services[0].place.name, whole.start_ns, whole.end_ns)
-        collected = pauses.collections_within(
+        collected = collections_within(
             there, self._instruments, self._marks, lambda: places.to_service_clock(perf_counter_ns())
         )
         self._take_results()
@@ -294,16 +288,21 @@ class CellRun(ExitStack):
         faults += places.convert_times(self._clients, self._services, whole.start_ns, ended)
         by_client = [client.result for client in self._clients]
         self._service_window = TimeWindow(start_ns=there.start_ns, end_ns=places.to_service_clock(windows[-1].end_ns))
-        own = {key[1]: taken for key, taken in waits.items() if key[0] == self._arm}
-        own |= {key: taken for key, taken in waits.items() if key == STEAL}
+        collecting = [CumulativeTime.of_spans(spans) for summary, spans in collected if summary]
+        timelines = {
+            COLLECTION: dict(enumerate(collecting)) if len(collecting) == len(collected) else {},
+            SERVICE: {number: waits[child] for number, child in enumerate(self._services) if child in waits},
+            CLIENT: {number: waits[child] for number, child in enumerate(self._clients) if child in waits},
+            STEAL: dict.fromkeys(range(len(self._services)), waits[STEAL]) if STEAL in waits else {},
+        }
         figures = client_fields(by_client, [self._redactor.message(fault) for fault in faults], windows)
         slow, share = [client.get(SLOW) for client in by_client], counted_share(by_client)
-        summaries = [{"pauses": dict(of_one.summary)} if of_one.summary else {} for of_one in collected]
+        summaries = [{"pauses": summary} if summary else {} for summary, _ in collected]
         self._figures = {
             **figures,
             **machine_fields(ended),
             "start_ns": self._ready_ns,
-            "slow": slow_requests(slow, collected, own, figures["latency"], windows),
+            "slow": slow_requests(slow, timelines, figures["latency"], windows),
             "turns": self._turns_summary(whole),
             "beside": {name: round(self._beside_ns[name] * share) for name in self._bench.beside.running},
             "services": [

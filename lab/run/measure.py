@@ -78,7 +78,7 @@ def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: 
             _each(warmed, CellRun.warm_up)
         _each(arms, CellRun.begin)
         count, part = bench.slices[key]
-        with CoreWaitSampler({name: pids for arm in arms for name, pids in arm.waiting_pids.items()}) as cores:
+        with CoreWaitSampler({child: pids for arm in arms for child, pids in arm.waiting_pids.items()}) as cores:
             for turn in range(count):
                 for place in block_order(len(arms), turn + 1, seed + block):
                     arms[place].do(arms[place].take_turn, part)
