@@ -116,8 +116,8 @@ class CellRun(ExitStack):
     def __init__(self, entry: Entry, block: int, bench: Bench) -> None:
         super().__init__()
         self.failure, self.latency_ns = NOTHING, 0
-        self._arm, self._cell, self._system = entry.arm, entry.cell, entry.system
-        self._block, self._bench = block, bench
+        self._identity = identity(entry, block)
+        self._cell, self._system, self._bench = entry.cell, entry.system, bench
         self._runtimes = {role: bench.runtime(self._cell, self._system, role) for role in (SERVICE, CLIENT)}
         self._redactor = redactor_of(self._system)
         self._already_runs = self._system.user_service is not None and self._system.user_service.already_runs
@@ -160,15 +160,16 @@ class CellRun(ExitStack):
 
         spent_ns: total time spent on the cell, including the timed window
         """
-        identity: dict[str, Any] = {
-            name: getattr(self._cell, name) for name in ("cell_id", "system", "runtime", "params")
-        }
-        identity |= {"arm": self._arm, "block": self._block, "client_runtime": str(self._runtimes[CLIENT].name)}
         figures = self._figures
         if self.failure or not figures:
             requests = 0 if self._bench.method.duration_s else self._cell.requests
-            return CellResult(**identity, status="failed", reason=self.failure, requests=requests, overhead_ns=spent_ns)
-        return CellResult(**identity, **figures, overhead_ns=max(0, spent_ns - figures["wall_ns"]))
+            figures = {"status": "failed", "reason": self.failure, "requests": requests, "wall_ns": 0}
+        return CellResult(
+            **self._identity,
+            **figures,
+            client_runtime=str(self._runtimes[CLIENT].name),
+            overhead_ns=max(0, spent_ns - figures["wall_ns"]),
+        )
 
     def serve(self) -> list[list[str]]:
         """Start the services without clients, and return each service's addresses. Raises ChildFailed."""
@@ -423,6 +424,12 @@ class CellRun(ExitStack):
         for child in children:
             child.tell(word)
         check_done(self.children.await_lines(children, word, when, deadline_s), children, word)
+
+
+def identity(entry: Entry, block: int) -> dict[str, Any]:
+    """Return the fields of CellResult that name the measurement of a plan's entry in a block."""
+    names = ("cell_id", "system", "runtime", "params")
+    return {"arm": entry.arm, "block": block, **{name: getattr(entry.cell, name) for name in names}}
 
 
 def _name(role: str, number: int, total: int) -> Message:

@@ -30,54 +30,47 @@ class NotEnoughMemory(GilscopeError):
 
 
 def measure(
-    cell: Cell,
-    system: System,
-    block: int,
-    bench: Bench,
-    arm: str = "",
-    take_turns: Callable[[CellRun], None] = CellRun.take_turn,
+    cell: Cell, system: System, block: int, bench: Bench, arm: str = "", part: Slice | None = None
 ) -> CellResult:
     """Run *cell* once, alone, and return its result. If a child process fails, the result says so; nothing is raised.
 
     arm: the name of the arm, if it differs from that of the runtime
-    take_turns: lets the clients send; by default once, as the method says
+    part: the slice in which the clients send; None to send as the method says
     """
-    start_ns = perf_counter_ns()
-    with CellRun(Entry(arm=arm or cell.runtime, cell=cell, system=system), block, bench) as alone:
-        alone.do(lambda: alone.enter_context(alone.places.kept_awake(cell.keep_awake)))
-        for step in (alone.launch, alone.connect, alone.warm_up, alone.begin):
-            alone.do(step)
-        with CoreWaitSampler(alone.waiting_pids) as cores:
-            alone.do(take_turns, alone)
-        alone.do(alone.end, cores.timelines)
-    return alone.result(perf_counter_ns() - start_ns)
+    entry = Entry(arm=arm or cell.runtime, cell=cell, system=system)
+    (result,) = measure_in_slices([entry], block, bench, 0, (1, part))
+    return result
 
 
-def measure_in_slices(entries: Sequence[Entry], block: int, bench: Bench, seed: int) -> list[CellResult]:
+def measure_in_slices(
+    entries: Sequence[Entry], block: int, bench: Bench, seed: int, slices: tuple[int, Slice | None] = (0, None)
+) -> list[CellResult]:
     """Measure all arms (runtimes or services) of one setting in alternating time slices. Return their results.
 
     The arms take turns, so clients send to one arm at a time. If an arm fails, the others go on.
+    slices: how often each arm sends, and the slice; 0 for those of the setting, which its first block determines
     Raises NotEnoughMemory if the arms do not all fit into memory.
     """
     start_ns, key = perf_counter_ns(), min(entry.cell.cell_id for entry in entries)
+    count, part = slices if slices[0] else bench.slices.get(key, slices)
     with ExitStack() as stack:
         arms = [stack.enter_context(CellRun(entry, block, bench)) for entry in entries]
         first, *others = [arms[place] for place in block_order(len(arms), block, seed)]
-        # The arm that has the first slice warms up last.
-        warmed = [arms[place] for place in block_order(len(arms), 1, seed + block)[::-1]]
         first.do(lambda: stack.enter_context(first.places.kept_awake(entries[0].cell.keep_awake)))
-        if key not in bench.slices:
-            _each([first], CellRun.launch, CellRun.connect)
+        together = [first, *others] if count else [first]
+        _each(together, CellRun.launch, CellRun.connect)
+        if not count:
             if not bench.places:
                 _expect_memory(first.memory_bytes() * len(others), len(arms))
             _each(others, CellRun.launch, CellRun.connect)
-            _each(warmed, CellRun.warm_up, CellRun.try_slice)
-            bench.slices[key] = size_slices(max(arm.latency_ns for arm in arms), bench.method.duration_s)
-        else:
-            _each([first, *others], CellRun.launch, CellRun.connect)
-            _each(warmed, CellRun.warm_up)
+        # The arm that has the first slice warms up last.
+        warmed = [arms[place] for place in block_order(len(arms), 1, seed + block)[::-1]]
+        _each(warmed, CellRun.warm_up)
+        if not count:
+            _each(warmed, CellRun.try_slice)
+            latency_ns = max(arm.latency_ns for arm in arms)
+            count, part = bench.slices[key] = size_slices(latency_ns, bench.method.duration_s)
         _each(arms, CellRun.begin)
-        count, part = bench.slices[key]
         with CoreWaitSampler({child: pids for arm in arms for child, pids in arm.waiting_pids.items()}) as cores:
             for turn in range(count):
                 for place in block_order(len(arms), turn + 1, seed + block):
