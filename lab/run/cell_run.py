@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
 from types import MappingProxyType
@@ -39,7 +38,7 @@ from lab.run.contract import (
 from lab.run.core_waits import STEAL, CumulativeTime
 from lab.run.deadlines import calling_s, starting_s
 from lab.run.faults import add_jit_states, client_faults, jit_parts, jit_states, service_faults
-from lab.run.instrumentation import Instrumentation, TimeWindow, instrumented
+from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.limits import ServiceGroup
 from lab.run.places import CellPlaces
 from lab.run.process import IdleUsage
@@ -136,8 +135,9 @@ class CellRun(ExitStack):
         """Prepare the instrumentation that runs inside the services."""
         bench, runtime = self._bench, self._runtimes[SERVICE]
         parts = {**bench.inside, **jit_parts(runtime)} if bench.inside else {}
-        made = partial(self.places.inside, parts)
-        self._instruments = self.enter_context(instrumented(made, self._system.services(self._cell)))
+        self._instruments = [self.places.inside(parts) for _ in range(self._system.services(self._cell))]
+        for inside in self._instruments:
+            self.callback(inside.remove)
         self.callback(lambda: bench.after(self._instruments, self._service_window))
         return self
 

@@ -25,7 +25,7 @@ from core.stress import Round, Stress
 from core.system import System
 from lab.run.cell_run import NOT_READY, Bench, redactor_of
 from lab.run.expected import learn_expected_answers
-from lab.run.instrumentation import Instrumentation, TimeWindow, pid_of
+from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
 
 SWITCH_INTERVAL_S = 1e-6
@@ -122,10 +122,9 @@ def _ask_for_stacks(folder: Path) -> None:
 
     Only descendants of this process are signalled, because the pid of an ended process may belong to another by now.
     """
-    ours = {*descendants(os.getpid())}
-    for path in folder.glob(f"*/{HANG}-*"):
-        pid = pid_of(path.name)
-        if pid in ours:
+    names = {path.name.partition(".")[0] for path in folder.glob(f"*/{HANG}-*")}
+    for pid in descendants(os.getpid()):
+        if f"{HANG}-{pid}" in names:
             with suppress(ProcessLookupError):
                 os.kill(pid, STACKS_SIGNAL)
 
