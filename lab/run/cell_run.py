@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
+from math import ceil
 from pathlib import Path
 from time import perf_counter_ns
 from types import MappingProxyType
@@ -16,7 +17,7 @@ from core.errors import ChildFailed, GilscopeError
 from core.messages import NOTHING, Message, message
 from core.method import Method
 from core.processtree import tree, usage_of
-from core.request_plan import RequestPlan
+from core.request_plan import ANSWER_DEADLINE_S, RequestPlan
 from core.result import CellResult
 from core.secret import Redactor, secrets_in
 from core.system import CLIENT, SERVICE, System
@@ -36,25 +37,31 @@ from lab.run.contract import (
     take_service_result,
 )
 from lab.run.core_waits import STEAL, CumulativeTime
-from lab.run.deadlines import calling_s, starting_s
-from lab.run.faults import add_jit_states, client_faults, jit_parts, jit_states, service_faults
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.limits import ServiceGroup
 from lab.run.places import CellPlaces
 from lab.run.process import IdleUsage
 from lab.run.results import (
+    add_jit_states,
     add_slices,
     add_up,
+    client_faults,
     client_fields,
     counted_share,
     counted_usage,
+    jit_parts,
+    jit_states,
     machine_fields,
+    service_faults,
 )
 from lab.run.runtimes import AnyRuntime, runtime_of
 from lab.run.slow import COLLECTION, DEFAULT, collections_within, read_counters, slow_requests
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
 BEFORE_READY = message("during start-up", code=NOT_READY)
+START_DEADLINE_S = FLOOR_S = 60.0
+SLOWEST_REQUEST_S = 0.01  # upper bound of a request's latency under our own services, without its calculation
+SLOWEST_COUNT_S = 1e-6  # upper bound of one step of the calculation
 PILOT = Slice(lead_ns=50_000_000, length_ns=100_000_000)
 CALLING = message("while the clients were sending requests")
 
@@ -444,3 +451,35 @@ def redactor_of(system: System) -> Redactor:
     files = (request.body_file for request in RequestPlan.from_json(own["requests"]).requests) if own else ()
     bodies = (Path(file).read_bytes().decode(errors="replace") for file in files if Path(file).is_file())
     return Redactor([*(secret.reveal() for secret in secrets_in(own)), *bodies])
+
+
+# ---- deadlines, which end only measurements that hang --------------------------------------------------------------
+
+
+def starting_s(cell_line: Mapping[str, Any]) -> float:
+    """Return how long to wait until children are ready, in s. A user's service adds its own start deadline.
+
+    cell_line: the first line of the children's stdin
+    """
+    own = cell_line.get("own", {})
+    return START_DEADLINE_S + float(own.get("start_deadline_s", 0.0))
+
+
+def calling_s(cell: Cell, system: System, method: Method) -> float:
+    """Return how long to wait for the clients' results after the clients are told to send, in s."""
+    timed_s = FLOOR_S + method.duration_s + method.warmup.seconds
+    if system.user_service:
+        return timed_s + _user_service_s(cell, system.child_config["own"], counted=not method.duration_s)
+    timed_s += 0.0 if method.duration_s else cell.paced_s
+    return timed_s + cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
+
+
+def _user_service_s(cell: Cell, own: Mapping[str, Any], *, counted: bool) -> float:
+    """Return how long a client of a user's service can take in s, if every answer arrives just before its deadline.
+
+    counted: whether the client sends a fixed number of requests; if not, this is the time after the duration's end
+    """
+    connections = cell.num_connections_per_client
+    requests = cell.num_requests_per_client * cell.num_api_services if counted else connections
+    each_s = ANSWER_DEADLINE_S + float(own["requests"]["think_time_s"])
+    return ceil(requests / connections) * each_s + (cell.paced_s if counted else 0.0)

@@ -246,25 +246,17 @@ def commit(folder: Path = REPOSITORY) -> str | None:
     """Return the commit of *folder*, 12 digits, with "+changes" if tracked files differ from the commit.
 
     Returns None if git is missing or *folder* is not the top of a working tree. An unpacked archive may lie inside of
-    another project's tree.
+    another project's tree. Git takes no locks.
     """
-    lines = (_git(folder, "rev-parse", "--show-toplevel", "HEAD") or "").split("\n")
-    if len(lines) != 2:
+    if not (folder / ".git").exists():
         return None
-    top, digits = lines
-    if Path(top).resolve() != folder.resolve():
-        return None
-    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
-    return digits[:COMMIT_DIGITS] + (CHANGED if changes else "")
-
-
-def _git(folder: Path, *arguments: str) -> str | None:
-    """Return what git prints, or None if git fails. Git takes no locks."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    words = ["git", "-C", str(folder), "status", "--porcelain=v2", "--branch", "--untracked-files=no"]
     try:
-        done = run_command(
-            ["git", "-C", str(folder), *arguments], LONGEST_GIT_S, {**environment, "GIT_OPTIONAL_LOCKS": "0"}
-        )
+        done = run_command(words, LONGEST_GIT_S, {**environment, "GIT_OPTIONAL_LOCKS": "0"})
     except (OSError, TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    head, *lines = done.stdout.splitlines() or [""]  # such as "# branch.oid 48dfa81b..."
+    digits = head.removeprefix("# branch.oid ")[:COMMIT_DIGITS]
+    changes = any(not line.startswith("#") for line in lines)
+    return (digits + CHANGED * changes) if digits.isalnum() else None
