@@ -174,12 +174,10 @@ def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
 
 def _together(plan: Plan, method: Method, block: int, seed: int) -> list[list[Entry]]:
     """Return the entries of a block in random order, in groups that are measured at the same time."""
-    entries = plan.block(block, seed)
-    if not method.slices:
-        return [[entry] for entry in entries]
     settings: dict[str, list[Entry]] = {}
-    for entry in entries:
-        key = f"{entry.cell.system} {json.dumps(entry.cell.params)}" + entry.arm * (not entry.cell.num_clients)
+    for entry in plan.block(block, seed):
+        is_alone = not (method.slices and entry.cell.num_clients)
+        key = f"{entry.cell.system} {json.dumps(entry.cell.params)} {entry.arm * is_alone}"
         settings.setdefault(key, []).append(entry)
     return [*settings.values()]
 

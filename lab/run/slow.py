@@ -28,7 +28,7 @@ Counters: TypeAlias = tuple[int, ...]  # for each generation: collections, total
 Span: TypeAlias = tuple[int, int]  # start and end, on the host's monotonic clock
 Collections: TypeAlias = tuple[Mapping[str, Any], Sequence[Span]]  # counts and times for result.json; recorded spans
 SlowRequest: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency, service_id
-Overlap: TypeAlias = tuple[int, int, CumulativeTime]  # start, latency, and the time taken by the cause
+Overlap: TypeAlias = tuple[int, int, float, CumulativeTime]  # start, latency, the part due to a cause, the cause's time
 NONE: Counters = (0,) * (COUNTERS * GENERATIONS)
 UNKNOWN: Collections = ({}, ())
 
@@ -146,11 +146,12 @@ def _laid(
 ) -> dict[str, Any]:
     known: dict[str, list[Overlap]] = {}
     for cause, over in timelines.items():
+        laid = []
         with suppress(KeyError):  # the cause is unknown for some of the requests
-            known[cause] = [
-                (start_ns, latency_ns, over[client_id if cause == CLIENT else service_id])
-                for client_id, start_ns, latency_ns, service_id in requests
-            ]
+            for client_id, start_ns, latency_ns, service_id in requests:
+                timeline = over[client_id if cause == CLIENT else service_id]
+                laid.append((start_ns, latency_ns, timeline.within_ns(start_ns, start_ns + latency_ns), timeline))
+            known[cause] = laid
     return {
         "requests": len(requests),
         **(_collected(known[COLLECTION], windows) if timelines.get(COLLECTION) else {}),
@@ -163,14 +164,13 @@ def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str,
 
     The timed window is that of the services or clients of these requests.
     """
-    total_ns = sum(latency_ns for _, latency_ns, _ in laid)
     length_ns = max(1, sum(window.end_ns - window.start_ns for window in windows))
     whole = {
-        id(over): sum(over.within_ns(window.start_ns, window.end_ns) for window in windows) / length_ns
-        for *_, over in laid
+        over: sum(over.within_ns(window.start_ns, window.end_ns) for window in windows) / length_ns for *_, over in laid
     }
-    taken_ns = sum(over.within_ns(start_ns, start_ns + latency_ns) for start_ns, latency_ns, over in laid)
-    usual_ns = sum(whole[id(over)] * latency_ns for _, latency_ns, over in laid)
+    total_ns = sum(latency_ns for _, latency_ns, _, _ in laid)
+    taken_ns = sum(overlap_ns for _, _, overlap_ns, _ in laid)
+    usual_ns = sum(whole[over] * latency_ns for _, latency_ns, _, over in laid)
     return {"share": round(min(1.0, taken_ns / total_ns), 4), "window": round(min(1.0, usual_ns / total_ns), 4)}
 
 
@@ -182,26 +182,22 @@ def _collected(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[s
         with its length reduced by its time in collections; the mean count
     mostly: requests that spent at least half of their time in collections
     """
-    overlaps_ns = [over.within_ns(start_ns, start_ns + latency_ns) for start_ns, latency_ns, over in laid]
-    pairs = list(zip(laid, overlaps_ns, strict=True))
     return {
-        "overlapping": sum(map(bool, overlaps_ns)),
-        "by_chance": sum(bool(over.within_ns(start, end)) for start, end, over in _elsewhere(pairs, windows)) / SHIFTS,
-        "mostly": sum(2 * overlap_ns >= latency_ns for (_, latency_ns, _), overlap_ns in pairs),
+        "overlapping": sum(bool(overlap_ns) for _, _, overlap_ns, _ in laid),
+        "by_chance": sum(bool(over.within_ns(start, end)) for start, end, over in _elsewhere(laid, windows)) / SHIFTS,
+        "mostly": sum(2 * overlap_ns >= latency_ns for _, latency_ns, overlap_ns, _ in laid),
     }
 
 
-def _elsewhere(
-    pairs: Sequence[tuple[Overlap, float]], windows: Sequence[TimeWindow]
-) -> Iterator[tuple[int, int, CumulativeTime]]:
-    """Yield copies of each slow request, moved to SHIFTS other moments of the measurement.
+def _elsewhere(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> Iterator[tuple[int, int, CumulativeTime]]:
+    """Yield start, end and timeline of copies of each slow request, moved to SHIFTS other moments of the measurement.
 
     The copies show how often a request overlaps a garbage collection by chance.
     """
     ends_ns = [*accumulate(window.end_ns - window.start_ns for window in windows)]
     for number in range(1, SHIFTS + 1):
         shift_ns = int(number * _GOLDEN % 1 * ends_ns[-1])
-        for (start_ns, latency_ns, over), overlap_ns in pairs:
+        for start_ns, latency_ns, overlap_ns, over in laid:
             at = max(0, bisect_right(windows, start_ns, key=lambda window: window.start_ns) - 1)
             place_ns = (ends_ns[at] - (windows[at].end_ns - start_ns) + shift_ns) % max(1, ends_ns[-1])
             at = min(bisect_right(ends_ns, place_ns), len(windows) - 1)
