@@ -22,7 +22,6 @@ from core.result import CellResult
 from core.secret import Redactor, secrets_in
 from core.system import CLIENT, SERVICE, System
 from lab.folders import Sandbox
-from lab.places import REPOSITORY
 from lab.run.beside import Standing
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
@@ -322,7 +321,7 @@ class CellRun(ExitStack):
     # ---- parts of steps ------------------------------------------------------------------------------------------
 
     def _open_children(self) -> None:
-        self.children = self.enter_context(Children(self._bench.sandbox, str(REPOSITORY), self._bench.method))
+        self.children = self.enter_context(Children(self._bench.sandbox, self._bench.method))
         self._group = self.children.group
         self.places.groups = self._group.folders
 

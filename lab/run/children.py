@@ -166,10 +166,10 @@ def failed(child: Child, fault: Message) -> ChildFailed:
 class Children:
     """The child processes of one cell, with a folder for their sockets. All are killed when the `with` block ends."""
 
-    def __init__(self, sandbox: Sandbox, cwd: str, method: Method = METHOD) -> None:
+    def __init__(self, sandbox: Sandbox, method: Method = METHOD) -> None:
         """Raise BadInput if the CPU and memory limits of *method* cannot be enforced on this host."""
         self.folder = mkdtemp(prefix="", dir=sandbox.folder)
-        self.here = Place(sandbox, cwd, self.folder)
+        self.here = Place(sandbox, self.folder)
         self._children: list[Child] = []
         self._outputs = OutputReader()
         self._groups = ExitStack()

@@ -130,7 +130,6 @@ class CoreWaitSampler:
         self._moments_ns: list[int] = []
         self._until_ns: dict[Hashable, list[float]] = {name: [0.0] for name in (STEAL, *pids)}
         self._ran_ns = dict.fromkeys(self._until_ns, 0)
-        self._is_whole = False
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="cores", daemon=True)
         self.timelines: Mapping[Any, CumulativeTime] = {}
@@ -143,20 +142,20 @@ class CoreWaitSampler:
         self._ending.set()
         self._thread.join()
         self._threads.close()
-        if self._is_whole:  # on a kernel without these counters, every thread has run for 0 ns
-            known = (name for name, ran_ns in self._ran_ns.items() if ran_ns)
-            self.timelines = {name: CumulativeTime(self._moments_ns, self._until_ns[name]) for name in known}
+        known = (name for name, ran_ns in self._ran_ns.items() if ran_ns)  # 0 on a kernel without these counters
+        self.timelines = {name: CumulativeTime(self._moments_ns, self._until_ns[name]) for name in known}
 
     def _watch(self) -> None:
         if not self._pids:  # all children run on other hosts
             return
-        with suppress(OSError, ValueError, IndexError):
+        try:
             self._look()
             began_ns = thread_time_ns()
             while not self._ending.wait(self._pause_s(thread_time_ns() - began_ns)):
                 self._look()
             self._look()
-            self._is_whole = True
+        except (OSError, ValueError, IndexError):
+            self._ran_ns.clear()
 
     def _pause_s(self, spent_ns: int) -> float:
         """Return the pause before the next sample in s. The pause keeps the sampling cost below COST of one core."""

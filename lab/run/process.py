@@ -13,6 +13,7 @@ from core.processtree import threads_ran_ns
 from core.system import System
 from lab.folders import Sandbox
 from lab.output import HeadTailBuffer, ProcessOutput
+from lab.places import REPOSITORY
 from lab.python.interpreters import scrubbed_environment
 from lab.run.runtimes import AnyRuntime
 
@@ -27,7 +28,7 @@ class Process:
 
     stderr: HeadTailBuffer
 
-    def __init__(self, command: Sequence[str], process_group: int, cwd: str, variables: Mapping[str, str]) -> None:
+    def __init__(self, command: Sequence[str], process_group: int, variables: Mapping[str, str]) -> None:
         self.stderr = self._output = ProcessOutput()
         try:
             self._process = subprocess.Popen(
@@ -36,7 +37,7 @@ class Process:
                 stdout=subprocess.PIPE,
                 stderr=self._output.write_end,
                 process_group=process_group,
-                cwd=cwd,
+                cwd=REPOSITORY,
                 env=scrubbed_environment() | dict(variables),
                 bufsize=0,
             )
@@ -98,12 +99,12 @@ class Place:
 
     name = ""
 
-    def __init__(self, sandbox: Sandbox, cwd: str, folder: str) -> None:
-        self._sandbox, self._cwd, self.folder = sandbox, cwd, folder
+    def __init__(self, sandbox: Sandbox, folder: str) -> None:
+        self._sandbox, self.folder = sandbox, folder
 
     def start(self, command: Sequence[str], variables: Mapping[str, str]) -> Process:
         """Start a child, and return it. Raises OSError if its program cannot be started."""
-        return Process(command, self._sandbox.process_group, self._cwd, variables)
+        return Process(command, self._sandbox.process_group, variables)
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
         """Return the command line of a child on this machine."""

@@ -147,27 +147,26 @@ def machine_fields(ended: HostActivity) -> dict[str, Any]:
 
 
 def _judged(total: Mapping[str, Any], invalid: list[Message], *, idle: bool) -> tuple[Status, Message]:
-    faults, requests, unanswered = [], total["requests"], total["requests"] - total["answered"]
-    if unanswered:
-        faults.append(
-            plural(
-                "{count} of {requests} requests was not answered",
-                "{count} of {requests} requests were not answered",
-                count=unanswered,
-                requests=requests,
-            )
-        )
-    if not requests and not idle:
-        faults.append(message("no request was sent"))
-    if total["wrong"]:
-        faults.append(plural("{count} answer was wrong", "{count} answers were wrong", count=total["wrong"]))
-    if total["errors"]:
-        errors = listed(f"{number} x {code}" for code, number in sorted(total["errors"].items()))
-        faults.append(message("errors: {errors}", errors=errors))
-    if first_wrong := total.get("first_wrong"):
-        faults.append(message("the first wrong answer to {request} was {got}, expected {expected}", **first_wrong))
-    if faults:
-        return "failed", chained(faults)
+    requests, unanswered, first_wrong = (
+        total["requests"],
+        total["requests"] - total["answered"],
+        total.get("first_wrong"),
+    )
+    errors = listed(f"{number} x {code}" for code, number in sorted(total["errors"].items()))
+    faults = {
+        plural(
+            "{count} of {requests} requests was not answered",
+            "{count} of {requests} requests were not answered",
+            count=unanswered,
+            requests=requests,
+        ): unanswered,
+        message("no request was sent"): not requests and not idle,
+        plural("{count} answer was wrong", "{count} answers were wrong", count=total["wrong"]): total["wrong"],
+        message("errors: {errors}", errors=errors): errors,
+        message("the first wrong answer to {request} was {got}, expected {expected}", **first_wrong or {}): first_wrong,
+    }
+    if any(faults.values()):
+        return "failed", chained(fault for fault, is_there in faults.items() if is_there)
     return ("invalid", chained(invalid)) if invalid else ("ok", NOTHING)
 
 

@@ -153,9 +153,9 @@ class Speakers:
 
     lines: Mapping[str, bytes] = {}
 
-    def __init__(self, sandbox: Sandbox, cwd: str, method: Method) -> None:
+    def __init__(self, sandbox: Sandbox, method: Method) -> None:
         self.group = ServiceGroup()
-        self.here = Place(sandbox, cwd, str(sandbox.folder))
+        self.here = Place(sandbox, str(sandbox.folder))
         self.started: list[Child] = []
 
     def __enter__(self) -> "Speakers":

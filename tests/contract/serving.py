@@ -15,7 +15,6 @@ from core.system import System
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
 from lab.native.programs import ProgramMissing
-from lab.places import REPOSITORY
 from lab.run.children import READY, RESULT, Child, Children
 from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
 from systems import find
@@ -123,7 +122,7 @@ def listening(
 ) -> Iterator[Serving]:
     """A service that has been told that and a folder of its own, and listens; killed at the end of the block."""
     folder = tempfile.mkdtemp(prefix="", dir=sandbox.folder)
-    with Children(sandbox, str(REPOSITORY)) as children:
+    with Children(sandbox) as children:
         child = children.start(verbatim("Service 1 of 1"), told["runtime"], command, variables)
         child.tell({**told, "folder": folder})
         (ready,) = children.await_lines([child], READY, verbatim("before it was ready"), DEADLINE_S)

@@ -14,7 +14,6 @@ from core.runtime import NATIVE
 from core.system import System
 from experiments.http_clients.http_systems import SYSTEMS
 from lab.folders import Sandbox
-from lab.places import REPOSITORY
 from lab.run.children import READY, RESULT, Child, Children
 from lab.run.runtimes import AnyRuntime, Native
 from systems import find
@@ -72,7 +71,7 @@ BAD_SERVERS: dict[str, tuple[Script, Counts]] = {
 @pytest.fixture
 def children(sandbox: Sandbox) -> Iterator[Children]:
     """Child processes, ended with the test."""
-    with Children(sandbox, str(REPOSITORY)) as children:
+    with Children(sandbox) as children:
         yield children
 
 

@@ -6,13 +6,13 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
 from core.errors import ChildFailed
 from core.messages import message, verbatim
 from lab.folders import Sandbox
+from lab.places import REPOSITORY
 from lab.run.children import READY, RESULT, Child, Children
 
 DEADLINE_S = 20.0
@@ -22,9 +22,9 @@ NAMELESS = [signal.SIGRTMIN + 3] if hasattr(signal, "SIGRTMIN") else []
 
 
 @pytest.fixture
-def children(sandbox: Sandbox, tmp_path: Path) -> Iterator[Children]:
+def children(sandbox: Sandbox) -> Iterator[Children]:
     """All of them end with the test."""
-    with Children(sandbox, str(tmp_path)) as children:
+    with Children(sandbox) as children:
         yield children
 
 
@@ -162,8 +162,8 @@ def test_a_program_that_cannot_be_started_fails_with_its_name(children: Children
 DEAF = "import signal\nfor n in (1, 2, 15): signal.signal(n, signal.SIG_IGN)\n"
 
 
-def test_no_child_is_left_when_the_block_ends_with_an_error(sandbox: Sandbox, tmp_path: Path) -> None:
-    with suppress(KeyboardInterrupt), Children(sandbox, str(tmp_path)) as children:
+def test_no_child_is_left_when_the_block_ends_with_an_error(sandbox: Sandbox) -> None:
+    with suppress(KeyboardInterrupt), Children(sandbox) as children:
         deaf = [start(children, DEAF + says({"ready": 1}, then="signal.pause()")) for _ in range(2)]
         children.await_lines(deaf, READY, BEFORE, DEADLINE_S)
         raise KeyboardInterrupt
@@ -174,7 +174,7 @@ def test_no_child_is_left_when_the_block_ends_with_an_error(sandbox: Sandbox, tm
 
 
 def test_a_child_has_the_process_group_of_the_sandbox_its_folder_and_no_variable_that_changes_how_python_runs(
-    children: Children, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    children: Children, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("PYTHONPATH", "PYTHON_GIL", "PYTHONHASHSEED", "VIRTUAL_ENV"):
         monkeypatch.setenv(name, "1")
@@ -183,5 +183,5 @@ def test_a_child_has_the_process_group_of_the_sandbox_its_folder_and_no_variable
     child = start(children, f"import os, json; print(json.dumps({said}), flush=True)")
     (line,) = children.await_lines([child], RESULT, AT_END, DEADLINE_S)
     group, folder, variables = line["result"]
-    assert (group, folder, variables["GILSCOPE_TEST"]) == (sandbox.process_group, str(tmp_path), "kept")
+    assert (group, folder, variables["GILSCOPE_TEST"]) == (sandbox.process_group, str(REPOSITORY), "kept")
     assert [name for name in variables if name.startswith("PYTHON") or name == "VIRTUAL_ENV"] == []
