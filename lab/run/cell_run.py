@@ -109,7 +109,7 @@ class Turn:
     released_ns: int
     heard_ns: int
     part: Slice | None
-    lines: Sequence[Mapping[str, Any]]
+    lines: Mapping[Child, Mapping[str, Any]]
 
 
 class CellRun(ExitStack):
@@ -205,8 +205,7 @@ class CellRun(ExitStack):
             own = {"client_id": client_id, "addresses": self._sockets, "method": self._bench.method.to_json()}
             place = self.places.client_line(client_id)
             client.tell({**self._cell.to_json(), **own, **place, **runtime.child_config(self._system)})
-        ready = self.children.await_lines(self._clients, READY, BEFORE_READY, starting_s({}))
-        check_runtime(runtime, self._clients, ready)
+        check_runtime(runtime, self.children.await_lines(self._clients, READY, BEFORE_READY, starting_s({})))
         self._ready_ns = perf_counter_ns() - self._launched_ns
         self._jit_ready = jit_states(self._runtimes[SERVICE], self._instruments)
         self._deadline_s = calling_s(self._cell, self._system, self._bench.method)
@@ -221,7 +220,7 @@ class CellRun(ExitStack):
         """Let the clients send for a short trial. Its mean latency determines the length of time slices."""
         self.take_turn(PILOT)
         self._is_warm = True
-        for client, line in zip(self._clients, self._turns.pop().lines, strict=True):
+        for client, line in self._turns.pop().lines.items():
             take_client_result(client, line)
         self.latency_ns = add_up(client.result for client in self._clients)["latency"].get("mean_ns", 0)
 
@@ -328,12 +327,12 @@ class CellRun(ExitStack):
     def _take_results(self) -> None:
         """End the services, then check and keep the result lines of all services and clients."""
         in_slices = bool(self._turns[0].part)
-        for service, line in zip(self._services, self._end_children(in_slices=in_slices), strict=True):
+        for service, line in self._end_children(in_slices=in_slices).items():
             take_service_result(service, line)
-        for number, client in enumerate(self._clients):
+        for client in self._clients:
             results = []
             for turn in self._turns:
-                take_client_result(client, turn.lines[number])
+                take_client_result(client, turn.lines[client])
                 heard = self.places.window(client.place.name, turn.released_ns, turn.heard_ns)
                 check_times(client, heard, len(self._services))
                 results.append(client.result)
@@ -347,7 +346,7 @@ class CellRun(ExitStack):
             for service, idle_ns in zip(self._services, self._idle.cpu_ns, strict=False):
                 service.result.update(counted_usage(service.result, share, idle_ns))
 
-    def _end_children(self, *, in_slices: bool) -> list[dict[str, Any]]:
+    def _end_children(self, *, in_slices: bool) -> dict[Child, dict[str, Any]]:
         """End the services; clients that measure in slices end first. Return the last output line of each service."""
         if in_slices:  # because an ending server waits for open connections, gunicorn for two seconds
             for client in self._clients:
@@ -408,10 +407,10 @@ class CellRun(ExitStack):
     def _ready_services(self) -> list[list[str]]:
         """Wait until all services listen, and return each service's addresses. Raises ChildFailed."""
         lines = self.children.await_lines(self._services, READY, BEFORE_READY, self._start_deadline_s)
-        check_runtime(self._runtimes[SERVICE], self._services, lines)
-        sockets = [addresses(line, service) for line, service in zip(lines, self._services, strict=True)]
-        expect_distinct(self._services, sockets)
-        return sockets
+        check_runtime(self._runtimes[SERVICE], lines)
+        sockets = {service: addresses(line, service) for service, line in lines.items()}
+        expect_distinct(sockets)
+        return [*sockets.values()]
 
     def _start(self, role: str, variables: Sequence[Mapping[str, str]]) -> list[Child]:
         """Start one child of *role* for each item of *variables*, with these additional environment variables."""
@@ -429,7 +428,7 @@ class CellRun(ExitStack):
         """Send a command such as `reset` to the children, and wait until each child confirms it."""
         for child in children:
             child.tell(word)
-        check_done(self.children.await_lines(children, word, when, deadline_s), children, word)
+        check_done(self.children.await_lines(children, word, when, deadline_s), word)
 
 
 def identity(entry: Entry, block: int) -> dict[str, Any]:

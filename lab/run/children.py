@@ -208,7 +208,7 @@ class Children:
 
     def await_lines(
         self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float
-    ) -> list[dict[str, Any]]:
+    ) -> dict[Child, dict[str, Any]]:
         """Wait for one line from each child in *speakers*, and return the lines. Each line must have the key *key*.
 
         Raises ChildFailed, with the code of *when*, if any child of the cell ends, a line lacks *key*, or the deadline
@@ -238,7 +238,7 @@ class Children:
                 )
                 raise failed(child, fault)
             child.finished = key == RESULT
-        return [lines[child] for child in speakers]
+        return {child: lines[child] for child in speakers}
 
     def watch_until_end_of(self, input_file: IO[str]) -> None:
         """Block until *input_file* ends. Raises ChildFailed if a child ends first."""
@@ -274,4 +274,4 @@ def _late(silent: Sequence[Child], when: Message, deadline_s: float) -> Message:
     silence = message(
         "{children} wrote no line to stdout for {wait_s:.0f} s {when}.", children=who, wait_s=deadline_s, when=when
     )
-    return replace(chained([silence, *filter(None, [first.last_lines()])], SENTENCES), code=when.code)
+    return replace(chained([silence, first.last_lines()], SENTENCES), code=when.code)

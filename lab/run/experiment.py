@@ -13,7 +13,7 @@ from core.cell import Cell
 from core.child import Slice
 from core.errors import BadInput
 from core.fingerprint import CODE, code_changes
-from core.messages import Message, listed, message
+from core.messages import listed, message
 from core.method import Method
 from core.objective import CLOSED, CONFIRM, PICK, SCAN, SEARCH, Objective, Wanted
 from core.program import PROGRAM
@@ -111,7 +111,13 @@ class RunInProgress:
         later = self._fingerprints.of(entry.cell, entry.system)
         known = replace(result, code=earlier.code, environment=earlier.environment)
         if earlier != later and result.status == "ok":
-            known = replace(known, status="invalid", reason=_changed_meanwhile(earlier, later, self.run))
+            states = self.run.fingerprints[CODE]
+            changes = code_changes(states[earlier.code], states[later.code])
+            reason = message(
+                "the code or the environment changed during the measurement: {changes}",
+                changes=listed(changes or [message("the interpreter, packages or programs changed")]),
+            )
+            known = replace(known, status="invalid", reason=reason)
         return known
 
     def keep(self, result: CellResult, total: int) -> None:
@@ -180,15 +186,6 @@ def _together(plan: Plan, method: Method, block: int, seed: int) -> list[list[En
         key = f"{entry.cell.system} {json.dumps(entry.cell.params)} {entry.arm * is_alone}"
         settings.setdefault(key, []).append(entry)
     return [*settings.values()]
-
-
-def _changed_meanwhile(before: Fingerprint, after: Fingerprint, run: Run) -> Message:
-    states = run.fingerprints[CODE]
-    changes = code_changes(states[before.code], states[after.code])
-    environment = [message("the interpreter, packages or programs changed")]
-    return message(
-        "the code or the environment changed during the measurement: {changes}", changes=listed(changes or environment)
-    )
 
 
 # ---- the search for the capacity -------------------------------------------------------------------------------------

@@ -185,31 +185,26 @@ def learn_expected_answers(
 
 
 def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]]:
-    """Start the service of a plan entry, and return its answers to each request; [] if the service does not start.
+    """Start the user's service of a plan entry, and send each of its requests TIMES times. Return the answers to each.
 
-    The first round under that arm then reports that the service does not start.
+    Failed attempts are left out. The list is empty if the service does not start. The first round under that arm then
+    reports that the service does not start.
     """
+    own = entry.system.child_config["own"]
     try:
         if entry.system.requirements:  # of clients, as which this process asks
             python = orchestrator().python(entry.system.requirements)
             for folder in site_packages(python):
                 site.addsitedir(str(folder))
         with CellRun(entry, 0, replace(bench, inside={})) as run:
-            return ask_service(entry.system.child_config["own"], run.serve()[0][0], deadline_s)
+            address = run.serve()[0][0]
+            connect, session = connector(own), session_of(own, address, 0)
+            return [
+                [answer for _ in range(TIMES) if (answer := _answer(connect, address, session, request, deadline_s))]
+                for request in prepare(own, RequestPlan.from_json(own["requests"]), address)
+            ]
     except GilscopeError:
         return []
-
-
-def ask_service(own: Mapping[str, Any], address: str, deadline_s: float) -> list[list[Answer]]:
-    """Send each request of the user's service *own* to *address* TIMES times. Return the answers to each request.
-
-    Failed attempts are left out.
-    """
-    connect, session = connector(own), session_of(own, address, 0)
-    return [
-        [answer for _ in range(TIMES) if (answer := _answer(connect, address, session, request, deadline_s))]
-        for request in prepare(own, RequestPlan.from_json(own["requests"]), address)
-    ]
 
 
 def _answer(

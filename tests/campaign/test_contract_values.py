@@ -179,15 +179,15 @@ class Speakers:
 
     def await_lines(
         self, speakers: Sequence[Speaker], key: str, when: Message, deadline_s: float
-    ) -> list[dict[str, Any]]:
-        heard = []
+    ) -> dict[Speaker, dict[str, Any]]:
+        heard = {}
         for child in speakers:
             said = next(child.lines).replace(str(NOW).encode(), str(perf_counter_ns()).encode())
             child._unread += said + b"\n"
             line = child.line()
             if line is None or key not in line:
                 raise ChildFailed("{child} said no {key}", child=child.label, key=key)
-            heard.append(line)
+            heard[child] = line
         return heard
 
 

@@ -95,7 +95,7 @@ class Serving:
     def end(self) -> dict[str, Any]:
         """End it as the orchestrator does; its result. It has complained of nothing, and its socket files are gone."""
         self.child.process.close_stdin()
-        (line,) = self._children.await_lines([self.child], RESULT, verbatim("at the end"), DEADLINE_S)
+        line = self._children.await_lines([self.child], RESULT, verbatim("at the end"), DEADLINE_S)[self.child]
         assert self.child.process.wait(DEADLINE_S) == 0
         assert self.child.stderr_tail() == ""
         assert [address for address in self.addresses if os.path.exists(address)] == []
@@ -125,5 +125,5 @@ def listening(
     with Children(sandbox) as children:
         child = children.start(verbatim("Service 1 of 1"), told["runtime"], command, variables)
         child.tell({**told, "folder": folder})
-        (ready,) = children.await_lines([child], READY, verbatim("before it was ready"), DEADLINE_S)
+        ready = children.await_lines([child], READY, verbatim("before it was ready"), DEADLINE_S)[child]
         yield Serving(children, child, ready["addresses"], dialect)

@@ -105,7 +105,7 @@ def ask(children: Children, clients: list[Child]) -> list[Asked]:
     for child in clients:
         child.tell("go")
     lines = children.await_lines(clients, RESULT, verbatim("before its result"), 2 * DEADLINE_S)
-    return [Asked(line[RESULT], child.stderr_tail()) for line, child in zip(lines, clients, strict=True)]
+    return [Asked(line[RESULT], child.stderr_tail()) for child, line in lines.items()]
 
 
 def _command(system: System, runtime: AnyRuntime, deadline_s: float) -> list[str]:
