@@ -39,7 +39,6 @@ from lab.run.core_waits import STEAL, CumulativeTime
 from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.limits import ServiceGroup
 from lab.run.places import CellPlaces
-from lab.run.process import IdleUsage
 from lab.run.results import (
     add_jit_states,
     add_slices,
@@ -130,7 +129,6 @@ class CellRun(ExitStack):
         self._clients: list[Child] = []
         self._turns: list[Turn] = []
         self._is_warm = False
-        self._idle = IdleUsage(())
         self._beside_ns = Counter[str]()
         self._service_window = TimeWindow()
         self._figures: dict[str, Any] = {}
@@ -236,7 +234,9 @@ class CellRun(ExitStack):
         self._marks = read_counters(self._instruments)
         self._watching = self.enter_context(ExitStack())
         self._watching.enter_context(self._bench.watch(self._services[0].process.pid))
-        self._idle = IdleUsage([(child.place, child.process.pid) for child in (*self._services, *self._clients)])
+        for child in self.children.started:
+            child.wake()
+            child.idle_ns = 0
         self._beside_ns.clear()
         self.places.mark()
 
@@ -258,8 +258,8 @@ class CellRun(ExitStack):
 
         part: the slice to send in; None for the method's load
         """
-        if part:
-            self._idle.wake()
+        for child in self.children.started:
+            child.wake()
         for client in self._clients:
             client.finished = False
         used_ns = self._bench.beside.cpu_ns()
@@ -269,14 +269,16 @@ class CellRun(ExitStack):
         part = replace(part, at_ns=released_ns) if part else None
         self._turns.append(Turn(released_ns=released_ns, heard_ns=perf_counter_ns(), part=part, lines=lines))
         if part:
-            self._idle.rest()
+            for child in self.children.started:
+                child.rest()
 
     def end(self, waits: Mapping[Any, CumulativeTime]) -> None:
         """End the processes, then check and combine their results.
 
         waits: by the keys of waiting_pids, and STEAL
         """
-        self._idle.wake()
+        for child in self.children.started:
+            child.wake()
         self._watching.close()
         places, turns = self.places, self._turns
         whole = TimeWindow(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
@@ -343,8 +345,8 @@ class CellRun(ExitStack):
         add_jit_states(self._services, self._jit_ready, jit_states(self._runtimes[SERVICE], self._instruments))
         if in_slices:
             share = counted_share([client.result for client in self._clients])
-            for service, idle_ns in zip(self._services, self._idle.cpu_ns, strict=False):
-                service.result.update(counted_usage(service.result, share, idle_ns))
+            for service in self._services:
+                service.result.update(counted_usage(service.result, share, service.idle_ns))
 
     def _end_children(self, *, in_slices: bool) -> dict[Child, dict[str, Any]]:
         """End the services; clients that measure in slices end first. Return the last output line of each service."""
@@ -386,7 +388,7 @@ class CellRun(ExitStack):
             "idle_ns": max(
                 0, whole.end_ns - whole.start_ns - sum(turn.heard_ns - turn.released_ns for turn in self._turns)
             ),
-            "idle_cpu_ns": sum(self._idle.cpu_ns),
+            "idle_cpu_ns": sum(child.idle_ns for child in self.children.started),
         }
 
     def _start_services(self) -> None:
@@ -464,20 +466,15 @@ def starting_s(cell_line: Mapping[str, Any]) -> float:
 
 
 def calling_s(cell: Cell, system: System, method: Method) -> float:
-    """Return how long to wait for the clients' results after the clients are told to send, in s."""
-    timed_s = FLOOR_S + method.duration_s + method.warmup.seconds
-    if system.user_service:
-        return timed_s + _user_service_s(cell, system.child_config["own"], counted=not method.duration_s)
-    timed_s += 0.0 if method.duration_s else cell.paced_s
-    return timed_s + cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
+    """Return how long to wait for the clients' results after the clients are told to send, in s.
 
-
-def _user_service_s(cell: Cell, own: Mapping[str, Any], *, counted: bool) -> float:
-    """Return how long a client of a user's service can take in s, if every answer arrives just before its deadline.
-
-    counted: whether the client sends a fixed number of requests; if not, this is the time after the duration's end
+    With a user's service, every answer may arrive just before its deadline.
     """
-    connections = cell.num_connections_per_client
-    requests = cell.num_requests_per_client * cell.num_api_services if counted else connections
-    each_s = ANSWER_DEADLINE_S + float(own["requests"]["think_time_s"])
-    return ceil(requests / connections) * each_s + (cell.paced_s if counted else 0.0)
+    busy_s = 0.0 if method.duration_s else cell.paced_s
+    if system.user_service:
+        own, connections = system.child_config["own"], cell.num_connections_per_client
+        requests = connections if method.duration_s else cell.num_requests_per_client * cell.num_api_services
+        busy_s += ceil(requests / connections) * (ANSWER_DEADLINE_S + float(own["requests"]["think_time_s"]))
+    else:
+        busy_s += cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
+    return FLOOR_S + method.duration_s + method.warmup.seconds + busy_s

@@ -40,6 +40,7 @@ class Child:
     name: such as 'Service 2 of 4'
     program: name, version, compiler and packages of a native program, from its ready line
     result: the content of its last line, once that was checked (lab.run.contract)
+    idle_ns: the CPU time that it and its descendants used between its time slices
     """
 
     def __init__(
@@ -59,6 +60,8 @@ class Child:
         self.result: dict[str, Any] = {}
         self.at_end = False
         self.finished = False
+        self.idle_ns = 0
+        self._ran_ns: Mapping[int, int] = {}
 
     @property
     def label(self) -> Message:
@@ -125,6 +128,20 @@ class Child:
         """Return CPython's warnings about threads or the GIL in the child's stderr (see lab.gil.switching)."""
         return notices(self.process.stderr.content().decode(errors="replace"))
 
+    def rest(self) -> None:
+        """Begin to measure the CPU time that the child uses after its time slice has ended."""
+        self._ran_ns = self.place.ran_ns(self.process.pid)
+
+    def wake(self) -> None:
+        """Add the CPU time that the child has used since rest() was called, if it was, to idle_ns.
+
+        Call this when the child's next time slice begins, or when the measurement ends.
+        """
+        if before := self._ran_ns:
+            now = self.place.ran_ns(self.process.pid)
+            self.idle_ns += sum(max(0, ran_ns - before.get(thread, 0)) for thread, ran_ns in now.items())
+        self._ran_ns = {}
+
     def exit_report(self, when: Message) -> Message:
         """Describe how the child process ended too early, with the reason if it wrote one.
 
@@ -164,13 +181,16 @@ def failed(child: Child, fault: Message) -> ChildFailed:
 
 
 class Children:
-    """The child processes of one cell, with a folder for their sockets. All are killed when the `with` block ends."""
+    """The child processes of one cell, with a folder for their sockets. All are killed when the `with` block ends.
+
+    started: the children, in the order of their start
+    """
 
     def __init__(self, sandbox: Sandbox, method: Method = METHOD) -> None:
         """Raise BadInput if the CPU and memory limits of *method* cannot be enforced on this host."""
         self.folder = mkdtemp(prefix="", dir=sandbox.folder)
         self.here = Place(sandbox, self.folder)
-        self._children: list[Child] = []
+        self.started: list[Child] = []
         self._outputs = OutputReader()
         self._groups = ExitStack()
         self.group = self._groups.enter_context(service_group(method, sandbox.folder, os.path.basename(self.folder)))
@@ -179,9 +199,9 @@ class Children:
         return self
 
     def __exit__(self, *error: object) -> None:
-        for child in self._children:
+        for child in self.started:
             child.process.kill()
-        for child in self._children:
+        for child in self.started:
             child.process.close()
         self._groups.close()
         self._outputs.close()
@@ -201,7 +221,7 @@ class Children:
         place: where it runs; None for this machine
         """
         child = Child(name, runtime, command, place or self.here, variables)
-        self._children.append(child)
+        self.started.append(child)
         if isinstance(child.process.stderr, ProcessOutput):
             self._outputs.watch(child.process.stderr)
         return child
@@ -217,7 +237,7 @@ class Children:
         lines: dict[Child, dict[str, Any]] = {}
         until = monotonic() + deadline_s
         with selectors.DefaultSelector() as selector:
-            for child in self._children:
+            for child in self.started:
                 if not child.at_end:
                     selector.register(child.process, selectors.EVENT_READ, child)
             while True:
@@ -243,7 +263,7 @@ class Children:
     def watch_until_end_of(self, input_file: IO[str]) -> None:
         """Block until *input_file* ends. Raises ChildFailed if a child ends first."""
         with selectors.PollSelector() as selector:  # epoll refuses files and /dev/null
-            for child in self._children:
+            for child in self.started:
                 selector.register(child.process, selectors.EVENT_READ, child)
             selector.register(input_file, selectors.EVENT_READ)
             while not self._hear_ready(selector):
@@ -263,7 +283,7 @@ class Children:
         return has_ended
 
     def _expect_alive(self, lines: Mapping[Child, Any], when: Message) -> None:
-        for child in self._children:
+        for child in self.started:
             if child.at_end and child not in lines and not child.finished:
                 raise ChildFailed(child.exit_report(when))
 

@@ -1,4 +1,4 @@
-"""A child process, its machine, and the CPU time that children use between their time slices.
+"""A child process, and its machine.
 
 Process and Place are for this machine; lab.hosts derives those of other hosts from them.
 """
@@ -117,29 +117,3 @@ class Place:
     def ran_ns(self, pid: int) -> Mapping[int, int]:
         """Return {thread id: CPU time in ns} of a child and its descendants."""
         return threads_ran_ns(pid)
-
-
-class IdleUsage:
-    """A meter of the CPU time that processes use between the slices of time in which they are measured.
-
-    roots: place and pid of each started process; its descendants are included
-    """
-
-    def __init__(self, roots: Sequence[tuple[Place, int]]) -> None:
-        self._roots = roots
-        self._ran: list[Mapping[int, int]] = []
-        self.cpu_ns = [0] * len(roots)
-
-    def rest(self) -> None:
-        """Begin to measure the CPU time that the processes use after their time slice has ended."""
-        self._ran = [place.ran_ns(pid) for place, pid in self._roots]
-
-    def wake(self) -> None:
-        """Add the CPU time that the processes have used since their last time slice ended, when rest() was called.
-
-        Call this when their next slice begins, or when the measurement ends.
-        """
-        for number, (before, (place, pid)) in enumerate(zip(self._ran, self._roots, strict=False)):
-            now = place.ran_ns(pid)
-            self.cpu_ns[number] += sum(max(0, ran_ns - before.get(thread, 0)) for thread, ran_ns in now.items())
-        self._ran = []
