@@ -192,7 +192,7 @@ class CellRun(ExitStack):
         self._launched_ns = perf_counter_ns()
         self.places.begin()
         self._start_services()
-        self._clients = self._start(CLIENT, [{}] * self._cell.num_clients)
+        self._clients = self._start(CLIENT, self._cell.num_clients)
 
     def connect(self) -> None:
         """Wait until the services listen and the clients have connected."""
@@ -397,14 +397,14 @@ class CellRun(ExitStack):
         Environment variables start the parts that run inside a service. The child of a user's command is sent these
         variables instead, and passes them on to the command.
         """
-        inside = [inside.variables for inside in self._instruments]
-        self._services = self._start(SERVICE, [{} if self._system.hosted else variables for variables in inside])
+        self._services = self._start(SERVICE, len(self._instruments))
         folder = {"folder": self.children.here.folder}
         config = {**folder, **self.places.service_line(), **self._runtimes[SERVICE].child_config(self._system)}
         self._start_deadline_s = starting_s(config)
-        for service_id, (service, variables) in enumerate(zip(self._services, inside, strict=True)):
-            join = {"join": self._group.join} if self._system.hosted else {}
-            service.tell({**self._cell.to_json(), **config, "service_id": service_id, "inside": variables, **join})
+        join = {"join": self._group.join} if self._system.hosted else {}
+        for service_id, (service, inside) in enumerate(zip(self._services, self._instruments, strict=True)):
+            own = {"service_id": service_id, "inside": inside.variables, **join}
+            service.tell({**self._cell.to_json(), **config, **own})
 
     def _ready_services(self) -> list[list[str]]:
         """Wait until all services listen, and return each service's addresses. Raises ChildFailed."""
@@ -414,16 +414,21 @@ class CellRun(ExitStack):
         expect_distinct(sockets)
         return [*sockets.values()]
 
-    def _start(self, role: str, variables: Sequence[Mapping[str, str]]) -> list[Child]:
-        """Start one child of *role* for each item of *variables*, with these additional environment variables."""
-        runtime, started = self._runtimes[role], []
-        shared = {**runtime.variables, **(self._bench.beside.variables if role == SERVICE else {})}
-        for number, more in enumerate(variables):
+    def _start(self, role: str, count: int) -> list[Child]:
+        """Start *count* children of *role*."""
+        runtime, is_service = self._runtimes[role], role == SERVICE
+        is_inside = is_service and not self._system.hosted  # the child of a user's command starts the parts inside it
+        started = []
+        for number in range(count):
             place = self.places.of(role, number) or self.children.here
-            joins = self._group.join if role == SERVICE and not self._system.hosted else []
-            command = [*joins, *place.command(runtime, self._system, role)]
-            name = _name(role, number + 1, len(variables))
-            started.append(self.children.start(name, str(runtime.name), command, {**shared, **more}, place))
+            command = [*(self._group.join if is_inside else ()), *place.command(runtime, self._system, role)]
+            variables = {
+                **runtime.variables,
+                **(self._bench.beside.variables if is_service else {}),
+                **(self._instruments[number].variables if is_inside else {}),
+            }
+            name = _name(role, number + 1, count)
+            started.append(self.children.start(name, str(runtime.name), command, variables, place))
         return started
 
     def _confirm(self, children: Sequence[Child], word: str, when: Message, deadline_s: float) -> None:

@@ -16,7 +16,7 @@ from config.user_service.hidden import masked_arguments
 from config.user_service.options import OPTIONS
 from core.errors import BadInput
 from core.files import BESIDE, is_there
-from core.messages import NOTHING, SEMICOLON, Message, listed, message
+from core.messages import SEMICOLON, Message, listed, message
 from core.program import INSTALLED, PROGRAM, ROOT, RUNS_FOLDER
 from core.result import COMPARISONS, FILE_NAME, PLOTS, Run, RunFile, load
 from core.saved import SavedPlan
@@ -230,13 +230,13 @@ def _holder(folder: Path) -> Message:
 
     No file stores its command, because a command may have secrets.
     """
-    pid = locks.holder(folder)
-    words = NOTHING
+    pid, command = locks.holder(folder), ""
     with suppress(OSError):
         line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-        shown = "".join(character for character in line if character.isprintable())[:LONGEST_COMMAND]
-        words = message("pid {pid}, {command}", pid=pid, command=shown) if shown else NOTHING
-    return words or (message("pid {pid}", pid=pid) if pid else message("the pid of the process is unknown"))
+        command = "".join(filter(str.isprintable, line))[:LONGEST_COMMAND]
+    if command:
+        return message("pid {pid}, {command}", pid=pid, command=command)
+    return message("pid {pid}", pid=pid) if pid else message("the pid of the process is unknown")
 
 
 # ---- the version of gilscope -------------------------------------------------------------------------------------
