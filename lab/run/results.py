@@ -147,13 +147,9 @@ def machine_fields(ended: HostActivity) -> dict[str, Any]:
 
 
 def _judged(total: Mapping[str, Any], invalid: list[Message], *, idle: bool) -> tuple[Status, Message]:
-    requests, unanswered, first_wrong = (
-        total["requests"],
-        total["requests"] - total["answered"],
-        total.get("first_wrong"),
-    )
+    requests, unanswered = total["requests"], total["requests"] - total["answered"]
     errors = listed(f"{number} x {code}" for code, number in sorted(total["errors"].items()))
-    faults = {
+    possible = {
         plural(
             "{count} of {requests} requests was not answered",
             "{count} of {requests} requests were not answered",
@@ -163,10 +159,12 @@ def _judged(total: Mapping[str, Any], invalid: list[Message], *, idle: bool) -> 
         message("no request was sent"): not requests and not idle,
         plural("{count} answer was wrong", "{count} answers were wrong", count=total["wrong"]): total["wrong"],
         message("errors: {errors}", errors=errors): errors,
-        message("the first wrong answer to {request} was {got}, expected {expected}", **first_wrong or {}): first_wrong,
     }
-    if any(faults.values()):
-        return "failed", chained(fault for fault, is_there in faults.items() if is_there)
+    faults = [fault for fault, is_there in possible.items() if is_there]
+    if first_wrong := total.get("first_wrong"):
+        faults.append(message("the first wrong answer to {request} was {got}, expected {expected}", **first_wrong))
+    if faults:
+        return "failed", chained(faults)
     return ("invalid", chained(invalid)) if invalid else ("ok", NOTHING)
 
 
