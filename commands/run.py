@@ -29,9 +29,8 @@ from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.profile.watchers import OBSTACLES
 from lab.run.beside import standing
-from lab.run.capacity import search_capacity
 from lab.run.cell_run import Bench
-from lab.run.experiment import RunInProgress, carry_out
+from lab.run.experiment import RunInProgress, carry_out, search_capacity
 from lab.run.feasible import choose_arm_order, preflight
 from lab.run.limits import require_limits
 from lab.run.runs import (

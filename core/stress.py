@@ -8,7 +8,7 @@ from core.messages import NOTHING, Message
 
 SCHEMA = 1
 
-Check = Literal["declared", "body", "common", "status"]  # what an answer is compared with; see lab.run.expected
+Check = Literal["declared", "body", "common", "status"]  # what an answer is compared with; see lab.run.stress
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,7 +58,7 @@ ONE_FILE = {
     "experiments/http_clients/requests.py": "requests",
     "lab/environments/resolution.py": "packaging",
     "lab/project/packages.py": "packaging",
-    "lab/run/expected.py": "clients",
+    "lab/run/stress.py": "clients",
     "lab/user_service/loops.py": "uvicorn hypercorn granian uvloop",  # runs as a script in a service
     "lab/user_service/command.py": "clients",  # whether a user's service answers is asked as its clients ask
 }

@@ -23,6 +23,7 @@ from lab.hosts.agent_stream import CONNECT_S, AgentStream, HostLost
 from lab.hosts.clock import ClockOffset, estimate
 from lab.hosts.protocol import BEAT_S, BYTES, LEASE_S, encoded
 from lab.output import HeadTailBuffer
+from lab.run.process import Process
 
 
 class InterpreterFacts(RuntimeFacts):
@@ -55,8 +56,8 @@ CALL_S = 60.0
 PROBES = 15
 
 
-class RemoteProcess:
-    """A child process on another host; implements lab.run.process.Process."""
+class RemoteProcess(Process):
+    """A child process on another host."""
 
     def __init__(self, connection: "HostConnection", number: int) -> None:
         self._connection, self.number = connection, number

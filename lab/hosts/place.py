@@ -23,14 +23,15 @@ from lab.hosts.connection import HostConnection, RemoteProcess
 from lab.hosts.protocol import BEAT_S
 from lab.profile.watchers import FACTS
 from lab.run.instrumentation import MOST_BYTES, Instrumentation
+from lab.run.process import Place
 from lab.run.runtimes import USER_SERVICE_CHILD, AnyRuntime, Runtime, UserServiceRuntime
 
 WATCHED_S = 300.0  # long enough for perf to read its recording
 COMMAND_S = 900.0  # long enough to make an environment
 
 
-class HostPlace(HostConnection):
-    """A connected host on which child processes run. Implements the protocol lab.run.process.Place.
+class HostPlace(HostConnection, Place):
+    """A connected host on which child processes run.
 
     runtimes: the interpreters that were found on the host, by runtime
     before: the offset of the host's clock before a cell's windows

@@ -124,9 +124,7 @@ def standing(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> Iterator[Standin
     environment["PATH"] = path = os.pathsep.join([environment.get("PATH", os.defpath), *server_folders(python)])
     with ExitStack() as stack:
         for beside in plan.beside:
-            running, variables = stack.enter_context(_started(beside, environment | made.variables, folder))
-            made.running[beside.name] = running
-            made.variables.update(variables)
+            stack.enter_context(_started(beside, made, environment, folder))
         if plan.prepare:
             environment |= made.variables | {"PATH": os.pathsep.join([os.path.dirname(python), path])}
             environment |= {name: revealed(text) for name, text in command.environment.items()} if command else {}
@@ -151,18 +149,19 @@ def _python(plan: Plan, runtimes: Mapping[str, AnyRuntime]) -> str:
 
 
 @contextmanager
-def _started(
-    beside: Beside, environment: Mapping[str, str], folder: Path
-) -> Iterator[tuple[tuple[Guard, ProcessOutput], dict[str, str]]]:
-    """Start a program and wait until it is ready. Yield its process, its output, and variables with its address."""
+def _started(beside: Beside, made: Standing, environment: Mapping[str, str], folder: Path) -> Iterator[None]:
+    """Start a program, add it to *made* with variables of its address, and wait until it is ready. Raises BesideFailed.
+
+    The program can use the addresses of those that were started before.
+    """
     with PrivateFolder() as private, closing(OutputReader()) as reader:
         lease = ports.lease(HOST)  # the lease lasts as long as this block
         values = {"host": HOST, "port": str(lease.port), "password": secrets.token_hex(16)}
         values |= {name: str(private.folder / name) for name in ("data", "config", SOCKET)}
-        variables = beside.variables(values)
+        made.variables.update(beside.variables(values))
         shell = _Shell(
             values=values,
-            environment={**environment, **variables},
+            environment={**environment, **made.variables},
             folder=private.folder if beside.users else folder,
             prefix=_owned(beside, private.folder, filled(beside.config, values)),
         )
@@ -172,26 +171,22 @@ def _started(
         streams, stop = (output.write_end, output.write_end), Signals[beside.stop]
         with guarded(words, shell.environment, folder=shell.folder, streams=streams, stop=stop) as guard:
             reader.watch(output)
-            _await_ready(beside, shell, guard, output)
-            yield (guard, output), variables
-
-
-def _await_ready(beside: Beside, shell: _Shell, guard: Guard, output: ProcessOutput) -> None:
-    """Wait until the program is ready. Raises BesideFailed if it ends or misses its deadline."""
-    until = monotonic() + beside.start_deadline_s
-    while not _is_ready(beside.ready, shell):
-        Standing(running={beside.name: (guard, output)}).expect_alive(message("during start-up"))
-        if monotonic() >= until:
-            late = message(
-                "{name} was not ready within {limit_s:g} s (ready check: {ready}). Correct its command, or raise "
-                "start_deadline.",
-                name=beside.name,
-                limit_s=beside.start_deadline_s,
-                ready=beside.ready,
-            )
-            raise _failed(late, output.content())
-        with suppress(TimeoutExpired):
-            guard.process.wait(TURN_S)
+            made.running[beside.name] = guard, output
+            until = monotonic() + beside.start_deadline_s
+            while not _is_ready(beside.ready, shell):
+                made.expect_alive(message("during start-up"))
+                if monotonic() >= until:
+                    late = message(
+                        "{name} was not ready within {limit_s:g} s (ready check: {ready}). Correct its command, or "
+                        "raise start_deadline.",
+                        name=beside.name,
+                        limit_s=beside.start_deadline_s,
+                        ready=beside.ready,
+                    )
+                    raise _failed(late, output.content())
+                with suppress(TimeoutExpired):
+                    guard.process.wait(TURN_S)
+            yield
 
 
 def _is_ready(ready: str, shell: _Shell) -> bool:
@@ -216,7 +211,7 @@ def _owned(beside: Beside, folder: Path, config: str) -> list[str]:
     paths[2].write_text(config, encoding="utf-8")
     words = ["taskset", "--cpu-list", ",".join(map(str, beside.pin))] if beside.pin else []
     users = {one.pw_name: one for one in pwd.getpwall()} if os.geteuid() == 0 else {}
-    for user in [users[name] for name in beside.users if name in users][:1]:
+    if user := next(filter(None, map(users.get, beside.users)), None):
         for path in paths:
             os.chown(path, user.pw_uid, user.pw_gid)
         ids = (f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}")

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import partial
+from math import ceil
 from pathlib import Path
 from time import perf_counter_ns
 from types import MappingProxyType
@@ -14,17 +14,14 @@ from config.plan import Entry
 from core.cell import Cell
 from core.child import Slice
 from core.errors import ChildFailed, GilscopeError
-from core.histogram import Histogram
 from core.messages import NOTHING, Message, message
 from core.method import Method
 from core.processtree import tree, usage_of
-from core.request_plan import RequestPlan
+from core.request_plan import ANSWER_DEADLINE_S, RequestPlan
 from core.result import CellResult
 from core.secret import Redactor, secrets_in
 from core.system import CLIENT, SERVICE, System
 from lab.folders import Sandbox
-from lab.places import REPOSITORY
-from lab.run import pauses
 from lab.run.beside import Standing
 from lab.run.children import END_DEADLINE_S, READY, RESET, RESULT, WARM, Child, Children
 from lab.run.contract import (
@@ -39,19 +36,31 @@ from lab.run.contract import (
     take_service_result,
 )
 from lab.run.core_waits import STEAL, CumulativeTime
-from lab.run.deadlines import calling_s, starting_s
-from lab.run.faults import add_jit_states, client_faults, jit_parts, jit_states, service_faults
-from lab.run.instrumentation import Instrumentation, TimeWindow, instrumented
+from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.limits import ServiceGroup
-from lab.run.observed import client_fields, machine_fields
 from lab.run.places import CellPlaces
-from lab.run.process import LocalProcess
+from lab.run.results import (
+    add_jit_states,
+    add_slices,
+    add_up,
+    client_faults,
+    client_fields,
+    counted_share,
+    counted_usage,
+    jit_parts,
+    jit_states,
+    machine_fields,
+    service_faults,
+)
 from lab.run.runtimes import AnyRuntime, runtime_of
-from lab.run.slow import slow_requests, timeline_name
-from lab.run.turns import PILOT, IdleUsage, add_slices, counted_share, counted_usage, merge
+from lab.run.slow import COLLECTION, DEFAULT, collections_within, read_counters, slow_requests
 
 NOT_READY = "not_ready"  # the code of the reason if a cell's children did not start
 BEFORE_READY = message("during start-up", code=NOT_READY)
+START_DEADLINE_S = FLOOR_S = 60.0
+SLOWEST_REQUEST_S = 0.01  # upper bound of a request's latency under our own services, without its calculation
+SLOWEST_COUNT_S = 1e-6  # upper bound of one step of the calculation
+PILOT = Slice(lead_ns=50_000_000, length_ns=100_000_000)
 CALLING = message("while the clients were sending requests")
 
 
@@ -71,7 +80,7 @@ class Bench:
     sandbox: Sandbox
     runtimes: Mapping[str, AnyRuntime]
     method: Method = Method()  # noqa: RUF009 - frozen
-    inside: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType(pauses.DEFAULT))
+    inside: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: MappingProxyType(DEFAULT))
     after: Callable[[Sequence[Instrumentation], TimeWindow], None] = lambda instruments, window: None
     listening: Callable[[int], None] = lambda pid: None
     watch: Callable[[int], AbstractContextManager[object]] = nullcontext
@@ -99,7 +108,7 @@ class Turn:
     released_ns: int
     heard_ns: int
     part: Slice | None
-    lines: Sequence[Mapping[str, Any]]
+    lines: Mapping[Child, Mapping[str, Any]]
 
 
 class CellRun(ExitStack):
@@ -111,8 +120,8 @@ class CellRun(ExitStack):
     def __init__(self, entry: Entry, block: int, bench: Bench) -> None:
         super().__init__()
         self.failure, self.latency_ns = NOTHING, 0
-        self._arm, self._cell, self._system = entry.arm, entry.cell, entry.system
-        self._block, self._bench = block, bench
+        self._identity = identity(entry, block)
+        self._cell, self._system, self._bench = entry.cell, entry.system, bench
         self._runtimes = {role: bench.runtime(self._cell, self._system, role) for role in (SERVICE, CLIENT)}
         self._redactor = redactor_of(self._system)
         self._already_runs = self._system.user_service is not None and self._system.user_service.already_runs
@@ -120,7 +129,6 @@ class CellRun(ExitStack):
         self._clients: list[Child] = []
         self._turns: list[Turn] = []
         self._is_warm = False
-        self._idle = IdleUsage(())
         self._beside_ns = Counter[str]()
         self._service_window = TimeWindow()
         self._figures: dict[str, Any] = {}
@@ -131,8 +139,9 @@ class CellRun(ExitStack):
         """Prepare the instrumentation that runs inside the services."""
         bench, runtime = self._bench, self._runtimes[SERVICE]
         parts = {**bench.inside, **jit_parts(runtime)} if bench.inside else {}
-        made = partial(self.places.inside, parts)
-        self._instruments = self.enter_context(instrumented(made, self._system.services(self._cell)))
+        self._instruments = [self.places.inside(parts) for _ in range(self._system.services(self._cell))]
+        for inside in self._instruments:
+            self.callback(inside.remove)
         self.callback(lambda: bench.after(self._instruments, self._service_window))
         return self
 
@@ -155,15 +164,16 @@ class CellRun(ExitStack):
 
         spent_ns: total time spent on the cell, including the timed window
         """
-        identity: dict[str, Any] = {
-            name: getattr(self._cell, name) for name in ("cell_id", "system", "runtime", "params")
-        }
-        identity |= {"arm": self._arm, "block": self._block, "client_runtime": str(self._runtimes[CLIENT].name)}
         figures = self._figures
         if self.failure or not figures:
             requests = 0 if self._bench.method.duration_s else self._cell.requests
-            return CellResult(**identity, status="failed", reason=self.failure, requests=requests, overhead_ns=spent_ns)
-        return CellResult(**identity, **figures, overhead_ns=max(0, spent_ns - figures["wall_ns"]))
+            figures = {"status": "failed", "reason": self.failure, "requests": requests, "wall_ns": 0}
+        return CellResult(
+            **self._identity,
+            **figures,
+            client_runtime=str(self._runtimes[CLIENT].name),
+            overhead_ns=max(0, spent_ns - figures["wall_ns"]),
+        )
 
     def serve(self) -> list[list[str]]:
         """Start the services without clients, and return each service's addresses. Raises ChildFailed."""
@@ -182,7 +192,7 @@ class CellRun(ExitStack):
         self._launched_ns = perf_counter_ns()
         self.places.begin()
         self._start_services()
-        self._clients = self._start(CLIENT, [{}] * self._cell.num_clients)
+        self._clients = self._start(CLIENT, self._cell.num_clients)
 
     def connect(self) -> None:
         """Wait until the services listen and the clients have connected."""
@@ -193,8 +203,7 @@ class CellRun(ExitStack):
             own = {"client_id": client_id, "addresses": self._sockets, "method": self._bench.method.to_json()}
             place = self.places.client_line(client_id)
             client.tell({**self._cell.to_json(), **own, **place, **runtime.child_config(self._system)})
-        ready = self.children.await_lines(self._clients, READY, BEFORE_READY, starting_s({}))
-        check_runtime(runtime, self._clients, ready)
+        check_runtime(runtime, self.children.await_lines(self._clients, READY, BEFORE_READY, starting_s({})))
         self._ready_ns = perf_counter_ns() - self._launched_ns
         self._jit_ready = jit_states(self._runtimes[SERVICE], self._instruments)
         self._deadline_s = calling_s(self._cell, self._system, self._bench.method)
@@ -209,9 +218,9 @@ class CellRun(ExitStack):
         """Let the clients send for a short trial. Its mean latency determines the length of time slices."""
         self.take_turn(PILOT)
         self._is_warm = True
-        for client, line in zip(self._clients, self._turns.pop().lines, strict=True):
+        for client, line in self._turns.pop().lines.items():
             take_client_result(client, line)
-        self.latency_ns = merge(Histogram, (client.result["latency"] for client in self._clients)).get("mean_ns", 0)
+        self.latency_ns = add_up(client.result for client in self._clients)["latency"].get("mean_ns", 0)
 
     def memory_bytes(self) -> int:
         """Return the bytes of memory that all processes of the cell use now."""
@@ -222,29 +231,26 @@ class CellRun(ExitStack):
         """Begin the measured part: reset the services' counters, and start to watch the cell's processes."""
         if self._is_warm:
             self._confirm(self._services, RESET, message("after the warm-up"), END_DEADLINE_S)
-        self._marks = pauses.read_counters(self._instruments)
+        self._marks = read_counters(self._instruments)
         self._watching = self.enter_context(ExitStack())
         self._watching.enter_context(self._bench.watch(self._services[0].process.pid))
-        self._idle = IdleUsage([(child.place, child.process.pid) for child in (*self._services, *self._clients)])
+        for child in self.children.started:
+            child.wake()
+            child.idle_ns = 0
         self._beside_ns.clear()
         self.places.mark()
 
     @property
-    def waiting_pids(self) -> dict[tuple[str, str], list[int]]:
-        """Return the pids of the processes whose waiting time for a CPU core is sampled, by runtime and child process.
+    def waiting_pids(self) -> dict[Child, list[int]]:
+        """Return the pids of the processes whose waiting time for a CPU core is sampled, by child process.
 
-        Each key has the name of the runtime or service (arm) and the timeline_name() of the child. Services that
-        already ran, and processes on other hosts, are left out.
+        Services that already ran, and processes on other hosts, are left out.
         """
         is_tree = self._system.hosted or self._system.forks
-        by_role = {SERVICE: [] if self._already_runs else self._services, CLIENT: self._clients}
         return {
-            (self._arm, timeline_name(role, number)): tree(child.process.pid)
-            if is_tree and role == SERVICE
-            else [child.process.pid]
-            for role, children in by_role.items()
-            for number, child in enumerate(children)
-            if isinstance(child.process, LocalProcess)
+            child: tree(child.process.pid) if is_tree and child in self._services else [child.process.pid]
+            for child in (*([] if self._already_runs else self._services), *self._clients)
+            if not child.place.name
         }
 
     def take_turn(self, part: Slice | None = None) -> None:
@@ -252,8 +258,8 @@ class CellRun(ExitStack):
 
         part: the slice to send in; None for the method's load
         """
-        if part:
-            self._idle.wake()
+        for child in self.children.started:
+            child.wake()
         for client in self._clients:
             client.finished = False
         used_ns = self._bench.beside.cpu_ns()
@@ -263,20 +269,22 @@ class CellRun(ExitStack):
         part = replace(part, at_ns=released_ns) if part else None
         self._turns.append(Turn(released_ns=released_ns, heard_ns=perf_counter_ns(), part=part, lines=lines))
         if part:
-            self._idle.rest()
+            for child in self.children.started:
+                child.rest()
 
     def end(self, waits: Mapping[Any, CumulativeTime]) -> None:
         """End the processes, then check and combine their results.
 
         waits: by the keys of waiting_pids, and STEAL
         """
-        self._idle.wake()
+        for child in self.children.started:
+            child.wake()
         self._watching.close()
         places, turns = self.places, self._turns
         whole = TimeWindow(start_ns=turns[0].released_ns, end_ns=turns[-1].heard_ns)
         ended = places.end([address for of_one in self._sockets for address in of_one] if self._already_runs else ())
         there = places.window(self._services[0].place.name, whole.start_ns, whole.end_ns)
-        collected = pauses.collections_within(
+        collected = collections_within(
             there, self._instruments, self._marks, lambda: places.to_service_clock(perf_counter_ns())
         )
         self._take_results()
@@ -288,16 +296,21 @@ class CellRun(ExitStack):
         faults += places.convert_times(self._clients, self._services, whole.start_ns, ended)
         by_client = [client.result for client in self._clients]
         self._service_window = TimeWindow(start_ns=there.start_ns, end_ns=places.to_service_clock(windows[-1].end_ns))
-        own = {key[1]: taken for key, taken in waits.items() if key[0] == self._arm}
-        own |= {key: taken for key, taken in waits.items() if key == STEAL}
+        collecting = [CumulativeTime.of_spans(spans) for summary, spans in collected if summary]
+        timelines = {
+            COLLECTION: dict(enumerate(collecting)) if len(collecting) == len(collected) else {},
+            SERVICE: {number: waits[child] for number, child in enumerate(self._services) if child in waits},
+            CLIENT: {number: waits[child] for number, child in enumerate(self._clients) if child in waits},
+            STEAL: dict.fromkeys(range(len(self._services)), waits[STEAL]) if STEAL in waits else {},
+        }
         figures = client_fields(by_client, [self._redactor.message(fault) for fault in faults], windows)
         slow, share = [client.get(SLOW) for client in by_client], counted_share(by_client)
-        summaries = [{"pauses": dict(of_one.summary)} if of_one.summary else {} for of_one in collected]
+        summaries = [{"pauses": summary} if summary else {} for summary, _ in collected]
         self._figures = {
             **figures,
             **machine_fields(ended),
             "start_ns": self._ready_ns,
-            "slow": slow_requests(slow, collected, own, figures["latency"], windows),
+            "slow": slow_requests(slow, timelines, figures["latency"], windows),
             "turns": self._turns_summary(whole),
             "beside": {name: round(self._beside_ns[name] * share) for name in self._bench.beside.running},
             "services": [
@@ -309,19 +322,19 @@ class CellRun(ExitStack):
     # ---- parts of steps ------------------------------------------------------------------------------------------
 
     def _open_children(self) -> None:
-        self.children = self.enter_context(Children(self._bench.sandbox, str(REPOSITORY), self._bench.method))
+        self.children = self.enter_context(Children(self._bench.sandbox, self._bench.method))
         self._group = self.children.group
         self.places.groups = self._group.folders
 
     def _take_results(self) -> None:
         """End the services, then check and keep the result lines of all services and clients."""
         in_slices = bool(self._turns[0].part)
-        for service, line in zip(self._services, self._end_children(in_slices=in_slices), strict=True):
+        for service, line in self._end_children(in_slices=in_slices).items():
             take_service_result(service, line)
-        for number, client in enumerate(self._clients):
+        for client in self._clients:
             results = []
             for turn in self._turns:
-                take_client_result(client, turn.lines[number])
+                take_client_result(client, turn.lines[client])
                 heard = self.places.window(client.place.name, turn.released_ns, turn.heard_ns)
                 check_times(client, heard, len(self._services))
                 results.append(client.result)
@@ -332,18 +345,18 @@ class CellRun(ExitStack):
         add_jit_states(self._services, self._jit_ready, jit_states(self._runtimes[SERVICE], self._instruments))
         if in_slices:
             share = counted_share([client.result for client in self._clients])
-            for service, idle_ns in zip(self._services, self._idle.cpu_ns, strict=False):
-                service.result.update(counted_usage(service.result, share, idle_ns))
+            for service in self._services:
+                service.result.update(counted_usage(service.result, share, service.idle_ns))
 
-    def _end_children(self, *, in_slices: bool) -> list[dict[str, Any]]:
+    def _end_children(self, *, in_slices: bool) -> dict[Child, dict[str, Any]]:
         """End the services; clients that measure in slices end first. Return the last output line of each service."""
         if in_slices:  # because an ending server waits for open connections, gunicorn for two seconds
             for client in self._clients:
-                client.end_of_file()
+                client.process.close_stdin()
             for client in self._clients:
                 client.process.wait(END_DEADLINE_S)
         for service in self._services:
-            service.end_of_file()
+            service.process.close_stdin()
         when = message("at the end of the measurement")
         lines = self.children.await_lines(self._services, RESULT, when, END_DEADLINE_S)
         if self._system.hosted:  # otherwise a user's ending processes would count as load from other processes
@@ -375,7 +388,7 @@ class CellRun(ExitStack):
             "idle_ns": max(
                 0, whole.end_ns - whole.start_ns - sum(turn.heard_ns - turn.released_ns for turn in self._turns)
             ),
-            "idle_cpu_ns": sum(self._idle.cpu_ns),
+            "idle_cpu_ns": sum(child.idle_ns for child in self.children.started),
         }
 
     def _start_services(self) -> None:
@@ -384,40 +397,51 @@ class CellRun(ExitStack):
         Environment variables start the parts that run inside a service. The child of a user's command is sent these
         variables instead, and passes them on to the command.
         """
-        inside = [inside.variables for inside in self._instruments]
-        self._services = self._start(SERVICE, [{} if self._system.hosted else variables for variables in inside])
+        self._services = self._start(SERVICE, len(self._instruments))
         folder = {"folder": self.children.here.folder}
         config = {**folder, **self.places.service_line(), **self._runtimes[SERVICE].child_config(self._system)}
         self._start_deadline_s = starting_s(config)
-        for service_id, (service, variables) in enumerate(zip(self._services, inside, strict=True)):
-            join = {"join": self._group.join} if self._system.hosted else {}
-            service.tell({**self._cell.to_json(), **config, "service_id": service_id, "inside": variables, **join})
+        join = {"join": self._group.join} if self._system.hosted else {}
+        for service_id, (service, inside) in enumerate(zip(self._services, self._instruments, strict=True)):
+            own = {"service_id": service_id, "inside": inside.variables, **join}
+            service.tell({**self._cell.to_json(), **config, **own})
 
     def _ready_services(self) -> list[list[str]]:
         """Wait until all services listen, and return each service's addresses. Raises ChildFailed."""
         lines = self.children.await_lines(self._services, READY, BEFORE_READY, self._start_deadline_s)
-        check_runtime(self._runtimes[SERVICE], self._services, lines)
-        sockets = [addresses(line, service) for line, service in zip(lines, self._services, strict=True)]
-        expect_distinct(self._services, sockets)
-        return sockets
+        check_runtime(self._runtimes[SERVICE], lines)
+        sockets = {service: addresses(line, service) for service, line in lines.items()}
+        expect_distinct(sockets)
+        return [*sockets.values()]
 
-    def _start(self, role: str, variables: Sequence[Mapping[str, str]]) -> list[Child]:
-        """Start one child of *role* for each item of *variables*, with these additional environment variables."""
-        runtime, started = self._runtimes[role], []
-        shared = {**runtime.variables, **(self._bench.beside.variables if role == SERVICE else {})}
-        for number, more in enumerate(variables):
+    def _start(self, role: str, count: int) -> list[Child]:
+        """Start *count* children of *role*."""
+        runtime, is_service = self._runtimes[role], role == SERVICE
+        is_inside = is_service and not self._system.hosted  # the child of a user's command starts the parts inside it
+        started = []
+        for number in range(count):
             place = self.places.of(role, number) or self.children.here
-            joins = self._group.join if role == SERVICE and not self._system.hosted else []
-            command = [*joins, *place.command(runtime, self._system, role)]
-            name = _name(role, number + 1, len(variables))
-            started.append(self.children.start(name, str(runtime.name), command, {**shared, **more}, place))
+            command = [*(self._group.join if is_inside else ()), *place.command(runtime, self._system, role)]
+            variables = {
+                **runtime.variables,
+                **(self._bench.beside.variables if is_service else {}),
+                **(self._instruments[number].variables if is_inside else {}),
+            }
+            name = _name(role, number + 1, count)
+            started.append(self.children.start(name, str(runtime.name), command, variables, place))
         return started
 
     def _confirm(self, children: Sequence[Child], word: str, when: Message, deadline_s: float) -> None:
         """Send a command such as `reset` to the children, and wait until each child confirms it."""
         for child in children:
             child.tell(word)
-        check_done(self.children.await_lines(children, word, when, deadline_s), children, word)
+        check_done(self.children.await_lines(children, word, when, deadline_s), word)
+
+
+def identity(entry: Entry, block: int) -> dict[str, Any]:
+    """Return the fields of CellResult that name the measurement of a plan's entry in a block."""
+    names = ("cell_id", "system", "runtime", "params")
+    return {"arm": entry.arm, "block": block, **{name: getattr(entry.cell, name) for name in names}}
 
 
 def _name(role: str, number: int, total: int) -> Message:
@@ -432,3 +456,30 @@ def redactor_of(system: System) -> Redactor:
     files = (request.body_file for request in RequestPlan.from_json(own["requests"]).requests) if own else ()
     bodies = (Path(file).read_bytes().decode(errors="replace") for file in files if Path(file).is_file())
     return Redactor([*(secret.reveal() for secret in secrets_in(own)), *bodies])
+
+
+# ---- deadlines, which end only measurements that hang --------------------------------------------------------------
+
+
+def starting_s(cell_line: Mapping[str, Any]) -> float:
+    """Return how long to wait until children are ready, in s. A user's service adds its own start deadline.
+
+    cell_line: the first line of the children's stdin
+    """
+    own = cell_line.get("own", {})
+    return START_DEADLINE_S + float(own.get("start_deadline_s", 0.0))
+
+
+def calling_s(cell: Cell, system: System, method: Method) -> float:
+    """Return how long to wait for the clients' results after the clients are told to send, in s.
+
+    With a user's service, every answer may arrive just before its deadline.
+    """
+    busy_s = 0.0 if method.duration_s else cell.paced_s
+    if system.user_service:
+        own, connections = system.child_config["own"], cell.num_connections_per_client
+        requests = connections if method.duration_s else cell.num_requests_per_client * cell.num_api_services
+        busy_s += ceil(requests / connections) * (ANSWER_DEADLINE_S + float(own["requests"]["think_time_s"]))
+    else:
+        busy_s += cell.requests * (SLOWEST_REQUEST_S + cell.calc_target * SLOWEST_COUNT_S)
+    return FLOOR_S + method.duration_s + method.warmup.seconds + busy_s

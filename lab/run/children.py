@@ -24,13 +24,12 @@ from lab.gil.switching import notices
 from lab.output import OutputReader, ProcessOutput, last_text
 from lab.processes import describe_exit
 from lab.run.limits import service_group
-from lab.run.process import LocalPlace, Place, Process
+from lab.run.process import READ_BYTES, Place
 
 STDERR_TAIL_BYTES = 2000
 END_DEADLINE_S = 10.0
 WHILE_SERVING = message("while it was serving requests")
 READY, WARM, RESET, RESULT, FAILED = "ready", "warm", "reset", "result", "failed"
-_READ_BYTES = 1 << 20
 LONGEST_FAILURE_BYTES = 64 << 10
 METHOD = Method()
 
@@ -41,13 +40,14 @@ class Child:
     name: such as 'Service 2 of 4'
     program: name, version, compiler and packages of a native program, from its ready line
     result: the content of its last line, once that was checked (lab.run.contract)
+    idle_ns: the CPU time that it and its descendants used between its time slices
     """
 
     def __init__(
         self, name: Message, runtime: str, command: Sequence[str], place: Place, variables: Mapping[str, str]
     ) -> None:
         try:
-            self.process: Process = place.start(command, variables)
+            self.process = place.start(command, variables)
         except OSError as error:
             failed = message("could not be started: {program}: {error}", program=command[0], error=error.strerror)
             raise ChildFailed("{child} ({runtime}) {failed}.", child=name, runtime=runtime, failed=failed) from error
@@ -60,9 +60,8 @@ class Child:
         self.result: dict[str, Any] = {}
         self.at_end = False
         self.finished = False
-
-    def __repr__(self) -> str:
-        return f"Child({self.label})"
+        self.idle_ns = 0
+        self._ran_ns: Mapping[int, int] = {}
 
     @property
     def label(self) -> Message:
@@ -77,10 +76,6 @@ class Child:
             )
         return message("{child} ({runtime}, pid {pid})", child=self._name, runtime=self._runtime, pid=self.process.pid)
 
-    def fileno(self) -> int:
-        """Return the file descriptor of the child's stdout, so that a selector can wait for output."""
-        return self.process.fileno()
-
     def tell(self, line: Mapping[str, Any] | str) -> None:
         """Write one line to the child's stdin: a word, or JSON with secrets in plain text.
 
@@ -88,10 +83,6 @@ class Child:
         """
         line = line if isinstance(line, str) else line_for_child(line)
         self.process.write(line.encode() + b"\n")
-
-    def end_of_file(self) -> None:
-        """Close the child's stdin, which tells the child to stop."""
-        self.process.close_stdin()
 
     def read(self) -> None:
         """Read the child's new output. Call this when a selector reports the child as readable."""
@@ -137,6 +128,20 @@ class Child:
         """Return CPython's warnings about threads or the GIL in the child's stderr (see lab.gil.switching)."""
         return notices(self.process.stderr.content().decode(errors="replace"))
 
+    def rest(self) -> None:
+        """Begin to measure the CPU time that the child uses after its time slice has ended."""
+        self._ran_ns = self.place.ran_ns(self.process.pid)
+
+    def wake(self) -> None:
+        """Add the CPU time that the child has used since rest() was called, if it was, to idle_ns.
+
+        Call this when the child's next time slice begins, or when the measurement ends.
+        """
+        if before := self._ran_ns:
+            now = self.place.ran_ns(self.process.pid)
+            self.idle_ns += sum(max(0, ran_ns - before.get(thread, 0)) for thread, ran_ns in now.items())
+        self._ran_ns = {}
+
     def exit_report(self, when: Message) -> Message:
         """Describe how the child process ended too early, with the reason if it wrote one.
 
@@ -162,11 +167,6 @@ class Child:
             else NOTHING
         )
 
-    def kill(self) -> None:
-        """Kill the child, and close its streams."""
-        self.process.kill()
-        self.process.close()
-
 
 def _failure(reason: Any, size_bytes: int) -> Message:
     """Parse the reason that a child gave for its failure. Raises Misfit if the reason is too long or not a message."""
@@ -181,13 +181,16 @@ def failed(child: Child, fault: Message) -> ChildFailed:
 
 
 class Children:
-    """The child processes of one cell, with a folder for their sockets. All are killed when the `with` block ends."""
+    """The child processes of one cell, with a folder for their sockets. All are killed when the `with` block ends.
 
-    def __init__(self, sandbox: Sandbox, cwd: str, method: Method = METHOD) -> None:
+    started: the children, in the order of their start
+    """
+
+    def __init__(self, sandbox: Sandbox, method: Method = METHOD) -> None:
         """Raise BadInput if the CPU and memory limits of *method* cannot be enforced on this host."""
         self.folder = mkdtemp(prefix="", dir=sandbox.folder)
-        self.here: Place = LocalPlace(sandbox, cwd, self.folder)
-        self._children: list[Child] = []
+        self.here = Place(sandbox, self.folder)
+        self.started: list[Child] = []
         self._outputs = OutputReader()
         self._groups = ExitStack()
         self.group = self._groups.enter_context(service_group(method, sandbox.folder, os.path.basename(self.folder)))
@@ -196,10 +199,10 @@ class Children:
         return self
 
     def __exit__(self, *error: object) -> None:
-        for child in self._children:
+        for child in self.started:
             child.process.kill()
-        for child in self._children:
-            child.kill()
+        for child in self.started:
+            child.process.close()
         self._groups.close()
         self._outputs.close()
         shutil.rmtree(self.folder, ignore_errors=True)  # a descendant of a child may still write there
@@ -218,14 +221,14 @@ class Children:
         place: where it runs; None for this machine
         """
         child = Child(name, runtime, command, place or self.here, variables)
-        self._children.append(child)
+        self.started.append(child)
         if isinstance(child.process.stderr, ProcessOutput):
             self._outputs.watch(child.process.stderr)
         return child
 
     def await_lines(
         self, speakers: Sequence[Child], key: str, when: Message, deadline_s: float
-    ) -> list[dict[str, Any]]:
+    ) -> dict[Child, dict[str, Any]]:
         """Wait for one line from each child in *speakers*, and return the lines. Each line must have the key *key*.
 
         Raises ChildFailed, with the code of *when*, if any child of the cell ends, a line lacks *key*, or the deadline
@@ -234,9 +237,9 @@ class Children:
         lines: dict[Child, dict[str, Any]] = {}
         until = monotonic() + deadline_s
         with selectors.DefaultSelector() as selector:
-            for child in self._children:
+            for child in self.started:
                 if not child.at_end:
-                    selector.register(child, selectors.EVENT_READ)
+                    selector.register(child.process, selectors.EVENT_READ, child)
             while True:
                 lines |= {child: line for child in speakers if child not in lines and (line := child.line())}
                 self._expect_alive(lines, when)
@@ -255,13 +258,13 @@ class Children:
                 )
                 raise failed(child, fault)
             child.finished = key == RESULT
-        return [lines[child] for child in speakers]
+        return {child: lines[child] for child in speakers}
 
     def watch_until_end_of(self, input_file: IO[str]) -> None:
         """Block until *input_file* ends. Raises ChildFailed if a child ends first."""
         with selectors.PollSelector() as selector:  # epoll refuses files and /dev/null
-            for child in self._children:
-                selector.register(child, selectors.EVENT_READ)
+            for child in self.started:
+                selector.register(child.process, selectors.EVENT_READ, child)
             selector.register(input_file, selectors.EVENT_READ)
             while not self._hear_ready(selector):
                 self._expect_alive({}, WHILE_SERVING)
@@ -270,17 +273,17 @@ class Children:
         """Read what the children wrote. Return whether *selector* watches an input file, and that file has ended."""
         has_ended = False
         for key, _ in selector.select(patience_s):
-            child = key.fileobj
-            if not isinstance(child, Child):
-                has_ended = not os.read(key.fd, _READ_BYTES)
+            child = key.data
+            if child is None:
+                has_ended = not os.read(key.fd, READ_BYTES)
                 continue
             child.read()
             if child.at_end:
-                selector.unregister(child)
+                selector.unregister(child.process)
         return has_ended
 
     def _expect_alive(self, lines: Mapping[Child, Any], when: Message) -> None:
-        for child in self._children:
+        for child in self.started:
             if child.at_end and child not in lines and not child.finished:
                 raise ChildFailed(child.exit_report(when))
 
@@ -291,4 +294,4 @@ def _late(silent: Sequence[Child], when: Message, deadline_s: float) -> Message:
     silence = message(
         "{children} wrote no line to stdout for {wait_s:.0f} s {when}.", children=who, wait_s=deadline_s, when=when
     )
-    return replace(chained([silence, *filter(None, [first.last_lines()])], SENTENCES), code=when.code)
+    return replace(chained([silence, first.last_lines()], SENTENCES), code=when.code)

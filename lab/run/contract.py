@@ -35,10 +35,10 @@ def addresses(line: Mapping[str, Any], child: Child) -> list[str]:
     return _decoded(child, "addresses", line["addresses"], Addresses)
 
 
-def expect_distinct(services: Sequence[Child], sockets: Sequence[Sequence[str]]) -> None:
+def expect_distinct(sockets: Mapping[Child, Sequence[str]]) -> None:
     """Raise ChildFailed if two services listen at one address, because either service might get a request."""
     owners: dict[str, Child] = {}
-    for child, listening in zip(services, sockets, strict=True):
+    for child, listening in sockets.items():
         for address in listening:
             if address in owners:
                 fault = message(
@@ -50,16 +50,16 @@ def expect_distinct(services: Sequence[Child], sockets: Sequence[Sequence[str]])
         owners |= dict.fromkeys(listening, child)
 
 
-def check_done(lines: Sequence[Mapping[str, Any]], children: Sequence[Child], word: str) -> None:
+def check_done(lines: Mapping[Child, Mapping[str, Any]], word: str) -> None:
     """Raise ChildFailed if a child does not answer the command `warm` or `reset` with true."""
-    for line, child in zip(lines, children, strict=True):
+    for child, line in lines.items():
         if line[word] is not True:
             raise _unlike(child, word, line[word], message("true"))
 
 
-def check_runtime(runtime: AnyRuntime, children: Sequence[Child], lines: Sequence[Mapping[str, Any]]) -> None:
+def check_runtime(runtime: AnyRuntime, lines: Mapping[Child, Mapping[str, Any]]) -> None:
     """Raise ChildFailed if a Python child does not run the expected version. Store the facts of native programs."""
-    for child, line in zip(children, lines, strict=True):
+    for child, line in lines.items():
         expected = child.place.version(runtime)
         _expect(child, line, ("runtime",))
         if "pid" in line:

@@ -54,37 +54,35 @@ class CumulativeTime:
 
 
 class _Threads:
-    """A reader of how long the threads of some processes ran on a CPU core, and how long they waited for a core."""
+    """A reader of how long the threads of groups of processes ran on a CPU core, and how long they waited for a core.
 
-    def __init__(self, pids: Sequence[int]) -> None:
+    pids: the processes of each group
+    """
+
+    def __init__(self, pids: Mapping[Hashable, Sequence[int]]) -> None:
         self._pids = pids
-        self._files: dict[int, int] = {}
+        self._files: dict[int, tuple[Hashable, int]] = {}
         self._last: dict[int, tuple[int, int]] = {}
         self._is_new = True
 
-    def look(self) -> tuple[int, int]:
-        """Return how long the threads ran and waited since the last call, in ns.
+    def look(self) -> dict[Hashable, tuple[int, int]]:
+        """Return how long the threads of each group ran and waited since the last call, in ns.
 
         Raises OSError if there are more than MOST_THREADS threads.
         """
         self._follow()
-        ran_ns = waited_ns = 0
-        for tid, file in list(self._files.items()):
+        since = dict.fromkeys(self._pids, (0, 0))
+        for tid, (name, file) in list(self._files.items()):
             try:
                 ran, waited, _ = map(int, os.pread(file, 64, 0).split())
             except (OSError, ValueError):
                 self._forget(tid)
                 continue
             before = self._last.get(tid, (ran, waited) if self._is_new else (0, 0))
-            ran_ns, waited_ns = ran_ns + ran - before[0], waited_ns + waited - before[1]
+            since[name] = since[name][0] + ran - before[0], since[name][1] + waited - before[1]
             self._last[tid] = ran, waited
         self._is_new = False
-        return ran_ns, waited_ns
-
-    @property
-    def count(self) -> int:
-        """Return the number of threads whose schedstat file is open."""
-        return len(self._files)
+        return since
 
     def close(self) -> None:
         """Close the schedstat files of all threads."""
@@ -92,37 +90,30 @@ class _Threads:
             self._forget(tid)
 
     def _follow(self) -> None:
-        tids: dict[int, int] = {}
-        for pid in self._pids:
-            with suppress(OSError):
-                tids |= dict.fromkeys(map(int, os.listdir(f"/proc/{pid}/task")), pid)
+        tids: dict[int, tuple[Hashable, int]] = {}
+        for name, pids in self._pids.items():
+            for pid in pids:
+                with suppress(OSError):
+                    tids |= dict.fromkeys(map(int, os.listdir(f"/proc/{pid}/task")), (name, pid))
         for tid in self._files.keys() - tids.keys():
             self._forget(tid)
         if len(tids) > MOST_THREADS:
             raise OSError("too many threads")
         for tid in tids.keys() - self._files.keys():
+            name, pid = tids[tid]
             with suppress(FileNotFoundError, ProcessLookupError):
-                self._files[tid] = os.open(f"/proc/{tids[tid]}/task/{tid}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+                self._files[tid] = name, os.open(f"/proc/{pid}/task/{tid}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
 
     def _forget(self, tid: int) -> None:
-        os.close(self._files.pop(tid))
+        os.close(self._files.pop(tid)[1])
         self._last.pop(tid, None)
 
 
-class _Machine:
-    """A reader of the time that all cores of this machine were busy, and of the CPU time stolen by the hypervisor."""
-
-    def __init__(self) -> None:
-        self._last = (0, 0)
-
-    def look(self) -> tuple[int, int]:
-        """Return the busy time and the stolen time of all cores since the previous call, in ns."""
-        with open("/proc/stat", "rb") as file:
-            ticks = [int(word) for word in file.readline().split()[1:]]
-        now = sum(ticks[column] for column in _BUSY) * _TICK_NS, ticks[_STOLEN] * _TICK_NS
-        since = now[0] - self._last[0], now[1] - self._last[1]
-        self._last = now
-        return since
+def _machine_ns() -> tuple[int, int]:
+    """Return how long all cores of this machine were busy since boot, and how much the hypervisor stole, in ns."""
+    with open("/proc/stat", "rb") as file:
+        ticks = [int(word) for word in file.readline().split()[1:]]
+    return sum(ticks[column] for column in _BUSY) * _TICK_NS, ticks[_STOLEN] * _TICK_NS
 
 
 class CoreWaitSampler:
@@ -134,12 +125,11 @@ class CoreWaitSampler:
     """
 
     def __init__(self, pids: Mapping[Any, Sequence[int]]) -> None:
-        self._threads = {name: _Threads(of_one) for name, of_one in pids.items()}
-        self._sources: dict[Hashable, _Threads | _Machine] = {STEAL: _Machine(), **self._threads}
+        self._pids = pids
+        self._threads, self._machine_ns = _Threads(pids), (0, 0)
         self._moments_ns: list[int] = []
-        self._until_ns: dict[Hashable, list[float]] = {name: [0.0] for name in self._sources}
-        self._ran_ns = dict.fromkeys(self._sources, 0)
-        self._is_whole = False
+        self._until_ns: dict[Hashable, list[float]] = {name: [0.0] for name in (STEAL, *pids)}
+        self._ran_ns = dict.fromkeys(self._until_ns, 0)
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._watch, name="cores", daemon=True)
         self.timelines: Mapping[Any, CumulativeTime] = {}
@@ -151,22 +141,21 @@ class CoreWaitSampler:
     def __exit__(self, *error: object) -> None:
         self._ending.set()
         self._thread.join()
-        for threads in self._threads.values():
-            threads.close()
-        if self._is_whole:  # on a kernel without these counters, every thread has run for 0 ns
-            known = (name for name, ran_ns in self._ran_ns.items() if ran_ns)
-            self.timelines = {name: CumulativeTime(self._moments_ns, self._until_ns[name]) for name in known}
+        self._threads.close()
+        known = (name for name, ran_ns in self._ran_ns.items() if ran_ns)  # 0 on a kernel without these counters
+        self.timelines = {name: CumulativeTime(self._moments_ns, self._until_ns[name]) for name in known}
 
     def _watch(self) -> None:
-        if not self._threads:  # all children run on other hosts
+        if not self._pids:  # all children run on other hosts
             return
-        with suppress(OSError, ValueError, IndexError):
+        try:
             self._look()
             began_ns = thread_time_ns()
             while not self._ending.wait(self._pause_s(thread_time_ns() - began_ns)):
                 self._look()
             self._look()
-            self._is_whole = True
+        except (OSError, ValueError, IndexError):
+            self._ran_ns.clear()
 
     def _pause_s(self, spent_ns: int) -> float:
         """Return the pause before the next sample in s. The pause keeps the sampling cost below COST of one core."""
@@ -174,9 +163,9 @@ class CoreWaitSampler:
         return max(SHORTEST_S, (spent_ns / COST - elapsed_ns) / 1e9, elapsed_ns / LOOKS / 1e9)
 
     def _look(self) -> None:
-        since = {name: source.look() for name, source in self._sources.items()}
-        if sum(threads.count for threads in self._threads.values()) > MOST_THREADS:
-            raise OSError("too many threads")
+        busy_ns, stolen_ns = _machine_ns()
+        since = {STEAL: (busy_ns - self._machine_ns[0], stolen_ns - self._machine_ns[1]), **self._threads.look()}
+        self._machine_ns = busy_ns, stolen_ns
         now_ns = perf_counter_ns()
         if self._moments_ns:
             passed_ns = max(1, now_ns - self._moments_ns[-1])

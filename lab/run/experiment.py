@@ -1,6 +1,7 @@
-"""Measure every block of a plan, cell by cell, and save the run after each cell."""
+"""Measure every block of a plan, or search for the highest request rate, and save the run after each cell."""
 
 import json
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -9,21 +10,28 @@ from typing import Protocol
 
 from config.plan import Entry, Plan
 from core.cell import Cell
+from core.child import Slice
 from core.errors import BadInput
 from core.fingerprint import CODE, code_changes
-from core.messages import Message, listed, message
+from core.messages import listed, message
 from core.method import Method
+from core.objective import CLOSED, CONFIRM, PICK, SCAN, SEARCH, Objective, Wanted
 from core.program import PROGRAM
 from core.result import NOT_TRIED, CellResult, Run, RunFile
 from lab.folders import Sandbox
 from lab.run.beside import Standing
-from lab.run.cell_run import NOT_READY, Bench
+from lab.run.cell_run import NOT_READY, Bench, identity
 from lab.run.fingerprints import Fingerprint, Fingerprinter
 from lab.run.measure import NotEnoughMemory, measure, measure_in_slices
 from lab.run.profiling import profiles
 from lab.run.runs import Order, note_time
 
 MOST_STARTS = 2
+LEAD_NS = 500_000_000  # a probe starts with this time, in which queues build up as under a steady load
+LONGEST_S = 15.0
+# By purpose: the misses that a probe at the limit should have, and its shortest time in s. Fewer misses say little.
+LENGTHS = {CLOSED: (0, 1.5), PICK: (8, 1.5), SCAN: (8, 1.5), SEARCH: (25, 7.0), CONFIRM: (25, 7.0)}
+
 
 Enough = Callable[[Run, int], bool]
 
@@ -66,13 +74,24 @@ class RunInProgress:
         """Return the time in ns since this process started or resumed the run."""
         return perf_counter_ns() - self._started_ns
 
-    def measure(self, entries: Sequence[Entry], measured: Callable[[Bench], list[CellResult]]) -> list[CellResult]:
-        """Make the measurements *entries* by calling *measured*. Add fingerprints of code and environment to them.
+    def measure(self, entries: Sequence[Entry], block: int, part: Slice | None = None) -> list[CellResult]:
+        """Make the measurements *entries*, and add fingerprints of code and environment to them.
 
-        A result is invalid if its fingerprint changed during the measurement.
+        They are made at the same time, or one by one if there are no time slices or if memory is short. A result is
+        invalid if its fingerprint changed during the measurement.
+        part: the slice in which clients send; None to send as the method says
         """
         before = [self._fingerprints.of(entry.cell, entry.system) for entry in entries]
-        results = measured(self.bench)
+        try:
+            results = self._measured(entries, block, part)
+        except NotEnoughMemory as error:
+            if any(cell.turns for cell in self.run.cells):
+                raise BadInput(
+                    "{reason}. Free some memory, then continue with --resume.", reason=error.message
+                ) from error
+            self.bench = replace(self.bench, method=replace(self.bench.method, slices=False))
+            self.run.plan |= {"method": self.bench.method.to_json(), "arm_order_reason": error.message.to_json()}
+            results = self._measured(entries, block, part)
         self.bench.beside.expect_alive(
             message(
                 "during the run. All finished measurements are saved. Continue with: {program} --resume {folder}",
@@ -82,17 +101,24 @@ class RunInProgress:
         )
         return [self._with_fingerprint(*one) for one in zip(entries, before, results, strict=True)]
 
+    def _measured(self, entries: Sequence[Entry], block: int, part: Slice | None) -> list[CellResult]:
+        bench = self.bench
+        if bench.method.slices and any(entry.cell.num_clients for entry in entries):
+            return measure_in_slices(entries, block, bench, self.run.seed)
+        return [measure(entry.cell, entry.system, block, bench, entry.arm, part) for entry in entries]
+
     def _with_fingerprint(self, entry: Entry, earlier: Fingerprint, result: CellResult) -> CellResult:
         later = self._fingerprints.of(entry.cell, entry.system)
         known = replace(result, code=earlier.code, environment=earlier.environment)
         if earlier != later and result.status == "ok":
-            known = replace(known, status="invalid", reason=_changed_meanwhile(earlier, later, self.run))
+            states = self.run.fingerprints[CODE]
+            changes = code_changes(states[earlier.code], states[later.code])
+            reason = message(
+                "the code or the environment changed during the measurement: {changes}",
+                changes=listed(changes or [message("the interpreter, packages or programs changed")]),
+            )
+            known = replace(known, status="invalid", reason=reason)
         return known
-
-    def measure_one_by_one(self, reason: Message) -> None:
-        """Measure the arms (the compared runtimes or services) one after another from now on."""
-        self.bench = replace(self.bench, method=replace(self.bench.method, slices=False))
-        self.run.plan |= {"method": self.bench.method.to_json(), "arm_order_reason": reason.to_json()}
 
     def keep(self, result: CellResult, total: int) -> None:
         """Add a result to the run and save the run.
@@ -122,7 +148,9 @@ def carry_out(under_way: RunInProgress, enough: Enough = lambda run, spent_ns: F
             left = [entry for entry in entries if (entry.arm, entry.cell.cell_id, block) not in done]
             if left:
                 under_way.progress.cell_started(left[0].cell, block, len(run.cells), total)
-                for result in _results(left, block, under_way):
+                skipped = {entry.arm: result for entry in left if (result := _not_tried(entry, block, run))}
+                tried = [entry for entry in left if entry.arm not in skipped]
+                for result in (*skipped.values(), *under_way.measure(tried, block)):
                     under_way.keep(result, total)
         if enough(run, under_way.spent_ns):
             break
@@ -131,43 +159,16 @@ def carry_out(under_way: RunInProgress, enough: Enough = lambda run, spent_ns: F
     under_way.finish()
 
 
-def _results(entries: Sequence[Entry], block: int, under_way: RunInProgress) -> list[CellResult]:
-    """Make the planned measurements *entries* at the same time, or one by one if memory is short. Return results."""
-    run = under_way.run
-    skipped = {entry.arm: result for entry in entries if (result := _not_tried(entry, block, run))}
-    tried = [entry for entry in entries if entry.arm not in skipped]
-
-    def measured(bench: Bench) -> list[CellResult]:
-        if bench.method.slices and tried and tried[0].cell.num_clients:
-            return measure_in_slices(tried, block, bench, run.seed)
-        return [measure(entry.cell, entry.system, block, bench, entry.arm) for entry in tried]
-
-    try:
-        results = under_way.measure(tried, measured)
-    except NotEnoughMemory as error:
-        if any(cell.turns for cell in run.cells):
-            raise BadInput("{reason}. Free some memory, then continue with --resume.", reason=error.message) from error
-        under_way.measure_one_by_one(error.message)
-        results = under_way.measure(tried, measured)
-    return [*skipped.values(), *results]
-
-
 def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
     """Return the result "not tried" if a user's service failed to start in MOST_STARTS or more blocks, else None."""
-    cell = entry.cell
     if not entry.system.hosted:
         return None
-    earlier = [result for result in run.cells if (result.arm, result.cell_id) == (entry.arm, cell.cell_id)]
+    earlier = [result for result in run.cells if (result.arm, result.cell_id) == (entry.arm, entry.cell.cell_id)]
     tried = [result for result in earlier if result.reason.code != NOT_TRIED]
     if len(tried) < MOST_STARTS or any(result.reason.code != NOT_READY for result in tried):
         return None
     return CellResult(
-        cell_id=cell.cell_id,
-        system=cell.system,
-        runtime=cell.runtime,
-        arm=entry.arm,
-        block=block,
-        params=cell.params,
+        **identity(entry, block),
         status="failed",
         reason=message(
             "the service was not started again, because it failed to start in {count} earlier blocks",
@@ -179,20 +180,48 @@ def _not_tried(entry: Entry, block: int, run: Run) -> CellResult | None:
 
 def _together(plan: Plan, method: Method, block: int, seed: int) -> list[list[Entry]]:
     """Return the entries of a block in random order, in groups that are measured at the same time."""
-    entries = plan.block(block, seed)
-    if not method.slices:
-        return [[entry] for entry in entries]
     settings: dict[str, list[Entry]] = {}
-    for entry in entries:
-        key = f"{entry.cell.system} {json.dumps(entry.cell.params)}" + entry.arm * (not entry.cell.num_clients)
+    for entry in plan.block(block, seed):
+        is_alone = not (method.slices and entry.cell.num_clients)
+        key = f"{entry.cell.system} {json.dumps(entry.cell.params)} {entry.arm * is_alone}"
         settings.setdefault(key, []).append(entry)
     return [*settings.values()]
 
 
-def _changed_meanwhile(before: Fingerprint, after: Fingerprint, run: Run) -> Message:
-    states = run.fingerprints[CODE]
-    changes = code_changes(states[before.code], states[after.code])
-    environment = [message("the interpreter, packages or programs changed")]
-    return message(
-        "the code or the environment changed during the measurement: {changes}", changes=listed(changes or environment)
-    )
+# ---- the search for the capacity -------------------------------------------------------------------------------------
+
+
+def search_capacity(under_way: RunInProgress, wanted_of: Callable[[Run], Sequence[Wanted]]) -> None:
+    """Measure request rates until the function *wanted_of* returns no more of them.
+
+    wanted_of: a function that returns the next rates to measure; these are measured in random order
+    """
+    run, plan = under_way.run, under_way.order.plan
+    shuffled = random.Random(run.seed + len(run.cells))
+    entries = {(entry.arm, entry.cell.cell_id): entry for entry in plan.entries()}
+    while wanted := [*wanted_of(run)]:
+        shuffled.shuffle(wanted)
+        for one in wanted:
+            entry = entries[one.arm, one.cell.cell_id]
+            block = 1 + sum(cell.arm == one.arm and _is_probe_of(cell, entry) for cell in run.cells)
+            if one.rate:
+                entry = replace(entry, cell=replace(entry.cell, rate=max(1, round(one.rate / entry.cell.num_clients))))
+            total = len(run.cells) + len(wanted)
+            under_way.progress.cell_started(entry.cell, block, len(run.cells), total)
+            (result,) = under_way.measure([entry], block, length(one.rate, one.purpose, plan.objectives))
+            under_way.keep(replace(result, probe=one.purpose), total)
+    under_way.finish()
+
+
+def _is_probe_of(cell: CellResult, entry: Entry) -> bool:
+    return cell.system == entry.cell.system and {**cell.params, "RATE": entry.cell.rate} == entry.cell.params
+
+
+def length(rate: float, purpose: str, objectives: Sequence[Objective]) -> Slice:
+    """Return a time slice that is long enough to judge whether a service meets the objectives at a request rate.
+
+    If a service only just meets an objective, a fixed number of requests (LENGTHS) misses the objective in this time.
+    """
+    misses, shortest_s = LENGTHS[purpose]
+    wanted_s = max(misses / (rate * objective.share) for objective in objectives) if rate else 0.0
+    return Slice(lead_ns=LEAD_NS, length_ns=round(min(LONGEST_S, max(shortest_s, wanted_s)) * 1e9))

@@ -92,20 +92,17 @@ class Fingerprinter:
             if isinstance(runtime, Native):
                 words = (word for word in runtime.command(system, role) if os.path.isabs(word))
                 return {"programs": {_name(path): digest for path, digest in self._digests.of_files(words).items()}}
-            return self._python_part(runtime, system)
+            if isinstance(runtime, UserServiceRuntime):
+                return self._python_part(runtime.runtime, Path(runtime.python(system)))
+            return self._python_part(runtime, runtime.python(system.requirements, system.wheels))
         except GilscopeError:
             return {}
 
-    def _python_part(self, runtime: Runtime | UserServiceRuntime, system: System) -> dict[str, Any]:
-        measured = runtime.runtime if isinstance(runtime, UserServiceRuntime) else runtime
-        if measured is None:  # the service already runs
+    def _python_part(self, runtime: Runtime | None, python: Path) -> dict[str, Any]:
+        if runtime is None:  # the service already runs
             return {}
-        if isinstance(runtime, UserServiceRuntime):
-            python = Path(runtime.python(system))
-        else:
-            python = runtime.python(system.requirements, system.wheels)
-        part = {"interpreter": _interpreter(measured.interpreter)}
-        return part if python == measured.interpreter.executable else {**part, **self._packages(python)}
+        part = {"interpreter": _interpreter(runtime.interpreter)}
+        return part if python == runtime.interpreter.executable else {**part, **self._packages(python)}
 
     def _packages(self, python: Path) -> dict[str, Any]:
         files = (path for folder in site_packages(python) for path in files_in(folder) if ".dist-info/" not in path)

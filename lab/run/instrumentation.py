@@ -9,9 +9,10 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -24,7 +25,7 @@ MOST_FILES = 512  # per part and service
 MOST_BYTES = 4 << 20
 MOST_COMPLAINT_BYTES = 4096
 FAILED = "failed"
-_NAME = re.compile(r"(?P<part>[a-z]+)-(?P<pid>[0-9]{1,10})(\.[0-9]{1,2})?")
+_PID = r"-[0-9]{1,10}(\.[0-9]{1,2})?"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,8 +61,11 @@ class Instrumentation:
 
         part: the name of the instrumentation; at most MOST_FILES files are read, each up to *most_bytes*
         """
-        names = sorted(name for name in self._names() if (match := _NAME.fullmatch(name)) and match["part"] == part)
-        contents = {name: self._content(name, most_bytes) for name in names[:MOST_FILES]}
+        names: list[str] = []
+        with suppress(OSError):
+            names = sorted(os.listdir(self.folder)) if self.folder else []
+        wanted = islice(filter(re.compile(part + _PID).fullmatch, names), MOST_FILES)
+        contents = {name: self._content(name, most_bytes) for name in wanted}
         return {name: content for name, content in contents.items() if content is not None}
 
     def complaints(self) -> list[str]:
@@ -74,11 +78,6 @@ class Instrumentation:
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _names(self) -> Iterator[str]:
-        if self.folder:
-            with suppress(OSError), os.scandir(self.folder) as entries:
-                yield from (entry.name for entry in entries)
-
     def _content(self, name: str, most_bytes: int) -> bytes | None:
         assert self.folder
         try:
@@ -89,24 +88,3 @@ class Instrumentation:
             return os.read(descriptor, most_bytes) if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
         finally:
             os.close(descriptor)
-
-
-@contextmanager
-def instrumented(made: Callable[[], Instrumentation], services: int) -> Iterator[list[Instrumentation]]:
-    """Create an instrumentation for each service, and remove their folders at the end of the `with` block.
-
-    made: creates the instrumentation of one service
-    """
-    instruments = [made() for _ in range(services)]
-    try:
-        yield instruments
-    finally:
-        for inside in instruments:
-            inside.remove()
-
-
-def pid_of(name: str) -> int:
-    """Parse the name of an instrumentation file, and return the pid of the process that wrote the file."""
-    match = _NAME.fullmatch(name)
-    assert match
-    return int(match["pid"])

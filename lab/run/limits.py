@@ -9,7 +9,7 @@ import errno
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import TimeoutExpired
@@ -60,23 +60,20 @@ def service_group(method: Method, private: Path, name: str, reader: Reader = HER
     Raises BadInput if the kernel refuses.
     """
     limits = {"cpu": method.limit_cpus, "memory": method.limit_memory_bytes}
-    with _refusals():
-        folders = {
-            controller: _parent(reader, controller) / f"{private.name}-{name}"
-            for controller in filter(limits.get, limits)
-        }
-    try:
-        for controller, folder in folders.items():
-            with _refusals(), open(private / NOTE, "a", encoding="utf-8") as note:
-                print(folder, file=note, flush=True)
-                folder.mkdir(exist_ok=True)  # in v2, one folder serves both controllers
+    folders: dict[Path, None] = {}  # in v2, one folder serves both controllers
+    with ExitStack() as made:
+        with _refusals():
+            for controller in filter(limits.get, limits):
+                folder = _parent(reader, controller) / f"{private.name}-{name}"
+                with open(private / NOTE, "a", encoding="utf-8") as note:
+                    print(folder, file=note)
+                made.callback(remove_group, str(folder))
+                folder.mkdir(exist_ok=True)
                 for file, value in _files(method, controller, is_v2=_is_v2(folder)).items():
                     if file not in OPTIONAL or (folder / file).exists():
                         _write(folder / file, value)
-        yield ServiceGroup(folders=tuple(dict.fromkeys(folders.values())), memory_bytes=method.limit_memory_bytes)
-    finally:
-        for folder in folders.values():
-            remove_group(str(folder))
+                folders[folder] = None
+        yield ServiceGroup(folders=tuple(folders), memory_bytes=method.limit_memory_bytes)
 
 
 def require_limits(method: Method) -> None:

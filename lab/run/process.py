@@ -1,118 +1,66 @@
-"""The interface to a child process on any machine, and its implementation for this machine."""
+"""A child process, and its machine.
+
+Process and Place are for this machine; lab.hosts derives those of other hosts from them.
+"""
 
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Protocol
 
 from core.messages import NOTHING, Message
 from core.processtree import threads_ran_ns
 from core.system import System
 from lab.folders import Sandbox
 from lab.output import HeadTailBuffer, ProcessOutput
+from lab.places import REPOSITORY
 from lab.python.interpreters import scrubbed_environment
 from lab.run.runtimes import AnyRuntime
 
-_READ_BYTES = 1 << 20
+READ_BYTES = 1 << 20
 
 
-class Process(Protocol):
-    """A child process on any machine."""
+class Process:
+    """A child process on this machine.
 
-    @property
-    def pid(self) -> int:
-        """Return the process id on its host."""
-
-    @property
-    def lost(self) -> Message:
-        """Return why the child's host cannot be reached any more; NOTHING if it can."""
-
-    @property
-    def stderr(self) -> HeadTailBuffer:
-        """Return the buffer that holds the child's stderr."""
-
-    def fileno(self) -> int:
-        """Return a descriptor that is readable when read() has data or stdout has ended."""
-
-    def read(self) -> bytes:
-        """Return new data from the child's stdout; b"" when stdout has ended."""
-
-    def write(self, data: bytes) -> None:
-        """Write to the child's stdin. If the child has ended, do nothing."""
-
-    def close_stdin(self) -> None:
-        """Close the child's stdin."""
-
-    def wait(self, deadline_s: float | None = None) -> int | None:
-        """Return the exit status, negative for a signal; None if the child has not ended in time."""
-
-    def kill(self) -> None:
-        """Kill the child if it still runs."""
-
-    def close(self) -> None:
-        """Release the child's resources. The child must have ended or been killed."""
-
-
-class Place(Protocol):
-    """A machine on which services and clients run.
-
-    name: the host's name, "" for this machine
-    folder: for sockets
+    stderr: what it has written to its stderr
     """
 
-    @property
-    def name(self) -> str: ...
+    stderr: HeadTailBuffer
 
-    @property
-    def folder(self) -> str: ...
-
-    def start(self, command: Sequence[str], variables: Mapping[str, str]) -> Process:
-        """Start a child, and return it. Raises OSError if its program cannot be started."""
-
-    def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
-        """Return the command line of a child on this machine."""
-
-    def version(self, runtime: AnyRuntime) -> str:
-        """Return the Python version that children under *runtime* must report."""
-
-    def ran_ns(self, pid: int) -> Mapping[int, int]:
-        """Return {thread id: CPU time in ns} of a child and its descendants."""
-
-
-class LocalProcess:
-    """A child process on this machine."""
-
-    lost = NOTHING
-
-    def __init__(self, command: Sequence[str], process_group: int, cwd: str, variables: Mapping[str, str]) -> None:
-        self.stderr = ProcessOutput()
+    def __init__(self, command: Sequence[str], process_group: int, variables: Mapping[str, str]) -> None:
+        self.stderr = self._output = ProcessOutput()
         try:
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=self.stderr.write_end,
+                stderr=self._output.write_end,
                 process_group=process_group,
-                cwd=cwd,
+                cwd=REPOSITORY,
                 env=scrubbed_environment() | dict(variables),
                 bufsize=0,
             )
         except OSError:
-            self.stderr.close()
+            self._output.close()
             raise
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._stdin, self._stdout = self._process.stdin, self._process.stdout
         self.pid = self._process.pid
 
+    @property
+    def lost(self) -> Message:
+        """Return why the child's host cannot be reached any more; NOTHING if it can."""
+        return NOTHING
+
     def fileno(self) -> int:
-        """Return the descriptor of the child's stdout."""
+        """Return a descriptor that is readable when read() has data or stdout has ended."""
         return self._stdout.fileno()
 
     def read(self) -> bytes:
         """Return new data from the child's stdout; b"" when stdout has ended."""
-        return os.read(self.fileno(), _READ_BYTES)
+        return os.read(self.fileno(), READ_BYTES)
 
     def write(self, data: bytes) -> None:
         """Write to the child's stdin. If the child has ended, do nothing."""
@@ -120,7 +68,7 @@ class LocalProcess:
             self._stdin.write(data)
 
     def close_stdin(self) -> None:
-        """Close the child's stdin."""
+        """Close the child's stdin, which tells the child to stop."""
         self._stdin.close()
 
     def wait(self, deadline_s: float | None = None) -> int | None:
@@ -134,28 +82,32 @@ class LocalProcess:
         self._process.kill()
 
     def close(self) -> None:
-        """Wait until the child has ended, and close its streams."""
+        """Wait until the child has ended, and close its streams. It must have ended or been killed."""
         self._process.wait()
         self._stdin.close()
         self._stdout.close()
-        self.stderr.drain()
-        self.stderr.close_write_end()
+        self._output.drain()
+        self._output.close_write_end()
 
 
-class LocalPlace:
-    """The local machine, on which child processes are started."""
+class Place:
+    """This machine, on which services and clients run.
+
+    name: the host's name, "" for this machine
+    folder: for sockets
+    """
 
     name = ""
 
-    def __init__(self, sandbox: Sandbox, cwd: str, folder: str) -> None:
-        self._sandbox, self._cwd, self.folder = sandbox, cwd, folder
+    def __init__(self, sandbox: Sandbox, folder: str) -> None:
+        self._sandbox, self.folder = sandbox, folder
 
-    def start(self, command: Sequence[str], variables: Mapping[str, str]) -> LocalProcess:
+    def start(self, command: Sequence[str], variables: Mapping[str, str]) -> Process:
         """Start a child, and return it. Raises OSError if its program cannot be started."""
-        return LocalProcess(command, self._sandbox.process_group, self._cwd, variables)
+        return Process(command, self._sandbox.process_group, variables)
 
     def command(self, runtime: AnyRuntime, system: System, role: str) -> list[str]:
-        """Return the command line of a child."""
+        """Return the command line of a child on this machine."""
         return runtime.command(system, role)
 
     def version(self, runtime: AnyRuntime) -> str:

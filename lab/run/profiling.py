@@ -51,7 +51,7 @@ def profiles(order: Order, bench: Bench) -> list[dict[str, Any]]:
 def _profile(kind: str, profiler: "CellProfiler") -> dict[str, Any]:
     try:
         return PROFILERS[kind](profiler)
-    except NotProfiled as failed:
+    except (NotProfiled, ChildFailed, LocksFailed) as failed:
         return {"sentence": message("not profiled: {reason}", reason=failed.message).to_json()}
 
 
@@ -122,12 +122,9 @@ class CellProfiler(NamedTuple):
     def _watch(self, kind: str, bench: Bench, **options: Any) -> tuple[CellResult, Any]:
         """Measure the cell while a profiler watches its first service. Return the result and what the profiler saw.
 
-        Raises NotProfiled.
+        Raises NotProfiled. Raises ChildFailed or LocksFailed if the profiler cannot be started.
         """
-        try:
-            watcher = bench.cell_places().watcher(kind, options)
-        except (ChildFailed, LocksFailed) as error:
-            raise NotProfiled(error.message) from error
+        watcher = bench.cell_places().watcher(kind, options)
         result = self._measure(replace(bench, listening=watcher.listening, watch=watcher.watch))
         return result, watcher.facts
 

@@ -16,7 +16,7 @@ from config.user_service.hidden import masked_arguments
 from config.user_service.options import OPTIONS
 from core.errors import BadInput
 from core.files import BESIDE, is_there
-from core.messages import NOTHING, SEMICOLON, Message, listed, message
+from core.messages import SEMICOLON, Message, listed, message
 from core.program import INSTALLED, PROGRAM, ROOT, RUNS_FOLDER
 from core.result import COMPARISONS, FILE_NAME, PLOTS, Run, RunFile, load
 from core.saved import SavedPlan
@@ -229,13 +229,13 @@ def _holder(folder: Path) -> Message:
 
     No file stores its command, because a command may have secrets.
     """
-    pid = lock_holder(folder)
-    words = NOTHING
+    pid, command = lock_holder(folder), ""
     with suppress(OSError):
         line = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace").strip()
-        shown = "".join(character for character in line if character.isprintable())[:LONGEST_COMMAND]
-        words = message("pid {pid}, {command}", pid=pid, command=shown) if shown else NOTHING
-    return words or (message("pid {pid}", pid=pid) if pid else message("the pid of the process is unknown"))
+        command = "".join(filter(str.isprintable, line))[:LONGEST_COMMAND]
+    if command:
+        return message("pid {pid}, {command}", pid=pid, command=command)
+    return message("pid {pid}", pid=pid) if pid else message("the pid of the process is unknown")
 
 
 # ---- the version of gilscope -------------------------------------------------------------------------------------
@@ -245,25 +245,17 @@ def commit(folder: Path = REPOSITORY) -> str | None:
     """Return the commit of *folder*, 12 digits, with "+changes" if tracked files differ from the commit.
 
     Returns None if git is missing or *folder* is not the top of a working tree. An unpacked archive may lie inside of
-    another project's tree.
+    another project's tree. Git takes no locks.
     """
-    lines = (_git(folder, "rev-parse", "--show-toplevel", "HEAD") or "").split("\n")
-    if len(lines) != 2:
+    if not (folder / ".git").exists():
         return None
-    top, digits = lines
-    if Path(top).resolve() != folder.resolve():
-        return None
-    changes = _git(folder, "status", "--porcelain", "--untracked-files=no")
-    return digits[:COMMIT_DIGITS] + (CHANGED if changes else "")
-
-
-def _git(folder: Path, *arguments: str) -> str | None:
-    """Return what git prints, or None if git fails. Git takes no locks."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    words = ["git", "-C", str(folder), "status", "--porcelain=v2", "--branch", "--untracked-files=no"]
     try:
-        done = run_command(
-            ["git", "-C", str(folder), *arguments], LONGEST_GIT_S, {**environment, "GIT_OPTIONAL_LOCKS": "0"}
-        )
+        done = run_command(words, LONGEST_GIT_S, {**environment, "GIT_OPTIONAL_LOCKS": "0"})
     except (OSError, TimeoutExpired):
         return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    head, *lines = done.stdout.splitlines() or [""]  # such as "# branch.oid 48dfa81b..."
+    digits = head.removeprefix("# branch.oid ")[:COMMIT_DIGITS]
+    changes = any(not line.startswith("#") for line in lines)
+    return (digits + CHANGED * changes) if digits.isalnum() else None

@@ -225,5 +225,5 @@ def present(names: Iterable[str], interpreters: Mapping[str, Interpreter]) -> di
 
 def usable(names: Sequence[RuntimeName], interpreters: Mapping[str, Interpreter]) -> dict[str, AnyRuntime]:
     """Return the runtimes of *names* whose interpreter was found, and `native` if it is among *names*."""
-    pythons = present(names, interpreters)
-    return {name: Native() if name == NATIVE else pythons[name] for name in names if name == NATIVE or name in pythons}
+    known: dict[str, AnyRuntime] = {NATIVE: Native(), **present(names, interpreters)}
+    return {name: known[name] for name in names if name in known}

@@ -1,35 +1,119 @@
-"""Explain slow requests by garbage collections, waits for a core, and stolen CPU time at the same moment."""
+"""Read which garbage collections ran in the timed window, and explain slow requests by what took time meanwhile.
+
+core/inside/pauses.py writes the collections of a service into files. Processes of a user write these files, too. If
+their numbers are inconsistent, the collections count as unknown, and the cell does not fail.
+"""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate
+from struct import iter_unpack, unpack_from
+from time import perf_counter_ns
 from typing import Any, TypeAlias
 
-from core.system import CLIENT, SERVICE
-from lab.run.core_waits import STEAL, CumulativeTime
-from lab.run.instrumentation import TimeWindow
-from lab.run.pauses import ServicePauses
+from core.inside.pauses import COUNTERS, GENERATIONS, HEADER_BYTES, MAGIC, RECORDS, SIZE_BYTES
+from core.system import CLIENT
+from lab.run.core_waits import CumulativeTime
+from lab.run.instrumentation import Instrumentation, TimeWindow
 
+PART = "pauses"
+DEFAULT: Mapping[str, Mapping[str, Any]] = {PART: {}}
+COLLECTION = "collection"
 PERCENTILES = ("p99", "p999")
 SHIFTS = 32
 _GOLDEN = 0.6180339887498949  # multiples modulo 1 are evenly spread, and in step with no periodic event
 
-
+Counters: TypeAlias = tuple[int, ...]  # for each generation: collections, total ns, reported ns
+Span: TypeAlias = tuple[int, int]  # start and end, on the host's monotonic clock
+Collections: TypeAlias = tuple[Mapping[str, Any], Sequence[Span]]  # counts and times for result.json; recorded spans
 SlowRequest: TypeAlias = tuple[int, int, int, int]  # client_id, start, latency, service_id
-Overlap: TypeAlias = tuple[int, int, CumulativeTime]  # start, latency, and the time taken by the cause
-COLLECTION = "collection"
+Overlap: TypeAlias = tuple[int, int, float, CumulativeTime]  # start, latency, the part due to a cause, the cause's time
+NONE: Counters = (0,) * (COUNTERS * GENERATIONS)
+UNKNOWN: Collections = ({}, ())
 
 
-def timeline_name(role: str, number: int) -> str:
-    """Return the name, such as 'service 0', of the timeline of a service's or client's waits for a CPU core."""
-    return f"{role} {number}"
+# ---- garbage collections -------------------------------------------------------------------------------------------
+
+
+def read_counters(instruments: Sequence[Instrumentation]) -> list[dict[str, Counters]]:
+    """Return the present garbage collection counters of each service's processes. Call this before the timed window."""
+    heads = [inside.files(PART, HEADER_BYTES) for inside in instruments]
+    return [{name: counters for name, head in files.items() if (counters := _counters(head))} for files in heads]
+
+
+def collections_within(
+    window: TimeWindow,
+    instruments: Sequence[Instrumentation],
+    before: Sequence[Mapping[str, Counters]],
+    clock: Callable[[], int] = perf_counter_ns,
+) -> list[Collections]:
+    """Return the garbage collections of each service in *window*, which has just ended.
+
+    before: the result of read_counters() at the window's start
+    clock: the clock of the services' host, in ns; *window* is on the same clock
+    """
+    contents = [inside.files(PART, SIZE_BYTES) for inside in instruments]
+    now_ns = clock()
+    return [_collections(files, mark, window, now_ns) for files, mark in zip(contents, before, strict=True)]
+
+
+def _collections(
+    files: Mapping[str, bytes], before: Mapping[str, Counters], window: TimeWindow, now_ns: int
+) -> Collections:
+    """Return the collections of the processes of a service; UNKNOWN if an increase of a counter is impossible."""
+    increases: list[list[int]] = []
+    spans: list[Span] = []
+    for name, content in files.items():
+        counters = _counters(content) if len(content) == SIZE_BYTES else None
+        if counters is None:
+            return UNKNOWN
+        increases.append([now - earlier for earlier, now in zip(before.get(name, NONE), counters, strict=True)])
+        spans += _spans(content, counters, window)
+    ends_ns = [end_ns for _, end_ns in spans]
+    if not all(0 <= number <= now_ns for numbers in (*increases, ends_ns) for number in numbers):
+        return UNKNOWN
+    total = [sum(numbers) for numbers in zip(*increases, strict=True)]
+    if not total:
+        return UNKNOWN
+    collections = total[::COUNTERS]
+    summary = {
+        "processes": len(increases),
+        "collections": collections,
+        "total_ns": total[1::COUNTERS],
+        "reported_ns": sum(total[2::COUNTERS]),
+        "longest_ns": max((end_ns - start_ns for start_ns, end_ns in spans), default=0),
+        "unkept": max(0, sum(collections) - len(spans)),
+    }
+    return summary, spans
+
+
+def _counters(content: bytes) -> Counters | None:
+    """Parse the counters in a file that core/inside/pauses.py wrote. Return None if its format is unknown.
+
+    A file that was just made has zeros.
+    """
+    if len(content) < HEADER_BYTES:
+        return None
+    magic, *counters = unpack_from(f"={1 + len(NONE)}Q", content)
+    return tuple(counters) if magic in (0, MAGIC) else None
+
+
+def _spans(content: bytes, counters: Counters, window: TimeWindow) -> Iterator[Span]:
+    """Yield each recorded garbage collection that overlaps *window*."""
+    for generation, count in enumerate(counters[::COUNTERS]):
+        first = HEADER_BYTES + 16 * generation * RECORDS
+        for start_ns, length_ns in iter_unpack("=QQ", content[first : first + 16 * min(count, RECORDS)]):
+            if start_ns < window.end_ns and start_ns + length_ns > window.start_ns:
+                yield start_ns, start_ns + length_ns
+
+
+# ---- slow requests -------------------------------------------------------------------------------------------------
 
 
 def slow_requests(
     said: Sequence[Mapping[str, Any] | None],
-    collected: Sequence[ServicePauses],
-    waits: Mapping[str, CumulativeTime],
+    timelines: Mapping[str, Mapping[int, CumulativeTime]],
     latency: Mapping[str, Any],
     windows: Sequence[TimeWindow],
 ) -> dict[str, dict[str, Any]]:
@@ -37,7 +121,8 @@ def slow_requests(
 
     said: the `slow` key of each client. A percentile is left out if a client did not record all slower requests; the
         result is empty if a client recorded none.
-    waits: timelines by the names of timeline_name(), and STEAL; an unknown timeline has no share
+    timelines: by cause, the time that it took from each client (CLIENT) or each service (other causes). A cause has no
+        share if it is unknown for some of the requests; COLLECTION is known for all services or for none
     """
     if not said or not all(said):
         return {}
@@ -47,7 +132,7 @@ def slow_requests(
     return {
         name: {
             "threshold_ns": threshold_ns,
-            **_laid([request for request in requests if request[2] > threshold_ns], collected, waits, windows),
+            **_laid([request for request in requests if request[2] > threshold_ns], timelines, windows),
         }
         for name, threshold_ns in percentiles.items()
         if threshold_ns and threshold_ns >= above_ns
@@ -56,25 +141,20 @@ def slow_requests(
 
 def _laid(
     requests: Sequence[SlowRequest],
-    collected: Sequence[ServicePauses],
-    waits: Mapping[str, CumulativeTime],
+    timelines: Mapping[str, Mapping[int, CumulativeTime]],
     windows: Sequence[TimeWindow],
 ) -> dict[str, Any]:
-    is_collecting_known = bool(collected) and all(pauses.summary for pauses in collected)
-    collections = [CumulativeTime.of_spans(pauses.spans) for pauses in collected] if is_collecting_known else []
-    held_up: dict[str, Callable[[int, int], CumulativeTime]] = {
-        COLLECTION: lambda client_id, service_id: collections[service_id],
-        SERVICE: lambda client_id, service_id: waits[timeline_name(SERVICE, service_id)],
-        CLIENT: lambda client_id, service_id: waits[timeline_name(CLIENT, client_id)],
-        STEAL: lambda client_id, service_id: waits[STEAL],
-    }
     known: dict[str, list[Overlap]] = {}
-    for cause, over in held_up.items():
-        with suppress(LookupError):  # the cause is unknown for some of the requests
-            known[cause] = [(start, took, over(client, service)) for client, start, took, service in requests]
+    for cause, over in timelines.items():
+        laid = []
+        with suppress(KeyError):  # the cause is unknown for some of the requests
+            for client_id, start_ns, latency_ns, service_id in requests:
+                timeline = over[client_id if cause == CLIENT else service_id]
+                laid.append((start_ns, latency_ns, timeline.within_ns(start_ns, start_ns + latency_ns), timeline))
+            known[cause] = laid
     return {
         "requests": len(requests),
-        **(_collected(known[COLLECTION], windows) if is_collecting_known else {}),
+        **(_collected(known[COLLECTION], windows) if timelines.get(COLLECTION) else {}),
         "causes": {cause: _shares(laid, windows) for cause, laid in known.items() if laid},
     }
 
@@ -84,14 +164,13 @@ def _shares(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[str,
 
     The timed window is that of the services or clients of these requests.
     """
-    total_ns = sum(latency_ns for _, latency_ns, _ in laid)
     length_ns = max(1, sum(window.end_ns - window.start_ns for window in windows))
     whole = {
-        id(over): sum(over.within_ns(window.start_ns, window.end_ns) for window in windows) / length_ns
-        for *_, over in laid
+        over: sum(over.within_ns(window.start_ns, window.end_ns) for window in windows) / length_ns for *_, over in laid
     }
-    taken_ns = sum(over.within_ns(start_ns, start_ns + latency_ns) for start_ns, latency_ns, over in laid)
-    usual_ns = sum(whole[id(over)] * latency_ns for _, latency_ns, over in laid)
+    total_ns = sum(latency_ns for _, latency_ns, _, _ in laid)
+    taken_ns = sum(overlap_ns for _, _, overlap_ns, _ in laid)
+    usual_ns = sum(whole[over] * latency_ns for _, latency_ns, _, over in laid)
     return {"share": round(min(1.0, taken_ns / total_ns), 4), "window": round(min(1.0, usual_ns / total_ns), 4)}
 
 
@@ -103,26 +182,22 @@ def _collected(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> dict[s
         with its length reduced by its time in collections; the mean count
     mostly: requests that spent at least half of their time in collections
     """
-    overlaps_ns = [over.within_ns(start_ns, start_ns + latency_ns) for start_ns, latency_ns, over in laid]
-    pairs = list(zip(laid, overlaps_ns, strict=True))
     return {
-        "overlapping": sum(map(bool, overlaps_ns)),
-        "by_chance": sum(bool(over.within_ns(start, end)) for start, end, over in _elsewhere(pairs, windows)) / SHIFTS,
-        "mostly": sum(2 * overlap_ns >= latency_ns for (_, latency_ns, _), overlap_ns in pairs),
+        "overlapping": sum(bool(overlap_ns) for _, _, overlap_ns, _ in laid),
+        "by_chance": sum(bool(over.within_ns(start, end)) for start, end, over in _elsewhere(laid, windows)) / SHIFTS,
+        "mostly": sum(2 * overlap_ns >= latency_ns for _, latency_ns, overlap_ns, _ in laid),
     }
 
 
-def _elsewhere(
-    pairs: Sequence[tuple[Overlap, float]], windows: Sequence[TimeWindow]
-) -> Iterator[tuple[int, int, CumulativeTime]]:
-    """Yield copies of each slow request, moved to SHIFTS other moments of the measurement.
+def _elsewhere(laid: Sequence[Overlap], windows: Sequence[TimeWindow]) -> Iterator[tuple[int, int, CumulativeTime]]:
+    """Yield start, end and timeline of copies of each slow request, moved to SHIFTS other moments of the measurement.
 
     The copies show how often a request overlaps a garbage collection by chance.
     """
     ends_ns = [*accumulate(window.end_ns - window.start_ns for window in windows)]
     for number in range(1, SHIFTS + 1):
         shift_ns = int(number * _GOLDEN % 1 * ends_ns[-1])
-        for (start_ns, latency_ns, over), overlap_ns in pairs:
+        for start_ns, latency_ns, overlap_ns, over in laid:
             at = max(0, bisect_right(windows, start_ns, key=lambda window: window.start_ns) - 1)
             place_ns = (ends_ns[at] - (windows[at].end_ns - start_ns) + shift_ns) % max(1, ends_ns[-1])
             at = min(bisect_right(ends_ns, place_ns), len(windows) - 1)

@@ -1,32 +1,43 @@
 """Run stress rounds: start a new service under each arm in turn, and send bursts of requests until time is up.
 
-core/inside/stress.py runs inside the service. Clients, sandbox and child contract are those of every cell.
+core/inside/stress.py runs inside the service. Clients, sandbox and child contract are those of every cell. The right
+answers of a user's service are found first: one client sends the service's requests one by one, under each arm.
 """
 
+import hashlib
+import json
 import os
 import re
+import site
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from itertools import cycle
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from clients.channel import CallFailed
+from clients.user_service.client import Connect, connector, prepare, session_of
+from clients.user_service.plan import PreparedRequest
+from clients.user_service.session import Session
 from config.plan import Entry
+from core.errors import GilscopeError
 from core.inside.stress import CRASH, HANG, STACKS_SIGNAL
 from core.method import Warmup
 from core.processtree import descendants
+from core.request_plan import ANY, Request, RequestPlan
 from core.secret import Redactor
-from core.stress import Round, Stress
+from core.stress import Check, Round, Stress
 from core.system import System
-from lab.run.cell_run import NOT_READY, Bench, redactor_of
-from lab.run.expected import learn_expected_answers
-from lab.run.instrumentation import Instrumentation, TimeWindow, pid_of
+from lab.environments.environment import site_packages
+from lab.run.cell_run import NOT_READY, Bench, CellRun, redactor_of
+from lab.run.instrumentation import Instrumentation, TimeWindow
 from lab.run.measure import measure
+from lab.run.runtimes import orchestrator
 
 SWITCH_INTERVAL_S = 1e-6
 LONGEST_ROUND_S = 3.0
@@ -37,6 +48,10 @@ _THREAD = re.compile("(Current thread|Thread) 0x")
 MOST_TRACES = 4
 LONGEST_FILE = 1 << 20  # enough for the stacks of a thousand threads
 LONGEST_TRACE = 16_384
+TIMES = 3  # how often each request is sent to one started service, to learn the expected answer
+_CHANGES = object()
+
+Answer = tuple[int, bytes]
 
 
 def carry_out(entries: Sequence[Entry], bench: Bench, stress: Stress, keep: Callable[[], None]) -> None:
@@ -122,10 +137,9 @@ def _ask_for_stacks(folder: Path) -> None:
 
     Only descendants of this process are signalled, because the pid of an ended process may belong to another by now.
     """
-    ours = {*descendants(os.getpid())}
-    for path in folder.glob(f"*/{HANG}-*"):
-        pid = pid_of(path.name)
-        if pid in ours:
+    names = {path.name.partition(".")[0] for path in folder.glob(f"*/{HANG}-*")}
+    for pid in descendants(os.getpid()):
+        if f"{HANG}-{pid}" in names:
             with suppress(ProcessLookupError):
                 os.kill(pid, STACKS_SIGNAL)
 
@@ -144,3 +158,105 @@ def group_stacks(trace: str) -> str:
     others = ["\n".join(filter(None, (head, rest))) for head, _, rest in blocks if not _THREAD.match(head)]
     counted = [f"{count} x Thread (most recent call first):\n{frames}" for frames, count in stacks.most_common()]
     return "\n\n".join([*others, *counted])
+
+
+# ---- expected answers ----------------------------------------------------------------------------------------------
+
+
+def learn_expected_answers(
+    own: Mapping[str, Any], entries: Sequence[Entry], bench: Bench, deadline_s: float
+) -> tuple[dict[str, Any], Mapping[str, Check]]:
+    """Return the user's service *own* with an expected answer in each request, and how each answer is checked.
+
+    The second result is {request: name of the check}, as learn_check() returns it.
+    entries: one entry of each arm; parts of an answer that differ between arms or between two starts are not expected
+    """
+    plan = RequestPlan.from_json(own["requests"])
+    starts = [_answers(entry, bench, deadline_s) for entry in entries]
+    has_session = any(one.needs_session for one in prepare(own, plan, ""))
+    pairs = [
+        learn_check(
+            request, [answer for start in starts if start for answer in start[number]], compares_bodies=not has_session
+        )
+        for number, request in enumerate(plan.requests)
+    ]
+    requests = replace(plan, requests=tuple(request for request, _ in pairs), think_time_s=0.0, rate=0)
+    return {**own, "requests": requests.to_json()}, {str(request): check for request, check in pairs}
+
+
+def _answers(entry: Entry, bench: Bench, deadline_s: float) -> list[list[Answer]]:
+    """Start the user's service of a plan entry, and send each of its requests TIMES times. Return the answers to each.
+
+    Failed attempts are left out. The list is empty if the service does not start. The first round under that arm then
+    reports that the service does not start.
+    """
+    own = entry.system.child_config["own"]
+    try:
+        if entry.system.requirements:  # of clients, as which this process asks
+            python = orchestrator().python(entry.system.requirements)
+            for folder in site_packages(python):
+                site.addsitedir(str(folder))
+        with CellRun(entry, 0, replace(bench, inside={})) as run:
+            address = run.serve()[0][0]
+            connect, session = connector(own), session_of(own, address, 0)
+            return [
+                [answer for _ in range(TIMES) if (answer := _answer(connect, address, session, request, deadline_s))]
+                for request in prepare(own, RequestPlan.from_json(own["requests"]), address)
+            ]
+    except GilscopeError:
+        return []
+
+
+def _answer(
+    connect: Connect, address: str, session: Session, prepared: PreparedRequest, deadline_s: float
+) -> Answer | None:
+    try:
+        with closing(connect(address, deadline_s)) as connection:
+            status, body = connection.ask(prepared.bytes_for(session), prepared.request.method)
+            session.take(prepared.request, connection.head, status, body)
+            return status, body
+    except CallFailed:
+        return None
+
+
+def learn_check(request: Request, answers: Sequence[Answer], *, compares_bodies: bool = True) -> tuple[Request, Check]:
+    """Return *request* with the expected answer learned from *answers*, and a word for how answers are checked.
+
+    The expected answer is what all answers have in common.
+    compares_bodies: False if each virtual user has a session, and so answers of its own
+    The second result is one of these words:
+    "declared": the user has declared the expected answer, which stays. "body": all answers are equal. "common": the
+    answers are JSON objects with some values in common. "status": only the status is checked.
+    """
+    if request.expect_json is not ANY or request.expect_sha256:
+        return request, "declared"
+    statuses = {status for status, _ in answers}
+    if len(statuses) != 1:
+        return request, "status"
+    with_status, different = replace(request, expect_status=statuses.pop()), {body for _, body in answers}
+    if not compares_bodies:
+        return with_status, "status"
+    if len(different) == 1:
+        body = different.pop()
+        return replace(
+            with_status, expect_sha256=hashlib.sha256(body).hexdigest(), expect_json=_parsed(body, ANY)
+        ), "body"
+    common = reduce(_common, (_parsed(body, _CHANGES) for body in different))
+    if not isinstance(common, dict) or not common:
+        return with_status, "status"
+    return replace(with_status, expect_json=common), "common"
+
+
+def _parsed(body: bytes, otherwise: Any) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return otherwise
+
+
+def _common(one: Any, other: Any) -> Any:
+    """Return the common part of two JSON values: the equal items of objects, or the whole value if both are equal."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        pairs = {key: _common(value, other[key]) for key, value in one.items() if key in other}
+        return {key: value for key, value in pairs.items() if value is not _CHANGES}
+    return one if type(one) is type(other) and one == other else _CHANGES

@@ -29,7 +29,7 @@ from lab.run.cell_run import Bench
 from lab.run.children import RESET, RESULT, WARM, Child
 from lab.run.limits import ServiceGroup
 from lab.run.measure import measure
-from lab.run.process import LocalPlace, Place
+from lab.run.process import Place
 from lab.run.runtimes import Runtime
 from systems import find
 from tests.campaign.sizes import SEED, size
@@ -132,17 +132,14 @@ class Speaker(Child):
     """A child without a process: it says its lines one after the other."""
 
     def __init__(self, name: Message, lines: Iterator[bytes], place: Place) -> None:
-        self.process = cast(Any, SimpleNamespace(pid=812))
+        self.process = cast(Any, SimpleNamespace(pid=812, close_stdin=lambda: None))
         self.place = place
         self._name, self._runtime, self._unread, self._failure = name, "3.14", bytearray(), Message(msgid="")
-        self.program = {}
+        self.program, self.idle_ns, self._ran_ns = {}, 0, {}
         self.lines = lines
 
     def tell(self, line: Mapping[str, Any] | str) -> None:
         """It does not listen."""
-
-    def end_of_file(self) -> None:
-        """Nor to the end."""
 
     def stderr_tail(self) -> str:
         return ""
@@ -156,9 +153,9 @@ class Speakers:
 
     lines: Mapping[str, bytes] = {}
 
-    def __init__(self, sandbox: Sandbox, cwd: str, method: Method) -> None:
+    def __init__(self, sandbox: Sandbox, method: Method) -> None:
         self.group = ServiceGroup()
-        self.here = LocalPlace(sandbox, cwd, str(sandbox.folder))
+        self.here = Place(sandbox, str(sandbox.folder))
         self.started: list[Child] = []
 
     def __enter__(self) -> "Speakers":
@@ -182,15 +179,15 @@ class Speakers:
 
     def await_lines(
         self, speakers: Sequence[Speaker], key: str, when: Message, deadline_s: float
-    ) -> list[dict[str, Any]]:
-        heard = []
+    ) -> dict[Speaker, dict[str, Any]]:
+        heard = {}
         for child in speakers:
             said = next(child.lines).replace(str(NOW).encode(), str(perf_counter_ns()).encode())
             child._unread += said + b"\n"
             line = child.line()
             if line is None or key not in line:
                 raise ChildFailed("{child} said no {key}", child=child.label, key=key)
-            heard.append(line)
+            heard[child] = line
         return heard
 
 

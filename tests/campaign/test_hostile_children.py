@@ -29,9 +29,9 @@ STDOUT_WITHOUT_END = {
 
 
 @pytest.fixture
-def children(sandbox: Sandbox, tmp_path: Path) -> Iterator[Children]:
+def children(sandbox: Sandbox) -> Iterator[Children]:
     """All of them end with the test."""
-    with Children(sandbox, str(tmp_path)) as children:
+    with Children(sandbox) as children:
         yield children
 
 

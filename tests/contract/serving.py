@@ -15,7 +15,6 @@ from core.system import System
 from lab.environments.environment import EnvironmentFailed
 from lab.folders import Sandbox
 from lab.native.programs import ProgramMissing
-from lab.places import REPOSITORY
 from lab.run.children import READY, RESULT, Child, Children
 from lab.run.runtimes import AnyRuntime, Runtime, UserServiceRuntime
 from systems import find
@@ -95,8 +94,8 @@ class Serving:
 
     def end(self) -> dict[str, Any]:
         """End it as the orchestrator does; its result. It has complained of nothing, and its socket files are gone."""
-        self.child.end_of_file()
-        (line,) = self._children.await_lines([self.child], RESULT, verbatim("at the end"), DEADLINE_S)
+        self.child.process.close_stdin()
+        line = self._children.await_lines([self.child], RESULT, verbatim("at the end"), DEADLINE_S)[self.child]
         assert self.child.process.wait(DEADLINE_S) == 0
         assert self.child.stderr_tail() == ""
         assert [address for address in self.addresses if os.path.exists(address)] == []
@@ -123,8 +122,8 @@ def listening(
 ) -> Iterator[Serving]:
     """A service that has been told that and a folder of its own, and listens; killed at the end of the block."""
     folder = tempfile.mkdtemp(prefix="", dir=sandbox.folder)
-    with Children(sandbox, str(REPOSITORY)) as children:
+    with Children(sandbox) as children:
         child = children.start(verbatim("Service 1 of 1"), told["runtime"], command, variables)
         child.tell({**told, "folder": folder})
-        (ready,) = children.await_lines([child], READY, verbatim("before it was ready"), DEADLINE_S)
+        ready = children.await_lines([child], READY, verbatim("before it was ready"), DEADLINE_S)[child]
         yield Serving(children, child, ready["addresses"], dialect)

@@ -7,8 +7,8 @@ import pytest
 
 from core.method import ORCHESTRATOR, POISSON, Method, Warmup
 from core.objective import SCAN, SEARCH, Objective
-from lab.run.capacity import length
-from lab.run.cell_run import Bench, CellRun
+from lab.run.cell_run import Bench
+from lab.run.experiment import length
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime
 from tests.contract.own_services import planned
@@ -39,11 +39,7 @@ def test_a_short_probe_sends_what_was_due(
     runtime = bench.method.client_runtime if client == "native" else ORCHESTRATOR
     bench = replace(bench, method=replace(METHOD, client_runtime=runtime))
     part = length(RATE, SCAN, OBJECTIVES)
-
-    def take_turn(run: CellRun) -> None:
-        run.take_turn(part)
-
-    result = measure(cell, system, 1, bench, "arm", take_turn)
+    result = measure(cell, system, 1, bench, "arm", part)
     check_ok(result)
     assert (result.turns["slices"], result.wall_ns) == (1, 1_500_000_000)
     # a Poisson process has 90 requests in 1.5 s, with a standard deviation of 9.5; six of them are allowed

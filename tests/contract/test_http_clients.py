@@ -14,7 +14,6 @@ from core.runtime import NATIVE
 from core.system import System
 from experiments.http_clients.http_systems import SYSTEMS
 from lab.folders import Sandbox
-from lab.places import REPOSITORY
 from lab.run.children import READY, RESULT, Child, Children
 from lab.run.runtimes import AnyRuntime, Native
 from systems import find
@@ -72,7 +71,7 @@ BAD_SERVERS: dict[str, tuple[Script, Counts]] = {
 @pytest.fixture
 def children(sandbox: Sandbox) -> Iterator[Children]:
     """Child processes, ended with the test."""
-    with Children(sandbox, str(REPOSITORY)) as children:
+    with Children(sandbox) as children:
         yield children
 
 
@@ -106,7 +105,7 @@ def ask(children: Children, clients: list[Child]) -> list[Asked]:
     for child in clients:
         child.tell("go")
     lines = children.await_lines(clients, RESULT, verbatim("before its result"), 2 * DEADLINE_S)
-    return [Asked(line[RESULT], child.stderr_tail()) for line, child in zip(lines, clients, strict=True)]
+    return [Asked(line[RESULT], child.stderr_tail()) for child, line in lines.items()]
 
 
 def _command(system: System, runtime: AnyRuntime, deadline_s: float) -> list[str]:

@@ -19,11 +19,11 @@ from lab.folders import Sandbox
 from lab.hosts.cluster import HostCluster
 from lab.hosts.place import RemoteInstrumentation
 from lab.profile.watchers import OBSTACLES
-from lab.run import pauses
 from lab.run.cell_run import Bench
 from lab.run.measure import measure
 from lab.run.profiling import PROFILERS, CellProfiler
 from lab.run.runtimes import Runtime
+from lab.run.slow import DEFAULT
 from systems import find
 
 HOSTS = {name: Host(name=name, address="127.0.0.1", via="here") for name in "ab"}
@@ -65,7 +65,7 @@ def test_collections_answers_by_time_and_what_disturbs_a_host_are_known_and_requ
 
 
 def test_what_a_service_wrote_comes_whole_however_long_it_is(spread: HostCluster) -> None:
-    inside = RemoteInstrumentation(spread._ask_services_host, pauses.DEFAULT)
+    inside = RemoteInstrumentation(spread._ask_services_host, DEFAULT)
     folder, content = Path(inside.variables["GILSCOPE_INSIDE"]), os.urandom(3 << 20)
     (folder / "stacks-7").write_bytes(content)
     assert inside.files("stacks", 1 << 24) == {"stacks-7": content}

@@ -6,13 +6,13 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
 from core.errors import ChildFailed
 from core.messages import message, verbatim
 from lab.folders import Sandbox
+from lab.places import REPOSITORY
 from lab.run.children import READY, RESULT, Child, Children
 
 DEADLINE_S = 20.0
@@ -22,9 +22,9 @@ NAMELESS = [signal.SIGRTMIN + 3] if hasattr(signal, "SIGRTMIN") else []
 
 
 @pytest.fixture
-def children(sandbox: Sandbox, tmp_path: Path) -> Iterator[Children]:
+def children(sandbox: Sandbox) -> Iterator[Children]:
     """All of them end with the test."""
-    with Children(sandbox, str(tmp_path)) as children:
+    with Children(sandbox) as children:
         yield children
 
 
@@ -53,13 +53,16 @@ def test_one_line_of_each_is_heard_in_the_order_of_the_children_and_lines_that_c
     children: Children,
 ) -> None:
     first, second = start(children, says('{"ready": 1}\n{"result": 1}')), start(children, says({"ready": 2}))
-    assert children.await_lines([second, first], READY, BEFORE, DEADLINE_S) == [{"ready": 2}, {"ready": 1}]
-    assert children.await_lines([first], RESULT, AT_END, DEADLINE_S) == [{"result": 1}]
+    assert children.await_lines([second, first], READY, BEFORE, DEADLINE_S) == {
+        second: {"ready": 2},
+        first: {"ready": 1},
+    }
+    assert children.await_lines([first], RESULT, AT_END, DEADLINE_S) == {first: {"result": 1}}
 
 
 def test_a_long_line_is_heard_whole(children: Children) -> None:
     child = start(children, "print('{\"ready\": \"' + 'x' * 3_000_000 + '\"}', flush=True)\n" + WAIT_FOR_END)
-    (line,) = children.await_lines([child], READY, BEFORE, DEADLINE_S)
+    line = children.await_lines([child], READY, BEFORE, DEADLINE_S)[child]
     assert len(line["ready"]) == 3_000_000
 
 
@@ -67,8 +70,8 @@ def test_a_child_is_told_lines_of_json_and_words_of_any_length_and_the_end(child
     child = start(children, "import sys, json\nprint(json.dumps({'result': sys.stdin.read()}), flush=True)")
     for line in ({"cell": "一"}, "go", "x" * 1_000_000):
         child.tell(line)
-    child.end_of_file()
-    (line,) = children.await_lines([child], RESULT, AT_END, DEADLINE_S)
+    child.process.close_stdin()
+    line = children.await_lines([child], RESULT, AT_END, DEADLINE_S)[child]
     first, *others = line["result"].split("\n")
     assert (json.loads(first), others) == ({"cell": "一"}, ["go", "x" * 1_000_000, ""])
 
@@ -132,11 +135,11 @@ def test_a_child_that_ends_while_another_is_awaited_fails_at_once(children: Chil
 def test_a_child_that_has_said_its_result_may_end(children: Children) -> None:
     client = start(children, says({"result": 1}, then=""), name="Client 1 of 1")
     service = start(children, "import sys; sys.stdin.read(); print('{\"result\": 2}')")
-    assert children.await_lines([client], RESULT, message("while the clients were sending requests"), DEADLINE_S) == [
-        {"result": 1}
-    ]
-    service.end_of_file()
-    assert children.await_lines([service], RESULT, AT_END, DEADLINE_S) == [{"result": 2}]
+    assert children.await_lines([client], RESULT, message("while the clients were sending requests"), DEADLINE_S) == {
+        client: {"result": 1}
+    }
+    service.process.close_stdin()
+    assert children.await_lines([service], RESULT, AT_END, DEADLINE_S) == {service: {"result": 2}}
 
 
 def test_silence_fails_the_child_at_the_deadline(children: Children) -> None:
@@ -150,7 +153,7 @@ def test_telling_a_child_that_has_gone_is_no_error(children: Children) -> None:
     child = start(children, "")
     child.process.wait(DEADLINE_S)
     child.tell("go")
-    child.end_of_file()
+    child.process.close_stdin()
     assert "exited with status 0" in failure(children, child)
 
 
@@ -162,8 +165,8 @@ def test_a_program_that_cannot_be_started_fails_with_its_name(children: Children
 DEAF = "import signal\nfor n in (1, 2, 15): signal.signal(n, signal.SIG_IGN)\n"
 
 
-def test_no_child_is_left_when_the_block_ends_with_an_error(sandbox: Sandbox, tmp_path: Path) -> None:
-    with suppress(KeyboardInterrupt), Children(sandbox, str(tmp_path)) as children:
+def test_no_child_is_left_when_the_block_ends_with_an_error(sandbox: Sandbox) -> None:
+    with suppress(KeyboardInterrupt), Children(sandbox) as children:
         deaf = [start(children, DEAF + says({"ready": 1}, then="signal.pause()")) for _ in range(2)]
         children.await_lines(deaf, READY, BEFORE, DEADLINE_S)
         raise KeyboardInterrupt
@@ -174,14 +177,14 @@ def test_no_child_is_left_when_the_block_ends_with_an_error(sandbox: Sandbox, tm
 
 
 def test_a_child_has_the_process_group_of_the_sandbox_its_folder_and_no_variable_that_changes_how_python_runs(
-    children: Children, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    children: Children, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("PYTHONPATH", "PYTHON_GIL", "PYTHONHASHSEED", "VIRTUAL_ENV"):
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("GILSCOPE_TEST", "kept")
     said = "{'result': [os.getpgrp(), os.getcwd(), dict(os.environ)]}"
     child = start(children, f"import os, json; print(json.dumps({said}), flush=True)")
-    (line,) = children.await_lines([child], RESULT, AT_END, DEADLINE_S)
+    line = children.await_lines([child], RESULT, AT_END, DEADLINE_S)[child]
     group, folder, variables = line["result"]
-    assert (group, folder, variables["GILSCOPE_TEST"]) == (sandbox.process_group, str(tmp_path), "kept")
+    assert (group, folder, variables["GILSCOPE_TEST"]) == (sandbox.process_group, str(REPOSITORY), "kept")
     assert [name for name in variables if name.startswith("PYTHON") or name == "VIRTUAL_ENV"] == []

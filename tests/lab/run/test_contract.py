@@ -30,9 +30,16 @@ CELL = cast(Cell, SimpleNamespace(rate=1, num_clients=0, reads=(), num_connectio
 RUNTIME = cast(Runtime, SimpleNamespace(version="3.14.2"))
 
 
+class Said:
+    """A child without a process."""
+
+    def __init__(self, **given: Any) -> None:
+        vars(self).update(given)
+
+
 def child(**result: Any) -> Child:
     label = "Client 1 of 2 (3.14t, pid 812)"
-    return cast(Child, SimpleNamespace(label=label, program={}, place=HERE, result=result, notices=list))
+    return cast(Child, Said(label=label, program={}, place=HERE, result=result, notices=list))
 
 
 CHILD = child()
@@ -170,20 +177,20 @@ def test_addresses_are_a_list() -> None:
 
 def test_a_child_of_the_right_version_or_of_another_language_is_taken() -> None:
     for runtime in ({"implementation": "cpython", "version": "3.14.2"}, {"version": "1.23"}, {}):
-        check_runtime(RUNTIME, [CHILD], [{"runtime": runtime}])
+        check_runtime(RUNTIME, {CHILD: {"runtime": runtime}})
     with pytest.raises(ChildFailed, match=r"3\.12\.0, but Python 3\.14\.2 was expected"):
-        check_runtime(RUNTIME, [CHILD], [{"runtime": {"implementation": "cpython", "version": "3.12.0"}}])
+        check_runtime(RUNTIME, {CHILD: {"runtime": {"implementation": "cpython", "version": "3.12.0"}}})
 
 
 def test_what_a_native_child_says_it_is_goes_into_its_result() -> None:
     native = cast(Runtime, SimpleNamespace(version=""))
     service = child()
-    check_runtime(native, [service], [{"runtime": {}}])
+    check_runtime(native, {service: {"runtime": {}}})
     assert service.program == {}
     with pytest.raises(ChildFailed, match=r"sent 3 as runtime\.version"):
-        check_runtime(native, [service], [{"runtime": {"program": "mine", "version": 3}}])
+        check_runtime(native, {service: {"runtime": {"program": "mine", "version": 3}}})
     said = {"program": "echo-libuv", "version": "0.1.0", "compiler": "GCC 12.2.0", "packages": {"libuv": "1.44.2"}}
-    check_runtime(native, [service], [{"runtime": {**said, "gil_enabled": False}}])
+    check_runtime(native, {service: {"runtime": {**said, "gil_enabled": False}}})
     take_service_result(service, {"result": {"requests": 3, **GIL_OFF}})
     assert service.result == {"requests": 3, **GIL_OFF, "program": said}
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from core.request_plan import ANY, Request, wrong
-from lab.run.expected import learn_check
+from lab.run.stress import learn_check
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,9 @@ class Journal:
         self.saved: list[int] = []
         self.stop_at = 0
 
-    def measure(self, cell: Cell, system: object, block: int, bench: object, arm: str = "") -> CellResult:
+    def measure(
+        self, cell: Cell, system: object, block: int, bench: object, arm: str = "", part: object = None
+    ) -> CellResult:
         """A result without figures; Ctrl-C at the cell with number stop_at."""
         if self.stop_at and len(self.measured) + 1 == self.stop_at:
             raise KeyboardInterrupt

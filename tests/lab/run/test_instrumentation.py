@@ -7,7 +7,7 @@ import pytest
 
 from core.inside import FOLDER
 from lab.run import instrumentation
-from lab.run.instrumentation import Instrumentation, instrumented, pid_of
+from lab.run.instrumentation import Instrumentation
 
 
 @pytest.fixture
@@ -27,7 +27,6 @@ def test_the_files_of_a_part_are_read_by_their_processes(written: Instrumentatio
     for name in ("pauses-", "pauses-1x", "pauses-12.1.1", ".pauses-12", "pauses-12345678901"):
         put(written, name, b"of nobody")
     assert written.files("pauses") == {"pauses-12": b"first", "pauses-12.1": b"after exec"}
-    assert [pid_of(name) for name in written.files("pauses")] == [12, 12]
 
 
 def test_no_more_is_read_than_the_bounds_allow(written: Instrumentation, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,9 +50,10 @@ def test_a_part_that_failed_is_quoted_by_its_last_line(written: Instrumentation)
     assert written.complaints() == ["OSError: no \N{REPLACEMENT CHARACTER} space"]
 
 
-def test_folders_are_gone_at_the_end_and_without_parts_there_are_none(tmp_path: Path) -> None:
-    with instrumented(lambda: Instrumentation(tmp_path, {"pauses": {}}), 2) as instruments:
-        assert [Path(one.variables[FOLDER]).parent for one in instruments] == [tmp_path, tmp_path]
+def test_a_folder_is_removed_and_without_parts_there_is_none(tmp_path: Path) -> None:
+    one = Instrumentation(tmp_path, {"pauses": {}})
+    assert Path(one.variables[FOLDER]).parent == tmp_path
+    one.remove()
     assert list(tmp_path.iterdir()) == []
-    with instrumented(lambda: Instrumentation(tmp_path, {}), 1) as (one,):
-        assert (one.variables, one.files("pauses"), list(tmp_path.iterdir())) == ({}, {}, [])
+    none = Instrumentation(tmp_path, {})
+    assert (none.variables, none.files("pauses"), list(tmp_path.iterdir())) == ({}, {}, [])

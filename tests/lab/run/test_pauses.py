@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from core.inside.pauses import HEADER_BYTES, MAGIC, RECORDS, SIZE_BYTES
-from lab.run import pauses
 from lab.run.instrumentation import Instrumentation, TimeWindow
-from lab.run.pauses import DEFAULT, UNKNOWN, GcPause, collections_within, read_counters
 from lab.run.runtimes import Runtime
+from lab.run.slow import DEFAULT, UNKNOWN, Collections, collections_within, read_counters
 from tests.started import started
 
 EVER = TimeWindow(start_ns=0, end_ns=1 << 62)
@@ -43,13 +42,12 @@ def test_collections_of_a_process_and_its_children_are_counted_also_when_it_is_k
         process.say("")
         began_ns, ended_ns = json.loads(process.hear())
         assert process.hear() == "\n"
-    (collected,) = collections_within(EVER, [inside], before)
-    assert (collected.summary["processes"], collected.summary["collections"]) == (2, [2, 1, 4])
-    own = [span for span in collected.spans if began_ns <= span.start_ns and span.end_ns <= ended_ns]
-    assert len(own) == 6
-    assert collected.summary["longest_ns"] == max(span.end_ns - span.start_ns for span in collected.spans) > 0
-    assert sum(collected.summary["total_ns"]) == sum(span.end_ns - span.start_ns for span in collected.spans)
-    assert collected.summary["unkept"] == 0
+    ((summary, spans),) = collections_within(EVER, [inside], before)
+    assert (summary["processes"], summary["collections"]) == (2, [2, 1, 4])
+    assert sum(began_ns <= start_ns and end_ns <= ended_ns for start_ns, end_ns in spans) == 6
+    assert summary["longest_ns"] == max(end_ns - start_ns for start_ns, end_ns in spans) > 0
+    assert sum(summary["total_ns"]) == sum(end_ns - start_ns for start_ns, end_ns in spans)
+    assert summary["unkept"] == 0
 
 
 def file(*records: tuple[int, int], magic: int = MAGIC, count: int | None = None, size: int = SIZE_BYTES) -> bytes:
@@ -59,7 +57,7 @@ def file(*records: tuple[int, int], magic: int = MAGIC, count: int | None = None
     return (head + b"".join(struct.pack("=QQ", *record) for record in records)).ljust(size, b"\0")
 
 
-def collected(tmp_path: Path, *contents: bytes, window: TimeWindow = EVER, before: bytes = b"") -> pauses.ServicePauses:
+def collected(tmp_path: Path, *contents: bytes, window: TimeWindow = EVER, before: bytes = b"") -> Collections:
     inside = Instrumentation(tmp_path, DEFAULT)
     assert inside.folder
     (inside.folder / "pauses-1.0").write_bytes(before)
@@ -73,9 +71,9 @@ def collected(tmp_path: Path, *contents: bytes, window: TimeWindow = EVER, befor
 def test_only_what_lies_in_the_window_counts(tmp_path: Path) -> None:
     records = ((10, 5), (100, 20), (190, 30), (300, 1))
     window = TimeWindow(start_ns=100, end_ns=200)
-    service = collected(tmp_path, file(*records[:3]), window=window, before=file(records[0]))
-    assert service.spans == [GcPause(100, 120), GcPause(190, 220)]
-    assert service.summary == {
+    summary, spans = collected(tmp_path, file(*records[:3]), window=window, before=file(records[0]))
+    assert spans == [(100, 120), (190, 220)]
+    assert summary == {
         "processes": 1,
         "collections": [2, 0, 0],
         "total_ns": [50, 0, 0],
@@ -87,12 +85,12 @@ def test_only_what_lies_in_the_window_counts(tmp_path: Path) -> None:
 
 def test_collections_whose_times_were_overwritten_are_counted_as_such(tmp_path: Path) -> None:
     records = [(start, 1) for start in range(1, RECORDS + 1)]
-    service = collected(tmp_path, file(*records, count=RECORDS + 7))
-    assert (service.summary["collections"], service.summary["unkept"]) == ([RECORDS + 7, 0, 0], 7)
+    summary, _ = collected(tmp_path, file(*records, count=RECORDS + 7))
+    assert (summary["collections"], summary["unkept"]) == ([RECORDS + 7, 0, 0], 7)
 
 
 def test_a_process_that_has_only_just_begun_counts_none(tmp_path: Path) -> None:
-    assert collected(tmp_path, bytes(SIZE_BYTES), file((5, 5))).summary["collections"] == [1, 0, 0]
+    assert collected(tmp_path, bytes(SIZE_BYTES), file((5, 5)))[0]["collections"] == [1, 0, 0]
 
 
 @pytest.mark.parametrize(

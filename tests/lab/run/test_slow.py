@@ -2,17 +2,18 @@
 
 import random
 
+from core.system import CLIENT, SERVICE
 from lab.run.core_waits import CumulativeTime
 from lab.run.instrumentation import TimeWindow
-from lab.run.pauses import UNKNOWN, GcPause, ServicePauses
-from lab.run.slow import slow_requests
+from lab.run.slow import COLLECTION, slow_requests
 
 SECOND = TimeWindow(start_ns=0, end_ns=1_000_000)
 LATENCY = {"p99_ns": 100, "p999_ns": 1000}
 
 
-def service(*spans: tuple[int, int]) -> ServicePauses:
-    return ServicePauses(summary={"processes": 1}, spans=[GcPause(*span) for span in spans])
+def collections(*services: list[tuple[int, int]]) -> dict[str, dict[int, CumulativeTime]]:
+    """Services that collected at these times."""
+    return {COLLECTION: dict(enumerate(map(CumulativeTime.of_spans, services)))}
 
 
 def test_a_timeline_adds_up_what_it_covers() -> None:
@@ -34,7 +35,7 @@ def test_requests_slower_than_a_percentile_are_laid_over_the_collections_of_thei
             (500, 95, 0),  # not slower than p99
         ],
     }
-    slow = slow_requests([said], [service((500, 2400)), service()], {}, LATENCY, [SECOND])
+    slow = slow_requests([said], collections([(500, 2400)], []), LATENCY, [SECOND])
     counts = {name: [slow[name][key] for key in ("requests", "overlapping", "mostly")] for name in slow}
     assert counts == {"p99": [4, 2, 1], "p999": [1, 1, 1]}
     assert slow["p999"]["threshold_ns"] == 1000
@@ -42,16 +43,16 @@ def test_requests_slower_than_a_percentile_are_laid_over_the_collections_of_thei
 
 def test_a_percentile_is_left_out_where_slower_requests_were_not_kept() -> None:
     said = {"above_ns": 500, "requests": [(500, 2000, 0)]}
-    assert list(slow_requests([said], [service()], {}, LATENCY, [SECOND])) == ["p999"]
-    assert list(slow_requests([said], [service()], {}, {"p99_ns": 100}, [SECOND])) == []
+    assert list(slow_requests([said], collections([]), LATENCY, [SECOND])) == ["p999"]
+    assert list(slow_requests([said], collections([]), {"p99_ns": 100}, [SECOND])) == []
 
 
 def test_nothing_is_said_where_a_side_is_not_known() -> None:
     said = {"above_ns": 0, "requests": [(500, 2000, 0)]}
-    assert slow_requests([said, None], [service()], {}, LATENCY, [SECOND]) == {}
-    slow = slow_requests([said], [service(), UNKNOWN], {}, LATENCY, [SECOND])
+    assert slow_requests([said, None], collections([]), LATENCY, [SECOND]) == {}
+    slow = slow_requests([said], {COLLECTION: {}}, LATENCY, [SECOND])
     assert slow["p999"] == {"threshold_ns": 1000, "requests": 1, "causes": {}}
-    assert slow_requests([], [service()], {}, LATENCY, [SECOND]) == {}
+    assert slow_requests([], collections([]), LATENCY, [SECOND]) == {}
 
 
 def test_by_chance_requests_overlap_as_often_as_their_length_and_the_collections_make_it() -> None:
@@ -59,7 +60,7 @@ def test_by_chance_requests_overlap_as_often_as_their_length_and_the_collections
     spans = [(place, place + 10_000) for place in range(50_000, 1_000_000, 100_000)]
     pick = random.Random(7)
     requests = [(pick.randrange(900_000), 40_000, 0) for _ in range(400)]
-    slow = slow_requests([{"above_ns": 0, "requests": requests}], [service(*spans)], {}, LATENCY, [SECOND])["p99"]
+    slow = slow_requests([{"above_ns": 0, "requests": requests}], collections(spans), LATENCY, [SECOND])["p99"]
     assert 0.44 < slow["overlapping"] / 400 < 0.56
     assert 0.44 < slow["by_chance"] / 400 < 0.52  # a little less: time under collections is not theirs
     assert slow["mostly"] == 0
@@ -71,12 +72,16 @@ def test_the_time_of_slow_requests_is_laid_over_what_their_own_service_and_clien
         {"above_ns": 0, "requests": [(20_000, 4000, 0)]},
     ]
     waits = {
-        "service 0": CumulativeTime([0, 10_000, 1_000_000], [0, 5000, 5000]),  # half of the first 1 %
-        "service 1": CumulativeTime([0, 1_000_000], [0, 0]),
-        "client 0": CumulativeTime([0, 1_000_000], [0, 250_000]),
-        "client 1": CumulativeTime([0, 1_000_000], [0, 0]),
+        SERVICE: {
+            0: CumulativeTime([0, 10_000, 1_000_000], [0, 5000, 5000]),  # half of the first 1 %
+            1: CumulativeTime([0, 1_000_000], [0, 0]),
+        },
+        CLIENT: {
+            0: CumulativeTime([0, 1_000_000], [0, 250_000]),
+            1: CumulativeTime([0, 1_000_000], [0, 0]),
+        },
     }
-    slow = slow_requests(said, [service((20_000, 21_000)), service()], waits, LATENCY, [SECOND])["p999"]
+    slow = slow_requests(said, {**collections([(20_000, 21_000)], []), **waits}, LATENCY, [SECOND])["p999"]
     assert slow["causes"] == {
         "collection": {"share": 0.125, "window": 0.0008},
         "service": {"share": 0.125, "window": 0.0037},

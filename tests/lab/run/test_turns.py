@@ -8,9 +8,11 @@ import pytest
 from config.load import load_experiment
 from config.plan import Plan
 from core.child import Slice
+from core.histogram import Histogram
 from core.runtime import RuntimeName
 from lab.run.feasible import choose_arm_order
-from lab.run.turns import add_slices, counted_share, counted_usage, size_slices
+from lab.run.measure import size_slices
+from lab.run.results import add_slices, counted_share, counted_usage
 from tests.lab.scripted_children import latency
 
 
@@ -45,6 +47,11 @@ def test_slices_add_up_to_one_result_with_the_cpu_time_of_what_counts() -> None:
     assert (total["latency"]["count"], total["latency"]["min_ns"], total["latency"]["max_ns"]) == (4, 7, 20)
     assert total["cpu_user_ns"] == 1600  # of 2000, four fifths: 4 of 5 answers count
     assert counted_share([total]) == pytest.approx(0.8)
+
+
+def test_of_a_client_without_an_answer_in_any_slice_the_histogram_is_empty_and_can_be_read() -> None:
+    total = add_slices([said(0, 0, 1000), said(0, 0, 5000)])
+    assert (total["errors"], Histogram.from_json(total["latency"]).count) == ({"closed": 2}, 0)
 
 
 def test_what_a_service_used_is_without_its_idle_time_and_by_the_share_of_answers_that_count() -> None:

@@ -1,0 +1,260 @@
+"""Add up what clients report, over their time slices and over all clients, and judge the result of a cell.
+
+A cell is invalid if the Python, GIL or JIT of a child process differs from what its runtime promises.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from core.histogram import Histogram
+from core.messages import AND, NOTHING, Message, chained, listed, message, plural
+from core.result import Status
+from core.runtime import JIT
+from core.slices import Slices
+from core.system import System
+from lab.gil.switching import find_switching_modules, switching_modules
+from lab.machine import doctor
+from lab.run.children import Child
+from lab.run.contract import HISTOGRAMS, SLICES, SLOW
+from lab.run.instrumentation import Instrumentation, TimeWindow
+from lab.run.places import HERE, HostActivity
+from lab.run.runtimes import AnyRuntime, UserServiceRuntime
+
+OTHERS = "others"
+COUNTS = ("requests", "answered", "wrong", "calc_ns")
+CPU = ("cpu_user_ns", "cpu_system_ns")
+USED = (*CPU, "voluntary_switches", "involuntary_switches", "run_queue_ns")
+SUMS = (*COUNTS, *USED, "uncounted", "completion_ns", "overdue", "sent_bytes", "received_bytes")
+FIRST = ("started_ns", "gil_enabled_ready", "jit_enabled_ready", "first_wrong")  # taken from the first that has them
+PER_CELL = (*HISTOGRAMS, SLOW, SLICES)  # keys of clients that are stored once per cell
+
+WHEN = {"ready": message("after the process had started"), "end": message("at the end of the measurement")}
+MOST_JIT_BYTES = 64
+PARTS = {"gil_enabled": "GIL", "jit_enabled": "JIT"}
+
+
+def add_up(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Add up the results of one client in several time slices, or of several clients.
+
+    A key that cannot be added up, such as finished_ns, has the last value.
+    """
+    values: dict[str, list[Any]] = {}
+    for result in results:
+        for key, value in result.items():
+            values.setdefault(key, []).append(value)
+    return {key: ADDED.get(key, itemgetter(-1))(of_key) for key, of_key in values.items()}
+
+
+def merge(kind: type[Any], parts: Iterable[Any]) -> Any:
+    """Add up Histograms or Slices, given as JSON, and return the sum as JSON."""
+    total = kind()
+    for part in filter(None, parts):
+        total.merge(kind.from_json(part))
+    return total.to_json()
+
+
+def _merge_slow(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    requests = [request for part in parts for request in part["requests"]]
+    return {"above_ns": max(part["above_ns"] for part in parts), "requests": requests}
+
+
+ADDED: Mapping[str, Callable[[list[Any]], Any]] = {
+    **dict.fromkeys(SUMS, sum),
+    **dict.fromkeys(FIRST, itemgetter(0)),
+    **dict.fromkeys(HISTOGRAMS, partial(merge, Histogram)),
+    SLICES: partial(merge, Slices),
+    SLOW: _merge_slow,
+    "errors": lambda parts: dict(sum(map(Counter, parts), Counter())),
+    "offered_rate": mean,
+}
+
+
+def add_slices(results: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Add up the results that a client sent, one per time slice, and return the sum.
+
+    CPU time and context switches are multiplied by the share of answers that count.
+    """
+    total = add_up(results)
+    return total | counted_usage(total, counted_share([total]))
+
+
+def counted_share(clients: Sequence[Mapping[str, Any]]) -> float:
+    """Return the share (0..1) of the clients' answers that count: they came after the lead-in of their time slice."""
+    answered, uncounted = (sum(client.get(key, 0) for client in clients) for key in ("answered", "uncounted"))
+    return answered / (answered + uncounted) if answered else 1.0
+
+
+def counted_usage(result: Mapping[str, Any], share: float, idle_cpu_ns: int = 0) -> dict[str, int]:
+    """Return a child process's CPU time and context switches for the counted part of its time slices.
+
+    share: the share of its answers that were counted, because they came after the lead-ins of its slices. The values
+        are multiplied by it
+    idle_cpu_ns: the CPU time that it used between its time slices, which is left out
+    """
+    cpu_ns = sum(result.get(key, 0) for key in CPU)
+    busy = max(0.0, 1 - idle_cpu_ns / cpu_ns) if cpu_ns else 1.0
+    return {key: round(result[key] * share * (busy if key in CPU else 1)) for key in USED if key in result}
+
+
+def client_fields(
+    clients: Sequence[Mapping[str, Any]], faults: list[Message], windows: Sequence[TimeWindow]
+) -> dict[str, Any]:
+    """Return the fields of CellResult that come from the clients: counts, histograms, status and reason.
+
+    clients: the checked results of the clients
+    windows: the times in which answers counted: from the release to the last answer, or the slices of the arm
+    """
+    total = {**dict.fromkeys(COUNTS, 0), "errors": {}, **add_up(clients)}
+    histograms = {name: total[name] if total.get(name, {}).get("count") else {} for name in HISTOGRAMS}
+    sliced = total.get(SLICES) if all(client.get(SLICES) for client in clients) else None
+    status, reason = _judged(total, faults, idle=not clients)
+    return {
+        **{name: total[name] for name in (*COUNTS, "errors")},
+        **histograms,
+        "status": status,
+        "reason": reason,
+        "slices": {**sliced, "start_ns": sliced["start_ns"] - windows[0].start_ns} if sliced else {},
+        "wall_ns": sum(window.end_ns - window.start_ns for window in windows),
+        "clients": [
+            {"client_id": number, **{name: client[name] for name in client if name not in PER_CELL}}
+            for number, client in enumerate(clients)
+        ],
+    }
+
+
+def machine_fields(ended: HostActivity) -> dict[str, Any]:
+    """Return the fields of CellResult that describe the machines' activity in the timed window, and disturbances."""
+    disturbed = {name: doctor.disturbances(window) for name, window in ended.machines.items()}
+    here = ended.machines.get(HERE, {})
+    return {
+        "machine": {name: value for name, value in here.items() if name != OTHERS},
+        "others": {name: window[OTHERS] for name, window in ended.machines.items() if window[OTHERS]},
+        "hosts": {
+            name: {**host, "disturbances": [one.to_json() for one in disturbed.get(name, ())]}
+            for name, host in ended.hosts.items()
+        },
+        "disturbances": [
+            message("host {host}: {disturbance}", code=one.code, host=name, disturbance=one) if name else one
+            for name, of_one in disturbed.items()
+            for one in of_one
+        ],
+    }
+
+
+def _judged(total: Mapping[str, Any], invalid: list[Message], *, idle: bool) -> tuple[Status, Message]:
+    requests, unanswered = total["requests"], total["requests"] - total["answered"]
+    errors = listed(f"{number} x {code}" for code, number in sorted(total["errors"].items()))
+    possible = {
+        plural(
+            "{count} of {requests} requests was not answered",
+            "{count} of {requests} requests were not answered",
+            count=unanswered,
+            requests=requests,
+        ): unanswered,
+        message("no request was sent"): not requests and not idle,
+        plural("{count} answer was wrong", "{count} answers were wrong", count=total["wrong"]): total["wrong"],
+        message("errors: {errors}", errors=errors): errors,
+    }
+    faults = [fault for fault, is_there in possible.items() if is_there]
+    if first_wrong := total.get("first_wrong"):
+        faults.append(message("the first wrong answer to {request} was {got}, expected {expected}", **first_wrong))
+    if faults:
+        return "failed", chained(faults)
+    return ("invalid", chained(invalid)) if invalid else ("ok", NOTHING)
+
+
+# ---- faults of children --------------------------------------------------------------------------------------------
+
+
+def client_faults(runtime: AnyRuntime, system: System, clients: Sequence[Child]) -> list[Message]:
+    """Return a fault for each client whose GIL or JIT is on although it should be off, or the reverse.
+
+    The runtime says which state it should have, but some benchmarked systems turn the GIL on.
+    """
+    gil = {"gil_enabled": True} if system.turns_gil_on and not runtime.name.native else {}
+    return _state_faults({**runtime.name.promises, **gil}, clients)
+
+
+def service_faults(runtime: AnyRuntime, system: System, services: Sequence[Child]) -> list[Message]:
+    """Return a fault for each service whose GIL, JIT or Python differs from what its runtime promises.
+
+    Only a user's service can run another Python. A service that already runs has no promises.
+    """
+    if not isinstance(runtime, UserServiceRuntime):
+        return _state_faults(runtime.name.promises, services)
+    if runtime.runtime is None:
+        return []
+    faults = _state_faults(runtime.name.promises, services)
+    if faults and not runtime.name.gil_enabled and not any(_named(child) for child in services):
+        faults += find_switching_modules(Path(runtime.python(system)))
+    expected = runtime.runtime.interpreter.label
+    others = [
+        message(
+            "{child} runs under {pythons}, but {expected} was expected",
+            child=child.label,
+            pythons=listed(pythons, last=AND),
+            expected=expected,
+        )
+        for child in services
+        if (pythons := child.result.get("pythons")) and expected not in pythons
+    ]
+    return [*others, *faults]
+
+
+def _state_faults(promises: Mapping[str, bool], children: Iterable[Child]) -> list[Message]:
+    """Return a fault for each child process with an unexpected GIL or JIT state, and its cause if known."""
+    faults = []
+    for child in children:
+        for state, promised in promises.items():
+            wrong = [when for key, when in WHEN.items() if child.result.get(f"{state}_{key}", False) is not promised]
+            if wrong:
+                faults.append(_fault(state, promised, child, listed(wrong, last=AND)))
+    return faults
+
+
+def _fault(state: str, promised: bool, child: Child, when: Message) -> Message:
+    part = PARTS[state]
+    if promised:
+        return message("in {child}, Python's {part} was off {when}", part=part, child=child.label, when=when)
+    fault = message("in {child}, Python's {part} was on {when}", part=part, child=child.label, when=when)
+    modules = _named(child) if state == "gil_enabled" else []
+    if not modules:
+        return fault
+    return message(
+        "{fault}: CPython switched the GIL on in order to load the module {module}",
+        fault=fault,
+        module=repr(modules[0]),
+    )
+
+
+def _named(child: Child) -> list[str]:
+    return switching_modules(child.stderr_tail())
+
+
+def jit_parts(runtime: AnyRuntime) -> dict[str, dict[str, Any]]:
+    """Return the instrumentation that reports the JIT state of a user's service; {} if its Python has no JIT."""
+    own = runtime.runtime if isinstance(runtime, UserServiceRuntime) else None
+    return {JIT: {}} if own and own.interpreter.has_jit else {}
+
+
+def jit_states(runtime: AnyRuntime, instruments: Sequence[Instrumentation]) -> list[bool]:
+    """Return for each user's service whether its JIT is on. An unknown state counts as the one that is expected.
+
+    Processes of other interpreters do not count.
+    """
+    if not isinstance(runtime, UserServiceRuntime) or runtime.runtime is None:
+        return []
+    promised, version = runtime.name.jit_enabled, runtime.runtime.version.encode()
+    unexpected = b"%s %d" % (version, not promised)
+    return [promised ^ (unexpected in inside.files(JIT, MOST_JIT_BYTES).values()) for inside in instruments]
+
+
+def add_jit_states(services: Sequence[Child], ready: Sequence[bool], end: Sequence[bool]) -> None:
+    """Store in each service's result whether its JIT was on when the service was ready and at the end."""
+    for service, is_on_ready, is_on_end in zip(services, ready, end, strict=False):
+        service.result |= {"jit_enabled_ready": is_on_ready, "jit_enabled_end": is_on_end}
