@@ -70,7 +70,7 @@ REPORTS = {
     "view": "document facts",
     "render": "document",
     "seed": "document facts view",
-    "topics": "statistics document facts view render seed",
+    "topics": "statistics document facts view seed",
     "report": "document view topics",
     "record": "document facts view seed topics",
     "compare": "statistics document facts view topics",

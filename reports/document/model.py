@@ -6,7 +6,7 @@ come from, as groups (reports/facts/traces.py).
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, log10
 from typing import Any
 
 from core.languages import Language
@@ -90,6 +90,18 @@ class Strip:
     ticks: tuple[tuple[float, str], ...] = ()
     look: int | None = None
     tip: str = ""
+
+    def place(self, value: float) -> float:
+        """Return where *value* lies on the scale, from 0 (left end) to 100 (right end).
+
+        A value beyond an end of the scale is placed at this end.
+        """
+        held = min(max(value, self.low), self.high)
+        if self.high <= self.low:
+            return 50.0
+        if self.is_log:
+            return 100 * log10(held / self.low) / log10(self.high / self.low)
+        return 100 * (held - self.low) / (self.high - self.low)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,6 @@ from core.languages import Language, Printable, printable, with_printable_args
 from core.messages import Arg, Message, message
 from reports.document.drawing import COUNT
 from reports.document.model import Column, Datum, Document, Figure, Table, Traced
-from reports.render.strips import place
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 HTML_LANGUAGES = {"zh": "zh-Hans"}
@@ -72,7 +71,7 @@ def _environment() -> Environment:
 @cache
 def _strips() -> Any:
     """Return the template macros that draw strips, which are bars and marks in the lines of a table."""
-    return _environment().get_template("strips.html", globals={"place": place, "count": COUNT}).module
+    return _environment().get_template("strips.html", globals={"count": COUNT}).module
 
 
 class _Words:

@@ -15,13 +15,12 @@ from core.saved import Absent
 from reports.document.drawing import Axis, Panel
 from reports.document.model import ABSENT, Datum, Figure, Form, Section, Strip, Table, estimate, traced, words
 from reports.document.shapes import CellValue, Col, Spot, bar, col, line, named_axis, table
-from reports.document.values import hundredths, microseconds, whole
+from reports.document.values import hundredths, microseconds, round_values, whole
 from reports.facts.cells import Row, grouped
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import about
 from reports.facts.standings import Contest, Standing, rate, titled
 from reports.facts.traces import of_row
-from reports.render.strips import round_values
 from reports.statistics.stats import Estimate
 from reports.topics.sweeps import places_of, swept_axis
 from reports.view import View

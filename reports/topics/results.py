@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
 from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, arm, number, words
+from reports.document.values import round_values
 from reports.facts.cells import STATES, Row, has_same_work, reference
 from reports.facts.comparisons import confounds_of
 from reports.facts.figures import ROW_COLUMNS
 from reports.facts.measures import THROUGHPUT, loop_words
 from reports.facts.traces import of_row, of_rows
-from reports.render.strips import round_values
 from reports.topics.contest import absent_sentences
 from reports.topics.machine import method_words
 from reports.view import View
