@@ -80,16 +80,12 @@ def _texts(line: Line, kept: Sequence[int], language: Language) -> list[str]:
 def aligned(heads: Sequence[str], lines: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
     """Return a Markdown table whose columns are also aligned in its source."""
     rows = [[_in_line(text) for text in line] for line in (heads, *lines)]
-    widths = [max(3, *(len(row[column]) for row in rows)) for column in range(len(heads))]
-    rule = [f"{'-' * (width - 1)}:" if right else "-" * width for width, right in zip(widths, numeric, strict=True)]
-    padded = [
-        [
-            text.rjust(width) if right else text.ljust(width)
-            for text, width, right in zip(row, widths, numeric, strict=True)
-        ]
-        for row in (rows[0], rule, *rows[1:])
-    ]
-    return "\n".join(f"| {' | '.join(row)} |" for row in padded)
+    columns = []
+    for right, (head, *texts) in zip(numeric, zip(*rows, strict=True), strict=True):
+        width = max(3, *map(len, [head, *texts]))
+        rule = "-" * (width - 1) + ":" if right else "-" * width
+        columns.append([text.rjust(width) if right else text.ljust(width) for text in (head, rule, *texts)])
+    return "\n".join(f"| {' | '.join(row)} |" for row in zip(*columns, strict=True))
 
 
 def _block(text: str) -> str:
