@@ -77,8 +77,7 @@ REPORTS = {
     "several": "document facts view topics compare",
     "exports": "document facts view render report record compare",
     "terminal": "document facts render topics",
-    "names": "",
-    "write": "view render report exports names",
+    "write": "view render report exports",
     "frame": "exports",
 }
 
