@@ -171,7 +171,7 @@ class Column:
 
     brief, over: on a terminal, a shorter title, and a title above it that neighbouring columns share
     rank:  if there is too little room, the column with the highest rank is dropped first; rank 0 never is
-    strip: the scale that the page draws as the column's title
+    is_strip: whether the column shows small drawings; strip: their scale, which the page draws as the column's title
     """
 
     head: Message
@@ -272,11 +272,6 @@ class Document:
     foot: Message = NOTHING
     has_cells: bool = True
 
-    @property
-    def has_flames(self) -> bool:
-        """Whether any section of the document has a flame graph."""
-        return any(section.flames for section in self.sections)
-
 
 def words(text: Message | str, **more: Any) -> Datum:
     """Return a table cell (Datum) that shows words.
@@ -286,16 +281,12 @@ def words(text: Message | str, **more: Any) -> Datum:
     return Datum(words=verbatim(text) if isinstance(text, str) else text, **more)
 
 
-def number(value: float | None, form: Form, cells: str = "", figure: str = "", **more: Any) -> Datum:
-    """Return a table cell (Datum) that shows a number, or '-' if *value* is None."""
+def number(value: float | Estimate | None, form: Form, cells: str = "", figure: str = "", **more: Any) -> Datum:
+    """Return a table cell (Datum) that shows a number, with its interval if it is an estimate, or '-' for None."""
+    if isinstance(value, Estimate):
+        more |= {"low": value.low, "high": value.high, "is_range": value.is_range}
+        value = value.value
     return Datum(value=value, form=form, cells=cells, figure=figure if value is not None else "", **more)
-
-
-def estimated(of: Estimate | None, form: Form, cells: str = "", figure: str = "") -> Datum:
-    """Return a table cell (Datum) that shows an estimate with its interval, or '-' if the estimate is None."""
-    if of is None:
-        return number(None, form, cells)
-    return number(of.value, form, cells, figure, low=of.low, high=of.high, is_range=of.is_range)
 
 
 def arm(name: str, look: int | None, cells: str = "") -> Datum:

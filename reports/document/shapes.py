@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from core.messages import NOTHING, Message, message
 from reports.document.drawing import Axis, Curve, Mark, Span
-from reports.document.model import Column, Datum, Form, Group, Table, arm, estimated, number, words
+from reports.document.model import Column, Datum, Form, Group, Table, arm, number, words
 from reports.statistics.stats import Estimate
 
 Item = TypeVar("Item")
@@ -41,8 +41,6 @@ def col(
         value = read(item)
         if isinstance(value, Datum):
             return value
-        if isinstance(value, Estimate):
-            return estimated(value, form or str, cells(item), figure)
         if isinstance(value, Message | str):
             return words(value, cells=cells(item))
         return number(value, form or str, cells(item), figure)

@@ -50,6 +50,7 @@ def page(
             lang=HTML_LANGUAGES.get(language.name, language.name),
             language=words.language,
             of_page={key: words.text(text) for key, text in OF_PAGE.items()},
+            strips=_strips(),
             words=words,
         )
     )
@@ -133,11 +134,6 @@ class _Words:
             "title": self.language.text(datum.hint) if datum.hint else "",
         }
         return "".join(f' {name}="{escaped(value)}"' for name, value in pairs.items() if value)
-
-    def heading(self, column: Column) -> Markup:
-        """Return the heading of a column of small drawings (strips): the scale that all of them share."""
-        assert column.strip is not None
-        return Markup(_strips().scale(column.strip, column.strip.tip or self.language.text(column.head)))
 
     def choices(self, table: Table, column: int) -> list[str]:
         """Return the distinct texts of a table column as the choices of its filter."""

@@ -53,7 +53,7 @@ def _table(made: Table, language: Language, level: int) -> list[str]:
 
     The reason is that Markdown has no titles within a table.
     """
-    kept = [index for index, column in enumerate(made.columns) if not (column.is_strip or column.strip)]
+    kept = [index for index, column in enumerate(made.columns) if not column.is_strip]
     heads = [language.text(made.columns[index].head) for index in kept]
     numeric = [made.columns[index].is_number for index in kept]
     parts = [f"{'#' * level} {_escaped(language.text(made.name))}"] if made.titled or made.folded else []

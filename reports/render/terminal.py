@@ -91,7 +91,7 @@ def _layout(table: Table, width: int, language: Language) -> _Layout:
     needs = {
         index: max(map(cell_len, [_brief(column, language), *(_text(line, index, language) for line in table.lines)]))
         for index, column in enumerate(columns)
-        if not (column.is_strip or column.strip)
+        if not column.is_strip
     }
     shown, has_bars = list(needs), any(_strip(line) for line in table.lines)
     widths, left = needs, 0
