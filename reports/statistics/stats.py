@@ -84,13 +84,12 @@ def effect(per_block: Sequence[float] | Floats) -> Estimate:
     Source: Hodges and Lehmann (1963); Tukey (1949) for the interval; docs/statistics.md.
     """
     values = np.sort(np.asarray(per_block, dtype=np.float64))
-    if values.size < FEWEST_FOR_INTERVAL:
-        low, high = (values[0], values[-1]) if values.size >= FEWEST_FOR_RANGE else (-inf, inf)
-        return Estimate(value=float(np.median(values)), low=float(low), high=float(high), count=values.size)
-    first, second = np.triu_indices(values.size)
-    means = np.sort((values[first] + values[second]) / 2)
-    low, high = means[_left_out(values.size)], means[-1 - _left_out(values.size)]
-    return Estimate(value=float(np.median(means)), low=float(low), high=float(high), count=values.size)
+    count, left_out = values.size, 0
+    if count >= FEWEST_FOR_INTERVAL:
+        first, second = np.triu_indices(count)
+        values, left_out = np.sort((values[first] + values[second]) / 2), _left_out(count)
+    low, high = (values[left_out], values[-1 - left_out]) if count >= FEWEST_FOR_RANGE else (-inf, inf)
+    return Estimate(value=float(np.median(values)), low=float(low), high=float(high), count=count)
 
 
 @cache
