@@ -13,7 +13,7 @@ from rich.text import Text
 from core.languages import Language, for_terminal, on_one_line
 from core.messages import Message
 from reports.document.model import Column, Line, Section, Strip, Table
-from reports.render.console import shows_unicode, wrapped
+from reports.render.console import wrapped
 
 GAPS = (2, 1)
 LEAST_BAR, MOST_BAR = 8, 24
@@ -151,7 +151,7 @@ def _cells(line: Line, layout: _Layout, console: Console, language: Language) ->
         cells.append(Text(_text(line, index, language), style=style))
     if strip := _strip(line):
         share = strip.place(strip.bars[0][1]) / 100
-        cells += [bar(share, layout.bar, unicode=shows_unicode(console))] * bool(layout.bar)
+        cells += [bar(share, layout.bar, unicode=not console.options.ascii_only)] * bool(layout.bar)
     return cells
 
 
