@@ -184,20 +184,10 @@ class Column:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
-    """A group of lines in a table, which are shown under a common title.
-
-    head: the title above them; may be empty
-    """
-
-    lines: tuple[Line, ...]
-    head: Message = NOTHING
-
-
-@dataclass(frozen=True, kw_only=True)
 class Table:
     """A table of a report. The first table cell (Datum) of each line is the heading of the line.
 
+    groups:  the lines, in groups with a common title above them, which may be empty
     name:    its name, also for a screen reader; titled: whether the name stands above the table
     kind:    CSS class; key: id on the page; caption: text below the table
     keys:    legend of its strips: (CSS class, words)
@@ -207,7 +197,7 @@ class Table:
 
     name: Message
     columns: tuple[Column, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[tuple[Message, tuple[Line, ...]], ...]
     kind: str = ""
     key: str = ""
     caption: Message = NOTHING
@@ -217,12 +207,12 @@ class Table:
     filters: tuple[tuple[str, int], ...] = ()
 
     def __bool__(self) -> bool:
-        return any(group.lines for group in self.groups)
+        return any(lines for _, lines in self.groups)
 
     @property
     def lines(self) -> list[Line]:
         """All lines of this table, group after group."""
-        return [line for group in self.groups for line in group.lines]
+        return [line for _, lines in self.groups for line in lines]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -304,4 +294,4 @@ def plain_table(
     """
     made = tuple(tuple(item if isinstance(item, Datum) else words(item) for item in line) for line in lines)
     columns = (*(Column(head=head) for head in heads), *(Column(head=head, is_number=True) for head in numbers))
-    return Table(name=name, columns=columns, groups=(Group(lines=made),), **more)
+    return Table(name=name, columns=columns, groups=((NOTHING, made),), **more)

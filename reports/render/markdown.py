@@ -57,11 +57,10 @@ def _table(made: Table, language: Language, level: int) -> list[str]:
     heads = [language.text(made.columns[index].head) for index in kept]
     numeric = [made.columns[index].is_number for index in kept]
     parts = [f"{'#' * level} {_escaped(language.text(made.name))}"] if made.titled or made.folded else []
-    for group in made.groups:
-        lines = [_texts(line, kept, language) for line in group.lines]
+    for head, lines in made.groups:
         if lines:
-            parts += [f"**{_escaped(language.text(group.head))}**"] if group.head else []
-            parts.append(aligned(heads, lines, numeric))
+            parts += [f"**{_escaped(language.text(head))}**"] if head else []
+            parts.append(aligned(heads, [_texts(line, kept, language) for line in lines], numeric))
     return [*parts, *([_escaped(language.text(made.caption))] if made.caption else [])]
 
 

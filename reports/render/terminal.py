@@ -55,13 +55,13 @@ def print_table(table: Table, console: Console, language: Language) -> None:
         joined = (" " * layout.gap).join(map(_aligned, texts, places))
         if joined.strip():
             console.print(Text(" " * layout.indent + joined.rstrip(), style="dim"))
-    for group in table.groups:
-        if group.lines:
-            print_sentence(group.head, console, language, "bold")
+    for head, lines in table.groups:
+        if lines:
+            print_sentence(head, console, language, "bold")
             grid = RichTable.grid(padding=(0, layout.gap, 0, 0))
             for width, justify in columns:
                 grid.add_column(width=width, justify=justify, overflow="fold")
-            for line in group.lines:
+            for line in lines:
                 grid.add_row(*_cells(line, layout, console, language))
             console.print(Padding(grid, (0, 0, 0, layout.indent)))
     print_sentence(table.caption, console, language, "dim")
@@ -87,7 +87,7 @@ def _layout(table: Table, width: int, language: Language) -> _Layout:
     widest of them is narrowed, preferably one without numbers.
     """
     columns = table.columns
-    indent = INDENT if any(group.head for group in table.groups) else 0
+    indent = INDENT if any(head for head, _ in table.groups) else 0
     needs = {
         index: max(map(cell_len, [_brief(column, language), *(_text(line, index, language) for line in table.lines)]))
         for index, column in enumerate(columns)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
-from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, arm, number, words
+from reports.document.model import Column, Datum, Line, Section, Strip, Table, arm, number, words
 from reports.document.values import round_values
 from reports.facts.cells import STATES, Row, has_same_work, reference
 from reports.facts.comparisons import confounds_of
@@ -76,9 +76,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
             *(one.column for one in shown.values()),
             *[Column(head=message("Status"))] * has_status,
         ),
-        groups=tuple(
-            Group(head=head, lines=tuple(line(row, rows) for row in rows)) for head, rows in view.named_groups
-        ),
+        groups=tuple((head, tuple(line(row, rows) for row in rows)) for head, rows in view.named_groups),
         kind="bars",
         key="rows",
         caption=listed([BARS_BRIEF, *loop_words(view.rows, is_brief=True)], SENTENCES) if is_brief else BARS,
