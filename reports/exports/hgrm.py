@@ -32,7 +32,7 @@ def export(view: View, to: Path) -> Exported:
     names = varying(view.rows)
     texts, left_out = {}, []
     for row in view.rows:
-        chosen = [f"{name}={value}" for name, value in shown(row.params, names).items()]
+        chosen = [f"{name}={value}" for name, value in shown(row, names).items()]
         label = " ".join([row.system, *chosen, row.runtime])
         if row.latency.count:
             texts[to / f"{re.sub(r'[^A-Za-z0-9.+_=-]+', '-', label)}.hgrm"] = distribution(row.latency)

@@ -34,14 +34,14 @@ def varying(all_rows: Iterable[Row]) -> list[str]:
     return varying_names(row.params for row in all_rows)
 
 
-def shown(params: Mapping[str, Value], names: Iterable[str]) -> dict[str, str]:
-    """Return the parameters whose names are in *names*, with their values in *params* as text."""
-    return {name: value_text(params[name]) for name in names if name in params}
+def shown(row: Row, names: Iterable[str]) -> dict[str, str]:
+    """Return the parameters whose names are in *names*, with their values in *row* as text."""
+    return {name: value_text(row.params[name]) for name in names if name in row.params}
 
 
 def parameter_values(params: Mapping[str, Value], names: Iterable[str]) -> str:
     """Return the parameters that *names* lists as text, such as 'SELECT_MODE all, NUM_MULTI_SOCKET 10'."""
-    return ", ".join(f"{name} {text}" for name, text in shown(params, names).items())
+    return ", ".join(f"{name} {value_text(params[name])}" for name in names if name in params)
 
 
 def labels(every: Sequence[Series]) -> list[Message]:

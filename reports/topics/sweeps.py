@@ -113,7 +113,7 @@ def _figures(system: str, rows: Sequence[Row], view: View) -> Iterator[Figure]:
 
 def _determines(name: str, other: str, rows: Sequence[Row]) -> bool:
     """Return whether each value of the parameter *name* occurs with only one value of the parameter *other*."""
-    pairs = {tuple(shown(row.params, (name, other)).items()) for row in rows}
+    pairs = {tuple(shown(row, (name, other)).items()) for row in rows}
     return len(pairs) == len({pair[0] for pair in pairs if pair})
 
 
