@@ -18,8 +18,8 @@ from benchmarks.bench import options
 from core.errors import BadInput
 from core.result import CellResult, Run, RunFile, load
 from lab.places import REPOSITORY
+from reports.exports import PAGE
 from reports.facts.commands import command_line
-from reports.names import PAGE
 
 TABLE = "table.csv"
 SINGLE = ("timeline", "slow", "workers_ns")  # of a client

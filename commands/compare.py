@@ -37,9 +37,9 @@ def main(arguments: Sequence[str]) -> int:
     """
     from reports.compare.ci import junit
     from reports.compare.members import members
-    from reports.compare.pyperf_import import saved_at
     from reports.compare.runs import compare_runs
     from reports.exports import written
+    from reports.exports.pyperf_files import saved_at
     from reports.view import View
 
     output = output_for(arguments)

@@ -28,11 +28,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_names("to", message("Where to write the files: a folder, NAME.json for pyperf, or NAME.parquet."))
     parser.add(message("options"), FORMAT)
     flags = parser.parse(arguments)
-    from reports.exports.formats import FORMATS
+    from reports.exports import formats
 
-    name = Given(value=flags["format"] or DEFAULT_FORMAT, name=FORMAT.flag).choice(FORMATS)
+    name = Given(value=flags["format"] or DEFAULT_FORMAT, name=FORMAT.flag).choice(formats())
     run = load(Path(flags["run"]))
-    exported = FORMATS[name](View(run, titles(run)), Path(flags["to"]))
+    exported = formats()[name](View(run, titles(run)), Path(flags["to"]))
     for line in (*run.damaged, *exported.left_out):
         output.note(line)
     print(*exported.paths, sep="\n")

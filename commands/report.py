@@ -15,7 +15,7 @@ from core.messages import NOTHING, message
 from core.result import Run, keep_comparisons, load
 from lab.folders import PrivateFolder
 from lab.run.runs import RUNS, expect_no_foreign_files, leftovers, no_run_in, titles
-from reports.names import PAGE, names_in_folder
+from reports.exports import PAGE, names_in_folder
 
 if TYPE_CHECKING:
     from reports.view import View

@@ -46,7 +46,7 @@ from lab.run.runs import (
     run_folder,
     run_lock,
 )
-from reports.names import names_in_folder
+from reports.exports import names_in_folder
 
 SUMMARY = message("Measure what the free-threaded build of CPython does to a threaded service.")
 

@@ -27,7 +27,7 @@ from lab.run.cell_run import Bench
 from lab.run.feasible import preflight
 from lab.run.limits import require_limits
 from lab.run.runs import run_folder, run_lock
-from reports.names import STRESS, STRESS_PAGE, STRESS_TEXT
+from reports.exports import STRESS, STRESS_PAGE, STRESS_TEXT, written
 
 SECONDS = 60.0
 DEFAULTS = {"NUM_CLIENTS": (2,), "NUM_CONNECTIONS_PER_CLIENT": (16,), "NUM_WORKERS_PER_API_SERVICE": (16,)}
@@ -160,14 +160,13 @@ def _connections(params: Mapping[str, Any]) -> int:
 
 def write_report(stress: Stress, folder: Path, output: Output) -> str:
     """Write the report next to stress.json as text and as a page. Return the text."""
-    from reports import exports
     from reports.render.html import page
     from reports.render.markdown import markdown
     from reports.terminal.stress import stress_document
 
     document = stress_document(stress)
     text = markdown(document, output.language)
-    exports.written({folder / STRESS_TEXT: text, folder / STRESS_PAGE: page(document, output.language)})
+    written({folder / STRESS_TEXT: text, folder / STRESS_PAGE: page(document, output.language)})
     return text.rstrip("\n")
 
 

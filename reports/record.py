@@ -11,16 +11,7 @@ from reports import seed as published
 from reports.document.model import ABSENT, Document, Section, Table, plain_table
 from reports.facts.cells import STATES, runtimes
 from reports.facts.settings import value_text
-from reports.seed import (
-    INTERPRETERS,
-    SeedRow,
-    SeedSystem,
-    SeedTable,
-    covers_the_seed,
-    matching_row,
-    size_warning,
-    times,
-)
+from reports.seed import INTERPRETERS, SeedRow, SeedSystem, covers_the_seed, matching_row, size_warning, times
 from reports.topics import completion, machine, results
 from reports.view import View
 
@@ -88,7 +79,7 @@ def _legend(view: View) -> Section:
 
 
 def _chapter(system: SeedSystem, view: View) -> Section:
-    tables = tuple(_result_table(table, system.system, view) for table in system.tables)
+    tables = tuple(_result_table(heading, system, view) for heading in system.tables)
     remarks = (system.remark,) if system.remark else ()
     seconds = Section(key=f"results-{system.system}", title=message("Results"), sentences=remarks, tables=tables)
     return Section(
@@ -112,21 +103,22 @@ def _settings(system: SeedSystem, view: View) -> Section:
     return _table_section("settings", message("Settings"), heads, lines, *[absent] * (not names))
 
 
-def _result_table(table: SeedTable, system: str, view: View) -> Table:
+def _result_table(heading: Message, system: SeedSystem, view: View) -> Table:
+    rows = system.tables[heading]
     names = [name for name in view.plan.runtimes if name in {*runtimes(view.run), *view.run.missing}]
     heads = [listed([name]) for name in names]
-    for name in table.rows[0].seconds:
+    for name in rows[0].seconds:
         interpreter, other = INTERPRETERS[name], published.MACHINE
         heads.append(message("published time: {machine}, {interpreter}", machine=other, interpreter=interpreter))
     lines = [
         (
             wanted.what,
-            *(_our_time(view, system, wanted, name) for name in names),
+            *(_our_time(view, system.system, wanted, name) for name in names),
             *(f"{seconds} s" for seconds in wanted.seconds.values()),
         )
-        for wanted in table.rows
+        for wanted in rows
     ]
-    return plain_table(table.heading, (NOTHING,), lines, heads, titled=True)
+    return plain_table(heading, (NOTHING,), lines, heads, titled=True)
 
 
 def _our_time(view: View, system: str, wanted: SeedRow, runtime: str) -> Message | str:

@@ -1,5 +1,7 @@
 """The report of a run as a document: the sections of all topics for which the run has data."""
 
+from collections.abc import Iterable
+
 from core.messages import Message, message, verbatim
 from reports.document.model import Document, Figure, Section
 from reports.topics import sections
@@ -30,7 +32,6 @@ def report(view: View) -> Document:
     )
 
 
-def figures(of: Document | Section) -> list[Figure]:
-    """Return all figures of a document, or of a section and its subsections, in the order of the page."""
-    own, parts = ([], of.sections) if isinstance(of, Document) else ([*of.figures], of.parts)
-    return [*own, *(figure for part in parts for figure in figures(part))]
+def figures(parts: Iterable[Section]) -> list[Figure]:
+    """Return all figures of sections and their subsections, in the order of the page."""
+    return [figure for section in parts for figure in (*section.figures, *figures(section.parts))]

@@ -47,28 +47,18 @@ class SeedRow(NamedTuple):
     seconds: Mapping[str, str]
 
 
-class SeedTable(NamedTuple):
-    """A table of published times from the original experiment that gilscope repeats.
-
-    heading: the line above the table
-    rows: all with figures for the same interpreters
-    """
-
-    heading: Message
-    rows: tuple[SeedRow, ...]
-
-
 class SeedSystem(NamedTuple):
     """The published results for one service design (system), from the original experiment that gilscope repeats.
 
     settings: values by parameter, as printed
+    tables: the lines of each table by the line above it; all lines of a table have figures for the same interpreters
     remark: a remark of the record, or of ours on the record
     """
 
     system: str
     description: Message
     settings: Mapping[str, str]
-    tables: tuple[SeedTable, ...]
+    tables: Mapping[Message, Sequence[SeedRow]]
     remark: Message = NOTHING
 
 
@@ -82,19 +72,19 @@ _COMMON = {
 _TIME = message("Time that each client takes to send all of its requests.")
 
 
-def _sockets(select_mode: str, client_binding: str, seconds: Mapping[int, str]) -> tuple[SeedRow, ...]:
+def _sockets(select_mode: str, client_binding: str, seconds: Mapping[int, str]) -> list[SeedRow]:
     """Return a line of published times for each number of sockets per service (NUM_MULTI_SOCKET).
 
     seconds: time by value of NUM_MULTI_SOCKET
     """
-    return tuple(
+    return [
         SeedRow(
             verbatim(f"NUM_MULTI_SOCKET = {sockets}"),
             {"SELECT_MODE": select_mode, "CLIENT_BINDING": client_binding, "NUM_MULTI_SOCKET": sockets},
             {UNNAMED: figure},
         )
         for sockets, figure in seconds.items()
-    )
+    ]
 
 
 SYSTEMS = (
@@ -102,7 +92,7 @@ SYSTEMS = (
         "1",
         message("A service has a single socket and no connection cache."),
         {},
-        (SeedTable(_TIME, (SeedRow(message("a new connection for every request"), {}, {}),)),),
+        {_TIME: [SeedRow(message("a new connection for every request"), {}, {})]},
         message(
             "The original experiment that gilscope repeats describes a service without a connection cache (system 1), "
             "but publishes no settings or times for it."
@@ -112,25 +102,20 @@ SYSTEMS = (
         "2",
         message("A service has a single socket and a connection cache."),
         {**_COMMON, "NUM_WORKERS_PER_API_SERVICE": "25"},
-        (
-            SeedTable(
-                _TIME,
-                (
-                    SeedRow(message("client reuses connections"), {"REUSE_CLIENT": True}, {GIL: "5.5", NOGIL: "5.0"}),
-                    SeedRow(
-                        message("client does not reuse connections"),
-                        {"REUSE_CLIENT": False},
-                        {GIL: "14.9", NOGIL: "10.3"},
-                    ),
+        {
+            _TIME: [
+                SeedRow(message("client reuses connections"), {"REUSE_CLIENT": True}, {GIL: "5.5", NOGIL: "5.0"}),
+                SeedRow(
+                    message("client does not reuse connections"), {"REUSE_CLIENT": False}, {GIL: "14.9", NOGIL: "10.3"}
                 ),
-            ),
-        ),
+            ]
+        },
     ),
     SeedSystem(
         "3",
         message("A Tornado service."),
         _COMMON,
-        (SeedTable(_TIME, (SeedRow(message("Tornado"), {}, {GIL: "16.1", NOGIL: "17.2"}),)),),
+        {_TIME: [SeedRow(message("Tornado"), {}, {GIL: "16.1", NOGIL: "17.2"})]},
         message(
             "In the original experiment that gilscope repeats, Tornado took 17.2 s under Python 3.14.0a0 "
             'free-threading. Its record calls this "even slower".'
@@ -140,37 +125,28 @@ SYSTEMS = (
         "4",
         message("Each service listens on several sockets, which share one connection cache and one thread pool."),
         {**_COMMON, "NUM_MULTI_SOCKET": "10", "NUM_MAX_CONNS": "None"},
-        (
-            SeedTable(
-                _TIME,
-                (
-                    SeedRow(
-                        message("select() on all connections at once"),
-                        {"SELECT_MODE": "all", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10},
-                        {UNNAMED: "3.03"},
-                    ),
-                    SeedRow(
-                        message("select() on each connection in turn"),
-                        {"SELECT_MODE": "single", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10},
-                        {UNNAMED: "5.57"},
-                    ),
+        {
+            _TIME: [
+                SeedRow(
+                    message("select() on all connections at once"),
+                    {"SELECT_MODE": "all", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10},
+                    {UNNAMED: "3.03"},
                 ),
-            ),
-            SeedTable(
-                message(
-                    "Time that each client takes to send all of its requests, with select() on all connections at "
-                    "once, by number of sockets per service (NUM_MULTI_SOCKET)."
+                SeedRow(
+                    message("select() on each connection in turn"),
+                    {"SELECT_MODE": "single", "CLIENT_BINDING": "random", "NUM_MULTI_SOCKET": 10},
+                    {UNNAMED: "5.57"},
                 ),
-                _sockets("all", "random", {1: "2.35", 5: "2.60", 10: "3.03"}),
-            ),
-            SeedTable(
-                message(
-                    "Time that each client takes to send all of its requests, over one connection per service and with "
-                    "select() on each connection in turn, by number of sockets per service (NUM_MULTI_SOCKET)."
-                ),
-                _sockets("single", "pinned", {1: "2.44", 5: "2.47", 10: "2.60"}),
-            ),
-        ),
+            ],
+            message(
+                "Time that each client takes to send all of its requests, with select() on all connections at "
+                "once, by number of sockets per service (NUM_MULTI_SOCKET)."
+            ): _sockets("all", "random", {1: "2.35", 5: "2.60", 10: "3.03"}),
+            message(
+                "Time that each client takes to send all of its requests, over one connection per service and with "
+                "select() on each connection in turn, by number of sockets per service (NUM_MULTI_SOCKET)."
+            ): _sockets("single", "pinned", {1: "2.44", 5: "2.47", 10: "2.60"}),
+        },
     ),
 )
 
@@ -183,8 +159,8 @@ def covers_the_seed(rows: Sequence[Row]) -> bool:
     return all(
         any(_fits(row, system.system, wanted) for row in rows)
         for system in SYSTEMS
-        for table in system.tables
-        for wanted in table.rows
+        for table in system.tables.values()
+        for wanted in table
     )
 
 
@@ -230,7 +206,8 @@ def size_warning(view: View) -> Message:
 
 def seed_comparison(view: View) -> Section:
     """Return the section that shows a run's times beside those of the original experiment that gilscope repeats."""
-    tables = tuple(filter(None, (_table(system, table, view) for system in SYSTEMS for table in system.tables)))
+    made = (_table(system, heading, view) for system in SYSTEMS for heading in system.tables)
+    tables = tuple(filter(None, made))
     if not tables:
         return Section(key="seed", title=NOTHING)
     note = message(
@@ -247,18 +224,16 @@ def seed_comparison(view: View) -> Section:
     )
 
 
-def _table(system: SeedSystem, table: SeedTable, view: View) -> Table:
-    arms = runtimes(view.run)
+def _table(system: SeedSystem, heading: Message, view: View) -> Table:
+    arms, published = runtimes(view.run), system.tables[heading]
     lines = []
-    for wanted in table.rows:
+    for wanted in published:
         rows = [matching_row(view.rows, system.system, wanted, arm) for arm in arms]
         if any(row and row.figures for row in rows):
             figures = (words(figure, state="theirs") for figure in wanted.seconds.values())
             lines.append((wanted.what, *map(_times, rows), *figures))
-    theirs = [
-        message("published time: {interpreter}", interpreter=INTERPRETERS[name]) for name in table.rows[0].seconds
-    ]
-    name = message("{system}. {table}", system=view.settings.head(system.system), table=table.heading)
+    theirs = [message("published time: {interpreter}", interpreter=INTERPRETERS[name]) for name in published[0].seconds]
+    name = message("{system}. {table}", system=view.settings.head(system.system), table=heading)
     return plain_table(name, (NOTHING,), lines, [*map(verbatim, arms), *theirs], kind="seed", titled=True)
 
 

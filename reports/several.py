@@ -1,9 +1,8 @@
 """A document that shows several runs side by side: which may be compared, and what at least two of them measured."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
-from operator import itemgetter
 from typing import TypeVar
 
 from core.errors import BadInput
@@ -14,7 +13,7 @@ from reports.document.model import Datum, Document, Section, Traced, arm
 from reports.document.shapes import Col, col, table
 from reports.facts.cells import Row, grouped, setting_key
 from reports.facts.comparisons import Comparison
-from reports.facts.figures import ROW_COLUMNS, Shown
+from reports.facts.figures import ROW_COLUMNS
 from reports.facts.measures import measure
 from reports.facts.pairs import OVER_ALL
 from reports.facts.traces import of_row
@@ -25,8 +24,7 @@ from reports.view import View
 LEAST = 2
 SHOWN = ("completion_median_ns", "requests_per_s")
 FILE_NAME = "side-by-side.html"
-Key = TypeVar("Key", bound=Hashable)
-Value = TypeVar("Value")
+Item = TypeVar("Item")
 Entry = tuple[Member, Row]
 
 
@@ -115,10 +113,12 @@ def _limits_section(runs: Sequence[Member]) -> Section:
     )
 
 
-def _shared(items: Iterable[tuple[Key, Member, Value]]) -> dict[Key, list[tuple[Member, Value]]]:
-    """Return the items whose key occurs in at least two runs, grouped by key, in the order of *items*."""
-    by_key = {key: [entry[1:] for entry in found] for key, found in grouped(items, itemgetter(0)).items()}
-    return {key: found for key, found in by_key.items() if len({run.letter for run, _ in found}) > 1}
+def _shared(
+    runs: Sequence[Member], items: Callable[[Member], Iterable[Item]], key: Callable[[Item], Hashable]
+) -> list[list[tuple[Member, Item]]]:
+    """Return the items of all runs in groups with the same key. Leave out the items that only one run has."""
+    groups = grouped(((run, item) for run in runs for item in items(run)), lambda entry: key(entry[1]))
+    return [group for group in groups.values() if len(group) > 1]
 
 
 def _steps_section(runs: Sequence[Member]) -> Section:
@@ -126,12 +126,8 @@ def _steps_section(runs: Sequence[Member]) -> Section:
 
     Each comparison at one setting is a group of lines in its table, with a line for each run.
     """
-    items = (
-        ((*_setting(one), one.step, one.denominator, one.numerator), run, replace(one, cells=run.cells(one.cells)))
-        for run in runs
-        for one in run.view.compared
-    )
-    shared = sorted(_shared(items).values(), key=lambda group: group[0][1].system != OVER_ALL)
+    shared = _shared(runs, lambda run: (replace(one, cells=run.cells(one.cells)) for one in run.view.compared), _kind)
+    shared.sort(key=lambda group: group[0][1].system != OVER_ALL)
 
     def named(run: Member) -> Datum:
         return arm(f"{run.letter} {run.view.run.started_at[:10]}", run.look)
@@ -151,34 +147,45 @@ def _steps_section(runs: Sequence[Member]) -> Section:
     return Section(key="comparisons", title=name, sentences=() if shown else (none,), tables=(shown,))
 
 
-def _setting(one: Comparison) -> tuple[str, str]:
-    """Return a key for a comparison's setting. The key of a comparison over all settings lists the settings."""
-    if one.system != OVER_ALL:
-        return setting_key(one.system, one.params)
-    return OVER_ALL, str(sorted(setting_key(some["system"], some["params"]) for some in one.settings))
+def _kind(one: Comparison) -> Hashable:
+    """Return the same key for comparisons of the same arms at the same setting, or over the same settings."""
+    settings = sorted(setting_key(some["system"], some["params"]) for some in one.settings)
+    return setting_key(one.system, one.params), str(settings), one.step, one.denominator, one.numerator
 
 
 def _times_section(runs: Sequence[Member]) -> Section:
     """Return a section of completion times: a group per setting that two runs have, a line per run and runtime."""
-    items = (((row.key, row.runtime), run, row) for run in runs for row in run.view.rows if row.figures)
-    settings = grouped(chain.from_iterable(_shared(items).values()), lambda entry: entry[1].key)
+    shared = _shared(
+        runs, lambda run: (row for row in run.view.rows if row.figures), lambda row: (row.key, row.runtime)
+    )
+    settings = grouped(chain(*shared), lambda entry: entry[1].key)
     how = measure(is_timed=any(run.view.is_timed for run in runs))
     most = {key: how.most([row for _, row in entries]) for key, entries in settings.items()}
 
+    def name(entry: Entry) -> str:
+        return f"{entry[0].letter} {entry[1].runtime}"
+
+    def cells(entry: Entry) -> str:
+        return entry[0].cells(of_row(entry[1]))
+
     def bar(entry: Entry) -> Datum:
         run, row = entry
-        return Datum(strip=how.strip(row, most[row.key], run.look, _name(entry)), cells=_cells(entry))
+        return Datum(strip=how.strip(row, most[row.key], run.look, name(entry)), cells=cells(entry))
 
     def others(entry: Entry) -> Message:
         run, row = entry
         letters = {other.letter for other, _ in settings[row.key] if other is not run and other.is_like(run)}
         return verbatim(", ".join(sorted(letters))) or NONE
 
+    def figure_col(figure: str) -> Col[Entry]:
+        shown = ROW_COLUMNS[figure]
+        return col(shown.head, lambda entry: entry[1].columns[figure], shown.form, cells, shown.key)
+
     title = message("Completion time")
     cols: list[Col[Entry]] = [
-        col(message("Runtime"), lambda entry: arm(_name(entry), entry[0].look)),
+        col(message("Runtime"), lambda entry: arm(name(entry), entry[0].look)),
         col(NOTHING, bar, is_strip=True),
-        *(_figure(name, ROW_COLUMNS[name]) for name in SHOWN),
+        *map(figure_col, SHOWN),
         col(message("Comparable runs"), others),
     ]
     heads = (run.settings.name(row.system, row.params) for (run, row), *_ in settings.values())
@@ -196,15 +203,3 @@ def _times_section(runs: Sequence[Member]) -> Section:
     return Section(
         key="completion", title=title, sentences=(_comparable_sentence(runs) if bars else none,), tables=(bars,)
     )
-
-
-def _name(entry: Entry) -> str:
-    return f"{entry[0].letter} {entry[1].runtime}"
-
-
-def _cells(entry: Entry) -> str:
-    return entry[0].cells(of_row(entry[1]))
-
-
-def _figure(name: str, shown: Shown) -> Col[Entry]:
-    return col(shown.head, lambda entry: (entry[1].figures or {})[name], shown.form, _cells, shown.key)

@@ -9,8 +9,8 @@ from core.files import put
 from core.languages import ENGLISH, Language
 from core.messages import SENTENCES, Message, listed, message
 from core.result import PLOTS
+from reports.exports import PAGE
 from reports.exports.texts import csv_files, markdown_files
-from reports.names import PAGE
 from reports.render.apart import Drawings, failure
 from reports.render.html import page
 from reports.report import figures, report
@@ -41,7 +41,7 @@ def write_all(view: View, folder: Path, language: Language = ENGLISH, drawings: 
     """
     with drawings or Drawings() as drawn:
         document = report(view)
-        shown = figures(document)
+        shown = figures(document.sections)
         drawn.ask(shown, language)
         parts: dict[str, Callable[[], str | Files]] = {**markdown_files(view, document, language), **csv_files(view)}
         parts[PAGE] = lambda: page(document, language, panels=drawn.panels)

@@ -70,15 +70,14 @@ REPORTS = {
     "view": "document facts",
     "render": "document",
     "seed": "document facts view",
-    "topics": "statistics document facts view render seed",
+    "topics": "statistics document facts view seed",
     "report": "document view topics",
     "record": "document facts view seed topics",
     "compare": "statistics document facts view topics",
     "several": "document facts view topics compare",
     "exports": "document facts view render report record compare",
     "terminal": "document facts render topics",
-    "names": "",
-    "write": "view render report exports names",
+    "write": "view render report exports",
     "frame": "exports",
 }
 

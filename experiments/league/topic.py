@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from core.messages import AND, Message, listed, message, plural
-from reports.document.model import Datum, Section, estimated
+from reports.document.model import Datum, Section, number
 from reports.document.shapes import Col, col
 from reports.document.values import hundredths, megabytes
 from reports.facts.cells import Row, request_ns
@@ -100,7 +100,7 @@ def _share_col(system: str, rank: int = 0) -> Col[Standing]:
         base = next((row for row in standing.ranked if row.system == system), None)
         if base is None:
             return None
-        return estimated(rate_share(standing.row, base), hundredths, of_rows([base, standing.row]))
+        return number(rate_share(standing.row, base), hundredths, of_rows([base, standing.row]))
 
     return col(message("vs system {system}", system=system), datum, hundredths, rank=rank)
 

@@ -101,28 +101,19 @@ def compare_runs(runs: Sequence[Member], *, anyway: bool = False, share: float |
     return Compared(runs=runs, cells=cells, troubles=[*overruled, *unused], notes=[*differing, *_readings(runs, cells)])
 
 
-def _key(row: Row) -> tuple[str, ...]:
-    """Return a key that identifies the same measurement in every run: its system, its parameters and its runtime."""
-    return (*row.key, row.runtime)
-
-
 def _pairs(a: Sequence[Row], b: Sequence[Row], *, loose: bool) -> list[Pair]:
     """Return pairs of table rows of runs A and B with the same system, parameters and runtime, in the order of A.
 
     loose: pair cells with different parameters, too, if each run has only one unpaired cell of the system and arm
     """
-    in_a, in_b = ({_key(row): row for row in rows} for rows in (a, b))
-    partners = {key: in_b[key] for key in in_a if key in in_b}
-    if loose:
-        rest_a, rest_b = (_unique_rows([row for row in rows if _key(row) not in partners]) for rows in (a, b))
-        partners |= {_key(row): rest_b[kind] for kind, row in rest_a.items() if kind in rest_b}
-    return [(row, partners[key]) for key, row in in_a.items() if key in partners]
-
-
-def _unique_rows(rows: Sequence[Row]) -> dict[tuple[str, str], Row]:
-    """Return each table row whose system and runtime occur in no other row, as {(system, runtime): row}."""
-    kinds = grouped(rows, attrgetter("system", "runtime"))
-    return {kind: alike[0] for kind, alike in kinds.items() if len(alike) == 1}
+    found: dict[int, Pair] = {}  # by id of the row of A
+    for key in [attrgetter("key", "runtime"), attrgetter("system", "runtime")][: 1 + loose]:
+        paired = {id(row) for pair in found.values() for row in pair}
+        in_a, in_b = (grouped((row for row in rows if id(row) not in paired), key) for rows in (a, b))
+        for kind in in_a.keys() & in_b.keys():
+            if len(in_a[kind]) == len(in_b[kind]) == 1:
+                found[id(in_a[kind][0])] = (in_a[kind][0], in_b[kind][0])
+    return [found[id(row)] for row in a if id(row) in found]
 
 
 def _differences(a: Row, b: Row) -> Message:
@@ -243,8 +234,8 @@ def _unused(run: Member, used: Sequence[Row]) -> Iterator[Message]:
 
     used: the rows that were compared
     """
-    keys, name = set(map(_key, used)), run.settings.where
-    if alone := _cell_names([row for row in run.timed if _key(row) not in keys], name):
+    name = run.settings.where
+    if alone := _cell_names([row for row in run.timed if row not in used], name):
         yield message(
             "Only run {run} has these measurements, so they are not compared: {cells}.", run=run.letter, cells=alone
         )

@@ -6,7 +6,7 @@ come from, as groups (reports/facts/traces.py).
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, log10
 from typing import Any
 
 from core.languages import Language
@@ -91,6 +91,18 @@ class Strip:
     look: int | None = None
     tip: str = ""
 
+    def place(self, value: float) -> float:
+        """Return where *value* lies on the scale, from 0 (left end) to 100 (right end).
+
+        A value beyond an end of the scale is placed at this end.
+        """
+        held = min(max(value, self.low), self.high)
+        if self.high <= self.low:
+            return 50.0
+        if self.is_log:
+            return 100 * log10(held / self.low) / log10(self.high / self.low)
+        return 100 * (held - self.low) / (self.high - self.low)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Datum:
@@ -159,7 +171,7 @@ class Column:
 
     brief, over: on a terminal, a shorter title, and a title above it that neighbouring columns share
     rank:  if there is too little room, the column with the highest rank is dropped first; rank 0 never is
-    strip: the scale that the page draws as the column's title
+    is_strip: whether the column shows small drawings; strip: their scale, which the page draws as the column's title
     """
 
     head: Message
@@ -172,20 +184,10 @@ class Column:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
-    """A group of lines in a table, which are shown under a common title.
-
-    head: the title above them; may be empty
-    """
-
-    lines: tuple[Line, ...]
-    head: Message = NOTHING
-
-
-@dataclass(frozen=True, kw_only=True)
 class Table:
     """A table of a report. The first table cell (Datum) of each line is the heading of the line.
 
+    groups:  the lines, in groups with a common title above them, which may be empty
     name:    its name, also for a screen reader; titled: whether the name stands above the table
     kind:    CSS class; key: id on the page; caption: text below the table
     keys:    legend of its strips: (CSS class, words)
@@ -195,7 +197,7 @@ class Table:
 
     name: Message
     columns: tuple[Column, ...]
-    groups: tuple[Group, ...]
+    groups: tuple[tuple[Message, tuple[Line, ...]], ...]
     kind: str = ""
     key: str = ""
     caption: Message = NOTHING
@@ -205,12 +207,12 @@ class Table:
     filters: tuple[tuple[str, int], ...] = ()
 
     def __bool__(self) -> bool:
-        return any(group.lines for group in self.groups)
+        return any(lines for _, lines in self.groups)
 
     @property
     def lines(self) -> list[Line]:
         """All lines of this table, group after group."""
-        return [line for group in self.groups for line in group.lines]
+        return [line for _, lines in self.groups for line in lines]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,11 +262,6 @@ class Document:
     foot: Message = NOTHING
     has_cells: bool = True
 
-    @property
-    def has_flames(self) -> bool:
-        """Whether any section of the document has a flame graph."""
-        return any(section.flames for section in self.sections)
-
 
 def words(text: Message | str, **more: Any) -> Datum:
     """Return a table cell (Datum) that shows words.
@@ -274,16 +271,12 @@ def words(text: Message | str, **more: Any) -> Datum:
     return Datum(words=verbatim(text) if isinstance(text, str) else text, **more)
 
 
-def number(value: float | None, form: Form, cells: str = "", figure: str = "", **more: Any) -> Datum:
-    """Return a table cell (Datum) that shows a number, or '-' if *value* is None."""
+def number(value: float | Estimate | None, form: Form, cells: str = "", figure: str = "", **more: Any) -> Datum:
+    """Return a table cell (Datum) that shows a number, with its interval if it is an estimate, or '-' for None."""
+    if isinstance(value, Estimate):
+        more |= {"low": value.low, "high": value.high, "is_range": value.is_range}
+        value = value.value
     return Datum(value=value, form=form, cells=cells, figure=figure if value is not None else "", **more)
-
-
-def estimated(of: Estimate | None, form: Form, cells: str = "", figure: str = "") -> Datum:
-    """Return a table cell (Datum) that shows an estimate with its interval, or '-' if the estimate is None."""
-    if of is None:
-        return number(None, form, cells)
-    return number(of.value, form, cells, figure, low=of.low, high=of.high, is_range=of.is_range)
 
 
 def arm(name: str, look: int | None, cells: str = "") -> Datum:
@@ -301,4 +294,4 @@ def plain_table(
     """
     made = tuple(tuple(item if isinstance(item, Datum) else words(item) for item in line) for line in lines)
     columns = (*(Column(head=head) for head in heads), *(Column(head=head, is_number=True) for head in numbers))
-    return Table(name=name, columns=columns, groups=(Group(lines=made),), **more)
+    return Table(name=name, columns=columns, groups=((NOTHING, made),), **more)

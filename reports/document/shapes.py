@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 from core.messages import NOTHING, Message, message
 from reports.document.drawing import Axis, Curve, Mark, Span
-from reports.document.model import Column, Datum, Form, Group, Table, arm, estimated, number, words
+from reports.document.model import Column, Datum, Form, Table, arm, number, words
 from reports.statistics.stats import Estimate
 
 Item = TypeVar("Item")
@@ -48,8 +48,6 @@ def col(
         value = value_of(item)
         if isinstance(value, Datum):
             return value
-        if isinstance(value, Estimate):
-            return estimated(value, form or str, cells(item), figure)
         if isinstance(value, Message | str):
             return words(value, cells=cells(item))
         return number(value, form or str, cells(item), figure)
@@ -84,10 +82,7 @@ def table(
     groups: (head, items) of each
     more: other fields of Table
     """
-    made = [
-        Group(head=head, lines=tuple(tuple(one.datum(item) for one in cols) for item in items))
-        for head, items in groups
-    ]
+    made = [(head, tuple(tuple(one.datum(item) for one in cols) for item in items)) for head, items in groups]
     return Table(name=name, columns=tuple(one.column for one in cols), groups=tuple(made), **more)
 
 

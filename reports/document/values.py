@@ -1,12 +1,14 @@
-"""Format numbers: each kind of number has the same format everywhere in a report."""
+"""Format numbers: each kind of number has the same format everywhere in a report. Choose round numbers for ticks."""
 
 from collections.abc import Callable
+from math import ceil, floor, log10
 
 from core.messages import Message, message
 
 SMALL = 0.1
 MIB = 2**20
 KIB = 2**10
+STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def scaled(template: str, unit: float = 1) -> Callable[[float], str]:
@@ -62,3 +64,14 @@ def size(value_bytes: float) -> str:
     if abs(value_bytes) < KIB:
         return f"{value_bytes:.0f} B"
     return f"{kib(value_bytes)} KiB" if abs(value_bytes) < MIB else f"{mib(value_bytes)} MiB"
+
+
+def round_values(low: float, high: float, count: int = 6) -> list[float]:
+    """Return about *count* round values between *low* and *high*, for the ticks of a linear scale."""
+    if high <= low:
+        return [low]
+    rough = (high - low) / count
+    size = 10.0 ** floor(log10(rough))
+    step = next(size * factor for factor in STEPS if size * factor >= rough * 0.999)
+    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+    return [round(index * step, 12) for index in range(first, last + 1)]

@@ -46,7 +46,7 @@ def export(view: View, to: Path) -> Exported:
 
 
 def distribution(latency: Histogram) -> str:
-    """Return the percentile distribution of *latency* as text, values in us. Raises ValueError if it is empty."""
+    """Return the percentile distribution of *latency* as text, values in us."""
     lines = []
     for value_ns, share, count in steps(latency):
         inverse = f" {1 / (1 - share):14.2f}" if share < 1 else ""
@@ -70,8 +70,6 @@ def steps(latency: Histogram) -> Iterator[tuple[int, float, int]]:
     The value is the largest that its bucket covers, so the number counts all requests up to the value.
     """
     total, seen, level = latency.count, 0, 0.0
-    if not total:
-        raise ValueError("an empty histogram has no percentiles")
     for bucket, number in latency.filled():
         seen += number
         value_ns = min(bounds_ns(bucket)[1] - 1, latency.max_ns)

@@ -45,6 +45,6 @@ def _column(name: str, values: Sequence[Any]) -> "pa.Array":
     kinds = {type(value) for value in values if value is not None}
     if not kinds:
         return pa.array(values, pa.int64() if name in _NUMBERS else pa.string())
-    if kinds == {int, float}:
-        return pa.array(values, pa.float64())
-    return pa.array(values if len(kinds) == 1 else [None if value is None else str(value) for value in values])
+    if len(kinds) == 1 or kinds == {int, float}:
+        return pa.array(values)
+    return pa.array([None if value is None else str(value) for value in values])

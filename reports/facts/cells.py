@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
+from operator import attrgetter
 from textwrap import shorten
 from typing import Any, Literal, TypeVar
 
@@ -227,13 +227,13 @@ def grouped(items: Iterable[Item], key: Callable[[Item], Same]) -> dict[Same, li
 
 
 def groups(all_rows: Iterable[Row]) -> list[list[Row]]:
-    """Return groups of successive table rows that differ only in the runtime or service."""
-    return [list(group) for _, group in groupby(all_rows, lambda row: row.key)]
+    """Return groups of table rows that differ only in the runtime or service."""
+    return [*grouped(all_rows, attrgetter("key")).values()]
 
 
 def by_system(all_rows: Iterable[Row]) -> list[tuple[str, list[Row]]]:
-    """Return each system with its rows. Rows of one system must be neighbours."""
-    return [(system, list(group)) for system, group in groupby(all_rows, lambda row: row.system)]
+    """Return each system with its rows."""
+    return [*grouped(all_rows, attrgetter("system")).items()]
 
 
 def alike(all_rows: Sequence[Row]) -> list[Sequence[Row]]:

@@ -14,7 +14,8 @@ from typing import Any
 from core.messages import Message, message
 from core.result import CellResult, Run
 from core.runtime import NATIVE
-from reports.facts.cells import request_ns, runtimes, setting_key
+from reports.facts.cells import Cells as CellIndex
+from reports.facts.cells import request_ns, runtimes
 from reports.facts.gates import gate, mixed
 from reports.facts.steps import Step, steps
 from reports.statistics.stats import log_ratios, mean_over_cells, totals
@@ -135,13 +136,13 @@ def pairs(run: Run) -> list[Pair]:
     services = [*addresses(run)]
     others = [Step(name="other", denominator=services[0], numerator=name) for name in services[1:]]
     found = others + steps(runtimes(run), dict.fromkeys(again, services[0]) if services else again, run.runtimes)
-    planned = {setting_key(row["system"], row["params"]): row.get("runtimes") for row in run.plan["rows"]}
-    cells = _cells(run)
+    index = CellIndex(run)
+    cells = _cells(run, index)
     made = [
         Pair(setting=setting, step=step, arms={side: arms.get(getattr(step, side), {}) for side in SIDES})
         for setting, arms in cells.items()
         for step in found
-        if (names := planned.get(setting)) is None
+        if (names := index.settings[setting].runtimes if setting in index.settings else None) is None
         or {step.denominator, again.get(step.numerator, step.numerator)} <= {*names}  # native programs have no runtime
     ]
     if len(cells) > 1 and not run.plan.get("judged_steps"):
@@ -159,18 +160,17 @@ def pairs(run: Run) -> list[Pair]:
     return made
 
 
-def _cells(run: Run) -> dict[Setting, dict[str, dict[int, CellResult]]]:
+def _cells(run: Run, index: CellIndex) -> dict[Setting, dict[str, Cells]]:
     """Return the measurements that ran client processes, by setting, runtime or service, and block.
 
     Settings are in the plan's order.
     """
     group = group_name(run) if addresses(run) else ""
-    found: dict[Setting, dict[str, dict[int, CellResult]]] = {
-        setting_key(group or row["system"], row["params"]): {} for row in run.plan["rows"]
-    }
-    for cell in run.cells:
-        if cell.params.get("NUM_CLIENTS") != 0:  # services without clients take up memory, not time
-            arm = cell.system if group and cell.arm == NATIVE else cell.arm
-            arms = found.setdefault(setting_key(group or cell.system, cell.params), {})
-            arms.setdefault(arm, {})[cell.block] = cell
-    return {setting: arms for setting, arms in found.items() if arms}
+    found: dict[Setting, dict[str, Cells]] = {}
+    for (system, params), setting in index.settings.items():
+        for arm in index.arms:
+            blocks = index.blocks((system, params), arm)
+            if blocks and setting.params.get("NUM_CLIENTS") != 0:  # services without clients take up memory, not time
+                name = system if group and arm == NATIVE else arm
+                found.setdefault((group or system, params), {})[name] = blocks
+    return found

@@ -22,19 +22,10 @@ def terminal(stream: IO[str] | None = None) -> Console:
     encode become question marks.
     """
     stream = stream or sys.stdout
-    if isinstance(stream, TextIOWrapper) and not _is_unicode(stream.encoding):
+    if isinstance(stream, TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
         stream.reconfigure(errors="replace")
     asked = os.environ.get("COLUMNS", "").isdigit()
     return Console(file=stream, highlight=False, width=None if stream.isatty() or asked else PIPED_WIDTH)
-
-
-def shows_unicode(console: Console) -> bool:
-    """Return whether *console* can show block characters, judged by the encoding of its stream."""
-    return _is_unicode(console.encoding)
-
-
-def _is_unicode(encoding: str) -> bool:
-    return encoding.lower().startswith("utf")
 
 
 def wrapped(text: str, width: int) -> str:

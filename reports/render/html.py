@@ -2,20 +2,17 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from jinja2.utils import htmlsafe_json_dumps
 from markupsafe import Markup, escape
 
-from core.languages import Language, Printable, printable, with_printable_args
+from core.languages import Language, Printable, with_printable_args
 from core.messages import Arg, Message, message
 from reports.document.drawing import COUNT
 from reports.document.model import Column, Datum, Document, Figure, Table, Traced
-from reports.render.strips import place
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 HTML_LANGUAGES = {"zh": "zh-Hans"}
@@ -47,30 +44,39 @@ def page(document: Document, language: Language, panels: Callable[[Figure], list
         _environment()
         .get_template("page.html")
         .render(
-            document=replace(document, name=printable(document.name)),
+            document=document,
             lang=HTML_LANGUAGES.get(language.name, language.name),
+            language=words.language,
+            of_page={key: words.text(text) for key, text in OF_PAGE.items()},
+            strips=_strips(),
             words=words,
         )
     )
-    drawn = {figure.key: (panels or words.drawn_here)(figure) for figure in words.figures}
+    if panels is None:
+        from reports.render import figures  # matplotlib is slow to import, and a second process may draw instead
+
+        panels = partial(figures.page_panels, language=words.language)
+    drawn = {figure.key: panels(figure) for figure in words.figures}
     return _PANEL.sub(lambda match: drawn[match[1]][int(match[2])], made)
 
 
 @cache
 def _environment() -> Environment:
-    return Environment(
+    made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    return made
 
 
 @cache
 def _strips() -> Any:
     """Return the template macros that draw strips, which are bars and marks in the lines of a table."""
-    return _environment().get_template("strips.html", globals={"place": place, "count": COUNT}).module
+    return _environment().get_template("strips.html", globals={"count": COUNT}).module
 
 
 class _Words:
@@ -85,10 +91,6 @@ class _Words:
     def text(self, words: Message) -> Markup:
         """Return a message as mark-up without links. Long names may break after an underscore."""
         return soft(self.language.text(words))
-
-    def plain(self, words: Message) -> str:
-        """Return a message as plain text, for an HTML attribute."""
-        return self.language.text(words)
 
     def linked(self, words: Message) -> Markup:
         """Return a message as mark-up whose measured values are links to the measurements (cells) they come from."""
@@ -131,34 +133,15 @@ class _Words:
         }
         return "".join(f' {name}="{escaped(value)}"' for name, value in pairs.items() if value)
 
-    def heading(self, column: Column) -> Markup:
-        """Return the heading of a column of small drawings (strips): the scale that all of them share."""
-        assert column.strip is not None
-        return Markup(_strips().scale(replace(column.strip, tip=column.strip.tip or self.language.text(column.head))))
-
     def choices(self, table: Table, column: int) -> list[str]:
         """Return the distinct texts of a table column as the choices of its filter."""
         return list(dict.fromkeys(line[column].text(self.language) for line in table.lines))
-
-    def json(self, value: Any) -> Markup:
-        """Return a value as JSON for a script element of the page. It is escaped so that it cannot end the element."""
-        return htmlsafe_json_dumps(value, separators=(",", ":"))
 
     def panels(self, figure: Figure) -> list[tuple[str, Markup]]:
         """Return the title and a placeholder of each panel of a figure. page() replaces placeholders by drawings."""
         self.figures.append(figure)
         titles = [self.language.text(panel.title) for panel in figure.panels if panel.curves]
         return [(title, Markup(f"{_START}{figure.key}{_BETWEEN}{place}{_END}")) for place, title in enumerate(titles)]
-
-    def drawn_here(self, figure: Figure) -> list[str]:
-        """Return each panel of a figure as SVG, drawn in this process."""
-        from reports.render import figures  # matplotlib is slow to import, and a second process may draw instead
-
-        return figures.page_panels(figure, self.language)
-
-    def of_page(self, key: str) -> Markup:
-        """Return a fixed text of the page, such as 'Contents', as mark-up."""
-        return self.text(OF_PAGE[key])
 
 
 OF_PAGE = {

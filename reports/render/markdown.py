@@ -53,15 +53,14 @@ def _table(made: Table, language: Language, level: int) -> list[str]:
 
     The reason is that Markdown has no titles within a table.
     """
-    kept = [index for index, column in enumerate(made.columns) if not (column.is_strip or column.strip)]
+    kept = [index for index, column in enumerate(made.columns) if not column.is_strip]
     heads = [language.text(made.columns[index].head) for index in kept]
     numeric = [made.columns[index].is_number for index in kept]
     parts = [f"{'#' * level} {_escaped(language.text(made.name))}"] if made.titled or made.folded else []
-    for group in made.groups:
-        lines = [_texts(line, kept, language) for line in group.lines]
+    for head, lines in made.groups:
         if lines:
-            parts += [f"**{_escaped(language.text(group.head))}**"] if group.head else []
-            parts.append(aligned(heads, lines, numeric))
+            parts += [f"**{_escaped(language.text(head))}**"] if head else []
+            parts.append(aligned(heads, [_texts(line, kept, language) for line in lines], numeric))
     return [*parts, *([_escaped(language.text(made.caption))] if made.caption else [])]
 
 
@@ -80,16 +79,12 @@ def _texts(line: Line, kept: Sequence[int], language: Language) -> list[str]:
 def aligned(heads: Sequence[str], lines: Sequence[Sequence[str]], numeric: Sequence[bool]) -> str:
     """Return a Markdown table whose columns are also aligned in its source."""
     rows = [[_in_line(text) for text in line] for line in (heads, *lines)]
-    widths = [max(3, *(len(row[column]) for row in rows)) for column in range(len(heads))]
-    rule = [f"{'-' * (width - 1)}:" if right else "-" * width for width, right in zip(widths, numeric, strict=True)]
-    padded = [
-        [
-            text.rjust(width) if right else text.ljust(width)
-            for text, width, right in zip(row, widths, numeric, strict=True)
-        ]
-        for row in (rows[0], rule, *rows[1:])
-    ]
-    return "\n".join(f"| {' | '.join(row)} |" for row in padded)
+    columns = []
+    for right, (head, *texts) in zip(numeric, zip(*rows, strict=True), strict=True):
+        width = max(3, *map(len, [head, *texts]))
+        rule = "-" * (width - 1) + ":" if right else "-" * width
+        columns.append([text.rjust(width) if right else text.ljust(width) for text in (head, rule, *texts)])
+    return "\n".join(f"| {' | '.join(row)} |" for row in zip(*columns, strict=True))
 
 
 def _block(text: str) -> str:

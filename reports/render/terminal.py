@@ -1,8 +1,8 @@
 """The renderer of sections on a terminal: wrapped sentences, and tables that fit its width, with bars if possible."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from itertools import groupby
+from typing import NamedTuple
 
 from rich.cells import cell_len
 from rich.console import Console, JustifyMethod
@@ -12,15 +12,15 @@ from rich.text import Text
 
 from core.languages import Language, for_terminal, on_one_line
 from core.messages import Message
-from reports.document.model import Column, Datum, Group, Section, Strip, Table
-from reports.render.console import shows_unicode, wrapped
-from reports.render.strips import place
+from reports.document.model import Column, Line, Section, Strip, Table
+from reports.render.console import wrapped
 
 GAPS = (2, 1)
 LEAST_BAR, MOST_BAR = 8, 24
 BAR_RANK = 6
 INDENT = 2
 STYLES = {"faster": "green", "slower": "red", "failed": "red", "trouble": "red", "passed": "green"}
+Columns = list[tuple[int, JustifyMethod]]  # width and alignment
 
 
 def print_section(section: Section, console: Console, language: Language) -> None:
@@ -28,13 +28,14 @@ def print_section(section: Section, console: Console, language: Language) -> Non
     for part in section.terminal:
         if isinstance(part, Table):
             print_table(part, console, language)
-        elif part:
+        else:
             print_sentence(part, console, language)
 
 
 def print_sentence(sentence: Message, console: Console, language: Language, style: str = "") -> None:
-    """Print a sentence, wrapped at the width of the console."""
-    console.print(Text(for_terminal(wrapped(language.text(sentence), console.width)), style=style))
+    """Print a sentence, wrapped at the width of the console. Print nothing if the sentence is empty."""
+    if sentence:
+        console.print(Text(for_terminal(wrapped(language.text(sentence), console.width)), style=style))
 
 
 def print_table(table: Table, console: Console, language: Language) -> None:
@@ -44,19 +45,29 @@ def print_table(table: Table, console: Console, language: Language) -> None:
     layout = _layout(table, console.width, language)
     if table.titled:
         print_sentence(table.name, console, language, "bold")
-    for heads in _heads(table, layout, language):
-        console.print(Text(heads, style="dim"))
-    for group in table.groups:
-        if group.head and group.lines:
-            print_sentence(group.head, console, language, "bold")
-        if group.lines:
-            console.print(_rows(table, group, layout, console, language))
-    if table.caption:
-        print_sentence(table.caption, console, language, "dim")
+    shared = _shared_heads(table, layout.widths, layout.gap, language)
+    rooms: Columns = [(room, "center" if len(part) > 1 else "right") for _, part, room in shared]
+    columns: Columns = [
+        (width, "right" if table.columns[index].is_number else "left") for index, width in layout.widths.items()
+    ]
+    heads = [_brief(table.columns[index], language) for index in layout.widths]
+    for texts, places in (([over for over, _, _ in shared], rooms), (heads, columns)):
+        joined = (" " * layout.gap).join(map(_aligned, texts, places))
+        if joined.strip():
+            console.print(Text(" " * layout.indent + joined.rstrip(), style="dim"))
+    for head, lines in table.groups:
+        if lines:
+            print_sentence(head, console, language, "bold")
+            grid = RichTable.grid(padding=(0, layout.gap, 0, 0))
+            for width, justify in columns:
+                grid.add_column(width=width, justify=justify, overflow="fold")
+            for line in lines:
+                grid.add_row(*_cells(line, layout, console, language))
+            console.print(Padding(grid, (0, 0, 0, layout.indent)))
+    print_sentence(table.caption, console, language, "dim")
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Layout:
+class _Layout(NamedTuple):
     """The layout of a table on a terminal, such as the width of each column in characters.
 
     indent: indentation of lines under a head; widths: width of each shown column, by index
@@ -72,101 +83,81 @@ class _Layout:
 def _layout(table: Table, width: int, language: Language) -> _Layout:
     """Return a layout of the columns that fit into *width*. Columns with the highest rank are dropped first.
 
-    Columns with a rank above BAR_RANK are dropped to make room for a bar.
+    Columns with a rank above BAR_RANK are dropped to make room for a bar. If even the last columns do not fit, the
+    widest of them is narrowed, preferably one without numbers.
     """
-    indent = INDENT if any(group.head for group in table.groups) else 0
-    every = [index for index, column in enumerate(table.columns) if not (column.is_strip or column.strip)]
-    has_bars = any(_strip(line) for line in table.lines)
-    shown = list(every)
+    columns = table.columns
+    indent = INDENT if any(head for head, _ in table.groups) else 0
+    needs = {
+        index: max(map(cell_len, [_brief(column, language), *(_text(line, index, language) for line in table.lines)]))
+        for index, column in enumerate(columns)
+        if not column.is_strip
+    }
+    shown, has_bars = list(needs), any(_strip(line) for line in table.lines)
+    widths, left = needs, 0
     while True:
         for gap in GAPS:
-            widths = _widths(table, shown, gap, language)
-            room = width - indent - sum(widths.values()) - gap * (len(widths) - 1)
-            if room >= (LEAST_BAR + gap if has_bars else 0):
-                return _Layout(indent=indent, widths=widths, gap=gap, bar=min(MOST_BAR, room - gap) * has_bars)
-        last = max(shown, key=lambda index: table.columns[index].rank)
-        if table.columns[last].rank > (BAR_RANK if has_bars else 0):
+            widths = {index: needs[index] for index in shown}
+            for over, part, room in _shared_heads(table, widths, gap, language):
+                widths[part[0]] += max(0, cell_len(over) - room)
+            left = width - indent - sum(widths.values()) - gap * (len(widths) - 1)
+            if left >= (LEAST_BAR + gap if has_bars else 0):
+                return _Layout(indent, widths, gap, min(MOST_BAR, left - gap) * has_bars)
+        last = max(shown, key=lambda index: columns[index].rank)
+        if columns[last].rank > (BAR_RANK if has_bars else 0):
             shown.remove(last)
         elif has_bars:
-            has_bars, shown = False, list(every)
+            shown, has_bars = list(needs), False
         else:
-            widths = _widths(table, shown, GAPS[-1], language)
-            return _narrowed(table, _Layout(indent=indent, widths=widths, gap=GAPS[-1], bar=0), width)
+            texts = [index for index in shown if not columns[index].is_number] or shown
+            widest = max(texts, key=widths.__getitem__)
+            return _Layout(indent, {**widths, widest: max(1, widths[widest] + left)}, gap, 0)
 
 
-def _narrowed(table: Table, layout: _Layout, width: int) -> _Layout:
-    """Return *layout* with one column narrowed to fit *width*: the widest one, preferably without numbers."""
-    texts = [index for index in layout.widths if not table.columns[index].is_number] or [*layout.widths]
-    widest = max(texts, key=lambda index: layout.widths[index])
-    others = sum(layout.widths[index] + layout.gap for index in layout.widths if index != widest)
-    room = width - layout.indent - others
-    return replace(layout, widths={**layout.widths, widest: max(1, room)})
-
-
-def _widths(table: Table, shown: Sequence[int], gap: int, language: Language) -> dict[int, int]:
-    """Return the width that each column needs for its texts, its title and a title shared with its neighbours."""
-    widths = {}
-    for over, indices in _under_one_head(table, shown):
-        for index in indices:
-            texts = [on_one_line(line[index].text(language)) for line in table.lines if index < len(line)]
-            widths[index] = max(map(cell_len, [_brief(table.columns[index], language), *texts]))
-        joint = sum(widths[index] for index in indices) + gap * (len(indices) - 1)
-        widths[indices[0]] += max(0, cell_len(on_one_line(language.text(over))) - joint) if over else 0
-    return widths
-
-
-def _under_one_head(table: Table, shown: Sequence[int]) -> list[tuple[Message, list[int]]]:
-    return [(over, list(indices)) for over, indices in groupby(shown, lambda index: table.columns[index].over)]
+def _shared_heads(
+    table: Table, widths: Mapping[int, int], gap: int, language: Language
+) -> list[tuple[str, list[int], int]]:
+    """Return each title that neighbouring columns share, the indices of these columns, and their joint width."""
+    parts = [(over, list(part)) for over, part in groupby(widths, lambda index: table.columns[index].over)]
+    return [
+        (on_one_line(language.text(over)), part, sum(widths[index] for index in part) + gap * (len(part) - 1))
+        for over, part in parts
+    ]
 
 
 def _brief(column: Column, language: Language) -> str:
     return on_one_line(language.text(column.brief or column.head))
 
 
-def _heads(table: Table, layout: _Layout, language: Language) -> list[str]:
-    """Return the lines of column titles: two lines if neighbouring columns share a title, else one."""
-    gap, upper = " " * layout.gap, []
-    for over, indices in _under_one_head(table, list(layout.widths)):
-        room = sum(layout.widths[index] for index in indices) + layout.gap * (len(indices) - 1)
-        text = on_one_line(language.text(over)) if over else ""
-        before = (room - cell_len(text)) // (1 if len(indices) == 1 else 2)
-        upper.append(" " * before + text + " " * (room - cell_len(text) - before))
-    lower = [
-        _aligned(_brief(table.columns[index], language), width, is_right=table.columns[index].is_number)
-        for index, width in layout.widths.items()
-    ]
-    lines = (" " * layout.indent + gap.join(line) for line in (upper, lower))
-    return [line.rstrip() for line in lines if line.strip()]
+def _text(line: Line, index: int, language: Language) -> str:
+    """Return the text of a table line in a column; empty if the line ends before the column."""
+    return on_one_line(line[index].text(language)) if index < len(line) else ""
 
 
-def _aligned(text: str, width: int, *, is_right: bool) -> str:
-    space = " " * (width - cell_len(text))
-    return space + text if is_right else text + space
+def _aligned(text: str, place: tuple[int, JustifyMethod]) -> str:
+    """Return text with spaces that align it in a column. A text that is too wide stays as it is."""
+    width, side = place
+    space = width - cell_len(text)
+    before = {"left": 0, "right": space}.get(side, space // 2)
+    return " " * before + text + " " * (space - before)
 
 
-def _rows(table: Table, group: Group, layout: _Layout, console: Console, language: Language) -> Padding:
-    grid = RichTable.grid(padding=(0, layout.gap, 0, 0))
-    for index, width in layout.widths.items():
-        justify: JustifyMethod = "right" if table.columns[index].is_number else "left"
-        grid.add_column(width=width, justify=justify, overflow="fold")
-    for line in group.lines:
-        strip = _strip(line)
-        length = bar(place(strip, strip.bars[0][1]) / 100, layout.bar, unicode=shows_unicode(console)) if strip else ""
-        grid.add_row(*(_cell(line, index, language) for index in layout.widths), *[length] * bool(layout.bar))
-    return Padding(grid, (0, 0, 0, layout.indent))
+def _cells(line: Line, layout: _Layout, console: Console, language: Language) -> list[Text | str]:
+    """Return the texts of a table line in the columns of *layout*, and its bar if there is room for bars."""
+    cells: list[Text | str] = []
+    for index in layout.widths:
+        states = line[index].state.split() if index < len(line) else []
+        style = next((style for state, style in STYLES.items() if state in states), "")
+        cells.append(Text(_text(line, index, language), style=style))
+    if strip := _strip(line):
+        share = strip.place(strip.bars[0][1]) / 100
+        cells += [bar(share, layout.bar, unicode=not console.options.ascii_only)] * bool(layout.bar)
+    return cells
 
 
-def _strip(line: Sequence[Datum]) -> Strip | None:
+def _strip(line: Line) -> Strip | None:
     """Return the first drawing (strip) in a table line that contains a bar; None if there is none."""
     return next((datum.strip for datum in line if datum.strip and datum.strip.bars), None)
-
-
-def _cell(line: Sequence[Datum], index: int, language: Language) -> Text:
-    if index >= len(line):
-        return Text("")
-    datum = line[index]
-    style = next((style for state, style in STYLES.items() if state in datum.state.split()), "")
-    return Text(on_one_line(datum.text(language)), style=style)
 
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"

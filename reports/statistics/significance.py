@@ -33,7 +33,7 @@ def sign_flip_p(per_block: Sequence[float] | Floats, *, seed: int = 0) -> float:
     per_block: log-ratios, shape (blocks,)
     seed:      seed of the random signs, which are used above 32 blocks; up to 32 blocks, p is exact
     The test is valid if both signs of a block are equally likely, given the other blocks. p is never below
-    2 ** (1 - blocks): 3 blocks cannot give less than 0.25. Raises ValueError without a block.
+    2 ** (1 - blocks): 3 blocks cannot give less than 0.25.
     Source: Fisher (1935), section 21; Maritz (1979) for bounded scores.
     """
     return sum_flip_p(clipped(per_block), seed=seed)
@@ -46,8 +46,6 @@ def clipped(per_block: Sequence[float] | Floats) -> Floats:
     stay exact.
     """
     values = np.asarray(per_block, dtype=np.float64)
-    if not values.size:
-        raise ValueError("no block has both arms; a test needs at least one")
     bound = CLIP * float(np.median(np.abs(values)))
     return np.clip(values, -bound, bound)
 
@@ -120,7 +118,7 @@ def unpaired_p(denominator_ns: Sequence[float], numerator_ns: Sequence[float], *
     """Return the two-sided p value of a permutation test that two runs are alike; exact up to 9999 permutations.
 
     Scores are distances of logs from their common median, limited to 1.5 times the median distance. The limit is the
-    same for every permutation. The result is 1 if a run has only one block. Raises ValueError like unpaired_effect().
+    same for every permutation. The result is 1 if a run has only one block.
     Source: Pitman (1937); scipy.stats.permutation_test.
     """
     if min(len(denominator_ns), len(numerator_ns)) < 2:

@@ -7,7 +7,7 @@ how the number of missing blocks is estimated.
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import ceil, exp, inf, isinf, log1p
+from math import ceil, inf, isinf, log1p
 from statistics import NormalDist
 from typing import Any, Literal, TypeVar
 
@@ -120,49 +120,32 @@ def _json(value: Any) -> Any:
 
 def judge(evidence: Evidence) -> Verdict:
     """Return the verdict that follows from *evidence*."""
-    ratio, word = evidence.effect.ratio, _word(evidence)
-    bounded, lacks = not isinf(evidence.effect.half_width), word == "inconclusive"
-    reason, total = _reason(word, evidence), blocks_needed(evidence) if lacks else None
+    ratio, (word, reason) = evidence.effect.ratio, _word_and_reason(evidence)
+    verdict = Verdict(ratio=ratio.value, p=evidence.p, verdict=word, why=reason)
+    if not isinf(evidence.effect.half_width):
+        verdict = replace(verdict, low=ratio.low, high=ratio.high)
+    if word != "inconclusive":
+        return verdict
+    total = blocks_needed(evidence)
     needed = message("with this much noise, a verdict needs more than {most} blocks", most=MOST_BLOCKS)
     if total is not None:
         needed = message("{amount} more blocks are needed", amount=amount(total - ratio.count))
-    return Verdict(
-        ratio=ratio.value,
-        low=ratio.low if bounded else None,
-        high=ratio.high if bounded else None,
-        p=evidence.p,
-        verdict=word,
-        why=message("{obstacle}; {needed}", obstacle=reason, needed=needed) if lacks else reason,
-        obstacle=reason if lacks else NOTHING,
-        blocks_needed=total,
-    )
+    why = message("{obstacle}; {needed}", obstacle=reason, needed=needed)
+    return replace(verdict, why=why, obstacle=reason, blocks_needed=total)
 
 
-def _word(evidence: Evidence) -> Word:
-    """Return the verdict that follows from *evidence* as one word, such as faster.
+def _word_and_reason(evidence: Evidence) -> tuple[Word, Message]:
+    """Return the verdict that follows from *evidence*, and its reason. If it is inconclusive, say what is lacking.
 
     A difference that is significant but lies wholly inside the margin is called equivalent.
     """
-    seen = evidence.effect
-    if evidence.holds(seen) and evidence.holds(evidence.total) and evidence.p_outside <= ALPHA:
-        return "equivalent"
-    if seen.count >= evidence.fewest and evidence.p <= ALPHA:
-        if exp(seen.low) > 1:
-            return "faster"
-        if exp(seen.high) < 1:
-            return "slower"
-    return "inconclusive"
-
-
-def _reason(word: Word, evidence: Evidence) -> Message:
-    """Return why *evidence* leads to the verdict *word*. If the verdict is inconclusive, say what is lacking."""
-    seen = evidence.effect
+    seen, ratio = evidence.effect, evidence.effect.ratio
     adjusted = message(" adjusted for {count} comparisons", count=evidence.family) if evidence.family > 1 else NOTHING
     p, outside = (message("p is {p:.2g}{adjusted}", p=p, adjusted=adjusted) for p in (evidence.p, evidence.p_outside))
     margin = message("±{percent:.2g} %", percent=100 * evidence.margin)
     blocks = plural("{count} block", "{count} blocks", count=seen.count)
     interval, total = (
-        message("{low:.3g} to {high:.3g}", low=exp(of.low), high=exp(of.high)) for of in (seen, evidence.total or seen)
+        message("{low:.3g} to {high:.3g}", low=of.low, high=of.high) for of in (ratio, (evidence.total or seen).ratio)
     )
     inside = message("the interval {interval} lies within {margin}", interval=interval, margin=margin)
     if evidence.total:
@@ -171,14 +154,20 @@ def _reason(word: Word, evidence: Evidence) -> Message:
             inside=inside,
             total=total,
         )
-    is_inside, includes_1 = evidence.holds(seen), seen.low <= 0 <= seen.high
-    cases = (
-        (word in ("faster", "slower"), message("the interval {interval} excludes 1, and {p}", interval=interval, p=p)),
-        (word == "equivalent" and (evidence.p > ALPHA or includes_1), inside),
-        (
-            word == "equivalent",
-            message("{inside}; the difference is significant but smaller than the margin ({p})", inside=inside, p=p),
-        ),
+    is_inside, is_total_inside, includes_1 = (
+        evidence.holds(seen),
+        evidence.holds(evidence.total),
+        ratio.low <= 1 <= ratio.high,
+    )
+    if is_inside and is_total_inside and evidence.p_outside <= ALPHA:
+        smaller = message(
+            "{inside}; the difference is significant but smaller than the margin ({p})", inside=inside, p=p
+        )
+        return "equivalent", inside if evidence.p > ALPHA or includes_1 else smaller
+    if seen.count >= evidence.fewest and evidence.p <= ALPHA and not includes_1:
+        excluded = message("the interval {interval} excludes 1, and {p}", interval=interval, p=p)
+        return "faster" if ratio.low > 1 else "slower", excluded
+    lacking = (
         (seen.count < FEWEST_FOR_INTERVAL, message("no interval can be computed from {blocks}", blocks=blocks)),
         (
             seen.count < evidence.fewest,
@@ -198,7 +187,7 @@ def _reason(word: Word, evidence: Evidence) -> Message:
             ),
         ),
         (
-            not evidence.holds(evidence.total),
+            not is_total_inside,
             message(
                 "the ratio of throughputs differs from 1 by less than {margin}, but the ratio of total times, {total}, "
                 "may differ by more",
@@ -214,7 +203,7 @@ def _reason(word: Word, evidence: Evidence) -> Message:
             ),
         ),
     )  # fmt: skip
-    return next(said for holds, said in cases if holds)
+    return "inconclusive", next(reason for is_lacking, reason in lacking if is_lacking)
 
 
 def amount(blocks: int) -> Message:

@@ -15,12 +15,11 @@ from core.saved import Absent
 from reports.document.drawing import Axis, Panel
 from reports.document.model import ABSENT, Datum, Figure, Form, Section, Strip, Table, estimate, traced, words
 from reports.document.shapes import CellValue, Col, Spot, arm_lines, bar, col, named_axis, table
-from reports.document.values import hundredths, microseconds, whole
+from reports.document.values import hundredths, microseconds, round_values, whole
 from reports.facts.cells import Row, grouped, request_ns
 from reports.facts.figures import requests_per_s
 from reports.facts.settings import about, value_text, varying
 from reports.facts.traces import of_row
-from reports.render.strips import round_values
 from reports.statistics.stats import Estimate, paired_effect
 from reports.topics.sweeps import places_of, swept_axis
 from reports.view import View

@@ -1,13 +1,13 @@
 """The section "Results" of a report: a table with one line per setting and runtime, and all figures of each."""
 
 from core.messages import NOTHING, SEMICOLON, SENTENCES, Message, listed, message, plural
-from reports.document.model import Column, Datum, Group, Line, Section, Strip, Table, arm, number, words
+from reports.document.model import Column, Datum, Line, Section, Strip, Table, arm, number, words
+from reports.document.values import round_values
 from reports.facts.cells import STATES, Row, has_same_work, reference
 from reports.facts.comparisons import confounds_of
 from reports.facts.figures import ROW_COLUMNS
 from reports.facts.measures import THROUGHPUT, loop_words
 from reports.facts.traces import of_cells, of_row
-from reports.render.strips import round_values
 from reports.topics.contest import absent_sentences
 from reports.topics.machine import method_words
 from reports.view import View
@@ -73,7 +73,7 @@ def table(view: View, *, is_brief: bool = False) -> Table:
             *(one.column for one in shown.values()),
             *[Column(head=message("Status"))] * has_status,
         ),
-        groups=tuple(Group(head=head, lines=tuple(map(line, rows))) for head, rows in view.named_groups),
+        groups=tuple((head, tuple(map(line, rows))) for head, rows in view.named_groups),
         kind="bars",
         key="rows",
         caption=listed([BARS_BRIEF, *loop_words(view.rows, is_brief=True)], SENTENCES) if is_brief else BARS,

@@ -9,13 +9,12 @@ from typing import NamedTuple
 from core.messages import NOTHING, Message, message, verbatim
 from reports.document.model import Datum, Section, Strip, number, words
 from reports.document.shapes import Col, col, table
-from reports.document.values import ratio, times
+from reports.document.values import ratio, round_values, times
 from reports.facts.cells import grouped
 from reports.facts.commands import all_runtimes_command
 from reports.facts.comparisons import Comparison
 from reports.facts.pairs import OVER_ALL
 from reports.facts.traces import together
-from reports.render.strips import round_values
 from reports.topics.comparisons import STEP
 from reports.view import View
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.keep_record import TABLE, keep
 from core.result import FILE_NAME, RunFile, load
-from reports.names import PAGE
+from reports.exports import PAGE
 from reports.report import report
 from reports.view import View
 from tests.reports.sample import TITLES, seed_run

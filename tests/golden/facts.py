@@ -89,9 +89,9 @@ def _table(table: Table, place: str) -> Iterator[str]:
     kinds = "".join("s" if one.is_strip or one.strip else "n" if one.is_number else "w" for one in table.columns)
     ranks = " ".join(str(one.rank) for one in table.columns)
     yield f"{place} table {table.key} {table.kind} columns={kinds} ranks={ranks} {plain(table.name)}".rstrip()
-    for group in table.groups:
-        yield f"{place} group {plain(group.head)} lines={len(group.lines)}"
-        yield from elided([_line(line) for line in group.lines], f"{place} line ")
+    for head, lines in table.groups:
+        yield f"{place} group {plain(head)} lines={len(lines)}"
+        yield from elided([_line(line) for line in lines], f"{place} line ")
 
 
 def _line(line: Sequence[Datum]) -> list[str]:

@@ -24,7 +24,7 @@ from reports.compare.members import members
 from reports.compare.runs import compare_runs
 from reports.compare.runs import document as comparison_document
 from reports.document.model import Document, Figure
-from reports.exports.formats import FORMATS
+from reports.exports import formats
 from reports.exports.texts import markdown_files
 from reports.render import html
 from reports.render.markdown import markdown
@@ -229,7 +229,7 @@ def _slower(cell: CellResult) -> CellResult:
 
 def exported(view: View) -> Iterator[str]:
     """Yield what each format writes: a line for each column of a table, the beginning of a text."""
-    for name, export in FORMATS.items():
+    for name, export in formats().items():
         if name == "markdown":
             continue
         with tempfile.TemporaryDirectory() as folder:

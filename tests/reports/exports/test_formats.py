@@ -6,7 +6,7 @@ import pytest
 
 from core.errors import BadInput
 from core.result import Run
-from reports.exports.formats import FORMATS
+from reports.exports import formats
 from reports.view import View
 from tests.reports.sample import MS, TITLES, cell_of, measured, run_of
 
@@ -25,17 +25,17 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", formats())
 def test_a_format_writes_its_files_into_the_folder(name: str, run: Run, tmp_path: Path) -> None:
-    done = FORMATS[name](View(run, TITLES), tmp_path / "to")
+    done = formats()[name](View(run, TITLES), tmp_path / "to")
     assert sorted(path.name for path in done.paths) == FILES[name]
     assert sorted((tmp_path / "to").iterdir()) == sorted(done.paths)
     assert all(path.stat().st_size for path in done.paths)
     assert done.left_out == ()
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", formats())
 def test_a_place_that_cannot_be_written_is_bad_input(name: str, run: Run, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BadInput, match="cannot be written"):
-        FORMATS[name](View(run, TITLES), tmp_path / "file" / "deep")
+        formats()[name](View(run, TITLES), tmp_path / "file" / "deep")

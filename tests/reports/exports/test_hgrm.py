@@ -3,7 +3,7 @@
 import pytest
 
 from core.histogram import Histogram
-from reports.exports.hgrm import distribution, steps
+from reports.exports.hgrm import steps
 
 # The percentiles of wrk2's README, which HdrHistogram's C port printed for 39 500 requests.
 FIRST_LEVELS = [0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.775, 0.8, 0.825, 0.85, 0.875, 0.8875, 0.9]
@@ -33,8 +33,3 @@ def test_each_step_has_the_value_that_its_share_does_not_exceed_and_the_count_up
     expected = {0.5: (10, 50), 0.55: (20, 80), 0.8: (20, 80), 0.825: (50, 95), 0.95: (50, 95), 0.9875: (100, 99)}
     assert {share: by_share[share] for share in expected} == expected
     assert by_share[1] == (200, 100)
-
-
-def test_an_empty_histogram_has_no_distribution() -> None:
-    with pytest.raises(ValueError, match="empty"):
-        distribution(Histogram())

@@ -15,9 +15,8 @@ from core.errors import BadInput
 from core.method import Method
 from core.result import Run, RunFile
 from reports.compare.members import times_fs
-from reports.compare.pyperf_import import saved_at
 from reports.compare.runs import PER_PROCESS
-from reports.exports.pyperf_files import export
+from reports.exports.pyperf_files import export, saved_at
 from reports.view import View
 from tests.reports.compare.test_runs import cells, compared, run
 

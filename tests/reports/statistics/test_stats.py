@@ -87,11 +87,6 @@ def test_fewer_than_three_blocks_have_an_effect_but_no_interval(values: list[flo
     assert (seen.low, seen.high) == (-inf, inf)
 
 
-def test_an_effect_without_blocks_is_refused() -> None:
-    with pytest.raises(ValueError, match="at least one"):
-        effect([])
-
-
 @settings(max_examples=40)
 @given(few_values, st.floats(-2, 2), st.floats(0.1, 10))
 def test_an_interval_moves_and_stretches_with_its_values(values: list[float], shift: float, scale: float) -> None:
@@ -122,11 +117,6 @@ def side(of: Estimate) -> float:
 def test_unpaired_runs_need_not_have_as_many_blocks() -> None:
     assert unpaired_effect([5] * 8, [5] * 6).count == 6
     assert unpaired_effect([5] * 8, [5] * 5).high == inf
-
-
-def test_unpaired_runs_refuse_a_time_that_is_not_above_0() -> None:
-    with pytest.raises(ValueError, match="must be above 0"):
-        logs([1, 0])
 
 
 # NIST Statistical Reference Datasets, Norris: x, y.
