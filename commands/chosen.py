@@ -74,11 +74,9 @@ def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
     if not reasons:
         return plan
     output.note(
-        message(
-            "Using Python clients, because the native client is {reason}. The native client "
-            "would leave more CPU to the services.",
-            reason=reasons[0],
-        )
+        "Using Python clients, because the native client is {reason}. The native client "
+        "would leave more CPU to the services.",
+        reason=reasons[0],
     )
     return replace(plan, method=replace(plan.method, client_runtime=SAME))
 
@@ -95,7 +93,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
             for (system, runtime), other in possible.absent.items()
             if other == reason
         ]
-        output.note(message("Not measured: system {pairs}. Reason: {reason}", pairs=listed(pairs), reason=reason))
+        output.note("Not measured: system {pairs}. Reason: {reason}", pairs=listed(pairs), reason=reason)
     if not possible.cells():
         raise BadInput("No system can be measured. The notes above say what each system needs.")
     return possible
@@ -140,13 +138,11 @@ def _here(names: tuple[RuntimeName, ...], flags: Mapping[str, Any], output: Outp
         others = dict.fromkeys(other.label for other in interpreter.alternatives if other.label != interpreter.label)
         if others and binary not in releases:
             output.note(
-                message(
-                    "Runtime {name} is {label}, the newest installed release. Also installed: "
-                    "{others}. Choose one with --runtime.",
-                    name=binary,
-                    label=interpreter.label,
-                    others=listed(others, AND),
-                )
+                "Runtime {name} is {label}, the newest installed release. Also installed: "
+                "{others}. Choose one with --runtime.",
+                name=binary,
+                label=interpreter.label,
+                others=listed(others, AND),
             )
     return usable(names, found)
 

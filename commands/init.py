@@ -29,7 +29,7 @@ from reports.exports import written
 DEFAULT_FILE = "my-service.yaml"
 USUAL_REQUIREMENTS = "requirements.txt"
 NONE = "none"
-FORCE = Option("--force", message("Overwrite the plan file if it exists."))
+FORCE = Option("--force", "Overwrite the plan file if it exists.")
 START = message(
     "How is the service started? Give an application and its server, such as  shop.web:app "
     "gunicorn\n  or a command, such as  {python} -m myapp --port {port}"
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
     output = output_for(arguments)
     parser = output.parser("init")
     parser.add_names("file", message("The plan file to write (default: {file}).", file=DEFAULT_FILE), "?", DEFAULT_FILE)
-    parser.add(message("the plan"), FORCE, RUNTIMES)
+    parser.add_group("the plan", FORCE, RUNTIMES)
     add_service_flags(parser)
     flags = parser.parse(arguments)
     path = Path(flags["file"])
@@ -79,11 +79,9 @@ def main(arguments: Sequence[str]) -> int:
     text = plan_text(path.name, _relative_to(path.parent, given), plan.user_service, runtimes, output.language)
     written({path: text})
     output.note(
-        message(
-            "Show the plan:  {program} plan --plan {file}\nMeasure it:     {program} --plan {file}",
-            program=PROGRAM,
-            file=str(short(path)),
-        )
+        "Show the plan:  {program} plan --plan {file}\nMeasure it:     {program} --plan {file}",
+        program=PROGRAM,
+        file=str(short(path)),
     )
     print(short(path))
     return 0

@@ -30,7 +30,7 @@ def main(arguments: Sequence[str]) -> int:
             )
     broken = False
     for what, why_not in _built(names):
-        output.line(message("{what}: {outcome}", what=what, outcome=why_not or message("built")))
+        output.print_line("{what}: {outcome}", what=what, outcome=why_not or message("built"))
         broken |= why_not.code == programs.BROKEN
     return 1 if broken else 0
 

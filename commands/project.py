@@ -14,7 +14,7 @@ from config.user_service.flags import plan_from_service_flags, service_from
 from config.user_service.options import ENVIRONMENT, EXTRA, GROUP
 from config.user_service.servers import SERVERS, USUAL, WSGI
 from core.errors import BadInput
-from core.messages import AND, Arg, Message, listed, message
+from core.messages import AND, Message, listed, message
 from core.program import ROOT
 from core.runtime import RuntimeName
 from core.secret import revealed
@@ -27,17 +27,20 @@ from lab.run.runtimes import Runtime, present
 
 PAIRS = tuple((RuntimeName(name), RuntimeName(f"{name}t")) for name in ("3.14", "3.15"))
 UNTIL_DECIDED = "verdict,3min"
-Note = Callable[[Arg], None]
+Note = Callable[..., None]
 
 
 def complete_from_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
     """Fill in missing flags from the user's project: packages, runtimes, server, and when the run ends.
 
     Only flags with --app or --service-command are completed, because a plan is complete. Raises BadInput.
+    note: prints a message, given as its text and arguments
     """
     filled = dict(flags)
     if not (flags["app"] or flags["service_command"]):
         return filled
+    if flags.get("quiet"):
+        note = _no_note
     _expect_complete(flags)
     filled["requirements"] = flags["requirements"] or _requirements(flags, note)
     method = load_experiment(flags[EXPERIMENT.name]).runtimes if flags.get(EXPERIMENT.name) else ()
@@ -45,17 +48,17 @@ def complete_from_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any
     if flags["app"] and not (flags["server"] and flags["interface"]):
         filled |= _choose_server(filled, note)
     if not flags["request"] and not flags["requests"]:
-        note(message("Request: GET / (change it with --request)"))
+        note("Request: GET / (change it with --request)")
     if BLOCKS.name in flags and not (
         flags[BLOCKS.name] or flags[UNTIL.name] or flags[EXPERIMENT.name] or flags[SLO.name]
     ):
         filled[UNTIL.name] = UNTIL_DECIDED
-        note(
-            message(
-                "End: the run ends with a verdict, or after at most 3 minutes (change this with --blocks or --until)"
-            )
-        )
+        note("End: the run ends with a verdict, or after at most 3 minutes (change this with --blocks or --until)")
     return filled
+
+
+def _no_note(text: str | Message, /, **args: Arg) -> None:
+    """Print nothing, for --quiet."""
 
 
 def _expect_complete(flags: Mapping[str, Any]) -> None:
@@ -77,7 +80,7 @@ def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
         return None
     needed = packages.read_dependencies(folder, flags[EXTRA.name], flags[GROUP.name])
     if needed is None:
-        note(message("Packages: none, because {folder} has no pyproject.toml or requirements.txt", folder=str(folder)))
+        note("Packages: none, because {folder} has no pyproject.toml or requirements.txt", folder=str(folder))
         return None
     project = message("Packages: the project and its dependencies, from {source}", source=needed.source)
     note(project if needed.installs else message("Packages: from {source}", source=needed.source))
@@ -97,9 +100,9 @@ def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
     for line in interpreters.install(missing):
         note(line)
     if missing:
-        note(message("Runtimes: {names}; uv installs {missing}", names=listed(pair, AND), missing=listed(missing, AND)))
+        note("Runtimes: {names}; uv installs {missing}", names=listed(pair, AND), missing=listed(missing, AND))
     else:
-        note(message("Runtimes: {names}, both installed (change them with --runtime)", names=listed(pair, AND)))
+        note("Runtimes: {names}, both installed (change them with --runtime)", names=listed(pair, AND))
     return ",".join(pair)
 
 
@@ -120,10 +123,10 @@ def _choose_server(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
         )
     app = flags["app"] if flags["app"].endswith("()") or not seen.factory else f"{flags['app']}()"
     interface = flags["interface"] or seen.interface
-    note(message("Application: {app} is {interface} ({kind})", app=app, interface=interface.upper(), kind=seen.kind))
+    note("Application: {app} is {interface} ({kind})", app=app, interface=interface.upper(), kind=seen.kind)
     server, why = _server(flags["server"], interface, installed_packages(python))
     if why:
-        note(message("Server: {server}, {why} (change it with --server)", server=server, why=why))
+        note("Server: {server}, {why} (change it with --server)", server=server, why=why)
     return {"app": app, "server": server, "interface": interface}
 
 

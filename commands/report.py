@@ -11,7 +11,7 @@ from commands.output import Output, output_for, short
 from config.options import Option
 from config.plan_options import JSON, QUIET, VIEWS
 from core.errors import BadInput
-from core.messages import NOTHING, message
+from core.messages import NOTHING
 from core.result import Run, keep_comparisons, load
 from lab.folders import PrivateFolder
 from lab.run.runs import RUNS, expect_no_foreign_files, leftovers, no_run_in, titles
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 LABEL_WIDTH = 12  # width of a label in columns of the terminal
 OUT = Option(
     "--out FILE",
-    message("The file for the page that shows several runs (default: side-by-side.html next to the newest run)."),
+    "The file for the page that shows several runs (default: side-by-side.html next to the newest run).",
 )
-OPEN = Option("--open", message("Open the HTML page of the report in the browser."))
+OPEN = Option("--open", "Open the HTML page of the report in the browser.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,16 +98,16 @@ def _print(written: Written) -> None:
     fits = cell_len(page) <= console.width - LABEL_WIDTH
     print_section(with_page(last, page) if fits else last, console, written.output.language)
     if not fits:  # a path that is wrapped over two lines cannot be copied
-        written.output.line(message("Page: {path}", path=page))
+        written.output.print_line("Page: {path}", path=page)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command report. Return its exit status: 0, or 1 if a part of a report could not be made."""
     output = output_for(arguments)
     parser = output.parser("report")
-    parser.add_names("run", message("The folder of a run (default: the newest run)."), "*")
-    parser.add(message("the HTML page"), OUT, OPEN)
-    parser.add(message("what to print"), JSON, QUIET, exclusive=True)
+    parser.add_names("run", "The folder of a run (default: the newest run).", "*")
+    parser.add_group("the HTML page", OUT, OPEN)
+    parser.add_group("what to print", JSON, QUIET, exclusive=True)
     flags = parser.parse(arguments)
     paths = [Path(text) for text in dict.fromkeys(flags["run"])] or [_newest_run()]
     if flags["out"] and len(paths) < 2:
@@ -119,7 +119,7 @@ def main(arguments: Sequence[str]) -> int:
     _show_all(reports, flags)
     page = _side_by_side(reports, flags, output) if len(paths) > 1 else _page(reports[0])
     if flags["open"] and not webbrowser.open(page.resolve().as_uri()):
-        output.note(message("No browser could be started. Open {path} yourself.", path=str(page.resolve())))
+        output.note("No browser could be started. Open {path} yourself.", path=str(page.resolve()))
     return 0 if all(report.is_complete for report in reports) else 1
 
 
@@ -157,7 +157,7 @@ def _side_by_side(reports: Sequence[Written], flags: dict[str, Any], output: Out
     if flags["quiet"]:
         print(short(path))
     elif not flags["json"]:
-        output.line(message("Page with all runs side by side: {path}", path=str(short(path))))
+        output.print_line("Page with all runs side by side: {path}", path=str(short(path)))
     return path
 
 

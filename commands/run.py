@@ -63,7 +63,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = flags.Parser("", SUMMARY, output.language, _epilog(output))
     flags.add_run_flags(parser)
     flags.add_host_flags(parser)
-    parser.add(message("the run"), *options.OF_A_RUN)
+    parser.add_group("the run", *options.OF_A_RUN)
     given = parser.parse(arguments)
     if given["resume"] is not None:
         _expect_saved_plan(given, parser)
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str]) -> int:
                 return _measured(_resumed_order(run, plan, given, output, spread), run, sandbox, given, output)
     if given["accept_changes"]:
         raise BadInput("--accept-changes works only with --resume. Leave it out when you start a new run.")
-    asked = complete_from_project(given, output.note if not given["quiet"] else lambda text: None)
+    asked = complete_from_project(given, output.note)
     with planned(asked) as (plan, spread):
         require_limits(plan.method)
         order, run = _new_order(plan, asked, arguments, output, spread)
@@ -169,7 +169,7 @@ def _new_order(
     plan, runtimes, missing = choose_runtimes(plan, given, output, spread)
     plan = choose_arm_order(without_absent(plan, runtimes, output))
     if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
-        output.note(message("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason))
+        output.note("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason)
     _expect_end(plan)
     _expect_search(plan, given)
     if given["stress"]:

@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     runtimes = present(names, interpreters.find(names))
     for name, runtime in runtimes.items():
         version, path = runtime.interpreter.facts["version"], str(runtime.interpreter.executable)
-        output.note(message("Runtime {name}: {version} at {path}", name=name, version=version, path=path))
+        output.note("Runtime {name}: {version} at {path}", name=name, version=version, path=path)
     for line in prepare(runtimes):
         output.note(line)
     return 0

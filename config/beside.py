@@ -76,9 +76,7 @@ def _words(given: Given, places: tuple[str, ...] = PLACES[:-1]) -> str:
         is_command = False
     if not is_command:
         known = listed(f"{{{place}}}" for place in places)
-        raise given.wrong(
-            message("a command with closed quotes and with no placeholders other than {places}", places=known)
-        )
+        raise given.wrong("a command with closed quotes and with no placeholders other than {places}", places=known)
     return text
 
 
@@ -87,11 +85,9 @@ def _environment(given: Given) -> Mapping[str, str]:
     if not all(isinstance(text, str) and PLACE.search(text) for text in texts.values()):
         example = "{SEARCH_URL: 'http://{host}:{port}'}"
         raise given.wrong(
-            message(
-                "environment variables whose values contain the started program's address, such as {example}. Set "
-                "other variables with --env",
-                example=example,
-            )
+            "environment variables whose values contain the started program's address, such as {example}. Set "
+            "other variables with --env",
+            example=example,
         )
     return {name: _text(replace(given, value=text)) for name, text in texts.items()}
 
@@ -103,38 +99,34 @@ def _start_deadline(given: Given) -> float:
 ENTRY = (
     Option(
         "",
-        message("The name of the program to start for the run: postgres, valkey, redis, or any other name."),
+        "The name of the program to start for the run: postgres, valkey, redis, or any other name.",
         _text,
         key="name",
     ),
-    Option("", message("The command that starts the program. It contains {port} or {socket}."), _words, key="command"),
+    Option("", "The command that starts the program. It contains {port} or {socket}.", _words, key="command"),
     Option(
         "",
-        message(
-            "How to check that the program is ready: port (default) or socket (it must accept connections), or a "
-            "command (it must exit with 0)."
-        ),
+        "How to check that the program is ready: port (default) or socket (it must accept connections), or a "
+        "command (it must exit with 0).",
         _words,
         key="ready",
     ),
     Option(
         "",
-        message(
-            "Environment variables that give the started program's address to the service and the --prepare commands."
-        ),
+        "Environment variables that give the started program's address to the service and the --prepare commands.",
         _environment,
         key="environment",
     ),
     Option(
         "",
-        message("The text of the program's configuration file. In commands, {config} is its path."),
+        "The text of the program's configuration file. In commands, {config} is its path.",
         _text,
         key="config",
     ),
-    Option("", message("The CPUs on which the program runs, such as 0-3 (default: all)."), Given.cpus, key="pin"),
+    Option("", "The CPUs on which the program runs, such as 0-3 (default: all).", Given.cpus, key="pin"),
     Option(
         "",
-        message("The program must be ready within this time (default: 30s)."),
+        "The program must be ready within this time (default: 30s).",
         _start_deadline,
         key="start_deadline",
         field="start_deadline_s",
@@ -169,13 +161,13 @@ def _prepare(given: Given) -> tuple[str, ...]:
 
 WITH = Option(
     "--with NAMES",
-    message("Start these databases for the run: postgres, postgres+asyncpg, valkey or redis."),
+    "Start these databases for the run: postgres, postgres+asyncpg, valkey or redis.",
     _beside,
     key="beside",
 )
 PREPARE = Option(
     "--prepare COMMAND",
-    message("Run this command once, before the services start. Example: 'psql -f data.sql' or '{python} seed.py'."),
+    "Run this command once, before the services start. Example: 'psql -f data.sql' or '{python} seed.py'.",
     _prepare,
     repeated=True,
 )

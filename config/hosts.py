@@ -43,13 +43,13 @@ def _address(given: Given) -> str:
             return str(address)
     except ValueError:
         pass
-    raise given.wrong(message("an IPv4 address of the host, such as 10.0.0.2"))
+    raise given.wrong("an IPv4 address of the host, such as 10.0.0.2")
 
 
 def _pythons(given: Given) -> tuple[str, ...]:
     paths = given.value if isinstance(given.value, list) else [given.value]
     if not all(isinstance(path, str) and path.startswith("/") and path.isprintable() for path in paths):
-        raise given.wrong(message("absolute paths of interpreters on the host"))
+        raise given.wrong("absolute paths of interpreters on the host")
     return tuple(paths)
 
 
@@ -58,30 +58,30 @@ def _file(given: Given) -> str:
 
 
 HOST_KEYS = (
-    Option("", message("How to reach the host: user@host:port, or a name from ~/.ssh/config."), _ssh, key="ssh"),
-    Option("", message("The host's IPv4 address for the measured traffic."), _address, key="address"),
+    Option("", "How to reach the host: user@host:port, or a name from ~/.ssh/config.", _ssh, key="ssh"),
+    Option("", "The host's IPv4 address for the measured traffic.", _address, key="address"),
     Option(
         "",
-        message("How gilscope connects to the host: ssh (default), or here if the host is this machine."),
+        "How gilscope connects to the host: ssh (default), or here if the host is this machine.",
         _via,
         key="via",
     ),
     Option(
         "",
-        message("The file with the private SSH key, if neither the SSH agent nor ~/.ssh has the key."),
+        "The file with the private SSH key, if neither the SSH agent nor ~/.ssh has the key.",
         _file,
         key="identity_file",
     ),
-    Option("", message("The file of known host keys (default: ~/.ssh/known_hosts)."), _file, key="known_hosts"),
+    Option("", "The file of known host keys (default: ~/.ssh/known_hosts).", _file, key="known_hosts"),
     Option(
         "",
-        message("The CPUs for services and clients on the host, such as 0-3 (default: all)."),
+        "The CPUs for services and clients on the host, such as 0-3 (default: all).",
         Given.cpus,
         key="cpus",
     ),
     Option(
         "",
-        message("Absolute paths of the host's interpreters, if gilscope does not find them by itself."),
+        "Absolute paths of the host's interpreters, if gilscope does not find them by itself.",
         _pythons,
         key="python",
     ),
@@ -115,7 +115,7 @@ def parse_hosts(given: Given) -> dict[str, Host]:
         if isinstance(content, dict) and content.keys() == {"hosts"}:
             content = content["hosts"]
     if not isinstance(content, dict) or not 0 < len(content) <= MOST_HOSTS:
-        raise given.wrong(message("a mapping with 1 to {count} host names as keys", count=MOST_HOSTS))
+        raise given.wrong("a mapping with 1 to {count} host names as keys", count=MOST_HOSTS)
     return {str(name): _host(str(name), host, folder) for name, host in content.items()}
 
 
@@ -124,11 +124,11 @@ def _names(given: Given) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_name(replace(given, value=name)) for name in names))
 
 
-HOSTS = Option("--hosts FILE", message("A YAML file that describes the hosts (see docs/hosts.md)."), parse_hosts)
-SERVICES_ON = Option("--services-on NAME", message("The host that runs the services."), _name)
+HOSTS = Option("--hosts FILE", "A YAML file that describes the hosts (see docs/hosts.md).", parse_hosts)
+SERVICES_ON = Option("--services-on NAME", "The host that runs the services.", _name)
 CLIENTS_ON = Option(
     "--clients-on NAMES",
-    message("The hosts that run the clients. The clients are assigned to these hosts in turn."),
+    "The hosts that run the clients. The clients are assigned to these hosts in turn.",
     _names,
 )
 OPTIONS = applying(PYTHON, HOSTS, SERVICES_ON, CLIENTS_ON)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import Message, listed, message, verbatim
+from core.messages import Arg, Message, as_message, listed, message, verbatim
 from core.method import LONGEST_S, parse_cpus
 from core.secret import HIDDEN
 
@@ -57,23 +57,26 @@ class Given:
         value = self.value if self.mask is None else _masked(self.value, self.mask)
         return value if isinstance(value, str) and value.isprintable() else repr(value)
 
-    def wrong(self, accepted: Message) -> BadInput:
-        """Return an error that shows the value and says what is accepted."""
+    def wrong(self, accepted: str | Message, /, **args: Arg) -> BadInput:
+        """Return an error that shows the value and says what is accepted: a message, or its text and arguments."""
         return BadInput(
-            "{name} is {value}; it must be {accepted}.", name=self.name, value=self.shown, accepted=accepted
+            "{name} is {value}; it must be {accepted}.",
+            name=self.name,
+            value=self.shown,
+            accepted=as_message(accepted, args),
         )
 
     def text(self) -> str:
         """Return the value, which must be a text without NUL bytes. Raises BadInput."""
         if not isinstance(self.value, str) or "\0" in self.value:
-            raise self.wrong(message("a text; put it in quotes"))
+            raise self.wrong("a text; put it in quotes")
         return self.value
 
     def cpus(self) -> tuple[int, ...]:
         """Parse CPU numbers, such as 0-3. Raises BadInput."""
         cpus = parse_cpus(str(self.value))
         if not cpus:
-            raise self.wrong(message("CPU numbers such as 0, 0-3 (CPUs 0 to 3) or 0+2 (CPUs 0 and 2)"))
+            raise self.wrong("CPU numbers such as 0, 0-3 (CPUs 0 to 3) or 0+2 (CPUs 0 and 2)")
         return cpus
 
     def items(self, accepted: Message) -> list[str]:
@@ -94,7 +97,7 @@ class Given:
     def whole(self, low: int, high: int) -> int:
         """Parse a whole number from *low* to *high*. Raises BadInput."""
         if not re.fullmatch(r"[0-9]{1,9}", str(self.value)) or not low <= int(str(self.value)) <= high:
-            raise self.wrong(message("a whole number from {low} to {high}", low=low, high=high))
+            raise self.wrong("a whole number from {low} to {high}", low=low, high=high)
         return int(str(self.value))
 
     def choice(self, names: Iterable[str]) -> str:
@@ -108,7 +111,7 @@ class Given:
         match = re.fullmatch(rf"([0-9]{{1,6}}(?:\.[0-9]{{1,9}})?)({'|'.join(units)})?", str(self.value).strip())
         time_s = float(match[1]) * units[match[2] or "s"] if match else -1.0
         if not 0 <= time_s <= high:
-            raise self.wrong(message("a time such as {example}, at most {high:g} s", example=example, high=high))
+            raise self.wrong("a time such as {example}, at most {high:g} s", example=example, high=high)
         return time_s
 
     def file(self) -> Path:
@@ -150,7 +153,7 @@ class Option:
     """
 
     usage: str
-    help: Message
+    meaning: str | Message
     parse: Callable[[Given], Any] | None = None
     applies_to: frozenset[Subject] = EVERYTHING
     key: str = AS_FLAG
@@ -168,6 +171,11 @@ class Option:
             object.__setattr__(self, "parse", lambda given: given.choice(self.choices))
         if not self.field:
             object.__setattr__(self, "field", self.key or self.name)
+
+    @property
+    def help(self) -> Message:
+        """Return what the option means, for the help and the docs."""
+        return as_message(self.meaning)
 
     @property
     def flag(self) -> str:
@@ -209,7 +217,7 @@ def parse_length(example: str) -> Callable[[Given], float]:
     def parse(given: Given) -> float:
         time_s = given.seconds({"s": 1.0, "min": 60.0, "h": 3600.0}, LONGEST_S, example)
         if not time_s:
-            raise given.wrong(message("a time above 0, such as {example}", example=example))
+            raise given.wrong("a time above 0, such as {example}", example=example)
         return time_s
 
     return parse

@@ -69,6 +69,11 @@ def message(msgid: str, /, *, code: str = "", **args: Arg) -> Message:
     return Message(msgid=msgid, args=args, code=code)
 
 
+def as_message(text: str | Message, args: Mapping[str, Arg] | None = None) -> Message:
+    """Return *text*: a message as it is, a template from the code as a message with the arguments *args*."""
+    return text if isinstance(text, Message) else Message(msgid=text, args=args or {})
+
+
 def plural(singular: str, several: str, /, *, count: int, **args: Arg) -> Message:
     """Return a message with singular and plural forms: plural("{count} block", "{count} blocks", count=3)."""
     return Message(msgid=singular, plural=several, args={"count": count, **args})

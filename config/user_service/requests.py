@@ -46,7 +46,7 @@ def _header(given: Given) -> tuple[str, Text]:
     value = hidden(Given(value=text.strip(), name=f"--header {name}"), plain if open_to_all else mask)
     printable = revealed(value).replace("\t", " ").isprintable()
     if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or not printable:
-        raise replace(given, name="header").wrong(message("NAME: VALUE, such as Accept: application/json"))
+        raise replace(given, name="header").wrong("NAME: VALUE, such as Accept: application/json")
     return name, value
 
 
@@ -54,7 +54,7 @@ def _headers(given: Given) -> dict[str, Text]:
     if isinstance(given.value, list):
         return dict(_header(replace(given, value=text)) for text in given.value)
     if not isinstance(given.value, dict):
-        raise given.wrong(message("a mapping such as {example}", example="{Accept: application/json}"))
+        raise given.wrong("a mapping such as {example}", example="{Accept: application/json}")
     texts = {name: replace(given, value=text, name=name, mask=mask).text() for name, text in given.value.items()}
     return dict(_header(replace(given, value=f"{name}: {text}")) for name, text in texts.items())
 
@@ -64,7 +64,7 @@ def _body(given: Given) -> Text:
     try:
         revealed(body).encode()
     except UnicodeEncodeError:
-        raise given.wrong(message("a text that can be sent as UTF-8")) from None
+        raise given.wrong("a text that can be sent as UTF-8") from None
     return body
 
 
@@ -73,7 +73,7 @@ def _json(given: Given) -> Any:
         return json.loads(given.text())
     except (ValueError, RecursionError) as error:
         short = replace(given, value=given.text()[:200])
-        raise short.wrong(message("JSON such as {example} ({error})", example='{"id": 3}', error=str(error))) from None
+        raise short.wrong("JSON such as {example} ({error})", example='{"id": 3}', error=str(error)) from None
 
 
 def _digest(given: Given) -> str:
@@ -88,7 +88,7 @@ def _method_and_path(given: Given) -> tuple[str, Text]:
     text = revealed(line)
     match = _LINE.fullmatch(text.strip())
     if match is None or not text.isprintable():
-        raise given.wrong(message("a method and a path that begins with /, such as GET /items/3"))
+        raise given.wrong("a method and a path that begins with /, such as GET /items/3")
     path: Text = match["path"]
     if isinstance(line, Secret):
         path = Secret(line.shown.strip().removeprefix(match["method"] or "").strip(), name=name, value=match["path"])
@@ -128,10 +128,8 @@ def _public(given: Given) -> frozenset[str]:
     names = [PUBLIC] if given.value == PUBLIC else given.value
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise given.wrong(
-            message(
-                "true if the whole request is public, or a list of its public parts: query, body, headers or "
-                "names of headers"
-            )
+            "true if the whole request is public, or a list of its public parts: query, body, headers or "
+            "names of headers"
         )
     return frozenset(map(str.lower, names))
 
@@ -155,83 +153,70 @@ REQUEST = applying(
     USER_SERVICE,
     Option(
         "--request R",
-        message("Method and path of a request (default: GET /)."),
+        "Method and path of a request (default: GET /).",
         _method_and_path,
         repeated=True,
         mask=mask_url,
     ),
     Option(
         "",
-        message("How often the request is sent, relative to the other requests (default: 1)."),
+        "How often the request is sent, relative to the other requests (default: 1).",
         whole(1, MOST_WEIGHT),
         key="weight",
     ),
     Option(
         "--header H",
-        message("A request header, as NAME: VALUE. In YAML, a mapping of headers."),
+        "A request header, as NAME: VALUE. In YAML, a mapping of headers.",
         _headers,
         key="headers",
         repeated=True,
         mask=mask_header,
     ),
-    Option("--body TEXT", message("The body of the request."), _body, mask=mask),
+    Option("--body TEXT", "The body of the request.", _body, mask=mask),
     Option(
         "",
-        message("A file with the body of the request. The path is relative to the YAML file."),
+        "A file with the body of the request. The path is relative to the YAML file.",
         path_of,
         key="body_file",
     ),
-    Option("--expect-status N", message("The HTTP status of a correct answer (default: 200)."), whole(100, 999)),
+    Option("--expect-status N", "The HTTP status of a correct answer (default: 200).", whole(100, 999)),
     Option(
         "--expect-json JSON",
-        message("JSON that a correct answer contains. Objects in the answer may have more keys."),
+        "JSON that a correct answer contains. Objects in the answer may have more keys.",
         _json,
     ),
-    Option("", message("The SHA-256 of the body of a correct answer, in hex."), _digest, key="expect_sha256"),
+    Option("", "The SHA-256 of the body of a correct answer, in hex.", _digest, key="expect_sha256"),
     Option(
         "",
-        message(
-            "true: each virtual user sends the request once, before the measured requests, and keeps cookies "
-            "that answers set."
-        ),
+        "true: each virtual user sends the request once, before the measured requests, and keeps cookies "
+        "that answers set.",
         truth,
         key="first",
     ),
     Option(
         "",
-        message(
-            "Values of the answer that later requests use as {{NAME}}. Give NAME: {json: /pointer}, {header: "
-            "X-Name} or {regex: ...}."
-        ),
+        "Values of the answer that later requests use as {{NAME}}. Give NAME: {json: /pointer}, {header: "
+        "X-Name} or {regex: ...}.",
         _save,
         key="save",
     ),
     Option(
         "",
-        message(
-            "The parts of the request that may be saved and shown: true for all parts, or a list such as [body, "
-            "X-Shard]."
-        ),
+        "The parts of the request that may be saved and shown: true for all parts, or a list such as [body, X-Shard].",
         _public,
         key="public",
     ),
 )
 FILE = applying(
     USER_SERVICE,
-    Option(
-        "--requests FILE", message("A YAML file that lists the requests. A plan can contain the list itself instead.")
-    ),
+    Option("--requests FILE", "A YAML file that lists the requests. A plan can contain the list itself instead."),
     Option(
         "--think-time T",
-        message(
-            "The pause between an answer and the next request, such as 10ms (default: 0). Not possible at a fixed rate."
-        ),
+        "The pause between an answer and the next request, such as 10ms (default: 0). Not possible at a fixed rate.",
         parse_time,
         field="think_time_s",
     ),
-    Option(
-        "", message("Requests per second of each client, like the parameter RATE."), whole(0, MOST_RATE), key="rate"
-    ),
+    Option("", "Requests per second of each client, like the parameter RATE.", whole(0, MOST_RATE), key="rate"),
 )
 REQUEST_KEYS, FILE_KEYS = (tuple(by_key(options)) for options in (REQUEST, FILE))
 
