@@ -14,7 +14,7 @@ from config.user_service.flags import plan_from_service_flags, service_from
 from config.user_service.options import ENVIRONMENT, EXTRA, GROUP
 from config.user_service.servers import SERVERS, USUAL, WSGI
 from core.errors import BadInput
-from core.messages import AND, Message, listed, message
+from core.messages import AND, Arg, Message, listed, message
 from core.program import ROOT
 from core.runtime import RuntimeName
 from core.secret import revealed

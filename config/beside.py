@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from config.options import Given, Option, by_key, expect_keys, parsed
+from config.options import Given, Option, by_key, expect_keys, parse_length, parsed
 from core.beside import PLACE, Beside
 from core.messages import listed, message, verbatim
-from core.method import LONGEST_S
 from core.secret import USERINFO
 
 URL = "postgresql://postgres:{password}@{host}:{port}/postgres"
@@ -92,43 +91,34 @@ def _environment(given: Given) -> Mapping[str, str]:
     return {name: _text(replace(given, value=text)) for name, text in texts.items()}
 
 
-def _start_deadline(given: Given) -> float:
-    return given.seconds({"s": 1.0, "min": 60.0}, LONGEST_S, "30s or 2min")
-
-
 ENTRY = (
     Option(
-        "",
+        "name",
         "The name of the program to start for the run: postgres, valkey, redis, or any other name.",
         _text,
-        key="name",
     ),
-    Option("", "The command that starts the program. It contains {port} or {socket}.", _words, key="command"),
+    Option("command", "The command that starts the program. It contains {port} or {socket}.", _words),
     Option(
-        "",
+        "ready",
         "How to check that the program is ready: port (default) or socket (it must accept connections), or a "
         "command (it must exit with 0).",
         _words,
-        key="ready",
     ),
     Option(
-        "",
+        "environment",
         "Environment variables that give the started program's address to the service and the --prepare commands.",
         _environment,
-        key="environment",
     ),
     Option(
-        "",
+        "config",
         "The text of the program's configuration file. In commands, {config} is its path.",
         _text,
-        key="config",
     ),
-    Option("", "The CPUs on which the program runs, such as 0-3 (default: all).", Given.cpus, key="pin"),
+    Option("pin", "The CPUs on which the program runs, such as 0-3 (default: all).", Given.cpus),
     Option(
-        "",
+        "start_deadline",
         "The program must be ready within this time (default: 30s).",
-        _start_deadline,
-        key="start_deadline",
+        parse_length("30s or 2min"),
         field="start_deadline_s",
     ),
 )
@@ -155,8 +145,7 @@ def _beside(given: Given) -> tuple[Beside, ...]:
 
 
 def _prepare(given: Given) -> tuple[str, ...]:
-    texts = given.value if isinstance(given.value, list) else [given.value]
-    return tuple(_words(replace(given, value=text), ("python",)) for text in texts)
+    return tuple(_words(replace(given, value=text), ("python",)) for text in given.values)
 
 
 WITH = Option(

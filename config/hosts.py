@@ -21,9 +21,9 @@ MOST_HOSTS = 64
 _NAME = r"[a-z0-9][a-z0-9_-]{0,39}"
 _ssh = matching(
     r"(?!-)(?:[A-Za-z0-9._-]+@)?(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.%a-z]+\])(?::[0-9]{1,5})?",
-    message("user@host:port, a host, or a name from ~/.ssh/config"),
+    "user@host:port, a host, or a name from ~/.ssh/config",
 )
-_name = matching(_NAME, message("the name of a host"))
+_name = matching(_NAME, "the name of a host")
 
 
 def _via(given: Given) -> str:
@@ -47,43 +47,38 @@ def _address(given: Given) -> str:
 
 
 def _pythons(given: Given) -> tuple[str, ...]:
-    paths = given.value if isinstance(given.value, list) else [given.value]
-    if not all(isinstance(path, str) and path.startswith("/") and path.isprintable() for path in paths):
+    if not all(isinstance(path, str) and path.startswith("/") and path.isprintable() for path in given.values):
         raise given.wrong("absolute paths of interpreters on the host")
-    return tuple(paths)
+    return tuple(given.values)
 
 
 def _file(given: Given) -> str:
-    return str(Given(value=str(Path(given.text()).expanduser()), name=given.name, folder=given.folder).file())
+    return replace(given, value=str(Path(given.text()).expanduser())).file()
 
 
 HOST_KEYS = (
-    Option("", "How to reach the host: user@host:port, or a name from ~/.ssh/config.", _ssh, key="ssh"),
-    Option("", "The host's IPv4 address for the measured traffic.", _address, key="address"),
+    Option("ssh", "How to reach the host: user@host:port, or a name from ~/.ssh/config.", _ssh),
+    Option("address", "The host's IPv4 address for the measured traffic.", _address),
     Option(
-        "",
+        "via",
         "How gilscope connects to the host: ssh (default), or here if the host is this machine.",
         _via,
-        key="via",
     ),
     Option(
-        "",
+        "identity_file",
         "The file with the private SSH key, if neither the SSH agent nor ~/.ssh has the key.",
         _file,
-        key="identity_file",
     ),
-    Option("", "The file of known host keys (default: ~/.ssh/known_hosts).", _file, key="known_hosts"),
+    Option("known_hosts", "The file of known host keys (default: ~/.ssh/known_hosts).", _file),
     Option(
-        "",
+        "cpus",
         "The CPUs for services and clients on the host, such as 0-3 (default: all).",
         Given.cpus,
-        key="cpus",
     ),
     Option(
-        "",
+        "python",
         "Absolute paths of the host's interpreters, if gilscope does not find them by itself.",
         _pythons,
-        key="python",
     ),
 )
 
@@ -120,8 +115,7 @@ def parse_hosts(given: Given) -> dict[str, Host]:
 
 
 def _names(given: Given) -> tuple[str, ...]:
-    names = given.items(message("names of hosts, such as b,c"))
-    return tuple(dict.fromkeys(_name(replace(given, value=name)) for name in names))
+    return given.items(_name, "names of hosts, such as b,c")
 
 
 HOSTS = Option("--hosts FILE", "A YAML file that describes the hosts (see docs/hosts.md).", parse_hosts)

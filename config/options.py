@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from core.errors import BadInput
 from core.messages import Arg, Message, as_message, listed, message, verbatim
@@ -28,7 +28,9 @@ USER_SERVICE = STARTED | TARGETS
 PYTHON = STARTED | SYSTEMS
 EVERYTHING = frozenset(Subject)
 AS_FLAG = "(as the flag)"
+Kind = TypeVar("Kind")
 PUBLIC = "true"
+TIMES_S = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,19 +81,28 @@ class Given:
             raise self.wrong("CPU numbers such as 0, 0-3 (CPUs 0 to 3) or 0+2 (CPUs 0 and 2)")
         return cpus
 
-    def items(self, accepted: Message) -> list[str]:
-        """Return the items of a list, or of a text that is separated by commas. Raises BadInput."""
+    @property
+    def values(self) -> list[Any]:
+        """Return the items of a list, or a list of the only value."""
+        return self.value if isinstance(self.value, list) else [self.value]
+
+    def items(self, parse: Callable[["Given"], Kind], accepted: str | Message, /, **args: Arg) -> tuple[Kind, ...]:
+        """Parse each item of a list, or of a text that is separated by commas. Omit duplicates. Raises BadInput."""
         items = self.value.split(",") if isinstance(self.value, str) else self.value
         if not isinstance(items, list) or not items:
-            raise self.wrong(accepted)
-        return [str(item).strip() for item in items]
+            raise self.wrong(accepted, **args)
+        return tuple(dict.fromkeys(parse(replace(self, value=str(item).strip())) for item in items))
 
-    def percent(self, limit: float, accepted: Message) -> float:
+    def amount(self, units: Mapping[str, float]) -> float:
+        """Parse a number with one of *units*, such as 5%. Return it multiplied by the unit, or -1 for another text."""
+        match = re.fullmatch(rf"([0-9]{{1,12}}(?:\.[0-9]{{1,9}})?) *({'|'.join(units)})", str(self.value).strip())
+        return float(match[1]) * units[match[2]] if match else -1.0
+
+    def percent(self, limit: float, accepted: str | Message, /, **args: Arg) -> float:
         """Parse a percentage such as 5%, above 0, at most *limit*. Return it as a fraction (0.05). Raises BadInput."""
-        match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) *%", str(self.value).strip())
-        percent = float(match[1]) if match else 0.0
+        percent = self.amount({"%": 1})
         if not 0 < percent <= limit:
-            raise self.wrong(accepted)
+            raise self.wrong(accepted, **args)
         return percent / 100
 
     def whole(self, low: int, high: int) -> int:
@@ -106,15 +117,18 @@ class Given:
             raise self.wrong(message("one of {names}", names=listed(names)) if names[1:] else verbatim(*names))
         return str(self.value)
 
+    def truth(self) -> bool:
+        """Return whether a flag without a value is given, or the value is `true`. Raises BadInput."""
+        return self.value is True or self.choice(("true", "false")) == "true"
+
     def seconds(self, units: Mapping[str, float], high: float, example: str) -> float:
-        """Return a time in seconds, parsed from a number and one of *units*. Raises BadInput."""
-        match = re.fullmatch(rf"([0-9]{{1,6}}(?:\.[0-9]{{1,9}})?)({'|'.join(units)})?", str(self.value).strip())
-        time_s = float(match[1]) * units[match[2] or "s"] if match else -1.0
+        """Return a time in seconds, parsed from a number and one of *units*, or no unit. Raises BadInput."""
+        time_s = self.amount({"": 1.0, **units})
         if not 0 <= time_s <= high:
             raise self.wrong("a time such as {example}, at most {high:g} s", example=example, high=high)
         return time_s
 
-    def file(self) -> Path:
+    def file(self) -> str:
         """Return the path of a file that can be read. Raises BadInput."""
         path = (self.folder / self.text()).absolute()
         try:
@@ -127,7 +141,7 @@ class Given:
                 path=str(path),
                 reason=reason,
             ) from None
-        return path
+        return str(path)
 
 
 def _masked(value: Any, mask: Callable[[str], str]) -> Any:
@@ -140,10 +154,10 @@ def _masked(value: Any, mask: Callable[[str], str]) -> Any:
 class Option:
     """An option of a command: a flag, a YAML key, or both.
 
-    usage: the flag and its value, "--blocks N"; "" if there is only a key
+    usage: the flag and its value, "--blocks N"; the key if there is only a key, "weight"
     parse: returns the value; None if the option is read together with others
     applies_to: the subjects that a run with this option may measure
-    key: the YAML key; AS_FLAG for the flag's name, "" if there is only a flag
+    key: the YAML key; AS_FLAG for the name, "" if there is only a flag
     field: the field that the option sets in the plan, its method, the service or the request; "" if it is the key
     repeated: the flag may be given several times
     several: the flag takes several words at once
@@ -179,13 +193,13 @@ class Option:
 
     @property
     def flag(self) -> str:
-        """Return the long flag, such as --client-runtime."""
-        return self.flags[-1]
+        """Return the long flag, such as --client-runtime; "" if there is only a key."""
+        return self.flags[-1] if self.flags else ""
 
     @property
     def flags(self) -> list[str]:
         """Return the flags of the option: both -r and --requirement for "-r/--requirement FILE"."""
-        return self.usage.partition(" ")[0].split("/")
+        return [name for name in self.usage.partition(" ")[0].split("/") if name.startswith("-")]
 
     @property
     def metavar(self) -> str:
@@ -194,8 +208,8 @@ class Option:
 
     @property
     def name(self) -> str:
-        """Return argparse's name of the flag: client_runtime for --client-runtime."""
-        return self.flag.strip("-").replace("-", "_")
+        """Return argparse's name of the flag, client_runtime for --client-runtime; if there is only a key, the key."""
+        return (self.flag or self.usage).strip("-").replace("-", "_")
 
 
 def applying(subjects: frozenset[Subject], *options: Option) -> tuple[Option, ...]:
@@ -215,7 +229,7 @@ def parse_length(example: str) -> Callable[[Given], float]:
     """Return a parser for times above 0, such as *example*, in seconds, minutes or hours."""
 
     def parse(given: Given) -> float:
-        time_s = given.seconds({"s": 1.0, "min": 60.0, "h": 3600.0}, LONGEST_S, example)
+        time_s = given.seconds(TIMES_S, LONGEST_S, example)
         if not time_s:
             raise given.wrong("a time above 0, such as {example}", example=example)
         return time_s
@@ -223,7 +237,7 @@ def parse_length(example: str) -> Callable[[Given], float]:
     return parse
 
 
-def matching(pattern: str, accepted: Message) -> Callable[[Given], str]:
+def matching(pattern: str, accepted: str) -> Callable[[Given], str]:
     """Return a parser for texts that match *pattern*.
 
     accepted: describes these texts in errors

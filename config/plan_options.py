@@ -1,14 +1,13 @@
 """Declare the options of a plan and of a run: what is measured, how, under which runtimes, and what is printed."""
 
 import os
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from config.beside import PREPARE, WITH
-from config.options import PYTHON, SYSTEMS, Given, Option, applying, whole
+from config.options import PYTHON, SYSTEMS, TIMES_S, Given, Kind, Option, applying, whole
 from core.languages import LANGUAGES
 from core.messages import listed, message
 from core.method import ARRIVALS, SAME, SIZES_BYTES, Warmup, parse_duration
@@ -28,50 +27,51 @@ MOST_MARGIN = 0.5
 LEAST_CPUS = 0.01  # the kernel takes no quota below 1 ms of 100 ms
 MOST_SLOWER = 1_000
 ORDERS = IN_SLICES, SEQUENTIAL = "slices", "sequential"
-_PER_UNIT = {"%": 100, "s": 1, "min": 1 / 60, "h": 1 / 3600}
 
 
 def parse_runtimes(given: Given) -> tuple[RuntimeName, ...]:
     """Parse runtime names from a list, or a text with commas. Raises BadInput."""
-    names = given.items(message("a list of runtimes, such as {examples}", examples=listed(DEFAULT_RUNTIMES)))
-    return tuple(dict.fromkeys(map(RuntimeName, names)))
+    return given.items(_read(RuntimeName), "a list of runtimes, such as {examples}", examples=listed(DEFAULT_RUNTIMES))
 
 
 def parse_steps(given: Given) -> tuple[str, ...]:
     """Parse kinds of comparison of two runtimes, such as build, from a list or a text with commas. Raises BadInput."""
-    names = given.items(
-        message("a list of one or more of these comparisons of two runtimes: {names}", names=listed(STEPS))
+    return given.items(
+        lambda item: item.choice(STEPS),
+        "a list of one or more of these comparisons of two runtimes: {names}",
+        names=listed(STEPS),
     )
-    return tuple(dict.fromkeys(replace(given, value=name).choice(STEPS) for name in names))
 
 
 def parse_until(given: Given) -> Until:
     """Parse when a run stops: 'verdict', '3%', '600s', '10min', or several with commas. Raises BadInput."""
     limits: dict[str, Any] = {}
     for part in map(str.strip, str(given.value).split(",")):
-        match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]+)?) *(%|s|min|h)", part)
-        kind = part if part == "verdict" else "width" if match is not None and match[2] == "%" else "seconds"
-        if kind in limits or (part != "verdict" and (match is None or float(match[1]) == 0)):
+        kind = part if part == "verdict" else "width" if part.endswith("%") else "seconds"
+        amount = 1.0 if part == "verdict" else replace(given, value=part).amount({"%": 1, **TIMES_S})
+        if kind in limits or amount <= 0:
             raise given.wrong(
                 "the word verdict, a target width of the confidence intervals such as 3%, a time limit such as "
                 "10min, or several of these separated by commas"
             )
-        limits[kind] = match is None or float(match[1]) / _PER_UNIT[match[2]]
+        limits[kind] = {"verdict": True, "width": amount / 100, "seconds": amount}[kind]
     return Until(**limits)
 
 
 def parse_margin(given: Given) -> float:
     """Parse a margin such as '3%'. Return it as a share (0.03). Raises BadInput."""
-    accepted = message("a percentage above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN)
-    return given.percent(MOST_MARGIN * 100, accepted)
+    return given.percent(
+        MOST_MARGIN * 100, "a percentage above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN
+    )
 
 
 def parse_slower(given: Given) -> float:
     """Parse how much more time the last runtime may take, such as '5%'. Return a fraction (0.05). Raises BadInput."""
-    accepted = message(
-        "the accepted slowdown as a percentage above 0 % and at most {most} %, such as 5% or 0.5%", most=MOST_SLOWER
+    return given.percent(
+        MOST_SLOWER,
+        "the accepted slowdown as a percentage above 0 % and at most {most} %, such as 5% or 0.5%",
+        most=MOST_SLOWER,
     )
-    return given.percent(MOST_SLOWER, accepted)
 
 
 def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
@@ -86,31 +86,28 @@ def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
 
 def parse_names(given: Given) -> tuple[str, ...]:
     """Parse the name of a process, or a list of names. Raises BadInput."""
-    names = given.value if isinstance(given.value, list) else [given.value]
-    if not all(isinstance(name, str) and name.strip() and name.isprintable() for name in names):
+    if not all(isinstance(name, str) and name.strip() and name.isprintable() for name in given.values):
         raise given.wrong("the name of a process as in /proc/PID/comm, such as postgres, or a list of them")
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(given.values))
 
 
 def parse_slo(given: Given) -> tuple[Objective, ...]:
     """Parse objectives such as 'p99<50ms,errors<0.1%', or a list of such texts. Raises BadInput."""
-    texts = given.items(message("a list of objectives, such as p99<50ms"))
-    return tuple(dict.fromkeys(map(Objective.parse, texts)))
+    return given.items(_read(Objective.parse), "a list of objectives, such as p99<50ms")
 
 
 def parse_limit_cpus(given: Given) -> float:
     """Parse a number of cores, such as 2 or 0.5, up to the number of cores of this machine. Raises BadInput."""
-    match, most = re.fullmatch(r"[0-9]{1,5}(?:\.[0-9]{1,3})?", str(given.value)), os.cpu_count() or 1
-    if not match or not LEAST_CPUS <= float(match[0]) <= most:
+    cores, most = given.amount({"": 1}), os.cpu_count() or 1
+    if not LEAST_CPUS <= cores <= most:
         raise given.wrong("a number of cores from {least} to {most}, such as 0.5", least=LEAST_CPUS, most=most)
-    return float(match[0])
+    return cores
 
 
 def parse_limit_memory(given: Given) -> int:
     """Parse a size such as 512MB or 1.5GiB. Return bytes. Raises BadInput."""
-    match = re.fullmatch(rf"([0-9]{{1,12}}(?:\.[0-9]{{1,3}})?) *({'|'.join(SIZES_BYTES)})", str(given.value))
-    size_bytes = round(float(match[1]) * SIZES_BYTES[match[2]]) if match else 0
-    if not size_bytes:
+    size_bytes = round(given.amount(SIZES_BYTES))
+    if size_bytes <= 0:
         raise given.wrong("a size with one of the units {units}, such as 512MB", units=listed(SIZES_BYTES))
     return size_bytes
 
@@ -143,17 +140,12 @@ def _seed(given: Given) -> int:
     return int(given.value)
 
 
-def _read(parse: Callable[[str], Any]) -> Callable[[Given], Any]:
+def _read(parse: Callable[[str], Kind]) -> Callable[[Given], Kind]:
     return lambda given: parse(str(given.value))
 
 
 def _profiles(given: Given) -> tuple[str, ...]:
-    kinds = [replace(given, value=kind.strip()).choice(PROFILES) for kind in str(given.value).split(",")]
-    return tuple(dict.fromkeys(kinds))
-
-
-def _flag(given: Given) -> bool:
-    return given.value is True or given.choice(("true", "false")) == "true"
+    return given.items(lambda item: item.choice(PROFILES), "one of {names}", names=listed(PROFILES))
 
 
 EXPERIMENT = Option(
@@ -238,7 +230,7 @@ ORDER = Option(
 AA = Option(
     "--aa",
     "Measure the last runtime twice to show the noise. If the services already run, measure the first service twice.",
-    _flag,
+    Given.truth,
 )
 CLIENTS = Option(
     "--client-runtime NAME",
@@ -347,37 +339,33 @@ INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)
 OF_A_RUN = (RESUME, ACCEPT_CHANGES, PROFILE, STRESS, JSON, QUIET)
 PLAN_OPTIONS = (
-    Option("", "What to measure: a list of systems with their parameter values.", key="rows"),
-    Option("", "Your own service. It is measured instead of the systems in the list `rows`.", key="service"),
+    Option("rows", "What to measure: a list of systems with their parameter values."),
+    Option("service", "Your own service. It is measured instead of the systems in the list `rows`."),
     RUNTIMES,
     *METHOD,
     Option(
-        "",
+        "parameters",
         "Parameter values for all systems in the list `rows`. A system ignores parameters that it does not use.",
-        key="parameters",
     ),
-    Option("", "The question that the plan answers, in one line.", key="description"),
+    Option("description", "The question that the plan answers, in one line."),
     Option(
-        "",
+        "view",
         message("A special report: one of {views} (default: the report that compares runtimes).", views=listed(VIEWS)),
-        key="view",
         choices=VIEWS,
     ),
 )
 ROW = (
-    Option("", "The system: a number, a name, a FILE.py next to the plan, or a list of these.", key="system"),
-    Option("", "The title that reports show for these systems and parameter values.", key="title"),
+    Option("system", "The system: a number, a name, a FILE.py next to the plan, or a list of these."),
+    Option("title", "The title that reports show for these systems and parameter values."),
     Option(
-        "",
+        "runtimes",
         "The runtimes under which these systems are measured (default: the runtimes of the plan).",
         parse_runtimes,
-        key="runtimes",
     ),
     Option(
-        "",
+        "topology",
         "cores: compare one process per core, one process with one thread per core, and combinations between these "
         "two.",
-        key="topology",
         choices=("cores",),
     ),
 )

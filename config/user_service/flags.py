@@ -117,7 +117,7 @@ def secrets_in_flags(flags: Mapping[str, Any]) -> list[Secret]:
     if isinstance(given.get("requests"), list):
         read.append(_with_answers(request_plan(given, here)))
     if isinstance(given.get("requests"), str):
-        read.append(_with_answers(load_requests(Given(value=given["requests"], name="--requests").file())))
+        read.append(_with_answers(load_requests(Path(Given(value=given["requests"], name="--requests").file()))))
     return list(secrets_in(read))
 
 

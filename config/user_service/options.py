@@ -20,7 +20,7 @@ from config.options import (
     whole,
 )
 from config.user_service.hidden import VARIABLE, hidden, mask, mask_pair, mask_url, mask_userinfo
-from config.user_service.requests import FILE, REQUEST, path_of, truth
+from config.user_service.requests import FILE, REQUEST
 from config.user_service.servers import ASGI, SERVERS, WSGI
 from config.user_service.service import LAST_PORT, THREADS, WORKERS
 from core.cell import PARAMETERS
@@ -34,10 +34,8 @@ from systems import built_in
 
 AUTO, AUTO_THREADS = "auto", (2, 8)
 RESERVED_NAMES = ("all", NATIVE)
-_name = matching(
-    r"[A-Za-z][A-Za-z0-9_.-]{0,39}", message("a name of letters, digits and . _ - that begins with a letter")
-)
-_app = matching(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?", message("MODULE:NAME, such as shop.web:app"))
+_name = matching(r"[A-Za-z][A-Za-z0-9_.-]{0,39}", "a name of letters, digits and . _ - that begins with a letter")
+_app = matching(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?", "MODULE:NAME, such as shop.web:app")
 
 
 def parse_name(given: Given) -> str:
@@ -158,13 +156,13 @@ SERVICE = (
     Option(
         "--ca FILE",
         "A PEM file of certificates to trust for TLS (default: the certificates of this machine).",
-        path_of,
+        Given.file,
         USER_SERVICE,
     ),
-    Option("--insecure", "Accept any TLS certificate.", truth, USER_SERVICE),
+    Option("--insecure", "Accept any TLS certificate.", Given.truth, USER_SERVICE),
     *applying(
         STARTED,
-        Option("--requirements FILE", "A requirements file to install for each runtime.", path_of),
+        Option("--requirements FILE", "A requirements file to install for each runtime.", Given.file),
         Option(
             "--directory DIR",
             "The folder in which the service starts (default: the plan's folder, or the current folder "

@@ -162,7 +162,7 @@ def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
     for key in ("think_time", "rate"):
         if key in given:
             raise BadInput("{key} belongs in the requests file, next to `requests`. Move it there.", key=key)
-    return load_requests(Given(value=given["requests"], name="requests", folder=folder).file())
+    return load_requests(Path(Given(value=given["requests"], name="requests", folder=folder).file()))
 
 
 def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:

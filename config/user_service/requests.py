@@ -77,7 +77,7 @@ def _json(given: Given) -> Any:
 
 
 def _digest(given: Given) -> str:
-    return matching("[0-9a-fA-F]{64}", message("the 64 hex digits that sha256sum prints"))(given).lower()
+    return matching("[0-9a-fA-F]{64}", "the 64 hex digits that sha256sum prints")(given).lower()
 
 
 def _method_and_path(given: Given) -> tuple[str, Text]:
@@ -139,16 +139,6 @@ def parse_time(given: Given) -> float:
     return given.seconds({"ms": 0.001, "s": 1.0}, LONGEST_THINK_TIME_S, "10ms")
 
 
-def truth(given: Given) -> bool:
-    """Return whether a flag without a value is given, or its YAML key is `true`. Raises BadInput."""
-    return given.value is True or given.choice(("true", "false")) == "true"
-
-
-def path_of(given: Given) -> str:
-    """Return the path of a readable file. Raises BadInput."""
-    return str(given.file())
-
-
 REQUEST = applying(
     USER_SERVICE,
     Option(
@@ -159,10 +149,9 @@ REQUEST = applying(
         mask=mask_url,
     ),
     Option(
-        "",
+        "weight",
         "How often the request is sent, relative to the other requests (default: 1).",
         whole(1, MOST_WEIGHT),
-        key="weight",
     ),
     Option(
         "--header H",
@@ -174,10 +163,9 @@ REQUEST = applying(
     ),
     Option("--body TEXT", "The body of the request.", _body, mask=mask),
     Option(
-        "",
+        "body_file",
         "A file with the body of the request. The path is relative to the YAML file.",
-        path_of,
-        key="body_file",
+        Given.file,
     ),
     Option("--expect-status N", "The HTTP status of a correct answer (default: 200).", whole(100, 999)),
     Option(
@@ -185,26 +173,23 @@ REQUEST = applying(
         "JSON that a correct answer contains. Objects in the answer may have more keys.",
         _json,
     ),
-    Option("", "The SHA-256 of the body of a correct answer, in hex.", _digest, key="expect_sha256"),
+    Option("expect_sha256", "The SHA-256 of the body of a correct answer, in hex.", _digest),
     Option(
-        "",
+        "first",
         "true: each virtual user sends the request once, before the measured requests, and keeps cookies "
         "that answers set.",
-        truth,
-        key="first",
+        Given.truth,
     ),
     Option(
-        "",
+        "save",
         "Values of the answer that later requests use as {{NAME}}. Give NAME: {json: /pointer}, {header: "
         "X-Name} or {regex: ...}.",
         _save,
-        key="save",
     ),
     Option(
-        "",
+        "public",
         "The parts of the request that may be saved and shown: true for all parts, or a list such as [body, X-Shard].",
         _public,
-        key="public",
     ),
 )
 FILE = applying(
@@ -216,7 +201,7 @@ FILE = applying(
         parse_time,
         field="think_time_s",
     ),
-    Option("", "Requests per second of each client, like the parameter RATE.", whole(0, MOST_RATE), key="rate"),
+    Option("rate", "Requests per second of each client, like the parameter RATE.", whole(0, MOST_RATE)),
 )
 REQUEST_KEYS, FILE_KEYS = (tuple(by_key(options)) for options in (REQUEST, FILE))
 
