@@ -313,14 +313,3 @@ def expect_keys(what: Message, given: Any, keys: Sequence[str]) -> None:
             raise BadInput(
                 "{what} has the unknown key {key!r}. Accepted keys are {keys}.", what=what, key=key, keys=listed(keys)
             )
-
-
-def flag_table(options: Iterable[Option]) -> list[list[str]]:
-    """Return the rows of a docs table of flags. The columns are flag and help."""
-    return [[f"`{option.usage}`", str(option.help)] for option in options if option.flag]
-
-
-def key_table(options: Sequence[Option]) -> list[list[str]]:
-    """Return the rows of a docs table of YAML keys. The columns are key, flags and help."""
-    flags = {key: [f"`{one.flag}`" for one in options if one.key == key and one.flag] for key in by_key(options)}
-    return [[f"`{key}`", ", ".join(flags[key]), str(option.help)] for key, option in by_key(options).items()]

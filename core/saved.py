@@ -74,7 +74,33 @@ class Until:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SavedPlan:
+class PlanFields:
+    """The fields that a plan and a saved plan have in common. SavedPlan says what they mean."""
+
+    name: str
+    description: str = ""
+    scale: Number = 1.0
+    runtimes: tuple[RuntimeName, ...]
+    aa: bool = False
+    until: Until = Until()
+    margin: Share = 0.03
+    judged_steps: tuple[str, ...] = ()
+    fail_if_slower: Number = 0.0
+    extended: bool = False
+    method: Method = Method()  # noqa: RUF009 - frozen
+    arm_order: str = ""
+    arm_order_reason: Message = NOTHING
+    objectives: tuple[Objective, ...] = ()
+    price: Price | None = None
+    picks: bool = False
+    view: str = ""
+    layout: Layout | None = None
+    beside: tuple[Beside, ...] = ()
+    prepare: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedPlan(PlanFields):
     """The plan of a saved run.
 
     name: the plan's file name without `.yaml`
@@ -112,30 +138,10 @@ class SavedPlan:
         user's service
     """
 
-    name: str
-    description: str = ""
     blocks: Count
-    scale: Number = 1.0
-    runtimes: tuple[RuntimeName, ...]
-    aa: bool = False
-    until: Until = Until()
-    margin: Share = 0.03
-    judged_steps: tuple[str, ...] = ()
-    fail_if_slower: Number = 0.0
-    extended: bool = False
-    method: Method = Method()  # noqa: RUF009 - frozen
-    arm_order: str = ""
-    arm_order_reason: Message = NOTHING
-    objectives: tuple[Objective, ...] = ()
-    price: Price | None = None
-    picks: bool = False
-    view: str = ""
     absent: tuple[Absent, ...] = ()
     rows: tuple[SavedRow, ...]
     own: Mapping[str, Any] | None = None
-    layout: Layout | None = None
-    beside: tuple[Beside, ...] = ()
-    prepare: tuple[str, ...] = ()
     outside: Mapping[str, OutsideSystem] = field(default_factory=dict)
 
     @property
