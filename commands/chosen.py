@@ -59,8 +59,8 @@ def choose_runtimes(
     if not chosen.cells():
         raise BadInput(
             "System {systems} cannot be measured under {runtimes}. Name another runtime, such as 3.14.",
-            systems=listed(plan.systems),
-            runtimes=listed(arms),
+            systems=plan.systems,
+            runtimes=arms,
         )
     return chosen, runtimes, missing
 
@@ -93,7 +93,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
             for (system, runtime), other in possible.absent.items()
             if other == reason
         ]
-        output.note("Not measured: system {pairs}. Reason: {reason}", pairs=listed(pairs), reason=reason)
+        output.note("Not measured: system {pairs}. Reason: {reason}", pairs=pairs, reason=reason)
     if not possible.cells():
         raise BadInput("No system can be measured. The notes above say what each system needs.")
     return possible
@@ -115,9 +115,7 @@ def find_runtimes(
     for line in dict.fromkeys([*missing.values(), *refused]):
         output.note(line)
     if not runtimes:
-        raise BadInput(
-            "None of the runtimes {names} was found. Install one with: uv python install 3.14t", names=listed(names)
-        )
+        raise BadInput("None of the runtimes {names} was found. Install one with: uv python install 3.14t", names=names)
     return runtimes, missing
 
 

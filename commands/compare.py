@@ -72,7 +72,7 @@ def _show(compared: "Compared", flags: Mapping[str, Any], output: Output) -> Non
     for section in made.sections:
         print_section(section, terminal(), output.language)
     if flags["out"]:
-        output.print_line("Page: {path}", path=str(short(Path(flags["out"]))))
+        output.print_line("Page: {path}", path=short(Path(flags["out"])))
     if flags["github"]:
         print(*annotations(compared.cells, output.language), sep="\n", flush=True)
         add_summary(markdown(made, output.language), os.environ)

@@ -21,7 +21,7 @@ from config.user_service.service import CLIENTS, CONNECTIONS, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.languages import ENGLISH, Language
-from core.messages import NOTHING, Arg, Message, listed, message
+from core.messages import NOTHING, Arg, Message, message
 from core.program import PROGRAM
 from core.user_service import App, UserService
 from reports.exports import written
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str]) -> int:
     output.note(
         "Show the plan:  {program} plan --plan {file}\nMeasure it:     {program} --plan {file}",
         program=PROGRAM,
-        file=str(short(path)),
+        file=short(path),
     )
     print(short(path))
     return 0
@@ -91,11 +91,11 @@ def _expect_writable(path: Path, *, force: bool) -> None:
     """Raise BadInput if the plan file cannot be written. The command checks this before it asks questions."""
     reason = message("this path is a folder") if os.path.isdir(path) else NOTHING
     if not os.path.isdir(path.parent):
-        reason = message("the folder {folder} does not exist", folder=str(path.parent))
+        reason = message("the folder {folder} does not exist", folder=path.parent)
     if reason:
-        raise BadInput("{path} cannot be written: {reason}. Name another file.", path=str(path), reason=reason)
+        raise BadInput("{path} cannot be written: {reason}. Name another file.", path=path, reason=reason)
     if os.path.exists(path) and not force:
-        raise BadInput("{path} exists. Name another file, or overwrite it with --force.", path=str(path))
+        raise BadInput("{path} exists. Name another file, or overwrite it with --force.", path=path)
 
 
 def _check_flags(given: dict[str, Any]) -> None:
@@ -209,7 +209,7 @@ def _method(service: UserService, runtimes: Sequence[str], language: Language) -
     """Yield the lines of a plan file that set description, blocks, duration, warm-up and, if needed, runtimes."""
     question = message("What does the free-threaded build do to {name}?", name=service.name)
     if service.targets:
-        question = message("Which of {names} is faster?", names=listed(target.name for target in service.targets))
+        question = message("Which of {names} is faster?", names=(target.name for target in service.targets))
     yield from yaml_lines("description", language.text(question))
     values: list[tuple[Option, str]] = [(BLOCKS, "10"), (DURATION, "2"), (WARMUP, "0.5s")]
     if not service.targets:

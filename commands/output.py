@@ -13,7 +13,7 @@ from config.plan_options import LANG
 from config.user_service.hidden import masked_arguments
 from config.user_service.options import OPTIONS
 from core.languages import ENGLISH, Language, for_terminal, language
-from core.messages import Arg, Message, as_message
+from core.messages import Arg, Message, Value, as_message
 from core.secret import Redactor
 
 NO_VERDICT = 1  # exit status if --fail-if-slower cannot be decided
@@ -34,7 +34,7 @@ class Output:
         """Return *text* in the user's language."""
         return self.language.text(text)
 
-    def note(self, text: str | Message, /, **args: Arg) -> None:
+    def note(self, text: str | Message, /, **args: Value) -> None:
         """Print a note on standard error."""
         with suppress(OSError):  # the terminal is closed, so nobody can read the note
             print(for_terminal(self.text(as_message(text, args))), file=sys.stderr)
@@ -43,7 +43,7 @@ class Output:
         """Print the error that ends a command, on standard error."""
         self.note("error: {cause}", cause=cause)
 
-    def print_line(self, text: str | Message, /, **args: Arg) -> None:
+    def print_line(self, text: str | Message, /, **args: Value) -> None:
         """Print a line of a command's result on standard output."""
         print(for_terminal(self.text(as_message(text, args))))
 

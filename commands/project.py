@@ -14,7 +14,7 @@ from config.user_service.flags import plan_from_service_flags, service_from
 from config.user_service.options import ENVIRONMENT, EXTRA, GROUP
 from config.user_service.servers import SERVERS, USUAL, WSGI
 from core.errors import BadInput
-from core.messages import AND, Arg, Message, listed, message
+from core.messages import AND, Message, Value, listed, message
 from core.program import ROOT
 from core.runtime import RuntimeName
 from core.secret import revealed
@@ -57,7 +57,7 @@ def complete_from_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any
     return filled
 
 
-def _no_note(text: str | Message, /, **args: Arg) -> None:
+def _no_note(text: str | Message, /, **args: Value) -> None:
     """Print nothing, for --quiet."""
 
 
@@ -80,7 +80,7 @@ def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
         return None
     needed = packages.read_dependencies(folder, flags[EXTRA.name], flags[GROUP.name])
     if needed is None:
-        note("Packages: none, because {folder} has no pyproject.toml or requirements.txt", folder=str(folder))
+        note("Packages: none, because {folder} has no pyproject.toml or requirements.txt", folder=folder)
         return None
     project = message("Packages: the project and its dependencies, from {source}", source=needed.source)
     note(project if needed.installs else message("Packages: from {source}", source=needed.source))

@@ -119,7 +119,7 @@ def main(arguments: Sequence[str]) -> int:
     _show_all(reports, flags)
     page = _side_by_side(reports, flags, output) if len(paths) > 1 else _page(reports[0])
     if flags["open"] and not webbrowser.open(page.resolve().as_uri()):
-        output.note("No browser could be started. Open {path} yourself.", path=str(page.resolve()))
+        output.note("No browser could be started. Open {path} yourself.", path=page.resolve())
     return 0 if all(report.is_complete for report in reports) else 1
 
 
@@ -157,7 +157,7 @@ def _side_by_side(reports: Sequence[Written], flags: dict[str, Any], output: Out
     if flags["quiet"]:
         print(short(path))
     elif not flags["json"]:
-        output.print_line("Page with all runs side by side: {path}", path=str(short(path)))
+        output.print_line("Page with all runs side by side: {path}", path=short(path))
     return path
 
 

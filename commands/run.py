@@ -229,7 +229,7 @@ def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
     changing += service_flags.flags_without_secrets(given)
     if changing:
         raise BadInput(
-            "--resume continues the saved plan, so {flags} cannot change it. Leave out {flags}.", flags=listed(changing)
+            "--resume continues the saved plan, so {flags} cannot change it. Leave out {flags}.", flags=changing
         )
 
 
@@ -317,7 +317,7 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quie
                 "The run was stopped. {count} measurements are saved. Continue with: {program} --resume {folder}",
                 count=len(run.cells),
                 program=PROGRAM,
-                folder=str(order.folder),
+                folder=order.folder,
             )
         )
         raise

@@ -41,7 +41,7 @@ def _lines(name: str, facts: Mapping[str, Any]) -> Iterator[str | Message]:
     else:
         yield message("  path      {path}", path=facts["executable"])
     if installed:
-        yield message("  packages  {names}", names=listed(f"{name} {installed[name]}" for name in sorted(installed)))
+        yield message("  packages  {names}", names=(f"{name} {installed[name]}" for name in sorted(installed)))
 
 
 def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Message]:
@@ -55,7 +55,7 @@ def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Message]:
         yield message(
             "  {name} at {path}: {version}, {flags}",
             name=other.label,
-            path=str(path),
+            path=path,
             version=other.facts["version"],
             flags=build_flags(other.facts["flags"]) or "-",
         )

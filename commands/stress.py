@@ -61,9 +61,7 @@ def main(arguments: Sequence[str]) -> int:
     folder = Path(given["out"]) if given["out"] else run_folder(replace(plan, name=f"{plan.name}-stress"))
     with run_lock(folder) as sandbox:
         if (folder / STRESS).exists():
-            raise BadInput(
-                "{folder} already contains a stress report. Name another folder with --out.", folder=str(folder)
-            )
+            raise BadInput("{folder} already contains a stress report. Name another folder with --out.", folder=folder)
         bench = Bench(sandbox=sandbox, runtimes=runtimes, method=plan.method)
         stress = run_stress(plan, seconds, bench, folder, output, quiet=given["quiet"])
         text = write_report(stress, folder, output)
@@ -73,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
         print(short(folder))
     else:
         print(text)
-        output.print_line("Page of the stress report: {path}", path=str(short(folder / STRESS_PAGE)))
+        output.print_line("Page of the stress report: {path}", path=short(folder / STRESS_PAGE))
     return exit_status(stress)
 
 

@@ -137,7 +137,7 @@ def _beside(given: Given) -> tuple[Beside, ...]:
             values = {**vars(known), **values, "name": known.name, "environment": variables}
         if not {"name", "command"} <= values.keys():
             accepted = message(
-                "one of {names}. For any other program, give a name and a command in a plan", names=listed(KNOWN)
+                "one of {names}. For any other program, give a name and a command in a plan", names=KNOWN
             )
             raise replace(given, value=values.get("name")).wrong(accepted)
         found[values["name"]] = Beside(**values)

@@ -22,7 +22,7 @@ def find_system(name: str, folder: Path = Path()) -> System:
             raise BadInput(
                 "{path} declares the system {name!r}, but gilscope has a system of that name: {title!r}. Change "
                 "the number or the name of SYSTEM in that file.",
-                path=str(path),
+                path=path,
                 name=taken,
                 title=other.title,
             )

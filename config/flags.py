@@ -284,6 +284,6 @@ def _chosen(flags: Mapping[str, Any], cores: int | None) -> Plan:
             "--system is {names}, but plan {plan} has no rows for it. The plan has rows for system {there}.",
             names=names,
             plan=plan.name,
-            there=listed(sorted(plan.systems)),
+            there=sorted(plan.systems),
         )
     return replace(plan, rows=rows)

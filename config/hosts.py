@@ -12,7 +12,7 @@ from config.plan import Plan
 from config.text_yaml import read_yaml
 from core.errors import BadInput
 from core.hosts import VIA, Host, Layout
-from core.messages import Message, listed, message
+from core.messages import Message, message
 from core.method import ORCHESTRATOR
 from core.system_file import file_of
 from core.user_service import HTTP2
@@ -178,7 +178,7 @@ def expect_described(flag: str, name: str, hosts: Mapping[str, Host]) -> None:
             "{flag} names the host {name!r}, which is not described. The described hosts are {hosts}.",
             flag=flag,
             name=name,
-            hosts=listed(sorted(hosts)),
+            hosts=sorted(hosts),
         )
 
 
@@ -192,7 +192,7 @@ def _check_names(layout: Layout) -> None:
             raise BadInput(
                 "{flag} is missing. Choose from the described hosts: {hosts}.",
                 flag=option.flag,
-                hosts=listed(sorted(layout.hosts)),
+                hosts=sorted(layout.hosts),
             )
         for name in names:
             expect_described(option.flag, name, layout.hosts)
@@ -213,7 +213,7 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
             "The command must contain {places}, because the service must listen on the host's address.",
             places="{host} {port}",
         ): not ("{host}" in command and "{port}" in command),
-        message("System {systems} listens only on this machine.", systems=listed(local_only)): bool(local_only),
+        message("System {systems} listens only on this machine.", systems=local_only): bool(local_only),
         message("TRANSPORT is unix, but Unix sockets do not reach other hosts. Use tcp."): any(
             "unix" in row.values.get("TRANSPORT", ()) for row in plan.rows
         ),

@@ -18,7 +18,7 @@ from config.user_service.plan import user_service_plan
 from config.user_service.service import CLIENTS, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
-from core.messages import listed, message
+from core.messages import message
 from core.method import ORCHESTRATOR, POISSON, SAME, Method, cores_usable
 from core.runtime import NATIVE
 from experiments import plans
@@ -42,7 +42,7 @@ def load_experiment(name: str | None, cores: int | None = None) -> Plan:
     """
     paths, name = experiments(), "default" if name is None else name
     if name not in paths:
-        raise BadInput("There is no experiment {name!r}. Choose one of {names}.", name=name, names=listed(paths))
+        raise BadInput("There is no experiment {name!r}. Choose one of {names}.", name=name, names=paths)
     return load_plan(paths[name], cores)
 
 
@@ -69,7 +69,7 @@ def load_plan(path: Path, cores: int | None = None) -> Plan:
         options = parsed((*PLAN_OPTIONS, *hosts.OPTIONS), content, path.parent)
         return plan_with(replace(plan, name=path.stem, description=description), options)
     except BadInput as error:
-        raise BadInput("{path}: {error}", path=str(path), error=error.message) from error
+        raise BadInput("{path}: {error}", path=path, error=error.message) from error
 
 
 def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
@@ -153,7 +153,7 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cor
                         "System {key} does not use {name}. It uses {reads}.",
                         name=name,
                         key=system.key,
-                        reads=listed(system.parameters),
+                        reads=system.parameters,
                     )
             row = Row(
                 system=system,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from core.errors import BadInput
-from core.messages import Arg, Message, as_message, listed, message, verbatim
+from core.messages import Message, Value, as_message, message, verbatim
 from core.method import LONGEST_S, parse_cpus
 from core.secret import HIDDEN
 
@@ -59,7 +59,7 @@ class Given:
         value = self.value if self.mask is None else _masked(self.value, self.mask)
         return value if isinstance(value, str) and value.isprintable() else repr(value)
 
-    def wrong(self, accepted: str | Message, /, **args: Arg) -> BadInput:
+    def wrong(self, accepted: str | Message, /, **args: Value) -> BadInput:
         """Return an error that shows the value and says what is accepted: a message, or its text and arguments."""
         return BadInput(
             "{name} is {value}; it must be {accepted}.",
@@ -86,7 +86,7 @@ class Given:
         """Return the items of a list, or a list of the only value."""
         return self.value if isinstance(self.value, list) else [self.value]
 
-    def items(self, parse: Callable[["Given"], Kind], accepted: str | Message, /, **args: Arg) -> tuple[Kind, ...]:
+    def items(self, parse: Callable[["Given"], Kind], accepted: str | Message, /, **args: Value) -> tuple[Kind, ...]:
         """Parse each item of a list, or of a text that is separated by commas. Omit duplicates. Raises BadInput."""
         items = self.value.split(",") if isinstance(self.value, str) else self.value
         if not isinstance(items, list) or not items:
@@ -98,7 +98,7 @@ class Given:
         match = re.fullmatch(rf"([0-9]{{1,12}}(?:\.[0-9]{{1,9}})?) *({'|'.join(units)})", str(self.value).strip())
         return float(match[1]) * units[match[2]] if match else -1.0
 
-    def percent(self, limit: float, accepted: str | Message, /, **args: Arg) -> float:
+    def percent(self, limit: float, accepted: str | Message, /, **args: Value) -> float:
         """Parse a percentage such as 5%, above 0, at most *limit*. Return it as a fraction (0.05). Raises BadInput."""
         percent = self.amount({"%": 1})
         if not 0 < percent <= limit:
@@ -114,7 +114,7 @@ class Given:
     def choice(self, names: Iterable[str]) -> str:
         """Return the value, which must be one of *names*. Raises BadInput."""
         if self.value not in (names := tuple(names)):
-            raise self.wrong(message("one of {names}", names=listed(names)) if names[1:] else verbatim(*names))
+            raise self.wrong(message("one of {names}", names=names) if names[1:] else verbatim(*names))
         return str(self.value)
 
     def truth(self) -> bool:
@@ -138,7 +138,7 @@ class Given:
             raise BadInput(
                 "{name} names {path}, which cannot be read: {reason}. Name a readable file.",
                 name=self.name,
-                path=str(path),
+                path=path,
                 reason=reason,
             ) from None
         return str(path)
@@ -306,10 +306,10 @@ def refuse(subject: Subject, given: Iterable[tuple[str, Option]]) -> None:
 def expect_keys(what: Message, given: Any, keys: Sequence[str]) -> None:
     """Raise BadInput unless *given* is a mapping whose keys are all in *keys*."""
     if not isinstance(given, dict):
-        accepted = message("a mapping whose keys are among {keys}", keys=listed(keys))
+        accepted = message("a mapping whose keys are among {keys}", keys=keys)
         raise BadInput("{name} is {value}; it must be {accepted}.", name=what, value=repr(given), accepted=accepted)
     for key in given:
         if key not in keys:
             raise BadInput(
-                "{what} has the unknown key {key!r}. Accepted keys are {keys}.", what=what, key=key, keys=listed(keys)
+                "{what} has the unknown key {key!r}. Accepted keys are {keys}.", what=what, key=key, keys=keys
             )

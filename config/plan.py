@@ -166,7 +166,7 @@ class Plan(PlanFields):
                     flag=flag,
                     name=name,
                     systems=listed(sorted(self.systems), OR),
-                    readers=listed(readers(name)),
+                    readers=readers(name),
                 )
         return replace(
             self,

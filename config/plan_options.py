@@ -9,7 +9,7 @@ from typing import Any
 from config.beside import PREPARE, WITH
 from config.options import PYTHON, SYSTEMS, TIMES_S, Given, Kind, Option, applying, whole
 from core.languages import LANGUAGES
-from core.messages import listed, message
+from core.messages import message
 from core.method import ARRIVALS, SAME, SIZES_BYTES, Warmup, parse_duration
 from core.objective import Objective, Price
 from core.program import RUNS_FOLDER
@@ -31,7 +31,7 @@ ORDERS = IN_SLICES, SEQUENTIAL = "slices", "sequential"
 
 def parse_runtimes(given: Given) -> tuple[RuntimeName, ...]:
     """Parse runtime names from a list, or a text with commas. Raises BadInput."""
-    return given.items(_read(RuntimeName), "a list of runtimes, such as {examples}", examples=listed(DEFAULT_RUNTIMES))
+    return given.items(_read(RuntimeName), "a list of runtimes, such as {examples}", examples=DEFAULT_RUNTIMES)
 
 
 def parse_steps(given: Given) -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def parse_steps(given: Given) -> tuple[str, ...]:
     return given.items(
         lambda item: item.choice(STEPS),
         "a list of one or more of these comparisons of two runtimes: {names}",
-        names=listed(STEPS),
+        names=STEPS,
     )
 
 
@@ -108,7 +108,7 @@ def parse_limit_memory(given: Given) -> int:
     """Parse a size such as 512MB or 1.5GiB. Return bytes. Raises BadInput."""
     size_bytes = round(given.amount(SIZES_BYTES))
     if size_bytes <= 0:
-        raise given.wrong("a size with one of the units {units}, such as 512MB", units=listed(SIZES_BYTES))
+        raise given.wrong("a size with one of the units {units}, such as 512MB", units=SIZES_BYTES)
     return size_bytes
 
 
@@ -145,7 +145,7 @@ def _read(parse: Callable[[str], Kind]) -> Callable[[Given], Kind]:
 
 
 def _profiles(given: Given) -> tuple[str, ...]:
-    return given.items(lambda item: item.choice(PROFILES), "one of {names}", names=listed(PROFILES))
+    return given.items(lambda item: item.choice(PROFILES), "one of {names}", names=PROFILES)
 
 
 EXPERIMENT = Option(
@@ -350,7 +350,7 @@ PLAN_OPTIONS = (
     Option("description", "The question that the plan answers, in one line."),
     Option(
         "view",
-        message("A special report: one of {views} (default: the report that compares runtimes).", views=listed(VIEWS)),
+        message("A special report: one of {views} (default: the report that compares runtimes).", views=VIEWS),
         choices=VIEWS,
     ),
 )

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import Message, listed, message
+from core.messages import Message, message
 from core.runtime import RuntimeName
 
 Value = bool | int | str | None
@@ -57,7 +57,7 @@ class Parameter:
         if self.kind is bool:
             accepted = message("true or false")
         elif self.choices:
-            accepted = message("one of {choices}", choices=listed(self.choices))
+            accepted = message("one of {choices}", choices=self.choices)
         return message("{accepted}, or none", accepted=accepted) if self.optional else accepted
 
     def parse(self, given: Any) -> Value:
@@ -248,5 +248,5 @@ PARAMETERS: dict[str, Parameter] = {
 def parameter(name: str) -> Parameter:
     """Return the parameter called *name*. Raises BadInput, which lists all parameters, if there is none."""
     if name not in PARAMETERS:
-        raise BadInput("{name} is not a parameter. Use one of: {names}.", name=name, names=listed(PARAMETERS))
+        raise BadInput("{name} is not a parameter. Use one of: {names}.", name=name, names=PARAMETERS)
     return PARAMETERS[name]

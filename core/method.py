@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import Message, listed, message
+from core.messages import Message, message
 
 SAME = "same"
 ARRIVALS = EVEN, POISSON = "uniform", "poisson"
@@ -77,15 +77,15 @@ class Method:
                 raise BadInput(
                     "pin {side} is {value}, but {platform} does not support CPU affinity. Remove pin.",
                     side=side,
-                    value=listed(cpus),
+                    value=cpus,
                     platform=sys.platform,
                 )
             if cpus and not (usable := os.sched_getaffinity(0)).issuperset(cpus):
                 raise BadInput(
                     "pin {side} is {value}. Use CPU numbers out of {cpus}.",
                     side=side,
-                    value=listed(cpus),
-                    cpus=listed(sorted(usable)),
+                    value=cpus,
+                    cpus=sorted(usable),
                 )
 
     @property

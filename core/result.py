@@ -325,7 +325,7 @@ def _write_durably(path: Path, text: bytes) -> None:
         put(path, text, durable=True)
     except OSError as error:
         raise BadInput(
-            "{path} cannot be written: {error}. Choose another folder with --out.", path=str(path), error=error.strerror
+            "{path} cannot be written: {error}. Choose another folder with --out.", path=path, error=error.strerror
         ) from error
 
 
@@ -367,24 +367,24 @@ def _read(path: Path) -> tuple[bytes, dict[str, Any], list[bytes]]:
     except OSError as error:
         raise BadInput(
             "{path} cannot be read: {error}. Give the folder of a run, such as one under reports/out.",
-            path=str(path),
+            path=path,
             error=error.strerror,
         ) from error
     except (ValueError, RecursionError) as error:
         raise BadInput(
-            "{path} is not JSON ({error}). Give a result.json that a run wrote.", path=str(path), error=str(error)
+            "{path} is not JSON ({error}). Give a result.json that a run wrote.", path=path, error=error
         ) from error
     if isinstance(stored, list):
         raise BadInput(
             "{path} contains a list, the output of --json for several runs. Save the output of --json for one run.",
-            path=str(path),
+            path=path,
         )
     schema = stored.get("schema") if isinstance(stored, dict) else None
     if schema != SCHEMA:
         raise BadInput(
             "{path} has schema {schema}, but this version of gilscope reads schema {known}. "
             "Use the version that wrote the file.",
-            path=str(path),
+            path=path,
             schema=shown(schema),
             known=SCHEMA,
         )
@@ -398,7 +398,7 @@ def _file_path(where: Path) -> Path:
 def _damaged(path: Path, what: Message) -> BadInput:
     return BadInput(
         "{path} is damaged: {what}. Restore the file from a copy, or measure again.",
-        path=str(path),
+        path=path,
         what=what,
     )
 

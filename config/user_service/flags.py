@@ -11,7 +11,7 @@ from config.user_service.options import ARM, ENVIRONMENT, OPTIONS, SERVICE, TARG
 from config.user_service.plan import STARTS, parse_targets, user_service_plan
 from config.user_service.requests import REQUEST, hidden_answer, load_requests, request_plan
 from core.errors import BadInput
-from core.messages import listed, verbatim
+from core.messages import verbatim
 from core.request_plan import ANY, RequestPlan
 from core.secret import HIDDEN, Secret, from_file, secrets_in
 from core.user_service import HTTP, UserService
@@ -95,7 +95,7 @@ def restore_secrets(
         raise BadInput(
             "The saved run has no {names} with the value that you gave, and --resume cannot change the "
             "plan. Leave out {names}, or start a new run.",
-            names=listed(other),
+            names=other,
         )
     known = [*given, *(secret for secret in remembered if secret.key not in again)]
     missing = sorted({wanted[key] for key in wanted.keys() - {secret.key for secret in known}})
@@ -103,7 +103,7 @@ def restore_secrets(
         raise BadInput(
             "The saved run does not contain the value of {names}, because it may be secret. "
             "Give it again together with --resume.",
-            names=listed(missing),
+            names=missing,
         )
     return {**stored, "own": from_file(own, known)} if own else stored
 

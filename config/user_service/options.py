@@ -49,7 +49,7 @@ def parse_name(given: Given) -> str:
 def _directory(given: Given) -> str:
     path = (given.folder / given.text()).absolute()
     if not os.path.isdir(path):
-        raise given.wrong("an existing folder, but {path} is not a folder", path=str(path))
+        raise given.wrong("an existing folder, but {path} is not a folder", path=path)
     return str(path)
 
 

@@ -16,7 +16,7 @@ from config.user_service.servers import SERVERS, app_on
 from config.user_service.service import LAST_PORT, THREADS, WORKERS, check_command, systems
 from core.cell import Value
 from core.errors import BadInput
-from core.messages import listed, message
+from core.messages import message
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.request_plan import ANY, RequestPlan
 from core.runtime import NATIVE, RuntimeName
@@ -81,7 +81,7 @@ def _subject(given: Mapping[str, Any]) -> Subject:
     if len(starts) != 1:
         raise BadInput(
             "A service must have exactly one of command, app and targets. Given: {starts}.",
-            starts=listed(starts or [message("none of them")]),
+            starts=starts or [message("none of them")],
         )
     return STARTS[starts[0]]
 
@@ -96,7 +96,7 @@ def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any]
             raise BadInput(
                 "app is {app}, but server is missing. Choose one of {servers}.",
                 app=values["app"],
-                servers=listed(SERVERS),
+                servers=SERVERS,
             )
         has_topology = "topology" in values
         app = app_on(values["server"], values["app"], values.get("interface", ""), has_topology=has_topology)

@@ -24,7 +24,7 @@ from config.options import (
 from config.text_yaml import read_yaml
 from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url, plain
 from core.errors import BadInput
-from core.messages import listed, message
+from core.messages import message
 from core.request_plan import COUNTER, INT, USER, UUID, Place, Request, RequestPlan, places
 from core.secret import HIDDEN, Secret, Text, revealed
 from core.user_service import FRAMED, HTTP2
@@ -73,7 +73,7 @@ def _json(given: Given) -> Any:
         return json.loads(given.text())
     except (ValueError, RecursionError) as error:
         short = replace(given, value=given.text()[:200])
-        raise short.wrong("JSON such as {example} ({error})", example='{"id": 3}', error=str(error)) from None
+        raise short.wrong("JSON such as {example} ({error})", example='{"id": 3}', error=error) from None
 
 
 def _digest(given: Given) -> str:
@@ -214,11 +214,11 @@ def load_requests(path: Path) -> RequestPlan:
         if not isinstance(given, dict) or not given.keys() <= set(FILE_KEYS) or "requests" not in given:
             raise BadInput(
                 "The file must contain a list of requests, or a mapping whose keys are among {keys}.",
-                keys=listed(FILE_KEYS),
+                keys=FILE_KEYS,
             )
         return request_plan(given, path.parent)
     except BadInput as error:
-        raise BadInput("{path}: {error}", path=str(path), error=error.message) from error
+        raise BadInput("{path}: {error}", path=path, error=error.message) from error
 
 
 def request_plan(given: Mapping[str, Any], folder: Path) -> RequestPlan:
@@ -292,7 +292,7 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
             raise BadInput(
                 "{request} has the headers {names}, which HTTP/2 forbids. Remove them, or use --protocol http.",
                 request=str(request),
-                names=listed(refused),
+                names=refused,
             )
     for request in plan.requests if protocol == FRAMED else ():
         texts = [request.path, request.body]
@@ -307,7 +307,7 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
                 "{request} has the headers {names}, but framed messages have no headers. "
                 "Remove the headers, or use --protocol http.",
                 request=str(request),
-                names=listed(request.headers),
+                names=request.headers,
             )
         body: Any = None
         with suppress(ValueError, RecursionError):
