@@ -7,6 +7,7 @@ from typing import Any
 
 from commands.output import Output
 from config.flags import plan_from, value_of
+from config.options import Flags
 from config.plan import Plan
 from config.plan_options import CLIENTS, INTERPRETER, REQUIRE, RESUME
 from core.errors import BadInput
@@ -24,7 +25,7 @@ Missing = dict[str, Any]
 
 
 @contextmanager
-def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, HostCluster | None]]:
+def planned(given: Flags) -> Iterator[tuple[Plan, HostCluster | None]]:
     """Yield the plan that the flags describe, and the plan's connected hosts, or None if it uses only this machine.
 
     The topology `cores` uses the core count of the services' host. Raises BadInput.
@@ -40,7 +41,7 @@ def opened(plan: Plan) -> AbstractContextManager[HostCluster | None]:
 
 
 def choose_runtimes(
-    plan: Plan, flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
+    plan: Plan, flags: Flags, output: Output, spread: HostCluster | None = None
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
     """Return three values: *plan* without missing runtimes; all installed runtimes; a message for each missing runtime.
 
@@ -65,7 +66,7 @@ def choose_runtimes(
     return chosen, runtimes, missing
 
 
-def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
+def _with_clients(plan: Plan, flags: Flags, output: Output) -> Plan:
     """Return *plan*, changed to Python clients if the native client is not built and no flag requests this client."""
     if plan.method.client_runtime != NATIVE or flags.get(CLIENTS.name) or flags.get(RESUME.name):
         return plan
@@ -100,7 +101,7 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
 
 
 def find_runtimes(
-    names: tuple[RuntimeName, ...], flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
+    names: tuple[RuntimeName, ...], flags: Flags, output: Output, spread: HostCluster | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
     """Return the installed runtimes and a message per missing runtime. Raises BadInput if --require names it."""
     required = value_of(REQUIRE, flags, ())
@@ -119,7 +120,7 @@ def find_runtimes(
     return runtimes, missing
 
 
-def _here(names: tuple[RuntimeName, ...], flags: Mapping[str, Any], output: Output) -> dict[str, AnyRuntime]:
+def _here(names: tuple[RuntimeName, ...], flags: Flags, output: Output) -> dict[str, AnyRuntime]:
     """Find the runtimes *names* on this machine. A missing patch release may be installed by uv. Raises BadInput."""
     binaries = [name for name in names if name != NATIVE]
     given = value_of(INTERPRETER, flags, {})
@@ -162,7 +163,7 @@ def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
                 )
 
 
-def _on_hosts(names: tuple[RuntimeName, ...], flags: Mapping[str, Any], spread: HostCluster) -> dict[str, AnyRuntime]:
+def _on_hosts(names: tuple[RuntimeName, ...], flags: Flags, spread: HostCluster) -> dict[str, AnyRuntime]:
     if value_of(INTERPRETER, flags, {}):
         raise BadInput(
             "--interpreter names a path on this machine, but the run uses other hosts. Set the key `python` of "

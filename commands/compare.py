@@ -2,13 +2,13 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from commands.output import NO_VERDICT, THRESHOLD_MISSED, Output, output_for, short
 from config.flags import value_of
-from config.options import Option
+from config.options import Flags, Option
 from config.plan_options import JSON, parse_slower
 from lab.run.runs import titles
 
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
     return _exit_status(compared, output)
 
 
-def _show(compared: "Compared", flags: Mapping[str, Any], output: Output) -> None:
+def _show(compared: "Compared", flags: Flags, output: Output) -> None:
     from reports.compare.ci import add_summary, annotations
     from reports.compare.runs import document
     from reports.exports import written

@@ -7,7 +7,7 @@ from typing import Any
 from commands.output import output_for
 from config import hosts
 from config.flags import value_of
-from config.options import Option
+from config.options import Flags, Option
 from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
 from core.errors import BadInput
 from core.hosts import Layout
@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
     return int(bool(failures) or any(_missing(host, wanted) for host in facts.values()))
 
 
-def _layout(given: Mapping[str, Any]) -> Layout:
+def _layout(given: Flags) -> Layout:
     named: dict[str, Any] = value_of(hosts.HOSTS, given, {})
     if not named:
         raise BadInput("--hosts is missing. Name the file that describes the hosts (see docs/hosts.md).")

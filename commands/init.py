@@ -4,14 +4,14 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from commands.output import Output, output_for, short
 from config.flags import add_service_flags, value_of
-from config.options import Option, Subject, by_key
+from config.options import Flags, Option, Subject, by_key
 from config.plan_options import AA, BLOCKS, DEFAULT_RUNTIMES, DURATION, RUNTIMES, WARMUP
 from config.text_yaml import yaml_lines
 from config.user_service.flags import service_from
@@ -176,7 +176,7 @@ def parse_requests(answer: str) -> list[dict[str, str]]:
 
 def plan_text(
     file: str,
-    given: Mapping[str, Any],
+    given: Flags,
     service: UserService,
     runtimes: Sequence[str],
     language: Language = ENGLISH,
@@ -218,7 +218,7 @@ def _method(service: UserService, runtimes: Sequence[str], language: Language) -
         yield from (*_comment(option.help, language), f"{option.key}: {value}")
 
 
-def _service(given: Mapping[str, Any], service: UserService, language: Language) -> Iterator[str]:
+def _service(given: Flags, service: UserService, language: Language) -> Iterator[str]:
     yield "service:"
     for key, option in by_key(SERVICE).items():
         if key not in given and not (key in EXAMPLES and _applies(option, service)):

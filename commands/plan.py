@@ -1,16 +1,16 @@
 """The command plan: show what a run would measure."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from commands.chosen import choose_runtimes, planned
 from commands.output import Output, output_for
 from commands.project import complete_from_project
 from config import flags
-from config.options import Option
+from config.options import Flags, Option
 from config.plan import Plan
 from config.plan_options import JSON, parse_margin
 from core.cell import Cell
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _power(given: Mapping[str, Any], output: Output) -> int:
+def _power(given: Flags, output: Output) -> int:
     """Print the duration and number of blocks (repetitions) that can show a given difference at a saved run's noise."""
     from reports.facts.comparisons import compare
     from reports.facts.inside import design_of, design_words

@@ -8,7 +8,7 @@ from typing import Any
 from config.beside import PLACES, WITH
 from config.flags import value_of
 from config.load import load_experiment
-from config.options import parsed
+from config.options import Flags, parsed
 from config.plan_options import BLOCKS, EXPERIMENT, INTERPRETER, SLO, UNTIL
 from config.user_service.flags import plan_from_service_flags, service_from
 from config.user_service.options import ENVIRONMENT, EXTRA, GROUP
@@ -30,7 +30,7 @@ UNTIL_DECIDED = "verdict,3min"
 Note = Callable[..., None]
 
 
-def complete_from_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
+def complete_from_project(flags: Flags, note: Note) -> dict[str, Any]:
     """Fill in missing flags from the user's project: packages, runtimes, server, and when the run ends.
 
     Only flags with --app or --service-command are completed, because a plan is complete. Raises BadInput.
@@ -61,7 +61,7 @@ def _no_note(text: str | Message, /, **args: Value) -> None:
     """Print nothing, for --quiet."""
 
 
-def _expect_complete(flags: Mapping[str, Any]) -> None:
+def _expect_complete(flags: Flags) -> None:
     """Raise BadInput for flags that are wrong for every project, before any package or runtime is installed."""
     usual: dict[str, Any] = {"requirements": os.devnull}
     if flags["app"]:
@@ -69,11 +69,11 @@ def _expect_complete(flags: Mapping[str, Any]) -> None:
     plan_from_service_flags({**flags, **{name: value for name, value in usual.items() if not flags[name]}})
 
 
-def _folder(flags: Mapping[str, Any]) -> Path:
+def _folder(flags: Flags) -> Path:
     return Path(flags["directory"] or ".").absolute()
 
 
-def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
+def _requirements(flags: Flags, note: Note) -> str | None:
     """Return the project's requirements file. Return None if the project declares no packages or is gilscope itself."""
     folder = _folder(flags)
     if ROOT.is_relative_to(folder):
@@ -89,7 +89,7 @@ def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
     return requirements_file("", needed.entries, ENVIRONMENTS) or None
 
 
-def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
+def _runtimes(flags: Flags, note: Note) -> str:
     """Return the names of the default and free-threaded builds of one Python version. Install missing builds."""
     if flags.get("hosts"):
         return ",".join(PAIRS[0])
@@ -106,7 +106,7 @@ def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
     return ",".join(pair)
 
 
-def _choose_server(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
+def _choose_server(flags: Flags, note: Note) -> dict[str, Any]:
     """Return the application, its server and its interface. The name of an application factory gets a final ()."""
     python = _python(flags)
     environment = parsed((ENVIRONMENT,), service_from(flags), Path.cwd()).get(ENVIRONMENT.key, {})
@@ -140,7 +140,7 @@ def _server(given: str | None, interface: str, installed: Mapping[str, str]) -> 
     return USUAL[interface], message("the default server for {interface}", interface=interface.upper())
 
 
-def _python(flags: Mapping[str, Any]) -> Path:
+def _python(flags: Flags) -> Path:
     """Return the interpreter of the first runtime for which the project's packages can be installed.
 
     Raises EnvironmentFailed, BadInput.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commands.output import Output, output_for, short
-from config.options import Option
+from config.options import Flags, Option
 from config.plan_options import JSON, QUIET, VIEWS
 from core.errors import BadInput
 from core.messages import NOTHING
@@ -135,7 +135,7 @@ def _write_again(path: Path, run: Run, output: Output) -> Written:
     return written
 
 
-def _show_all(reports: Sequence[Written], flags: dict[str, Any]) -> None:
+def _show_all(reports: Sequence[Written], flags: Flags) -> None:
     """Print the reports. With --json, print one JSON document: a list if there are several reports."""
     if flags["json"] and len(reports) > 1:
         print(json.dumps([_json(report) for report in reports]))
@@ -144,7 +144,7 @@ def _show_all(reports: Sequence[Written], flags: dict[str, Any]) -> None:
         show(report, as_json=flags["json"], quiet=flags["quiet"])
 
 
-def _side_by_side(reports: Sequence[Written], flags: dict[str, Any], output: Output) -> Path:
+def _side_by_side(reports: Sequence[Written], flags: Flags, output: Output) -> Path:
     """Write an HTML page with all runs side by side, print its path and return the path."""
     from reports.exports import written
     from reports.render.html import page

@@ -1,6 +1,6 @@
 """Measure a plan, or continue a saved run, and write the report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from commands.report import Written, show, write
 from config import flags
 from config import plan_options as options
 from config.load import load_plan
-from config.options import Given, given_flags
+from config.options import Flags, Given, given_flags
 from config.plan import Plan
 from config.user_service import flags as service_flags
 from core.errors import BadInput
@@ -86,7 +86,7 @@ def main(arguments: Sequence[str]) -> int:
             return _measured(order, run, sandbox, given, output)
 
 
-def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
+def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags, output: Output) -> int:
     """Measure and report a run whose folder this process has locked. Return the exit status."""
     _carry_out(order, run, sandbox, output, quiet=given["quiet"])
     start_ns = perf_counter_ns()
@@ -145,7 +145,7 @@ def _report_slower(written: Written, share: float, output: Output) -> int:
     return NO_VERDICT if unclear or not compared else 0
 
 
-def _stress(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
+def _stress(order: Order, sandbox: Sandbox, given: Flags, output: Output) -> int:
     """Stress the plan's service, and save the result with the run. Return 1 if a problem was found, else 0."""
     plan = stress.with_two_arms(order.plan)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method)
@@ -163,7 +163,7 @@ def _epilog(output: Output) -> str:
 
 
 def _new_order(
-    plan: Plan, given: Mapping[str, Any], arguments: Sequence[str], output: Output, spread: HostCluster | None
+    plan: Plan, given: Flags, arguments: Sequence[str], output: Output, spread: HostCluster | None
 ) -> tuple[Order, Run]:
     seed = flags.value_of(options.SEED, given)
     plan, runtimes, missing = choose_runtimes(plan, given, output, spread)
@@ -187,7 +187,7 @@ def _new_order(
     return order, new_run(order, seed, [PROGRAM.split()[-1], *arguments], missing)
 
 
-def _expect_search(plan: Plan, given: Mapping[str, Any]) -> None:
+def _expect_search(plan: Plan, given: Flags) -> None:
     """Raise BadInput for options that --slo would ignore, and for --price without --slo."""
     if plan.price and not plan.objectives:
         raise BadInput("--price shows the cost of the capacity that --slo measures. Add --slo, or remove --price.")
@@ -205,7 +205,7 @@ def _expect_search(plan: Plan, given: Mapping[str, Any]) -> None:
         )
 
 
-def _profiles(given: Mapping[str, Any], output: Output, spread: HostCluster | None) -> tuple[str, ...]:
+def _profiles(given: Flags, output: Output, spread: HostCluster | None) -> tuple[str, ...]:
     """Return the requested profiles that the services' machine supports. Print a note for each unsupported profile."""
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
     obstacles = {kind: spread.obstacle(kind) if spread else OBSTACLES[kind]() for kind in wanted}
@@ -214,7 +214,7 @@ def _profiles(given: Mapping[str, Any], output: Output, spread: HostCluster | No
     return tuple(kind for kind, obstacle in obstacles.items() if not obstacle)
 
 
-def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
+def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:
     """Raise BadInput for flags that would change the saved plan that --resume continues."""
     if given["blocks"] is not None and not given["blocks"].startswith("+"):
         raise BadInput(
@@ -233,7 +233,7 @@ def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
         )
 
 
-def _saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> tuple[Run, Plan]:
+def _saved_plan(given: Flags, parser: flags.Parser) -> tuple[Run, Plan]:
     run = load_to_resume(Path(given["resume"]))
     stored = service_flags.restore_secrets(
         run.plan, service_flags.secrets_in_flags(given), _secrets_of_command(run, given["plan"], parser)
@@ -241,7 +241,7 @@ def _saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> tuple[Run, Pl
     return run, extended(Plan.from_json(stored), run, given["blocks"])
 
 
-def _resumed_order(run: Run, plan: Plan, given: Mapping[str, Any], output: Output, spread: HostCluster | None) -> Order:
+def _resumed_order(run: Run, plan: Plan, given: Flags, output: Output, spread: HostCluster | None) -> Order:
     plan, runtimes, _ = choose_runtimes(plan, given, output, spread)
     folder = Path(given["resume"])
     order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder, places=spread)

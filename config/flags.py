@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 from config import hosts, plan_options
 from config.find_system import find_systems
 from config.load import load_experiment, load_plan, plan_with
-from config.options import Given, Option, given_flags, parsed_flags
+from config.options import Flags, Given, Option, given_flags, parsed_flags
 from config.plan import Plan, Row, parse_values
 from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT
 from config.user_service.flags import plan_from_service_flags
@@ -234,7 +234,7 @@ def add_runtime_flags(parser: Parser) -> None:
     parser.add_group("runtimes", *INTERPRETERS)
 
 
-def plan_from(flags: Mapping[str, Any], cores: int | None = None) -> Plan:
+def plan_from(flags: Flags, cores: int | None = None) -> Plan:
     """Return the plan that *flags* describe. Raises BadInput.
 
     flags: vars() of the parsed arguments
@@ -252,19 +252,19 @@ def plan_from(flags: Mapping[str, Any], cores: int | None = None) -> Plan:
     return hosts.adapt_to_hosts(plan_with(plan, values).with_values(parameter_values(flags)))
 
 
-def parameter_values(flags: Mapping[str, Any]) -> dict[str, tuple[Value, ...]]:
+def parameter_values(flags: Flags) -> dict[str, tuple[Value, ...]]:
     """Return the values of the parameters that were given as flags. Raises BadInput."""
     given = {name: flags.get(parameter.field) for name, parameter in PARAMETERS.items()}
     return {name: parse_values(name, value) for name, value in given.items() if value is not None}
 
 
-def value_of(option: Option, flags: Mapping[str, Any], default: Any = None) -> Any:
+def value_of(option: Option, flags: Flags, default: Any = None) -> Any:
     """Return the parsed value of one flag, or *default* if the flag was not given. Raises BadInput."""
     values = parsed_flags((option,), flags)
     return values.get(option.field, default)
 
 
-def _chosen(flags: Mapping[str, Any], cores: int | None) -> Plan:
+def _chosen(flags: Flags, cores: int | None) -> Plan:
     """Return the named plan with only the rows for --system. The default plan gets one row per system instead."""
     file, experiment, names = flags["plan"], flags["experiment"], flags.get("system")
     if file is not None and experiment is not None:

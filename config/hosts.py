@@ -7,7 +7,7 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
-from config.options import PYTHON, Given, Option, applying, by_key, expect_keys, matching, parsed
+from config.options import PYTHON, Flags, Given, Option, applying, by_key, expect_keys, matching, parsed
 from config.plan import Plan
 from config.text_yaml import read_yaml
 from core.errors import BadInput
@@ -128,7 +128,7 @@ CLIENTS_ON = Option(
 OPTIONS = applying(PYTHON, HOSTS, SERVICES_ON, CLIENTS_ON)
 
 
-def layout_with(layout: Layout | None, values: Mapping[str, Any]) -> Layout | None:
+def layout_with(layout: Layout | None, values: Flags) -> Layout | None:
     """Return *layout* (which hosts run services and clients), changed by the options in *values*.
 
     adapt_to_hosts() reports what is missing.

@@ -10,7 +10,7 @@ from typing import Any
 from config import hosts
 from config.find_system import find_system
 from config.hosts import layout_with
-from config.options import by_key, expect_keys, fields_of, parsed
+from config.options import Flags, by_key, expect_keys, fields_of, parsed
 from config.plan import Plan, Row, parse_values, values_used_by
 from config.plan_options import DEFAULT_RUNTIMES, MAX_BLOCKS, PLAN_OPTIONS, ROW
 from config.text_yaml import read_yaml
@@ -105,7 +105,7 @@ def _prepare_search(plan: Plan, values: dict[str, Any]) -> tuple[Plan, dict[str,
     return plan, {"arrivals": POISSON, **values, "blocks": 1, "picks": picks}
 
 
-def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[Any, ...]], cores: int) -> Plan:
+def _base(path: Path, content: Flags, defaults: Mapping[str, tuple[Any, ...]], cores: int) -> Plan:
     """Return a plan with the rows or the user's service that *content* describes. Other fields have their defaults."""
     rows = content.get("rows")
     if "service" in content:
@@ -166,7 +166,7 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cor
     return rows
 
 
-def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: int) -> list[dict[str, tuple[Any, ...]]]:
+def _topologies(given: Flags, defaults: Mapping[str, Any], cores: int) -> list[dict[str, tuple[Any, ...]]]:
     """Return the parameters of each combination of services and workers that `topology: cores` compares.
 
     Without a topology, the only combination sets nothing.

@@ -29,6 +29,7 @@ PYTHON = STARTED | SYSTEMS
 EVERYTHING = frozenset(Subject)
 AS_FLAG = "(as the flag)"
 Kind = TypeVar("Kind")
+Flags = Mapping[str, Any]  # values by the name of a flag, by YAML key or by field
 PUBLIC = "true"
 TIMES_S = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
@@ -256,13 +257,13 @@ def by_key(options: Iterable[Option]) -> dict[str, Option]:
     return {option.key: option for option in options if option.key}
 
 
-def given_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> list[Option]:
+def given_flags(options: Iterable[Option], flags: Flags) -> list[Option]:
     """Return the options whose flag was given on the command line."""
     return [option for option in options if option.flag and flags.get(option.name) not in (None, False, [])]
 
 
 def parsed(
-    options: Iterable[Option], given: Mapping[str, Any], folder: Path, public: frozenset[str] = frozenset()
+    options: Iterable[Option], given: Flags, folder: Path, public: frozenset[str] = frozenset()
 ) -> dict[str, Any]:
     """Parse the values in *given*, a mapping by YAML key. Return them by field name. Raises BadInput."""
     known = by_key(options)
@@ -273,7 +274,7 @@ def parsed(
     }
 
 
-def parsed_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> dict[str, Any]:
+def parsed_flags(options: Iterable[Option], flags: Flags) -> dict[str, Any]:
     """Parse the flags that were given. Return their values by field name. Raises BadInput."""
     return {
         option.field: option.parse(Given(value=flags[option.name], name=option.flag))
@@ -282,7 +283,7 @@ def parsed_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> dict[st
     }
 
 
-def fields_of(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+def fields_of(kind: type, values: Flags) -> dict[str, Any]:
     """Return the values whose names are fields of the dataclass *kind*."""
     return {one.name: values[one.name] for one in fields(kind) if one.name in values}
 

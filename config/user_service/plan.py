@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.options import Given, Subject, by_key, expect_keys, fields_of, parsed, refuse
+from config.options import Flags, Given, Subject, by_key, expect_keys, fields_of, parsed, refuse
 from config.plan import Plan, Row
 from config.plan_options import DEFAULT_RUNTIMES
 from config.user_service.hidden import hidden, mask_url
@@ -41,9 +41,7 @@ PORTS = {"http": "80", "https": "443", "tcp": ""}
 STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TARGETS}
 
 
-def user_service_plan(
-    given: Mapping[str, Any], folder: Path, defaults: Mapping[str, tuple[Value, ...]] | None = None
-) -> Plan:
+def user_service_plan(given: Flags, folder: Path, defaults: Mapping[str, tuple[Value, ...]] | None = None) -> Plan:
     """Return the plan for a user's service from the texts of its YAML keys or flags. Raises BadInput.
 
     given: texts by KEYS
@@ -75,7 +73,7 @@ def user_service_plan(
     )
 
 
-def _subject(given: Mapping[str, Any]) -> Subject:
+def _subject(given: Flags) -> Subject:
     """Return what is given: a command, an application or running services. Raises BadInput unless it is exactly one."""
     starts = [key for key in STARTS if key in given]
     if len(starts) != 1:
@@ -86,7 +84,7 @@ def _subject(given: Mapping[str, Any]) -> Subject:
     return STARTS[starts[0]]
 
 
-def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any], folder: Path) -> Start:
+def _start(subject: Subject, given: Flags, values: Flags, folder: Path) -> Start:
     if subject is Subject.TARGETS:
         return parse_targets(given["targets"], values.get("protocol", HTTP), _tls(values))
     tls = _tls(values) if values.get("scheme") == HTTPS else None
@@ -105,7 +103,7 @@ def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any]
     return Command(**fields)
 
 
-def _tls(values: Mapping[str, Any]) -> dict[str, Any]:
+def _tls(values: Flags) -> dict[str, Any]:
     return {"ca": values.get("ca", ""), "insecure": values.get("insecure", False)}
 
 
@@ -156,7 +154,7 @@ def _part(url: Text, part: str) -> Text:
     return Secret(HIDDEN, name=url.name, value=part) if isinstance(url, Secret) and part else part
 
 
-def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
+def _requests(given: Flags, folder: Path) -> RequestPlan:
     if not isinstance(given.get("requests"), str):
         return request_plan(given, folder)
     for key in ("think_time", "rate"):

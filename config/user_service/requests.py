@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from config.options import (
     PUBLIC,
     USER_SERVICE,
+    Flags,
     Given,
     Option,
     applying,
@@ -221,7 +221,7 @@ def load_requests(path: Path) -> RequestPlan:
         raise BadInput("{path}: {error}", path=path, error=error.message) from error
 
 
-def request_plan(given: Mapping[str, Any], folder: Path) -> RequestPlan:
+def request_plan(given: Flags, folder: Path) -> RequestPlan:
     """Parse a request plan from *given*, a mapping with keys of FILE_KEYS. Raises BadInput.
 
     Without `requests`, clients send GET to the path of the service or target.
