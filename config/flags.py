@@ -12,11 +12,11 @@ from config import hosts, plan_options
 from config.find_system import find_systems
 from config.load import load_experiment, load_plan, plan_with
 from config.options import Flags, Given, Option, given_flags, parsed_flags
-from config.plan import Plan, Row, parse_values
+from config.plan import Plan, Row, Values, parse_values
 from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT
 from config.user_service.flags import plan_from_service_flags
 from config.user_service.options import OPTIONS
-from core.cell import NONE, PARAMETERS, Parameter, Value
+from core.cell import NONE, PARAMETERS, Parameter
 from core.errors import BadInput, did_you_mean
 from core.languages import ENGLISH, Language
 from core.messages import AND, NOTHING, Message, as_message, listed, message, verbatim
@@ -252,7 +252,7 @@ def plan_from(flags: Flags, cores: int | None = None) -> Plan:
     return hosts.adapt_to_hosts(plan_with(plan, values).with_values(parameter_values(flags)))
 
 
-def parameter_values(flags: Flags) -> dict[str, tuple[Value, ...]]:
+def parameter_values(flags: Flags) -> Values:
     """Return the values of the parameters that were given as flags. Raises BadInput."""
     given = {name: flags.get(parameter.field) for name, parameter in PARAMETERS.items()}
     return {name: parse_values(name, value) for name, value in given.items() if value is not None}

@@ -1,7 +1,7 @@
 """Load plans from YAML files. Scalars are read as text, so 3.10 stays 3.10, and flags and files are parsed alike."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -11,7 +11,7 @@ from config import hosts
 from config.find_system import find_system
 from config.hosts import layout_with
 from config.options import Flags, by_key, expect_keys, fields_of, parsed
-from config.plan import Plan, Row, parse_values, values_used_by
+from config.plan import Plan, Row, Values, parse_values, values_used_by
 from config.plan_options import DEFAULT_RUNTIMES, MAX_BLOCKS, PLAN_OPTIONS, ROW
 from config.text_yaml import read_yaml
 from config.user_service.plan import user_service_plan
@@ -105,7 +105,7 @@ def _prepare_search(plan: Plan, values: dict[str, Any]) -> tuple[Plan, dict[str,
     return plan, {"arrivals": POISSON, **values, "blocks": 1, "picks": picks}
 
 
-def _base(path: Path, content: Flags, defaults: Mapping[str, tuple[Any, ...]], cores: int) -> Plan:
+def _base(path: Path, content: Flags, defaults: Values, cores: int) -> Plan:
     """Return a plan with the rows or the user's service that *content* describes. Other fields have their defaults."""
     rows = content.get("rows")
     if "service" in content:
@@ -122,7 +122,7 @@ def _base(path: Path, content: Flags, defaults: Mapping[str, tuple[Any, ...]], c
     )
 
 
-def _parameters(given: Any, cores: int) -> dict[str, tuple[Any, ...]]:
+def _parameters(given: Any, cores: int) -> Values:
     expect_keys(message("parameters"), given, tuple(PARAMETERS))
     return {name: parse_values(name, _with_core_counts(value, cores)) for name, value in given.items()}
 
@@ -135,7 +135,7 @@ def _with_core_counts(given: Any, cores: int) -> Any:
     return str(int(match[1] or 1) * cores) if match else given
 
 
-def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cores: int) -> list[Row]:
+def _rows(given: Any, defaults: Values, folder: Path, cores: int) -> list[Row]:
     expect_keys(message("an entry in the plan's list `rows`"), given, (*ROW_KEYS, *PARAMETERS))
     names = given.get("system", [])
     if names == []:
@@ -166,7 +166,7 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cor
     return rows
 
 
-def _topologies(given: Flags, defaults: Mapping[str, Any], cores: int) -> list[dict[str, tuple[Any, ...]]]:
+def _topologies(given: Flags, defaults: Values, cores: int) -> list[Values]:
     """Return the parameters of each combination of services and workers that `topology: cores` compares.
 
     Without a topology, the only combination sets nothing.

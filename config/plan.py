@@ -21,6 +21,7 @@ from core.user_service import UserService
 from systems import readers
 
 MOST_CELLS = 100_000
+Values = Mapping[str, tuple[Value, ...]]  # of parameters, by name
 THREADS, SERVICES = "NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES"
 
 
@@ -34,7 +35,7 @@ class Row:
     """
 
     system: System
-    values: Mapping[str, tuple[Value, ...]]
+    values: Values
     title: str = ""
     fixed: tuple[str, ...] = ()
     runtimes: tuple[RuntimeName, ...] | None = None
@@ -146,7 +147,7 @@ class Plan(PlanFields):
         entries = self.entries()
         return [entries[place] for place in block_order(len(entries), number, seed)]
 
-    def with_values(self, given: Mapping[str, tuple[Value, ...]]) -> "Plan":
+    def with_values(self, given: Values) -> "Plan":
         """Return the plan with the parameter values *given*. Each is set for all systems that use the parameter.
 
         Raises BadInput if no system of the plan uses a parameter, or a topology has set it.
@@ -311,7 +312,7 @@ def _cell(system: System, runtime: RuntimeName, values: Mapping[str, Value]) -> 
     return Cell.build(system=system.key, runtime=runtime, reads=system.parameters, values=values)
 
 
-def values_used_by(system: System, values: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
+def values_used_by(system: System, values: Values) -> Values:
     """Return the values of the parameters that *system* uses."""
     return {name: several for name, several in values.items() if system.takes(name)}
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from config.options import Flags, Given, Subject, by_key, expect_keys, fields_of, parsed, refuse
-from config.plan import Plan, Row
+from config.plan import Plan, Row, Values
 from config.plan_options import DEFAULT_RUNTIMES
 from config.user_service.hidden import hidden, mask_url
 from config.user_service.options import KEYS, SERVICE, parse_name
@@ -41,7 +41,7 @@ PORTS = {"http": "80", "https": "443", "tcp": ""}
 STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TARGETS}
 
 
-def user_service_plan(given: Flags, folder: Path, defaults: Mapping[str, tuple[Value, ...]] | None = None) -> Plan:
+def user_service_plan(given: Flags, folder: Path, defaults: Values | None = None) -> Plan:
     """Return the plan for a user's service from the texts of its YAML keys or flags. Raises BadInput.
 
     given: texts by KEYS
@@ -174,9 +174,7 @@ def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
     return replace(plan, requests=tuple(requests))
 
 
-def _rows(
-    service: UserService, topology: list[tuple[int, int]] | None, defaults: Mapping[str, tuple[Value, ...]]
-) -> tuple[Row, ...]:
+def _rows(service: UserService, topology: list[tuple[int, int]] | None, defaults: Values) -> tuple[Row, ...]:
     values: dict[str, tuple[Value, ...]] = {name: (value,) for name, value in DEFAULTS.items()}
     values["RATE"] = (service.requests.rate,)
     threaded = service.command is not None and service.command.threaded
