@@ -11,7 +11,7 @@ from commands.output import Output, output_for, short
 from config.options import Flags, Option
 from config.plan_options import JSON, QUIET, VIEWS
 from core.errors import BadInput
-from core.messages import NOTHING
+from core.messages import NOTHING, Message
 from core.result import Run, keep_comparisons, load
 from lab.folders import PrivateFolder
 from lab.run.runs import RUNS, expect_no_foreign_files, leftovers, no_run_in, titles
@@ -30,11 +30,10 @@ OPEN = Option("--open", "Open the HTML page of the report in the browser.")
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """A report that was written, with the run's facts, the files, and whether every file could be made."""
+    """A report that was written, with the run's facts, and whether every file could be made."""
 
     folder: Path
     view: "View"
-    paths: list[Path]
     output: Output
     is_complete: bool = True
 
@@ -52,13 +51,14 @@ def write(folder: Path, run: Run, output: Output) -> Written:
 
         view = View(run, titles(run))
         run.comparisons = [comparison.to_json() for comparison in (*view.comparisons, *view.between_bests)]
+        reasons: Sequence[Message] = ()
         try:
-            paths = write_all(view, folder, output.language, drawings)
-            return Written(folder=folder, view=view, paths=paths, output=output)
+            write_all(view, folder, output.language, drawings)
         except PartsLost as lost:
-            for reason in lost.reasons:
-                output.error(reason)
-            return Written(folder=folder, view=view, paths=lost.paths, output=output, is_complete=False)
+            reasons = lost.reasons
+        for reason in reasons:
+            output.error(reason)
+        return Written(folder=folder, view=view, output=output, is_complete=not reasons)
 
 
 def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:

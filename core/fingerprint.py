@@ -28,7 +28,9 @@ def code_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[Mess
 
 def environment_changes(before: Mapping[str, Any], now: Mapping[str, Any], runtime: str) -> list[Message]:
     """Return what has changed in the interpreters, packages and programs of services and clients under *runtime*."""
-    changes = [change for role in before.keys() | now.keys() for change in _part_changes(before, now, role, runtime)]
+    changes: list[Message] = []
+    for role in before.keys() | now.keys():
+        changes += _part_changes(before.get(role, {}), now.get(role, {}), runtime)
     return list(dict.fromkeys(changes))
 
 
@@ -38,8 +40,7 @@ def _file_change(name: str, before: Mapping[str, str], now: Mapping[str, str]) -
     return message("{file} changed", file=name) if name in now else message("{file} is missing", file=name)
 
 
-def _part_changes(before: Mapping[str, Any], now: Mapping[str, Any], role: str, runtime: str) -> list[Message]:
-    old, new = before.get(role, {}), now.get(role, {})
+def _part_changes(old: Mapping[str, Any], new: Mapping[str, Any], runtime: str) -> list[Message]:
     changes = [
         *_interpreter_changes(old.get("interpreter", {}), new.get("interpreter", {}), runtime),
         *_package_changes(old.get("packages", {}), new.get("packages", {}), runtime),
