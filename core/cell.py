@@ -2,13 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import partial
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import Message, message
+from core.messages import Json, Message, message
 from core.runtime import RuntimeName
 
 Value = bool | int | str | None
@@ -188,7 +187,7 @@ class Cell:
                 object.__setattr__(self, parameter.field, getattr(self, parameter.same_as.lower()))
 
     @classmethod
-    def build(cls, *, system: str, runtime: str, reads: tuple[str, ...], values: Mapping[str, Any]) -> "Cell":
+    def build(cls, *, system: str, runtime: str, reads: tuple[str, ...], values: Json) -> "Cell":
         """Return a cell, the smallest measured unit, with the parameter *values* given by name.
 
         Values of parameters that are neither in *reads* nor in MACHINE_PARAMETERS are dropped.
@@ -222,7 +221,7 @@ class Cell:
         """Return the seconds until a client's last request is due if clients send at a RATE; otherwise 0."""
         return self.num_api_services * self.num_requests_per_client / self.rate if self.rate else 0.0
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the JSON that tells a child process what to measure. The child reads it from standard input."""
         return {
             "cell_id": self.cell_id,
@@ -232,7 +231,7 @@ class Cell:
         }
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Cell":
+    def from_json(cls, stored: Json) -> "Cell":
         """Decode a cell (a system, a runtime and parameters) that to_json() encoded."""
         params = stored["params"]
         return cls.build(system=stored["system"], runtime=stored["runtime"], reads=tuple(params), values=params)

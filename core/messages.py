@@ -13,6 +13,7 @@ from string import Formatter
 from typing import Any, Union
 
 Arg = Union[str, int, float, bool, None, "Message"]
+Json = Mapping[str, Any]  # an object of JSON
 Value = Union[Arg, "PathLike[str]", Exception, Iterable[Arg]]  # paths and errors become texts, several values a list
 
 
@@ -47,7 +48,7 @@ class Message:
         """Return the English template, singular or plural, that fits args["count"]."""
         return self.plural if self.plural and self.args.get("count") != 1 else self.msgid
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the message as JSON for a file such as result.json: its code, msgid, arguments and English text.
 
         The English text is for programs that do not translate messages.
@@ -57,7 +58,7 @@ class Message:
         return {**{name: value for name, value in parts.items() if value}, "args": args, "text": str(self)}
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Message":
+    def from_json(cls, stored: Json) -> "Message":
         """Decode a message that to_json() encoded. Return NOTHING for an empty object."""
         args = {
             name: cls.from_json(arg) if isinstance(arg, Mapping) else arg

@@ -7,7 +7,7 @@ and core.record declare the keys; docs/result.md is made from their docstrings.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,7 +21,7 @@ from core.decode import Misfit, decode_name, decoded, expect_parameters, expect_
 from core.errors import BadInput
 from core.files import put
 from core.histogram import Histogram
-from core.messages import NOTHING, Message, message, verbatim
+from core.messages import NOTHING, Json, Message, message, verbatim
 from core.record import (
     CellHost,
     Client,
@@ -249,7 +249,7 @@ def _checksum(*texts: bytes) -> bytes:
     return blake2b(b"\n".join(texts), digest_size=CHECKSUM_BYTES).hexdigest().encode()
 
 
-def _with_checksum(value: Mapping[str, Any]) -> bytes:
+def _with_checksum(value: Json) -> bytes:
     """Encode *value* as JSON and add a checksum as the last key. Numbers that JSON lacks, such as NaN, become null."""
     try:
         text = msgspec.json.encode(value, enc_hook=str.__str__)  # for RuntimeName; it refuses what is no str
@@ -440,7 +440,7 @@ def _check(place: str, value: Any, reader: Any, wanted: str) -> None:
 _CELL = msgspec.json.Decoder(CellResult, dec_hook=decode_name)
 
 
-def _decode_cell(text: bytes, plan: Mapping[str, Any]) -> CellResult:
+def _decode_cell(text: bytes, plan: Json) -> CellResult:
     """Decode the measurement in *text*. Raises Misfit if the measurement is damaged."""
     content, checksum = _split_checksum(text)
     right = _checksum(content)
@@ -454,7 +454,7 @@ def _decode_cell(text: bytes, plan: Mapping[str, Any]) -> CellResult:
     raise Misfit("checksum", checksum.decode(errors="replace"), right.decode())
 
 
-def _check_cell(cell: CellResult, plan: Mapping[str, Any]) -> CellResult:
+def _check_cell(cell: CellResult, plan: Json) -> CellResult:
     """Check the decoded measurement *cell* for errors that types cannot express, and return *cell*. Raises Misfit."""
     for name in ("latency", "connect", "waiting"):
         summary = getattr(cell, name)
