@@ -35,11 +35,6 @@ START = message(
     "gunicorn\n  or a command, such as  {python} -m myapp --port {port}"
 )
 REQUEST = message('Which request is sent, and which answer is correct? For example  GET /items/3 -> 200 {"id": 3}')
-HEAD = message(
-    "Show this plan:  {program} plan --plan {file}\nMeasure it:      {program} --plan "
-    "{file}\ngilscope's docs/own-service.md explains the keys of `service`, and docs/plans.md all "
-    "other keys."
-)
 EXAMPLES = {
     "requirements": "requirements.txt",
     "environment": "{LOG_LEVEL: warning}",
@@ -187,7 +182,13 @@ def plan_text(
     given: the texts of the service, by KEYS
     service: the service that *given* describes
     """
-    head = Message(msgid=HEAD.msgid, args={"file": file, "program": PROGRAM})
+    head = message(
+        "Show this plan:  {program} plan --plan {file}\nMeasure it:      {program} --plan "
+        "{file}\ngilscope's docs/own-service.md explains the keys of `service`, and docs/plans.md all "
+        "other keys.",
+        file=file,
+        program=PROGRAM,
+    )
     lines = [
         f"# {file}",
         *_comment(head, language),
@@ -243,5 +244,5 @@ def _sizes(service: UserService, language: Language) -> Iterator[str]:
     if service.command:
         names = [WORKERS, *([THREADS] if service.command.threaded else []), *names]
     for name in names:
-        yield from (f"  {line}" for line in _comment(Message(msgid=str(PARAMETERS[name].help)), language))
+        yield from (f"  {line}" for line in _comment(PARAMETERS[name].help, language))
         yield f"  {name}: {DEFAULTS.get(name, DEFAULT_THREADS)}"

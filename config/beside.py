@@ -130,7 +130,7 @@ def _beside(given: Given) -> tuple[Beside, ...]:
     found = {}
     for entry in entries if isinstance(entries, list) else [entries]:
         content = {"name": entry.strip()} if isinstance(entry, str) else entry
-        expect_keys(verbatim(given.name), content, tuple(by_key(ENTRY)))
+        expect_keys(verbatim(given.name), content, by_key(ENTRY))
         values: dict[str, Any] = parsed(ENTRY, content, given.folder)
         if known := KNOWN.get(values.get("name", "")):
             variables = {**known.environment, **values.get("environment", {})}

@@ -199,8 +199,9 @@ def _of_parameter(parameter: Parameter) -> Option:
     default: Message = verbatim(NONE if parameter.default is None else str(parameter.default).lower())
     if parameter.same_as:
         default = message("the value of {name}", name=parameter.same_as)
-    text, accepted = Message(msgid=str(parameter.help)), parameter.accepted
-    help_text = message("{help}: {accepted} (default: {default})", help=text, accepted=accepted, default=default)
+    help_text = message(
+        "{help}: {accepted} (default: {default})", help=parameter.help, accepted=parameter.accepted, default=default
+    )
     return Option(f"{parameter.flag} V", help_text)
 
 

@@ -89,7 +89,7 @@ def _host(name: str, content: Any, folder: Path) -> Host:
         raise BadInput(
             "{name!r} is not a valid host name. Use up to 40 lower-case letters, digits, - and _.", name=name
         )
-    expect_keys(what, content, tuple(by_key(HOST_KEYS)))
+    expect_keys(what, content, by_key(HOST_KEYS))
     host = Host(name=name, **{"address": "", **parsed(HOST_KEYS, content, folder)})
     if not host.address:
         raise BadInput(

@@ -24,7 +24,7 @@ from core.runtime import NATIVE
 from experiments import plans
 
 FOLDER = Path(__file__).parent
-PLAN_KEYS, ROW_KEYS = (tuple(by_key(options)) for options in ((*PLAN_OPTIONS, *hosts.OPTIONS), ROW))
+KEYS = (*PLAN_OPTIONS, *hosts.OPTIONS)
 TOPOLOGY = (WORKERS, THREADS)
 CLOSED_LOOP_S = 2.0
 CONNECTIONS_OF_A_SEARCH = {"NUM_CLIENTS": 1, "NUM_CONNECTIONS_PER_CLIENT": 64}
@@ -63,10 +63,10 @@ def load_plan(path: Path, cores: int | None = None) -> Plan:
     """
     content, cores = read_yaml(path, "--plan"), cores or cores_usable()
     try:
-        expect_keys(message("the plan"), content, PLAN_KEYS)
+        expect_keys(message("the plan"), content, by_key(KEYS))
         plan = _base(path, content, _parameters(content.get("parameters", {}), cores), cores)
         description = " ".join(str(content.get("description", "")).split())
-        options = parsed((*PLAN_OPTIONS, *hosts.OPTIONS), content, path.parent)
+        options = parsed(KEYS, content, path.parent)
         return plan_with(replace(plan, name=path.stem, description=description), options)
     except BadInput as error:
         raise BadInput("{path}: {error}", path=path, error=error.message) from error
@@ -136,13 +136,13 @@ def _with_core_counts(given: Any, cores: int) -> Any:
 
 
 def _rows(given: Any, defaults: Values, folder: Path, cores: int) -> list[Row]:
-    expect_keys(message("an entry in the plan's list `rows`"), given, (*ROW_KEYS, *PARAMETERS))
+    expect_keys(message("an entry in the plan's list `rows`"), given, (*by_key(ROW), *PARAMETERS))
     names = given.get("system", [])
     if names == []:
         raise BadInput("The entry {row} of rows has no system. Add a system, such as `system: 4`.", row=repr(given))
     values = _parameters({name: value for name, value in given.items() if name in PARAMETERS}, cores)
     systems = [find_system(str(name), folder) for name in (names if isinstance(names, list) else [names])]
-    about = parsed(ROW, {key: given[key] for key in ROW_KEYS if key in given}, folder)
+    about = parsed(ROW, given, folder)
     rows = []
     for system in systems:
         for shape in _topologies(given, defaults, cores):

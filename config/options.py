@@ -1,7 +1,7 @@
 """Declare each option once. Its flag, YAML key, help, completion, checks and docs tables use the declaration."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from pathlib import Path
@@ -304,7 +304,7 @@ def refuse(subject: Subject, given: Iterable[tuple[str, Option]]) -> None:
             raise BadInput("{option} does not apply to {subject}. Leave it out.", option=name, subject=subject.value)
 
 
-def expect_keys(what: Message, given: Any, keys: Sequence[str]) -> None:
+def expect_keys(what: Message, given: Any, keys: Collection[str]) -> None:
     """Raise BadInput unless *given* is a mapping whose keys are all in *keys*."""
     if not isinstance(given, dict):
         accepted = message("a mapping whose keys are among {keys}", keys=keys)

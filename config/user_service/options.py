@@ -198,4 +198,4 @@ EXTRA, GROUP = applying(
     Option("--group NAME", "Also install this dependency group of the project.", key="", repeated=True),
 )
 OPTIONS = (EXTRA, GROUP, *SERVICE, *(option for option in REQUEST if option.flag))
-KEYS = tuple(by_key(SERVICE))
+KEYS = by_key(SERVICE)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.options import Flags, Given, Subject, by_key, expect_keys, fields_of, parsed, refuse
+from config.options import Flags, Given, Subject, expect_keys, fields_of, parsed, refuse
 from config.plan import Plan, Row, Values
 from config.plan_options import DEFAULT_RUNTIMES
 from config.user_service.hidden import hidden, mask_url
@@ -50,8 +50,7 @@ def user_service_plan(given: Flags, folder: Path, defaults: Values | None = None
     """
     expect_keys(message("service"), given, KEYS)
     subject = _subject(given)
-    options = by_key(SERVICE)
-    refuse(subject, [(key, options[key]) for key in given])
+    refuse(subject, [(key, KEYS[key]) for key in given])
     values = parsed(SERVICE, given, folder)
     protocol, requests = values.get("protocol", HTTP), _requests(given, folder)
     expect_sendable(requests, protocol)

@@ -203,7 +203,7 @@ FILE = applying(
     ),
     Option("rate", "Requests per second of each client, like the parameter RATE.", whole(0, MOST_RATE)),
 )
-REQUEST_KEYS, FILE_KEYS = (tuple(by_key(options)) for options in (REQUEST, FILE))
+REQUEST_KEYS, FILE_KEYS = by_key(REQUEST), by_key(FILE)
 
 
 def load_requests(path: Path) -> RequestPlan:
@@ -211,7 +211,7 @@ def load_requests(path: Path) -> RequestPlan:
     content = read_yaml(path, "--requests")
     try:
         given = {"requests": content} if isinstance(content, list) else content
-        if not isinstance(given, dict) or not given.keys() <= set(FILE_KEYS) or "requests" not in given:
+        if not isinstance(given, dict) or not given.keys() <= FILE_KEYS.keys() or "requests" not in given:
             raise BadInput(
                 "The file must contain a list of requests, or a mapping whose keys are among {keys}.",
                 keys=FILE_KEYS,
@@ -230,7 +230,7 @@ def request_plan(given: Flags, folder: Path) -> RequestPlan:
     requests = given.get("requests", ["GET"])
     if not isinstance(requests, list) or not requests:
         raise BadInput("requests is empty. It must be a list such as `- request: GET /items/3`.")
-    values = parsed(FILE, {key: given[key] for key in FILE_KEYS if key in given}, folder)
+    values = parsed(FILE, given, folder)
     plan = RequestPlan(
         requests=tuple(_request(request, folder) for request in requests), **fields_of(RequestPlan, values)
     )
