@@ -189,7 +189,6 @@ REQUEST = applying(
     Option(
         "public",
         "The parts of the request that may be saved and shown: true for all parts, or a list such as [body, X-Shard].",
-        _public,
     ),
 )
 FILE = applying(
@@ -274,8 +273,8 @@ def _request(given: Any, folder: Path) -> Request:
     expect_keys(message("a request"), given, REQUEST_KEYS)
     if "body" in given and "body_file" in given:
         raise BadInput("A request has both body and body_file. Give only one of them.")
-    public = parsed(REQUEST, {"public": given["public"]}, folder)["public"] if "public" in given else frozenset()
-    values = parsed(REQUEST, {key: text for key, text in given.items() if key != "public"}, folder, public)
+    public = _public(Given(value=given.get("public", []), name="public"))
+    values = parsed(REQUEST, given, folder, public)
     method, path = values.pop("request")
     return Request(method=method, path=path, **values)
 
