@@ -93,7 +93,7 @@ def _expect_writable(path: Path, *, force: bool) -> None:
         raise BadInput("{path} exists. Name another file, or overwrite it with --force.", path=path)
 
 
-def _check_flags(given: dict[str, Any]) -> None:
+def _check_flags(given: Flags) -> None:
     """Raise BadInput for wrong flags before the user is asked for settings. Settings without a flag count as valid."""
     missing = {"command": "{python} {port} {workers} {threads}"}
     if given.keys() & {"server", "interface"}:
@@ -122,9 +122,7 @@ def _complete(given: dict[str, Any], output: Output) -> dict[str, Any]:
     return given
 
 
-def _ask(
-    question: Arg, usual: str, read: Callable[[str], dict[str, Any]], known: dict[str, Any], output: Output
-) -> dict[str, Any]:
+def _ask(question: Arg, usual: str, read: Callable[[str], Flags], known: Flags, output: Output) -> Flags:
     """Ask a question until the answer is valid. Return the settings in the answer. Raises BadInput at end of input."""
     while True:
         print(output.text(question), "> ", sep="\n", end="", file=sys.stderr, flush=True)
@@ -142,7 +140,7 @@ def _ask(
             output.note(error.message)
 
 
-def _relative_to(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
+def _relative_to(folder: Path, given: Flags) -> Flags:
     """Return the settings of a service with their file paths made relative to *folder*, the folder of the plan."""
     files = {key: given[key] for key in ("requirements", "requests") if isinstance(given.get(key), str)}
     if "targets" not in given:

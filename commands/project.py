@@ -106,7 +106,7 @@ def _runtimes(flags: Flags, note: Note) -> str:
     return ",".join(pair)
 
 
-def _choose_server(flags: Flags, note: Note) -> dict[str, Any]:
+def _choose_server(flags: Flags, note: Note) -> Flags:
     """Return the application, its server and its interface. The name of an application factory gets a final ()."""
     python = _python(flags)
     environment = parsed((ENVIRONMENT,), service_from(flags), Path.cwd()).get(ENVIRONMENT.key, {})

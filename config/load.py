@@ -72,7 +72,7 @@ def load_plan(path: Path, cores: int | None = None) -> Plan:
         raise BadInput("{path}: {error}", path=path, error=error.message) from error
 
 
-def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
+def plan_with(plan: Plan, values: Flags) -> Plan:
     """Return *plan* with the given option *values*. If `until` is given without `blocks`, allow MAX_BLOCKS blocks."""
     if "objectives" in values:
         plan, values = _prepare_search(plan, values)
@@ -86,7 +86,7 @@ def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
     )
 
 
-def _prepare_search(plan: Plan, values: dict[str, Any]) -> tuple[Plan, dict[str, Any]]:
+def _prepare_search(plan: Plan, values: Flags) -> tuple[Plan, Flags]:
     """Return the plan and option values for a search of the highest rate: random arrivals and enough connections."""
     if plan.user_service and plan.user_service.targets:
         raise BadInput(

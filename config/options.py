@@ -274,7 +274,7 @@ def parsed(
     }
 
 
-def parsed_flags(options: Iterable[Option], flags: Flags) -> dict[str, Any]:
+def parsed_flags(options: Iterable[Option], flags: Flags) -> Flags:
     """Parse the flags that were given. Return their values by field name. Raises BadInput."""
     return {
         option.field: option.parse(Given(value=flags[option.name], name=option.flag))
@@ -283,7 +283,7 @@ def parsed_flags(options: Iterable[Option], flags: Flags) -> dict[str, Any]:
     }
 
 
-def fields_of(kind: type, values: Flags) -> dict[str, Any]:
+def fields_of(kind: type, values: Flags) -> Flags:
     """Return the values whose names are fields of the dataclass *kind*."""
     return {one.name: values[one.name] for one in fields(kind) if one.name in values}
 

@@ -30,7 +30,7 @@ def plan_from_service_flags(flags: Flags) -> Plan | None:
     return None if subject is Subject.SYSTEMS else user_service_plan(given, Path.cwd())
 
 
-def service_from(flags: Flags) -> dict[str, Any]:
+def service_from(flags: Flags) -> Flags:
     """Return the values of the service that *flags* describe, by YAML key (options.KEYS). Raises BadInput."""
     options = given_flags(SERVICE, flags)
     given = {option.key: flags[option.name] for option in options if option not in (TARGET, ARM)}
@@ -51,7 +51,7 @@ def _targets(flags: Flags) -> dict[str, str]:
     return {name: flags["target"], **arms}
 
 
-def _requests(flags: Flags) -> dict[str, Any]:
+def _requests(flags: Flags) -> Flags:
     fields = {option.key: flags[option.name] for option in given_flags(_OF_REQUEST, flags)}
     if flags.get("requests") is not None:
         if fields:
@@ -135,7 +135,7 @@ def flags_without_secrets(flags: Flags) -> list[str]:
     return [option.flag for option in given_flags(SECRET_OPTIONS, flags) if not secrets_in_flags(_only(option, flags))]
 
 
-def drop_hidden_values(flags: Flags) -> dict[str, Any]:
+def drop_hidden_values(flags: Flags) -> Flags:
     """Return the flags of a saved command, without the values that were hidden when it was saved."""
     whole = dict(flags)
     for option in given_flags(SECRET_OPTIONS, flags):
@@ -145,7 +145,7 @@ def drop_hidden_values(flags: Flags) -> dict[str, Any]:
     return whole
 
 
-def _only(option: Option, flags: Flags) -> dict[str, Any]:
+def _only(option: Option, flags: Flags) -> Flags:
     return {one.name: flags.get(one.name) for one in OPTIONS if one is option or one.key == "name"}
 
 

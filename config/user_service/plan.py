@@ -102,7 +102,7 @@ def _start(subject: Subject, given: Flags, values: Flags, folder: Path) -> Start
     return Command(**fields)
 
 
-def _tls(values: Flags) -> dict[str, Any]:
+def _tls(values: Flags) -> Flags:
     return {"ca": values.get("ca", ""), "insecure": values.get("insecure", False)}
 
 
