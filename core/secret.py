@@ -14,7 +14,7 @@ from dataclasses import is_dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, unquote_plus
 
-from core.messages import Arg, Message
+from core.messages import Arg, Json, Message
 
 HIDDEN = "..."
 
@@ -77,7 +77,7 @@ def revealed(text: Text) -> str:
     return text.reveal() if isinstance(text, Secret) else text
 
 
-def line_for_child(line: Mapping[str, Any]) -> str:
+def line_for_child(line: Json) -> str:
     """Encode *line* as JSON with its secrets. Only this function passes secrets to other processes."""
     return json.dumps(line, default=revealed)
 
