@@ -64,7 +64,7 @@ try:
     from commands import surroundings
     from commands.output import Output, output_for, without_secrets
     from core.errors import BadInput, GilscopeError, did_you_mean
-    from core.messages import Message, listed, message
+    from core.messages import Message, message
     from core.program import PROGRAM
 except ImportError as error:  # a library is installed incompletely
     _exit_as_incomplete(str(error))
@@ -183,7 +183,7 @@ def _command(arguments: Sequence[str]) -> int:
             "given flags.",
             word=arguments[0],
             near=did_you_mean(arguments[0], commands.NAMES),
-            names=listed(commands.NAMES),
+            names=commands.NAMES,
         )
     return commands.find("run")(arguments)
 

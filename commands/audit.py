@@ -8,7 +8,7 @@ from commands.output import output_for
 from config.options import Option
 from config.plan_options import JSON
 from core.errors import BadInput
-from core.messages import SENTENCES, chained, message
+from core.messages import SENTENCES, chained
 from core.runtime import RuntimeName
 from lab.gil.audit import audit, exit_status, read_requirements, to_document
 from lab.python import interpreters
@@ -18,15 +18,13 @@ DEFAULT_RUNTIME = "3.14t"
 PACKAGES = (
     Option(
         "-r/--requirement FILE",
-        message(
-            "The packages to check, from a requirements file, pyproject.toml, uv.lock, pylock.toml or project "
-            "folder (default: the current folder)."
-        ),
+        "The packages to check, from a requirements file, pyproject.toml, uv.lock, pylock.toml or project "
+        "folder (default: the current folder).",
     ),
-    Option("--package NAME", message("A package to check, such as numpy."), repeated=True),
+    Option("--package NAME", "A package to check, such as numpy.", repeated=True),
 )
-RUNTIME = Option("--runtime NAME", message("The free-threaded build that the packages must support (default: 3.14t)."))
-BUILD = Option("--build", message("Build each package that has no wheel from its source, and then import it."))
+RUNTIME = Option("--runtime NAME", "The free-threaded build that the packages must support (default: 3.14t).")
+BUILD = Option("--build", "Build each package that has no wheel from its source, and then import it.")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -36,8 +34,8 @@ def main(arguments: Sequence[str]) -> int:
 
     output = output_for(arguments)
     parser = output.parser("audit")
-    parser.add(message("what to audit"), *PACKAGES, exclusive=True)
-    parser.add(message("options"), RUNTIME, BUILD, JSON)
+    parser.add_group("what to audit", *PACKAGES, exclusive=True)
+    parser.add_group("options", RUNTIME, BUILD, JSON)
     flags = parser.parse(arguments)
     interpreter = _interpreter(RuntimeName(flags["runtime"] if flags["runtime"] is not None else DEFAULT_RUNTIME))
     asked = read_requirements(flags["package"] or Path(flags["requirement"] or "."))

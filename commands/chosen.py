@@ -7,6 +7,7 @@ from typing import Any
 
 from commands.output import Output
 from config.flags import plan_from, value_of
+from config.options import Flags
 from config.plan import Plan
 from config.plan_options import CLIENTS, INTERPRETER, REQUIRE, RESUME
 from core.errors import BadInput
@@ -24,7 +25,7 @@ Missing = dict[str, Any]
 
 
 @contextmanager
-def planned(given: Mapping[str, Any]) -> Iterator[tuple[Plan, HostCluster | None]]:
+def planned(given: Flags) -> Iterator[tuple[Plan, HostCluster | None]]:
     """Yield the plan that the flags describe, and the plan's connected hosts, or None if it uses only this machine.
 
     The topology `cores` uses the core count of the services' host. Raises BadInput.
@@ -40,7 +41,7 @@ def opened(plan: Plan) -> AbstractContextManager[HostCluster | None]:
 
 
 def choose_runtimes(
-    plan: Plan, flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
+    plan: Plan, flags: Flags, output: Output, spread: HostCluster | None = None
 ) -> tuple[Plan, dict[str, AnyRuntime], Missing]:
     """Return three values: *plan* without missing runtimes; all installed runtimes; a message for each missing runtime.
 
@@ -59,13 +60,13 @@ def choose_runtimes(
     if not chosen.cells():
         raise BadInput(
             "System {systems} cannot be measured under {runtimes}. Name another runtime, such as 3.14.",
-            systems=listed(plan.systems),
-            runtimes=listed(arms),
+            systems=plan.systems,
+            runtimes=arms,
         )
     return chosen, runtimes, missing
 
 
-def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
+def _with_clients(plan: Plan, flags: Flags, output: Output) -> Plan:
     """Return *plan*, changed to Python clients if the native client is not built and no flag requests this client."""
     if plan.method.client_runtime != NATIVE or flags.get(CLIENTS.name) or flags.get(RESUME.name):
         return plan
@@ -74,11 +75,9 @@ def _with_clients(plan: Plan, flags: Mapping[str, Any], output: Output) -> Plan:
     if not reasons:
         return plan
     output.note(
-        message(
-            "Using Python clients, because the native client is {reason}. The native client "
-            "would leave more CPU to the services.",
-            reason=reasons[0],
-        )
+        "Using Python clients, because the native client is {reason}. The native client "
+        "would leave more CPU to the services.",
+        reason=reasons[0],
     )
     return replace(plan, method=replace(plan.method, client_runtime=SAME))
 
@@ -95,14 +94,14 @@ def without_absent(plan: Plan, runtimes: Mapping[str, AnyRuntime], output: Outpu
             for (system, runtime), other in possible.absent.items()
             if other == reason
         ]
-        output.note(message("Not measured: system {pairs}. Reason: {reason}", pairs=listed(pairs), reason=reason))
+        output.note("Not measured: system {pairs}. Reason: {reason}", pairs=pairs, reason=reason)
     if not possible.cells():
         raise BadInput("No system can be measured. The notes above say what each system needs.")
     return possible
 
 
 def find_runtimes(
-    names: tuple[RuntimeName, ...], flags: Mapping[str, Any], output: Output, spread: HostCluster | None = None
+    names: tuple[RuntimeName, ...], flags: Flags, output: Output, spread: HostCluster | None = None
 ) -> tuple[dict[str, AnyRuntime], Missing]:
     """Return the installed runtimes and a message per missing runtime. Raises BadInput if --require names it."""
     required = value_of(REQUIRE, flags, ())
@@ -117,13 +116,11 @@ def find_runtimes(
     for line in dict.fromkeys([*missing.values(), *refused]):
         output.note(line)
     if not runtimes:
-        raise BadInput(
-            "None of the runtimes {names} was found. Install one with: uv python install 3.14t", names=listed(names)
-        )
+        raise BadInput("None of the runtimes {names} was found. Install one with: uv python install 3.14t", names=names)
     return runtimes, missing
 
 
-def _here(names: tuple[RuntimeName, ...], flags: Mapping[str, Any], output: Output) -> dict[str, AnyRuntime]:
+def _here(names: tuple[RuntimeName, ...], flags: Flags, output: Output) -> dict[str, AnyRuntime]:
     """Find the runtimes *names* on this machine. A missing patch release may be installed by uv. Raises BadInput."""
     binaries = [name for name in names if name != NATIVE]
     given = value_of(INTERPRETER, flags, {})
@@ -140,13 +137,11 @@ def _here(names: tuple[RuntimeName, ...], flags: Mapping[str, Any], output: Outp
         others = dict.fromkeys(other.label for other in interpreter.alternatives if other.label != interpreter.label)
         if others and binary not in releases:
             output.note(
-                message(
-                    "Runtime {name} is {label}, the newest installed release. Also installed: "
-                    "{others}. Choose one with --runtime.",
-                    name=binary,
-                    label=interpreter.label,
-                    others=listed(others, AND),
-                )
+                "Runtime {name} is {label}, the newest installed release. Also installed: "
+                "{others}. Choose one with --runtime.",
+                name=binary,
+                label=interpreter.label,
+                others=listed(others, AND),
             )
     return usable(names, found)
 
@@ -168,7 +163,7 @@ def _expect_distinct(runtimes: Mapping[str, AnyRuntime]) -> None:
                 )
 
 
-def _on_hosts(names: tuple[RuntimeName, ...], flags: Mapping[str, Any], spread: HostCluster) -> dict[str, AnyRuntime]:
+def _on_hosts(names: tuple[RuntimeName, ...], flags: Flags, spread: HostCluster) -> dict[str, AnyRuntime]:
     if value_of(INTERPRETER, flags, {}):
         raise BadInput(
             "--interpreter names a path on this machine, but the run uses other hosts. Set the key `python` of "

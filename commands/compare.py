@@ -2,15 +2,14 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from commands.output import NO_VERDICT, THRESHOLD_MISSED, Output, output_for, short
 from config.flags import value_of
-from config.options import Option
+from config.options import Flags, Option
 from config.plan_options import JSON, parse_slower
-from core.messages import message
 from lab.run.runs import titles
 
 if TYPE_CHECKING:
@@ -18,16 +17,14 @@ if TYPE_CHECKING:
 
 SLOWER = Option(
     "--fail-if-slower SHARE",
-    message(
-        "Exit with status 3 if run B is slower than run A in a cell (a measured setting), or with 1 if this is "
-        "unclear. SHARE is the additional time that is accepted, such as 5%."
-    ),
+    "Exit with status 3 if run B is slower than run A in a cell (a measured setting), or with 1 if this is "
+    "unclear. SHARE is the additional time that is accepted, such as 5%.",
     parse_slower,
 )
-ANYWAY = Option("--anyway", message("Compare the runs even if their machines, methods or parameters differ."))
-JUNIT = Option("--junit FILE", message("Write JUnit XML, with one test case for each measured setting."))
-PAGE = Option("--out FILE", message("Also write the comparison as an HTML page."))
-GITHUB = Option("--github", message("In GitHub Actions, print annotations and add the table to the job summary."))
+ANYWAY = Option("--anyway", "Compare the runs even if their machines, methods or parameters differ.")
+JUNIT = Option("--junit FILE", "Write JUnit XML, with one test case for each measured setting.")
+PAGE = Option("--out FILE", "Also write the comparison as an HTML page.")
+GITHUB = Option("--github", "In GitHub Actions, print annotations and add the table to the job summary.")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -44,10 +41,10 @@ def main(arguments: Sequence[str]) -> int:
 
     output = output_for(arguments)
     parser = output.parser("compare")
-    parser.add_names("run", message("The folder of a saved run, its result.json, or a pyperf file."), 2)
-    parser.add(message("how to compare"), SLOWER, ANYWAY, JUNIT)
-    parser.add(message("the HTML page"), PAGE)
-    parser.add(message("what to print"), JSON, GITHUB, exclusive=True)
+    parser.add_names("run", "The folder of a saved run, its result.json, or a pyperf file.", 2)
+    parser.add_group("how to compare", SLOWER, ANYWAY, JUNIT)
+    parser.add_group("the HTML page", PAGE)
+    parser.add_group("what to print", JSON, GITHUB, exclusive=True)
     flags = parser.parse(arguments)
     views = [View(run, titles(run)) for run in map(saved_at, map(Path, flags["run"]))]
     compared = compare_runs(members(views, flags["run"]), anyway=flags["anyway"], share=value_of(SLOWER, flags))
@@ -57,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
     return _exit_status(compared, output)
 
 
-def _show(compared: "Compared", flags: Mapping[str, Any], output: Output) -> None:
+def _show(compared: "Compared", flags: Flags, output: Output) -> None:
     from reports.compare.ci import add_summary, annotations
     from reports.compare.runs import document
     from reports.exports import written
@@ -75,7 +72,7 @@ def _show(compared: "Compared", flags: Mapping[str, Any], output: Output) -> Non
     for section in made.sections:
         print_section(section, terminal(), output.language)
     if flags["out"]:
-        output.line(message("Page: {path}", path=str(short(Path(flags["out"])))))
+        output.print_line("Page: {path}", path=short(Path(flags["out"])))
     if flags["github"]:
         print(*annotations(compared.cells, output.language), sep="\n", flush=True)
         add_summary(markdown(made, output.language), os.environ)
@@ -87,7 +84,7 @@ def _exit_status(compared: "Compared", output: Output) -> int:
 
     unclear = [one for one in compared.cells if one.outcome == "open"]
     for one in unclear:
-        output.note(message("No verdict on run B in {name}: {reason}", name=one.name, reason=sentence(one)))
+        output.note("No verdict on run B in {name}: {reason}", name=one.name, reason=sentence(one))
     if any(one.outcome == "slower" for one in compared.cells):
         return THRESHOLD_MISSED
     return NO_VERDICT if unclear else 0

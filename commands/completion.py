@@ -18,7 +18,6 @@ from config.find_system import system_names
 from config.flags import ALL, Parser
 from config.load import experiments
 from config.options import Given
-from core.messages import message
 from core.program import PROGRAM
 from core.runtime import NATIVE
 from lab.python import interpreters
@@ -31,7 +30,7 @@ RUNTIMES = ("3.11", "3.14", "3.14t", "3.14t+gil", "3.15", "3.15t", "3.15t+gil", 
 def main(arguments: Sequence[str]) -> int:
     """Run the command `completion`, which prints completion code for a shell. Return its exit status: 0."""
     parser = output_for(arguments).parser("completion")
-    parser.add_names("shell", message("The shell: bash, zsh, fish, tcsh or powershell."))
+    parser.add_names("shell", "The shell: bash, zsh, fish, tcsh or powershell.")
     shell = Given(value=parser.parse(arguments)["shell"], name="SHELL").choice(SHELLS)
     print(shellcode([PROGRAM.split()[-1]], shell=shell))
     return 0

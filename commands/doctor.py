@@ -5,7 +5,6 @@ from collections.abc import Sequence
 
 from commands.output import output_for
 from config.plan_options import JSON
-from core.messages import message
 from lab.machine import quiet
 from lab.machine.doctor import judge_machine
 from lab.machine.wakeups import wakeups
@@ -19,7 +18,7 @@ def main(arguments: Sequence[str]) -> int:
 
     output = output_for(arguments)
     parser = output.parser("doctor")
-    parser.add(message("what to print"), JSON)
+    parser.add_group("what to print", JSON)
     as_json = parser.parse(arguments)["json"]
     facts = {**quiet.facts(), **wakeups()}
     if as_json:

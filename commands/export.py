@@ -5,7 +5,6 @@ from pathlib import Path
 
 from commands.output import output_for
 from config.options import Given, Option
-from core.messages import message
 from core.result import load
 from lab.run.runs import titles
 from reports.view import View
@@ -13,10 +12,8 @@ from reports.view import View
 DEFAULT_FORMAT = "pyperf"
 FORMAT = Option(
     "--format NAME",
-    message(
-        "The file format. pyperf (default): one file per runtime for `pyperf compare_to`. parquet, csv: one table of "
-        "all measurements. hgrm: latency percentiles, one file per setting and runtime. markdown: tables and findings."
-    ),
+    "The file format. pyperf (default): one file per runtime for `pyperf compare_to`. parquet, csv: one table of "
+    "all measurements. hgrm: latency percentiles, one file per setting and runtime. markdown: tables and findings.",
 )
 
 
@@ -24,9 +21,9 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command export. Return its exit status: 0."""
     output = output_for(arguments)
     parser = output.parser("export")
-    parser.add_names("run", message("The folder of the saved run to export."))
-    parser.add_names("to", message("Where to write the files: a folder, NAME.json for pyperf, or NAME.parquet."))
-    parser.add(message("options"), FORMAT)
+    parser.add_names("run", "The folder of the saved run to export.")
+    parser.add_names("to", "Where to write the files: a folder, NAME.json for pyperf, or NAME.parquet.")
+    parser.add_group("options", FORMAT)
     flags = parser.parse(arguments)
     from reports.exports import formats
 

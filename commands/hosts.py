@@ -7,26 +7,26 @@ from typing import Any
 from commands.output import output_for
 from config import hosts
 from config.flags import value_of
-from config.options import Option
+from config.options import Flags, Option
 from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
 from core.errors import BadInput
 from core.hosts import Layout
-from core.messages import Arg, Message, listed, message
+from core.messages import Message, listed, message
 from core.method import Method
 from core.runtime import NATIVE
 from lab.hosts.cluster import HostCluster
 from lab.machine.doctor import judge_machine
 
-INSTALL = Option("--install", message("Install missing runtimes on the hosts with uv."))
+INSTALL = Option("--install", "Install missing runtimes on the hosts with uv.")
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command hosts. Return its exit status: 0 if all hosts are usable and have all runtimes, else 1."""
     output = output_for(arguments)
     parser = output.parser("hosts")
-    parser.add(message("several hosts"), hosts.HOSTS, hosts.SERVICES_ON)
-    parser.add(message("runtimes"), RUNTIMES, INSTALL)
-    parser.add(message("what to print"), JSON)
+    parser.add_group("several hosts", hosts.HOSTS, hosts.SERVICES_ON)
+    parser.add_group("runtimes", RUNTIMES, INSTALL)
+    parser.add_group("what to print", JSON)
     given = parser.parse(arguments)
     wanted = [name for name in value_of(RUNTIMES, given, DEFAULT_RUNTIMES) if name != NATIVE]
     spread = HostCluster(_layout(given), Method())
@@ -44,13 +44,13 @@ def main(arguments: Sequence[str]) -> int:
         print(json.dumps({**facts, **errors}, indent=2))
     else:
         for line in _lines(spread, facts, failures, wanted):
-            output.line(line)
+            output.print_line(line)
         for reason in refused:
             output.note(reason)
     return int(bool(failures) or any(_missing(host, wanted) for host in facts.values()))
 
 
-def _layout(given: Mapping[str, Any]) -> Layout:
+def _layout(given: Flags) -> Layout:
     named: dict[str, Any] = value_of(hosts.HOSTS, given, {})
     if not named:
         raise BadInput("--hosts is missing. Name the file that describes the hosts (see docs/hosts.md).")
@@ -65,7 +65,7 @@ def _missing(facts: Mapping[str, Any], wanted: Sequence[str]) -> list[str]:
 
 def _lines(
     spread: HostCluster, facts: Mapping[str, Any], failures: Mapping[str, Message], wanted: Sequence[str]
-) -> Iterator[Arg]:
+) -> Iterator[Message]:
     for name, host in spread.layout.hosts.items():
         yield message("{host}, {address}", host=name, address=host.address)
         if name in failures:
@@ -83,7 +83,7 @@ def _lines(
         )
         yield message("  runtimes  {names}", names=listed(runtimes) if runtimes else "-")
         if missing := _missing(known, wanted):
-            yield message("  missing   runtimes {names}. Install these runtimes with --install.", names=listed(missing))
+            yield message("  missing   runtimes {names}. Install these runtimes with --install.", names=missing)
         for finding in judge_machine(known["quiet"]):
             if finding.good is False:
                 yield message(

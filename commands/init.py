@@ -4,14 +4,14 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from commands.output import Output, output_for, short
 from config.flags import add_service_flags, value_of
-from config.options import Option, Subject, by_key
+from config.options import Flags, Option, Subject, by_key
 from config.plan_options import AA, BLOCKS, DEFAULT_RUNTIMES, DURATION, RUNTIMES, WARMUP
 from config.text_yaml import yaml_lines
 from config.user_service.flags import service_from
@@ -21,7 +21,7 @@ from config.user_service.service import CLIENTS, CONNECTIONS, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
 from core.languages import ENGLISH, Language
-from core.messages import NOTHING, Arg, Message, listed, message
+from core.messages import NOTHING, Arg, Message, message
 from core.program import PROGRAM
 from core.user_service import App, UserService
 from reports.exports import written
@@ -29,17 +29,12 @@ from reports.exports import written
 DEFAULT_FILE = "my-service.yaml"
 USUAL_REQUIREMENTS = "requirements.txt"
 NONE = "none"
-FORCE = Option("--force", message("Overwrite the plan file if it exists."))
+FORCE = Option("--force", "Overwrite the plan file if it exists.")
 START = message(
     "How is the service started? Give an application and its server, such as  shop.web:app "
     "gunicorn\n  or a command, such as  {python} -m myapp --port {port}"
 )
 REQUEST = message('Which request is sent, and which answer is correct? For example  GET /items/3 -> 200 {"id": 3}')
-HEAD = message(
-    "Show this plan:  {program} plan --plan {file}\nMeasure it:      {program} --plan "
-    "{file}\ngilscope's docs/own-service.md explains the keys of `service`, and docs/plans.md all "
-    "other keys."
-)
 EXAMPLES = {
     "requirements": "requirements.txt",
     "environment": "{LOG_LEVEL: warning}",
@@ -60,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
     output = output_for(arguments)
     parser = output.parser("init")
     parser.add_names("file", message("The plan file to write (default: {file}).", file=DEFAULT_FILE), "?", DEFAULT_FILE)
-    parser.add(message("the plan"), FORCE, RUNTIMES)
+    parser.add_group("the plan", FORCE, RUNTIMES)
     add_service_flags(parser)
     flags = parser.parse(arguments)
     path = Path(flags["file"])
@@ -79,11 +74,9 @@ def main(arguments: Sequence[str]) -> int:
     text = plan_text(path.name, _relative_to(path.parent, given), plan.user_service, runtimes, output.language)
     written({path: text})
     output.note(
-        message(
-            "Show the plan:  {program} plan --plan {file}\nMeasure it:     {program} --plan {file}",
-            program=PROGRAM,
-            file=str(short(path)),
-        )
+        "Show the plan:  {program} plan --plan {file}\nMeasure it:     {program} --plan {file}",
+        program=PROGRAM,
+        file=short(path),
     )
     print(short(path))
     return 0
@@ -93,14 +86,14 @@ def _expect_writable(path: Path, *, force: bool) -> None:
     """Raise BadInput if the plan file cannot be written. The command checks this before it asks questions."""
     reason = message("this path is a folder") if os.path.isdir(path) else NOTHING
     if not os.path.isdir(path.parent):
-        reason = message("the folder {folder} does not exist", folder=str(path.parent))
+        reason = message("the folder {folder} does not exist", folder=path.parent)
     if reason:
-        raise BadInput("{path} cannot be written: {reason}. Name another file.", path=str(path), reason=reason)
+        raise BadInput("{path} cannot be written: {reason}. Name another file.", path=path, reason=reason)
     if os.path.exists(path) and not force:
-        raise BadInput("{path} exists. Name another file, or overwrite it with --force.", path=str(path))
+        raise BadInput("{path} exists. Name another file, or overwrite it with --force.", path=path)
 
 
-def _check_flags(given: dict[str, Any]) -> None:
+def _check_flags(given: Flags) -> None:
     """Raise BadInput for wrong flags before the user is asked for settings. Settings without a flag count as valid."""
     missing = {"command": "{python} {port} {workers} {threads}"}
     if given.keys() & {"server", "interface"}:
@@ -129,9 +122,7 @@ def _complete(given: dict[str, Any], output: Output) -> dict[str, Any]:
     return given
 
 
-def _ask(
-    question: Arg, usual: str, read: Callable[[str], dict[str, Any]], known: dict[str, Any], output: Output
-) -> dict[str, Any]:
+def _ask(question: Arg, usual: str, read: Callable[[str], Flags], known: Flags, output: Output) -> Flags:
     """Ask a question until the answer is valid. Return the settings in the answer. Raises BadInput at end of input."""
     while True:
         print(output.text(question), "> ", sep="\n", end="", file=sys.stderr, flush=True)
@@ -149,7 +140,7 @@ def _ask(
             output.note(error.message)
 
 
-def _relative_to(folder: Path, given: dict[str, Any]) -> dict[str, Any]:
+def _relative_to(folder: Path, given: Flags) -> Flags:
     """Return the settings of a service with their file paths made relative to *folder*, the folder of the plan."""
     files = {key: given[key] for key in ("requirements", "requests") if isinstance(given.get(key), str)}
     if "targets" not in given:
@@ -178,7 +169,7 @@ def parse_requests(answer: str) -> list[dict[str, str]]:
 
 def plan_text(
     file: str,
-    given: Mapping[str, Any],
+    given: Flags,
     service: UserService,
     runtimes: Sequence[str],
     language: Language = ENGLISH,
@@ -189,7 +180,13 @@ def plan_text(
     given: the texts of the service, by KEYS
     service: the service that *given* describes
     """
-    head = Message(msgid=HEAD.msgid, args={"file": file, "program": PROGRAM})
+    head = message(
+        "Show this plan:  {program} plan --plan {file}\nMeasure it:      {program} --plan "
+        "{file}\ngilscope's docs/own-service.md explains the keys of `service`, and docs/plans.md all "
+        "other keys.",
+        file=file,
+        program=PROGRAM,
+    )
     lines = [
         f"# {file}",
         *_comment(head, language),
@@ -211,7 +208,7 @@ def _method(service: UserService, runtimes: Sequence[str], language: Language) -
     """Yield the lines of a plan file that set description, blocks, duration, warm-up and, if needed, runtimes."""
     question = message("What does the free-threaded build do to {name}?", name=service.name)
     if service.targets:
-        question = message("Which of {names} is faster?", names=listed(target.name for target in service.targets))
+        question = message("Which of {names} is faster?", names=(target.name for target in service.targets))
     yield from yaml_lines("description", language.text(question))
     values: list[tuple[Option, str]] = [(BLOCKS, "10"), (DURATION, "2"), (WARMUP, "0.5s")]
     if not service.targets:
@@ -220,7 +217,7 @@ def _method(service: UserService, runtimes: Sequence[str], language: Language) -
         yield from (*_comment(option.help, language), f"{option.key}: {value}")
 
 
-def _service(given: Mapping[str, Any], service: UserService, language: Language) -> Iterator[str]:
+def _service(given: Flags, service: UserService, language: Language) -> Iterator[str]:
     yield "service:"
     for key, option in by_key(SERVICE).items():
         if key not in given and not (key in EXAMPLES and _applies(option, service)):
@@ -245,5 +242,5 @@ def _sizes(service: UserService, language: Language) -> Iterator[str]:
     if service.command:
         names = [WORKERS, *([THREADS] if service.command.threaded else []), *names]
     for name in names:
-        yield from (f"  {line}" for line in _comment(Message(msgid=str(PARAMETERS[name].help)), language))
+        yield from (f"  {line}" for line in _comment(PARAMETERS[name].help, language))
         yield f"  {name}: {DEFAULTS.get(name, DEFAULT_THREADS)}"

@@ -19,7 +19,7 @@ def main(arguments: Sequence[str]) -> int:
     output = output_for(arguments)
     parser = output.parser("list")
     parser.add_names("folder", message("The folder of saved runs (default: {folder}).", folder=RUNS_FOLDER), "?")
-    parser.add(message("what to print"), JSON)
+    parser.add_group("what to print", JSON)
     flags = parser.parse(arguments)
     folder = short(Path(flags["folder"]) if flags["folder"] is not None else RUNS)
     runs = saved_runs(folder) if flags["folder"] is not None or folder.is_dir() else []

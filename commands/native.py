@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from commands.output import output_for
 from core.errors import BadInput
-from core.messages import Message, listed, message
+from core.messages import Message, message
 from lab.native import programs, wheels
 from lab.python import interpreters
 
@@ -19,18 +19,16 @@ def main(arguments: Sequence[str]) -> int:
     output = output_for(arguments)
     known = (*programs.BUILDS, *wheels.EXTENSIONS)
     parser = output.parser("native")
-    parser.add_names(
-        "names", message("What to build: one or more of {known} (default: all).", known=listed(known)), "*"
-    )
+    parser.add_names("names", message("What to build: one or more of {known} (default: all).", known=known), "*")
     names = parser.parse(arguments)["names"] or known
     for name in names:
         if name not in known:
             raise BadInput(
-                "{name!r} is not a native program or extension. Choose from {known}.", name=name, known=listed(known)
+                "{name!r} is not a native program or extension. Choose from {known}.", name=name, known=known
             )
     broken = False
     for what, why_not in _built(names):
-        output.line(message("{what}: {outcome}", what=what, outcome=why_not or message("built")))
+        output.print_line("{what}: {outcome}", what=what, outcome=why_not or message("built"))
         broken |= why_not.code == programs.BROKEN
     return 1 if broken else 0
 

@@ -13,7 +13,7 @@ from config.plan_options import LANG
 from config.user_service.hidden import masked_arguments
 from config.user_service.options import OPTIONS
 from core.languages import ENGLISH, Language, for_terminal, language
-from core.messages import Arg, message
+from core.messages import Arg, Message, Value, as_message
 from core.secret import Redactor
 
 NO_VERDICT = 1  # exit status if --fail-if-slower cannot be decided
@@ -34,18 +34,18 @@ class Output:
         """Return *text* in the user's language."""
         return self.language.text(text)
 
-    def note(self, text: Arg) -> None:
+    def note(self, text: str | Message, /, **args: Value) -> None:
         """Print a note on standard error."""
         with suppress(OSError):  # the terminal is closed, so nobody can read the note
-            print(for_terminal(self.text(text)), file=sys.stderr)
+            print(for_terminal(self.text(as_message(text, args))), file=sys.stderr)
 
     def error(self, cause: Arg) -> None:
         """Print the error that ends a command, on standard error."""
-        self.note(message("error: {cause}", cause=cause))
+        self.note("error: {cause}", cause=cause)
 
-    def line(self, text: Arg) -> None:
+    def print_line(self, text: str | Message, /, **args: Value) -> None:
         """Print a line of a command's result on standard output."""
-        print(for_terminal(self.text(text)))
+        print(for_terminal(self.text(as_message(text, args))))
 
 
 def output_for(arguments: Sequence[str]) -> Output:

@@ -1,16 +1,16 @@
 """The command plan: show what a run would measure."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from commands.chosen import choose_runtimes, planned
 from commands.output import Output, output_for
 from commands.project import complete_from_project
 from config import flags
-from config.options import Option
+from config.options import Flags, Option
 from config.plan import Plan
 from config.plan_options import JSON, parse_margin
 from core.cell import Cell
@@ -26,15 +26,11 @@ if TYPE_CHECKING:
 
 POWER = Option(
     "--power D",
-    message(
-        "Estimate, from the noise of a saved run, how long each measurement must be and how many blocks (repetitions) "
-        "are needed to show a difference of D, such as 5%."
-    ),
+    "Estimate, from the noise of a saved run, how long each measurement must be and how many blocks (repetitions) "
+    "are needed to show a difference of D, such as 5%.",
     parse_margin,
 )
-FROM = Option(
-    "--from RUN", message("The saved run whose repeated measurements show the noise, for the estimate of --power.")
-)
+FROM = Option("--from RUN", "The saved run whose repeated measurements show the noise, for the estimate of --power.")
 COUNT_US = 0.025  # time of one iteration of the calc loop on a current core
 CELL_OVERHEAD_S = 0.4  # start and stop of a small cell's processes
 PROCESS_OVERHEAD_S = 0.03
@@ -45,8 +41,8 @@ def main(arguments: Sequence[str]) -> int:
     output = output_for(arguments)
     parser = output.parser("plan")
     flags.add_run_flags(parser)
-    parser.add(message("what to print"), JSON)
-    parser.add(message("estimate the number of blocks"), POWER, FROM)
+    parser.add_group("what to print", JSON)
+    parser.add_group("estimate the number of blocks", POWER, FROM)
     flagged = parser.parse(arguments)
     if flagged["power"] is not None or flagged["from"] is not None:
         return _power(flagged, output)
@@ -60,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _power(given: Mapping[str, Any], output: Output) -> int:
+def _power(given: Flags, output: Output) -> int:
     """Print the duration and number of blocks (repetitions) that can show a given difference at a saved run's noise."""
     from reports.facts.comparisons import compare
     from reports.facts.inside import design_of, design_words
@@ -76,7 +72,7 @@ def _power(given: Mapping[str, Any], output: Output) -> int:
             "--blocks 6 --duration 1, or on a quieter machine.",
             run=given["from"],
         )
-    output.line(design_words(design, size, design.flags))
+    output.print_line(design_words(design, size, design.flags))
     return 0
 
 

@@ -8,13 +8,13 @@ from typing import Any
 from config.beside import PLACES, WITH
 from config.flags import value_of
 from config.load import load_experiment
-from config.options import parsed
+from config.options import Flags, parsed
 from config.plan_options import BLOCKS, EXPERIMENT, INTERPRETER, SLO, UNTIL
 from config.user_service.flags import plan_from_service_flags, service_from
 from config.user_service.options import ENVIRONMENT, EXTRA, GROUP
 from config.user_service.servers import SERVERS, USUAL, WSGI
 from core.errors import BadInput
-from core.messages import AND, Arg, Message, listed, message
+from core.messages import AND, Message, Value, listed, message
 from core.program import ROOT
 from core.runtime import RuntimeName
 from core.secret import revealed
@@ -27,17 +27,20 @@ from lab.run.runtimes import Runtime, present
 
 PAIRS = tuple((RuntimeName(name), RuntimeName(f"{name}t")) for name in ("3.14", "3.15"))
 UNTIL_DECIDED = "verdict,3min"
-Note = Callable[[Arg], None]
+Note = Callable[..., None]
 
 
-def complete_from_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
+def complete_from_project(flags: Flags, note: Note) -> dict[str, Any]:
     """Fill in missing flags from the user's project: packages, runtimes, server, and when the run ends.
 
     Only flags with --app or --service-command are completed, because a plan is complete. Raises BadInput.
+    note: prints a message, given as its text and arguments
     """
     filled = dict(flags)
     if not (flags["app"] or flags["service_command"]):
         return filled
+    if flags.get("quiet"):
+        note = _no_note
     _expect_complete(flags)
     filled["requirements"] = flags["requirements"] or _requirements(flags, note)
     method = load_experiment(flags[EXPERIMENT.name]).runtimes if flags.get(EXPERIMENT.name) else ()
@@ -45,20 +48,20 @@ def complete_from_project(flags: Mapping[str, Any], note: Note) -> dict[str, Any
     if flags["app"] and not (flags["server"] and flags["interface"]):
         filled |= _choose_server(filled, note)
     if not flags["request"] and not flags["requests"]:
-        note(message("Request: GET / (change it with --request)"))
+        note("Request: GET / (change it with --request)")
     if BLOCKS.name in flags and not (
         flags[BLOCKS.name] or flags[UNTIL.name] or flags[EXPERIMENT.name] or flags[SLO.name]
     ):
         filled[UNTIL.name] = UNTIL_DECIDED
-        note(
-            message(
-                "End: the run ends with a verdict, or after at most 3 minutes (change this with --blocks or --until)"
-            )
-        )
+        note("End: the run ends with a verdict, or after at most 3 minutes (change this with --blocks or --until)")
     return filled
 
 
-def _expect_complete(flags: Mapping[str, Any]) -> None:
+def _no_note(text: str | Message, /, **args: Value) -> None:
+    """Print nothing, for --quiet."""
+
+
+def _expect_complete(flags: Flags) -> None:
     """Raise BadInput for flags that are wrong for every project, before any package or runtime is installed."""
     usual: dict[str, Any] = {"requirements": os.devnull}
     if flags["app"]:
@@ -66,18 +69,18 @@ def _expect_complete(flags: Mapping[str, Any]) -> None:
     plan_from_service_flags({**flags, **{name: value for name, value in usual.items() if not flags[name]}})
 
 
-def _folder(flags: Mapping[str, Any]) -> Path:
+def _folder(flags: Flags) -> Path:
     return Path(flags["directory"] or ".").absolute()
 
 
-def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
+def _requirements(flags: Flags, note: Note) -> str | None:
     """Return the project's requirements file. Return None if the project declares no packages or is gilscope itself."""
     folder = _folder(flags)
     if ROOT.is_relative_to(folder):
         return None
     needed = packages.read_dependencies(folder, flags[EXTRA.name], flags[GROUP.name])
     if needed is None:
-        note(message("Packages: none, because {folder} has no pyproject.toml or requirements.txt", folder=str(folder)))
+        note("Packages: none, because {folder} has no pyproject.toml or requirements.txt", folder=folder)
         return None
     project = message("Packages: the project and its dependencies, from {source}", source=needed.source)
     note(project if needed.installs else message("Packages: from {source}", source=needed.source))
@@ -86,7 +89,7 @@ def _requirements(flags: Mapping[str, Any], note: Note) -> str | None:
     return requirements_file("", needed.entries, ENVIRONMENTS) or None
 
 
-def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
+def _runtimes(flags: Flags, note: Note) -> str:
     """Return the names of the default and free-threaded builds of one Python version. Install missing builds."""
     if flags.get("hosts"):
         return ",".join(PAIRS[0])
@@ -97,13 +100,13 @@ def _runtimes(flags: Mapping[str, Any], note: Note) -> str:
     for line in interpreters.install(missing):
         note(line)
     if missing:
-        note(message("Runtimes: {names}; uv installs {missing}", names=listed(pair, AND), missing=listed(missing, AND)))
+        note("Runtimes: {names}; uv installs {missing}", names=listed(pair, AND), missing=listed(missing, AND))
     else:
-        note(message("Runtimes: {names}, both installed (change them with --runtime)", names=listed(pair, AND)))
+        note("Runtimes: {names}, both installed (change them with --runtime)", names=listed(pair, AND))
     return ",".join(pair)
 
 
-def _choose_server(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
+def _choose_server(flags: Flags, note: Note) -> Flags:
     """Return the application, its server and its interface. The name of an application factory gets a final ()."""
     python = _python(flags)
     environment = parsed((ENVIRONMENT,), service_from(flags), Path.cwd()).get(ENVIRONMENT.key, {})
@@ -120,10 +123,10 @@ def _choose_server(flags: Mapping[str, Any], note: Note) -> dict[str, Any]:
         )
     app = flags["app"] if flags["app"].endswith("()") or not seen.factory else f"{flags['app']}()"
     interface = flags["interface"] or seen.interface
-    note(message("Application: {app} is {interface} ({kind})", app=app, interface=interface.upper(), kind=seen.kind))
+    note("Application: {app} is {interface} ({kind})", app=app, interface=interface.upper(), kind=seen.kind)
     server, why = _server(flags["server"], interface, installed_packages(python))
     if why:
-        note(message("Server: {server}, {why} (change it with --server)", server=server, why=why))
+        note("Server: {server}, {why} (change it with --server)", server=server, why=why)
     return {"app": app, "server": server, "interface": interface}
 
 
@@ -137,7 +140,7 @@ def _server(given: str | None, interface: str, installed: Mapping[str, str]) -> 
     return USUAL[interface], message("the default server for {interface}", interface=interface.upper())
 
 
-def _python(flags: Mapping[str, Any]) -> Path:
+def _python(flags: Flags) -> Path:
     """Return the interpreter of the first runtime for which the project's packages can be installed.
 
     Raises EnvironmentFailed, BadInput.

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from commands.output import Output, output_for, short
-from config.options import Option
+from config.options import Flags, Option
 from config.plan_options import JSON, QUIET, VIEWS
 from core.errors import BadInput
-from core.messages import NOTHING, message
+from core.messages import NOTHING, Message
 from core.result import Run, keep_comparisons, load
 from lab.folders import PrivateFolder
 from lab.run.runs import RUNS, expect_no_foreign_files, leftovers, no_run_in, titles
@@ -23,18 +23,17 @@ if TYPE_CHECKING:
 LABEL_WIDTH = 12  # width of a label in columns of the terminal
 OUT = Option(
     "--out FILE",
-    message("The file for the page that shows several runs (default: side-by-side.html next to the newest run)."),
+    "The file for the page that shows several runs (default: side-by-side.html next to the newest run).",
 )
-OPEN = Option("--open", message("Open the HTML page of the report in the browser."))
+OPEN = Option("--open", "Open the HTML page of the report in the browser.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """A report that was written, with the run's facts, the files, and whether every file could be made."""
+    """A report that was written, with the run's facts, and whether every file could be made."""
 
     folder: Path
     view: "View"
-    paths: list[Path]
     output: Output
     is_complete: bool = True
 
@@ -52,13 +51,14 @@ def write(folder: Path, run: Run, output: Output) -> Written:
 
         view = View(run, titles(run))
         run.comparisons = [comparison.to_json() for comparison in (*view.comparisons, *view.between_bests)]
+        reasons: Sequence[Message] = ()
         try:
-            paths = write_all(view, folder, output.language, drawings)
-            return Written(folder=folder, view=view, paths=paths, output=output)
+            write_all(view, folder, output.language, drawings)
         except PartsLost as lost:
-            for reason in lost.reasons:
-                output.error(reason)
-            return Written(folder=folder, view=view, paths=lost.paths, output=output, is_complete=False)
+            reasons = lost.reasons
+        for reason in reasons:
+            output.error(reason)
+        return Written(folder=folder, view=view, output=output, is_complete=not reasons)
 
 
 def show(written: Written, *, as_json: bool, quiet: bool = False) -> None:
@@ -98,16 +98,16 @@ def _print(written: Written) -> None:
     fits = cell_len(page) <= console.width - LABEL_WIDTH
     print_section(with_page(last, page) if fits else last, console, written.output.language)
     if not fits:  # a path that is wrapped over two lines cannot be copied
-        written.output.line(message("Page: {path}", path=page))
+        written.output.print_line("Page: {path}", path=page)
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the command report. Return its exit status: 0, or 1 if a part of a report could not be made."""
     output = output_for(arguments)
     parser = output.parser("report")
-    parser.add_names("run", message("The folder of a run (default: the newest run)."), "*")
-    parser.add(message("the HTML page"), OUT, OPEN)
-    parser.add(message("what to print"), JSON, QUIET, exclusive=True)
+    parser.add_names("run", "The folder of a run (default: the newest run).", "*")
+    parser.add_group("the HTML page", OUT, OPEN)
+    parser.add_group("what to print", JSON, QUIET, exclusive=True)
     flags = parser.parse(arguments)
     paths = [Path(text) for text in dict.fromkeys(flags["run"])] or [_newest_run()]
     if flags["out"] and len(paths) < 2:
@@ -119,7 +119,7 @@ def main(arguments: Sequence[str]) -> int:
     _show_all(reports, flags)
     page = _side_by_side(reports, flags, output) if len(paths) > 1 else _page(reports[0])
     if flags["open"] and not webbrowser.open(page.resolve().as_uri()):
-        output.note(message("No browser could be started. Open {path} yourself.", path=str(page.resolve())))
+        output.note("No browser could be started. Open {path} yourself.", path=page.resolve())
     return 0 if all(report.is_complete for report in reports) else 1
 
 
@@ -135,7 +135,7 @@ def _write_again(path: Path, run: Run, output: Output) -> Written:
     return written
 
 
-def _show_all(reports: Sequence[Written], flags: dict[str, Any]) -> None:
+def _show_all(reports: Sequence[Written], flags: Flags) -> None:
     """Print the reports. With --json, print one JSON document: a list if there are several reports."""
     if flags["json"] and len(reports) > 1:
         print(json.dumps([_json(report) for report in reports]))
@@ -144,7 +144,7 @@ def _show_all(reports: Sequence[Written], flags: dict[str, Any]) -> None:
         show(report, as_json=flags["json"], quiet=flags["quiet"])
 
 
-def _side_by_side(reports: Sequence[Written], flags: dict[str, Any], output: Output) -> Path:
+def _side_by_side(reports: Sequence[Written], flags: Flags, output: Output) -> Path:
     """Write an HTML page with all runs side by side, print its path and return the path."""
     from reports.exports import written
     from reports.render.html import page
@@ -157,7 +157,7 @@ def _side_by_side(reports: Sequence[Written], flags: dict[str, Any], output: Out
     if flags["quiet"]:
         print(short(path))
     elif not flags["json"]:
-        output.line(message("Page with all runs side by side: {path}", path=str(short(path))))
+        output.print_line("Page with all runs side by side: {path}", path=short(path))
     return path
 
 

@@ -1,6 +1,6 @@
 """Measure a plan, or continue a saved run, and write the report."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from commands.report import Written, show, write
 from config import flags
 from config import plan_options as options
 from config.load import load_plan
-from config.options import Given, given_flags
+from config.options import Flags, Given, given_flags
 from config.plan import Plan
 from config.user_service import flags as service_flags
 from core.errors import BadInput
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = flags.Parser("", SUMMARY, output.language, _epilog(output))
     flags.add_run_flags(parser)
     flags.add_host_flags(parser)
-    parser.add(message("the run"), *options.OF_A_RUN)
+    parser.add_group("the run", *options.OF_A_RUN)
     given = parser.parse(arguments)
     if given["resume"] is not None:
         _expect_saved_plan(given, parser)
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str]) -> int:
                 return _measured(_resumed_order(run, plan, given, output, spread), run, sandbox, given, output)
     if given["accept_changes"]:
         raise BadInput("--accept-changes works only with --resume. Leave it out when you start a new run.")
-    asked = complete_from_project(given, output.note if not given["quiet"] else lambda text: None)
+    asked = complete_from_project(given, output.note)
     with planned(asked) as (plan, spread):
         require_limits(plan.method)
         order, run = _new_order(plan, asked, arguments, output, spread)
@@ -85,7 +85,7 @@ def main(arguments: Sequence[str]) -> int:
             return _measured(order, run, sandbox, given, output)
 
 
-def _measured(order: Order, run: Run, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
+def _measured(order: Order, run: Run, sandbox: Sandbox, given: Flags, output: Output) -> int:
     """Measure and report a run whose folder this process has locked. Return the exit status."""
     _carry_out(order, run, sandbox, output, quiet=given["quiet"])
     start_ns = perf_counter_ns()
@@ -144,7 +144,7 @@ def _report_slower(written: Written, share: float, output: Output) -> int:
     return NO_VERDICT if unclear or not compared else 0
 
 
-def _stress(order: Order, sandbox: Sandbox, given: Mapping[str, Any], output: Output) -> int:
+def _stress(order: Order, sandbox: Sandbox, given: Flags, output: Output) -> int:
     """Stress the plan's service, and save the result with the run. Return 1 if a problem was found, else 0."""
     plan = stress.with_two_arms(order.plan)
     bench = Bench(sandbox=sandbox, runtimes=order.runtimes, method=plan.method)
@@ -162,13 +162,13 @@ def _epilog(output: Output) -> str:
 
 
 def _new_order(
-    plan: Plan, given: Mapping[str, Any], arguments: Sequence[str], output: Output, spread: HostCluster | None
+    plan: Plan, given: Flags, arguments: Sequence[str], output: Output, spread: HostCluster | None
 ) -> tuple[Order, Run]:
     seed = flags.value_of(options.SEED, given)
     plan, runtimes, missing = choose_runtimes(plan, given, output, spread)
     plan = choose_arm_order(without_absent(plan, runtimes, output))
     if plan.arm_order_reason and not plan.arm_order and len(plan.compared) > 1:
-        output.note(message("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason))
+        output.note("Runtimes are measured one after the other: {reason}.", reason=plan.arm_order_reason)
     _expect_end(plan)
     _expect_search(plan, given)
     if given["stress"]:
@@ -186,7 +186,7 @@ def _new_order(
     return order, new_run(order, seed, [PROGRAM.split()[-1], *arguments], missing)
 
 
-def _expect_search(plan: Plan, given: Mapping[str, Any]) -> None:
+def _expect_search(plan: Plan, given: Flags) -> None:
     """Raise BadInput for options that --slo would ignore, and for --price without --slo."""
     if plan.price and not plan.objectives:
         raise BadInput("--price shows the cost of the capacity that --slo measures. Add --slo, or remove --price.")
@@ -204,7 +204,7 @@ def _expect_search(plan: Plan, given: Mapping[str, Any]) -> None:
         )
 
 
-def _profiles(given: Mapping[str, Any], output: Output, spread: HostCluster | None) -> tuple[str, ...]:
+def _profiles(given: Flags, output: Output, spread: HostCluster | None) -> tuple[str, ...]:
     """Return the requested profiles that the services' machine supports. Print a note for each unsupported profile."""
     wanted: tuple[str, ...] = flags.value_of(options.PROFILE, given, ())
     obstacles = {kind: spread.obstacle(kind) if spread else OBSTACLES[kind]() for kind in wanted}
@@ -213,7 +213,7 @@ def _profiles(given: Mapping[str, Any], output: Output, spread: HostCluster | No
     return tuple(kind for kind, obstacle in obstacles.items() if not obstacle)
 
 
-def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
+def _expect_saved_plan(given: Flags, parser: flags.Parser) -> None:
     """Raise BadInput for flags that would change the saved plan that --resume continues."""
     if given["blocks"] is not None and not given["blocks"].startswith("+"):
         raise BadInput(
@@ -228,11 +228,11 @@ def _expect_saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> None:
     changing += service_flags.flags_without_secrets(given)
     if changing:
         raise BadInput(
-            "--resume continues the saved plan, so {flags} cannot change it. Leave out {flags}.", flags=listed(changing)
+            "--resume continues the saved plan, so {flags} cannot change it. Leave out {flags}.", flags=changing
         )
 
 
-def _saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> tuple[Run, Plan]:
+def _saved_plan(given: Flags, parser: flags.Parser) -> tuple[Run, Plan]:
     run = load_to_resume(Path(given["resume"]))
     stored = service_flags.restore_secrets(
         run.plan, service_flags.secrets_in_flags(given), _secrets_of_command(run, given["plan"], parser)
@@ -240,7 +240,7 @@ def _saved_plan(given: Mapping[str, Any], parser: flags.Parser) -> tuple[Run, Pl
     return run, extended(Plan.from_json(stored), run, given["blocks"])
 
 
-def _resumed_order(run: Run, plan: Plan, given: Mapping[str, Any], output: Output, spread: HostCluster | None) -> Order:
+def _resumed_order(run: Run, plan: Plan, given: Flags, output: Output, spread: HostCluster | None) -> Order:
     plan, runtimes, _ = choose_runtimes(plan, given, output, spread)
     folder = Path(given["resume"])
     order = Order(plan=without_absent(plan, runtimes, output), runtimes=runtimes, folder=folder, places=spread)
@@ -316,7 +316,7 @@ def _carry_out(order: Order, run: Run, sandbox: Sandbox, output: Output, *, quie
                 "The run was stopped. {count} measurements are saved. Continue with: {program} --resume {folder}",
                 count=len(run.cells),
                 program=PROGRAM,
-                folder=str(order.folder),
+                folder=order.folder,
             )
         )
         raise

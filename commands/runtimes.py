@@ -8,7 +8,7 @@ from commands.chosen import find_runtimes
 from commands.output import output_for
 from config.flags import add_runtime_flags, value_of
 from config.plan_options import DEFAULT_RUNTIMES, JSON, RUNTIMES
-from core.messages import Arg, Message, listed, message
+from core.messages import Message, listed, message
 from lab.python import interpreters
 from lab.run.runtimes import AnyRuntime, Runtime
 from reports.facts.builds import build_flags, packages
@@ -19,18 +19,18 @@ def main(arguments: Sequence[str]) -> int:
     output = output_for(arguments)
     parser = output.parser("runtimes")
     add_runtime_flags(parser)
-    parser.add(message("what to print"), JSON)
+    parser.add_group("what to print", JSON)
     flags = parser.parse(arguments)
     runtimes, _ = find_runtimes(value_of(RUNTIMES, flags, DEFAULT_RUNTIMES), flags, output)
     if flags["json"]:
         print(json.dumps({name: runtime.to_json() for name, runtime in runtimes.items()}, indent=2))
         return 0
     for line in (*(line for name, one in runtimes.items() for line in _lines(name, one.to_json())), *_others(runtimes)):
-        output.line(line)
+        output.print_line(line)
     return 0
 
 
-def _lines(name: str, facts: Mapping[str, Any]) -> Iterator[Arg]:
+def _lines(name: str, facts: Mapping[str, Any]) -> Iterator[str | Message]:
     installed = packages(facts)
     yield name
     yield message("  version   {version}", version=_version(facts))
@@ -41,10 +41,10 @@ def _lines(name: str, facts: Mapping[str, Any]) -> Iterator[Arg]:
     else:
         yield message("  path      {path}", path=facts["executable"])
     if installed:
-        yield message("  packages  {names}", names=listed(f"{name} {installed[name]}" for name in sorted(installed)))
+        yield message("  packages  {names}", names=(f"{name} {installed[name]}" for name in sorted(installed)))
 
 
-def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Arg]:
+def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Message]:
     """Yield lines about the installed interpreters that none of the chosen *runtimes* uses."""
     used = [runtime.interpreter for runtime in runtimes.values() if isinstance(runtime, Runtime)]
     there = [*interpreters.all_found(), *(other for chosen in used for other in chosen.alternatives)]
@@ -55,7 +55,7 @@ def _others(runtimes: Mapping[str, AnyRuntime]) -> Iterator[Arg]:
         yield message(
             "  {name} at {path}: {version}, {flags}",
             name=other.label,
-            path=str(path),
+            path=path,
             version=other.facts["version"],
             flags=build_flags(other.facts["flags"]) or "-",
         )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from commands.output import output_for
-from core.messages import listed, message
+from core.messages import message
 from core.runtime import RuntimeName
 from lab.python import interpreters
 from lab.run.feasible import prepare
@@ -18,7 +18,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = output.parser("setup")
     parser.add_names(
         "runtimes",
-        message("Runtimes to find or install, such as 3.14.6t (default: {names}).", names=listed(SETUP_RUNTIMES)),
+        message("Runtimes to find or install, such as 3.14.6t (default: {names}).", names=SETUP_RUNTIMES),
         "*",
     )
     names = tuple(map(RuntimeName, parser.parse(arguments)["runtimes"])) or SETUP_RUNTIMES
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str]) -> int:
     runtimes = present(names, interpreters.find(names))
     for name, runtime in runtimes.items():
         version, path = runtime.interpreter.facts["version"], str(runtime.interpreter.executable)
-        output.note(message("Runtime {name}: {version} at {path}", name=name, version=version, path=path))
+        output.note("Runtime {name}: {version} at {path}", name=name, version=version, path=path)
     for line in prepare(runtimes):
         output.note(line)
     return 0

@@ -19,7 +19,6 @@ from config.plan import Plan
 from config.plan_options import CHOICE, CLIENTS, JSON, OUT, QUIET
 from core.errors import BadInput
 from core.files import put
-from core.messages import message
 from core.runtime import GIL, NATIVE, RuntimeName
 from core.stress import Stress
 from lab.run.beside import standing
@@ -35,7 +34,7 @@ DEFAULTS = {"NUM_CLIENTS": (2,), "NUM_CONNECTIONS_PER_CLIENT": (16,), "NUM_WORKE
 
 LENGTH = Option(
     "--seconds T",
-    message("The total time of the check with and without the GIL (default: 60 s)."),
+    "The total time of the check with and without the GIL (default: 60 s).",
     parse_length("60, 90s or 5min"),
 )
 
@@ -44,13 +43,13 @@ def main(arguments: Sequence[str]) -> int:
     """Run the command stress. Return its exit status: 0 if no problem was found, else 1."""
     output = output_for(arguments)
     parser = output.parser("stress")
-    parser.add(message("what to check"), LENGTH, *CHOICE, CLIENTS, WITH, PREPARE)
+    parser.add_group("what to check", LENGTH, *CHOICE, CLIENTS, WITH, PREPARE)
     flags.add_runtime_flags(parser)
     parser.add_parameters()
     flags.add_service_flags(parser)
-    parser.add(message("what to print, and where to save the result"), OUT, JSON, QUIET)
+    parser.add_group("what to print, and where to save the result", OUT, JSON, QUIET)
     given = parser.parse(arguments)
-    given = complete_from_project(given, output.note if not given["quiet"] else lambda text: None)
+    given = complete_from_project(given, output.note)
     asked, seconds = flags.plan_from(given), flags.value_of(LENGTH, given, SECONDS)
     require_limits(asked.method)
     if asked.user_service and not given["plan"]:
@@ -62,9 +61,7 @@ def main(arguments: Sequence[str]) -> int:
     folder = Path(given["out"]) if given["out"] else run_folder(replace(plan, name=f"{plan.name}-stress"))
     with run_lock(folder) as sandbox:
         if (folder / STRESS).exists():
-            raise BadInput(
-                "{folder} already contains a stress report. Name another folder with --out.", folder=str(folder)
-            )
+            raise BadInput("{folder} already contains a stress report. Name another folder with --out.", folder=folder)
         bench = Bench(sandbox=sandbox, runtimes=runtimes, method=plan.method)
         stress = run_stress(plan, seconds, bench, folder, output, quiet=given["quiet"])
         text = write_report(stress, folder, output)
@@ -74,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
         print(short(folder))
     else:
         print(text)
-        output.line(message("Page of the stress report: {path}", path=str(short(folder / STRESS_PAGE))))
+        output.print_line("Page of the stress report: {path}", path=short(folder / STRESS_PAGE))
     return exit_status(stress)
 
 
@@ -140,12 +137,10 @@ def run_stress(plan: Plan, seconds: float, bench: Bench, folder: Path, output: O
         if not quiet:
             newest = stress.rounds[-1]
             output.note(
-                message(
-                    "Stress round under {runtime}: {answered:,} answers, {wrong:,} of them wrong",
-                    runtime=newest.runtime,
-                    answered=newest.answered,
-                    wrong=newest.wrong,
-                )
+                "Stress round under {runtime}: {answered:,} answers, {wrong:,} of them wrong",
+                runtime=newest.runtime,
+                answered=newest.answered,
+                wrong=newest.wrong,
             )
 
     with standing(plan, bench.runtimes) as beside:

@@ -54,7 +54,7 @@ def cause(error: Exception) -> Message | None:
             "The installation is incomplete: {module} cannot be imported ({reason}). Install "
             "gilscope again; in a checkout: make setup",
             module=error.name,
-            reason=str(error),
+            reason=error,
         )
     if isinstance(error, OSError) and error.errno in _REMEDIES:
         place: Arg = (

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from config.options import Given, Option, by_key, expect_keys, parsed
+from config.options import Given, Option, by_key, expect_keys, parse_length, parsed
 from core.beside import PLACE, Beside
 from core.messages import listed, message, verbatim
-from core.method import LONGEST_S
 from core.secret import USERINFO
 
 URL = "postgresql://postgres:{password}@{host}:{port}/postgres"
@@ -76,9 +75,7 @@ def _words(given: Given, places: tuple[str, ...] = PLACES[:-1]) -> str:
         is_command = False
     if not is_command:
         known = listed(f"{{{place}}}" for place in places)
-        raise given.wrong(
-            message("a command with closed quotes and with no placeholders other than {places}", places=known)
-        )
+        raise given.wrong("a command with closed quotes and with no placeholders other than {places}", places=known)
     return text
 
 
@@ -87,56 +84,41 @@ def _environment(given: Given) -> Mapping[str, str]:
     if not all(isinstance(text, str) and PLACE.search(text) for text in texts.values()):
         example = "{SEARCH_URL: 'http://{host}:{port}'}"
         raise given.wrong(
-            message(
-                "environment variables whose values contain the started program's address, such as {example}. Set "
-                "other variables with --env",
-                example=example,
-            )
+            "environment variables whose values contain the started program's address, such as {example}. Set "
+            "other variables with --env",
+            example=example,
         )
     return {name: _text(replace(given, value=text)) for name, text in texts.items()}
 
 
-def _start_deadline(given: Given) -> float:
-    return given.seconds({"s": 1.0, "min": 60.0}, LONGEST_S, "30s or 2min")
-
-
 ENTRY = (
     Option(
-        "",
-        message("The name of the program to start for the run: postgres, valkey, redis, or any other name."),
+        "name",
+        "The name of the program to start for the run: postgres, valkey, redis, or any other name.",
         _text,
-        key="name",
     ),
-    Option("", message("The command that starts the program. It contains {port} or {socket}."), _words, key="command"),
+    Option("command", "The command that starts the program. It contains {port} or {socket}.", _words),
     Option(
-        "",
-        message(
-            "How to check that the program is ready: port (default) or socket (it must accept connections), or a "
-            "command (it must exit with 0)."
-        ),
+        "ready",
+        "How to check that the program is ready: port (default) or socket (it must accept connections), or a "
+        "command (it must exit with 0).",
         _words,
-        key="ready",
     ),
     Option(
-        "",
-        message(
-            "Environment variables that give the started program's address to the service and the --prepare commands."
-        ),
+        "environment",
+        "Environment variables that give the started program's address to the service and the --prepare commands.",
         _environment,
-        key="environment",
     ),
     Option(
-        "",
-        message("The text of the program's configuration file. In commands, {config} is its path."),
+        "config",
+        "The text of the program's configuration file. In commands, {config} is its path.",
         _text,
-        key="config",
     ),
-    Option("", message("The CPUs on which the program runs, such as 0-3 (default: all)."), Given.cpus, key="pin"),
+    Option("pin", "The CPUs on which the program runs, such as 0-3 (default: all).", Given.cpus),
     Option(
-        "",
-        message("The program must be ready within this time (default: 30s)."),
-        _start_deadline,
-        key="start_deadline",
+        "start_deadline",
+        "The program must be ready within this time (default: 30s).",
+        parse_length("30s or 2min"),
         field="start_deadline_s",
     ),
 )
@@ -148,14 +130,14 @@ def _beside(given: Given) -> tuple[Beside, ...]:
     found = {}
     for entry in entries if isinstance(entries, list) else [entries]:
         content = {"name": entry.strip()} if isinstance(entry, str) else entry
-        expect_keys(verbatim(given.name), content, tuple(by_key(ENTRY)))
+        expect_keys(verbatim(given.name), content, by_key(ENTRY))
         values: dict[str, Any] = parsed(ENTRY, content, given.folder)
         if known := KNOWN.get(values.get("name", "")):
             variables = {**known.environment, **values.get("environment", {})}
             values = {**vars(known), **values, "name": known.name, "environment": variables}
         if not {"name", "command"} <= values.keys():
             accepted = message(
-                "one of {names}. For any other program, give a name and a command in a plan", names=listed(KNOWN)
+                "one of {names}. For any other program, give a name and a command in a plan", names=KNOWN
             )
             raise replace(given, value=values.get("name")).wrong(accepted)
         found[values["name"]] = Beside(**values)
@@ -163,19 +145,18 @@ def _beside(given: Given) -> tuple[Beside, ...]:
 
 
 def _prepare(given: Given) -> tuple[str, ...]:
-    texts = given.value if isinstance(given.value, list) else [given.value]
-    return tuple(_words(replace(given, value=text), ("python",)) for text in texts)
+    return tuple(_words(replace(given, value=text), ("python",)) for text in given.values)
 
 
 WITH = Option(
     "--with NAMES",
-    message("Start these databases for the run: postgres, postgres+asyncpg, valkey or redis."),
+    "Start these databases for the run: postgres, postgres+asyncpg, valkey or redis.",
     _beside,
     key="beside",
 )
 PREPARE = Option(
     "--prepare COMMAND",
-    message("Run this command once, before the services start. Example: 'psql -f data.sql' or '{python} seed.py'."),
+    "Run this command once, before the services start. Example: 'psql -f data.sql' or '{python} seed.py'.",
     _prepare,
     repeated=True,
 )

@@ -22,7 +22,7 @@ def find_system(name: str, folder: Path = Path()) -> System:
             raise BadInput(
                 "{path} declares the system {name!r}, but gilscope has a system of that name: {title!r}. Change "
                 "the number or the name of SYSTEM in that file.",
-                path=str(path),
+                path=path,
                 name=taken,
                 title=other.title,
             )
@@ -34,11 +34,11 @@ def system_names() -> list[str]:
     return [system.name for system in built_in()]
 
 
-def find_systems(names: str, folder: Path = Path()) -> list[System]:
+def find_systems(names: str) -> list[System]:
     """Return the systems of a comma-separated list. "all" means the systems with a number. Raises BadInput."""
     systems: dict[str, System] = {}
     for name in names.split(","):
         numbered = [system for system in built_in() if system.group == "systems"]
-        for system in numbered if name.strip() == "all" else [find_system(name.strip(), folder)]:
+        for system in numbered if name.strip() == "all" else [find_system(name.strip())]:
             systems.setdefault(system.key, system)
     return list(systems.values())

@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
@@ -11,15 +11,15 @@ from typing import Any
 from config import hosts, plan_options
 from config.find_system import find_systems
 from config.load import load_experiment, load_plan, plan_with
-from config.options import Given, Option, given_flags, parsed_flags
-from config.plan import Plan, Row, parse_values
+from config.options import Flags, Given, Option, given_flags, parsed_flags
+from config.plan import Plan, Row, Values, parse_values
 from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT
 from config.user_service.flags import plan_from_service_flags
 from config.user_service.options import OPTIONS
-from core.cell import NONE, PARAMETERS, Parameter, Value
+from core.cell import NONE, PARAMETERS, Parameter
 from core.errors import BadInput, did_you_mean
 from core.languages import ENGLISH, Language
-from core.messages import AND, NOTHING, Message, listed, message, verbatim
+from core.messages import AND, NOTHING, Message, as_message, listed, message, verbatim
 from core.program import PROGRAM, VERSION
 from systems import built_in
 
@@ -81,26 +81,28 @@ class Parser(argparse.ArgumentParser):
         common.add_argument("--version", action="version", version=f"gilscope {VERSION}", help=self._text(VERSION_HELP))
         self._add(common, LANG)
 
-    def add(self, heading: Message, *options: Option, note: Message = NOTHING, exclusive: bool = False) -> None:
+    def add_group(self, heading: str, *options: Option, note: str | Message = "", exclusive: bool = False) -> None:
         """Add a group of options under a heading, or add options to the group that has this heading.
 
         exclusive: only one of the options may be given
         """
-        title = self._text(heading)
+        title = self._text(as_message(heading))
         group = next((one for one in self._action_groups if one.title == title), None)
         group = group or self.add_argument_group(title, self._text(note) or None)
         for option in options:
             self._add(group, option)
         self._exclusive = options if exclusive else self._exclusive
 
-    def add_names(self, name: str, text: Message, count: Any = None, default: str = "") -> None:
+    def add_names(self, name: str, text: str | Message, count: Any = None, default: str = "") -> None:
         """Add positional arguments, such as a run, a folder or names.
 
         count: argparse's nargs
         """
         self._names += {None: " {}", 2: " {} {}", "?": " [{}]", "*": " [{} ...]"}[count].format(*[name.upper()] * 2)
         group = self.add_argument_group(self._text(message("arguments")))
-        group.add_argument(name, metavar=name.upper(), nargs=count, default=default or None, help=self._text(text))
+        group.add_argument(
+            name, metavar=name.upper(), nargs=count, default=default or None, help=self._text(as_message(text))
+        )
 
     def format_help(self, *, every: bool = False) -> str:
         """Return the help: the most used options or, if *every* is true, all options and systems.
@@ -130,7 +132,7 @@ class Parser(argparse.ArgumentParser):
     def add_parameters(self) -> None:
         """Add a flag for every parameter of a measurement. From then on, --help shows only the most used flags."""
         note = message("Give one value per parameter, or several values separated by commas. Each value is measured.")
-        self.add(message("parameters"), *map(_of_parameter, PARAMETERS.values()), note=note)
+        self.add_group("parameters", *map(_of_parameter, PARAMETERS.values()), note=note)
         self._rare = RARE
 
     def parse(self, arguments: Sequence[str]) -> dict[str, Any]:
@@ -197,15 +199,16 @@ def _of_parameter(parameter: Parameter) -> Option:
     default: Message = verbatim(NONE if parameter.default is None else str(parameter.default).lower())
     if parameter.same_as:
         default = message("the value of {name}", name=parameter.same_as)
-    text, accepted = Message(msgid=str(parameter.help)), parameter.accepted
-    help_text = message("{help}: {accepted} (default: {default})", help=text, accepted=accepted, default=default)
+    help_text = message(
+        "{help}: {accepted} (default: {default})", help=parameter.help, accepted=parameter.accepted, default=default
+    )
     return Option(f"{parameter.flag} V", help_text)
 
 
 def add_plan_flags(parser: Parser) -> None:
     """Add the flags that choose a plan, and the flags that change it."""
-    parser.add(message("experiments and plans"), *CHOICE)
-    parser.add(message("how to measure"), *INTERPRETERS, *MEASURING)
+    parser.add_group("experiments and plans", *CHOICE)
+    parser.add_group("how to measure", *INTERPRETERS, *MEASURING)
     parser.add_parameters()
 
 
@@ -213,26 +216,26 @@ def add_run_flags(parser: Parser) -> None:
     """Add the flags of a run: what is measured and how, and where the run is saved."""
     add_service_flags(parser)
     add_plan_flags(parser)
-    parser.add(message("the run"), *OUTPUT)
+    parser.add_group("the run", *OUTPUT)
 
 
 def add_service_flags(parser: Parser) -> None:
     """Add the flags that describe a user's service and its requests."""
     flags = (option for option in OPTIONS if option.flag)
-    parser.add(message("a service of your own"), *flags, note=verbatim("docs/own-service.md"))
+    parser.add_group("a service of your own", *flags, note="docs/own-service.md")
 
 
 def add_host_flags(parser: Parser) -> None:
     """Add the flags that choose the hosts on which services and clients run."""
-    parser.add(message("several hosts"), *hosts.OPTIONS, note=verbatim("docs/hosts.md"))
+    parser.add_group("several hosts", *hosts.OPTIONS, note="docs/hosts.md")
 
 
 def add_runtime_flags(parser: Parser) -> None:
     """Add the flags that choose runtimes."""
-    parser.add(message("runtimes"), *INTERPRETERS)
+    parser.add_group("runtimes", *INTERPRETERS)
 
 
-def plan_from(flags: Mapping[str, Any], cores: int | None = None) -> Plan:
+def plan_from(flags: Flags, cores: int | None = None) -> Plan:
     """Return the plan that *flags* describe. Raises BadInput.
 
     flags: vars() of the parsed arguments
@@ -250,19 +253,19 @@ def plan_from(flags: Mapping[str, Any], cores: int | None = None) -> Plan:
     return hosts.adapt_to_hosts(plan_with(plan, values).with_values(parameter_values(flags)))
 
 
-def parameter_values(flags: Mapping[str, Any]) -> dict[str, tuple[Value, ...]]:
+def parameter_values(flags: Flags) -> Values:
     """Return the values of the parameters that were given as flags. Raises BadInput."""
     given = {name: flags.get(parameter.field) for name, parameter in PARAMETERS.items()}
     return {name: parse_values(name, value) for name, value in given.items() if value is not None}
 
 
-def value_of(option: Option, flags: Mapping[str, Any], default: Any = None) -> Any:
+def value_of(option: Option, flags: Flags, default: Any = None) -> Any:
     """Return the parsed value of one flag, or *default* if the flag was not given. Raises BadInput."""
     values = parsed_flags((option,), flags)
     return values.get(option.field, default)
 
 
-def _chosen(flags: Mapping[str, Any], cores: int | None) -> Plan:
+def _chosen(flags: Flags, cores: int | None) -> Plan:
     """Return the named plan with only the rows for --system. The default plan gets one row per system instead."""
     file, experiment, names = flags["plan"], flags["experiment"], flags.get("system")
     if file is not None and experiment is not None:
@@ -282,6 +285,6 @@ def _chosen(flags: Mapping[str, Any], cores: int | None) -> Plan:
             "--system is {names}, but plan {plan} has no rows for it. The plan has rows for system {there}.",
             names=names,
             plan=plan.name,
-            there=listed(sorted(plan.systems)),
+            there=sorted(plan.systems),
         )
     return replace(plan, rows=rows)

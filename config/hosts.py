@@ -7,12 +7,12 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
-from config.options import PYTHON, Given, Option, applying, by_key, expect_keys, matching, parsed
+from config.options import PYTHON, Flags, Given, Option, applying, by_key, expect_keys, matching, parsed
 from config.plan import Plan
 from config.text_yaml import read_yaml
 from core.errors import BadInput
 from core.hosts import VIA, Host, Layout
-from core.messages import Message, listed, message
+from core.messages import Message, message
 from core.method import ORCHESTRATOR
 from core.system_file import file_of
 from core.user_service import HTTP2
@@ -21,9 +21,9 @@ MOST_HOSTS = 64
 _NAME = r"[a-z0-9][a-z0-9_-]{0,39}"
 _ssh = matching(
     r"(?!-)(?:[A-Za-z0-9._-]+@)?(?:[A-Za-z0-9._-]+|\[[0-9a-fA-F:.%a-z]+\])(?::[0-9]{1,5})?",
-    message("user@host:port, a host, or a name from ~/.ssh/config"),
+    "user@host:port, a host, or a name from ~/.ssh/config",
 )
-_name = matching(_NAME, message("the name of a host"))
+_name = matching(_NAME, "the name of a host")
 
 
 def _via(given: Given) -> str:
@@ -43,47 +43,42 @@ def _address(given: Given) -> str:
             return str(address)
     except ValueError:
         pass
-    raise given.wrong(message("an IPv4 address of the host, such as 10.0.0.2"))
+    raise given.wrong("an IPv4 address of the host, such as 10.0.0.2")
 
 
 def _pythons(given: Given) -> tuple[str, ...]:
-    paths = given.value if isinstance(given.value, list) else [given.value]
-    if not all(isinstance(path, str) and path.startswith("/") and path.isprintable() for path in paths):
-        raise given.wrong(message("absolute paths of interpreters on the host"))
-    return tuple(paths)
+    if not all(isinstance(path, str) and path.startswith("/") and path.isprintable() for path in given.values):
+        raise given.wrong("absolute paths of interpreters on the host")
+    return tuple(given.values)
 
 
 def _file(given: Given) -> str:
-    return str(Given(value=str(Path(given.text()).expanduser()), name=given.name, folder=given.folder).file())
+    return replace(given, value=str(Path(given.text()).expanduser())).file()
 
 
 HOST_KEYS = (
-    Option("", message("How to reach the host: user@host:port, or a name from ~/.ssh/config."), _ssh, key="ssh"),
-    Option("", message("The host's IPv4 address for the measured traffic."), _address, key="address"),
+    Option("ssh", "How to reach the host: user@host:port, or a name from ~/.ssh/config.", _ssh),
+    Option("address", "The host's IPv4 address for the measured traffic.", _address),
     Option(
-        "",
-        message("How gilscope connects to the host: ssh (default), or here if the host is this machine."),
+        "via",
+        "How gilscope connects to the host: ssh (default), or here if the host is this machine.",
         _via,
-        key="via",
     ),
     Option(
-        "",
-        message("The file with the private SSH key, if neither the SSH agent nor ~/.ssh has the key."),
+        "identity_file",
+        "The file with the private SSH key, if neither the SSH agent nor ~/.ssh has the key.",
         _file,
-        key="identity_file",
     ),
-    Option("", message("The file of known host keys (default: ~/.ssh/known_hosts)."), _file, key="known_hosts"),
+    Option("known_hosts", "The file of known host keys (default: ~/.ssh/known_hosts).", _file),
     Option(
-        "",
-        message("The CPUs for services and clients on the host, such as 0-3 (default: all)."),
+        "cpus",
+        "The CPUs for services and clients on the host, such as 0-3 (default: all).",
         Given.cpus,
-        key="cpus",
     ),
     Option(
-        "",
-        message("Absolute paths of the host's interpreters, if gilscope does not find them by itself."),
+        "python",
+        "Absolute paths of the host's interpreters, if gilscope does not find them by itself.",
         _pythons,
-        key="python",
     ),
 )
 
@@ -94,7 +89,7 @@ def _host(name: str, content: Any, folder: Path) -> Host:
         raise BadInput(
             "{name!r} is not a valid host name. Use up to 40 lower-case letters, digits, - and _.", name=name
         )
-    expect_keys(what, content, tuple(by_key(HOST_KEYS)))
+    expect_keys(what, content, by_key(HOST_KEYS))
     host = Host(name=name, **{"address": "", **parsed(HOST_KEYS, content, folder)})
     if not host.address:
         raise BadInput(
@@ -115,26 +110,25 @@ def parse_hosts(given: Given) -> dict[str, Host]:
         if isinstance(content, dict) and content.keys() == {"hosts"}:
             content = content["hosts"]
     if not isinstance(content, dict) or not 0 < len(content) <= MOST_HOSTS:
-        raise given.wrong(message("a mapping with 1 to {count} host names as keys", count=MOST_HOSTS))
+        raise given.wrong("a mapping with 1 to {count} host names as keys", count=MOST_HOSTS)
     return {str(name): _host(str(name), host, folder) for name, host in content.items()}
 
 
 def _names(given: Given) -> tuple[str, ...]:
-    names = given.items(message("names of hosts, such as b,c"))
-    return tuple(dict.fromkeys(_name(replace(given, value=name)) for name in names))
+    return given.items(_name, "names of hosts, such as b,c")
 
 
-HOSTS = Option("--hosts FILE", message("A YAML file that describes the hosts (see docs/hosts.md)."), parse_hosts)
-SERVICES_ON = Option("--services-on NAME", message("The host that runs the services."), _name)
+HOSTS = Option("--hosts FILE", "A YAML file that describes the hosts (see docs/hosts.md).", parse_hosts)
+SERVICES_ON = Option("--services-on NAME", "The host that runs the services.", _name)
 CLIENTS_ON = Option(
     "--clients-on NAMES",
-    message("The hosts that run the clients. The clients are assigned to these hosts in turn."),
+    "The hosts that run the clients. The clients are assigned to these hosts in turn.",
     _names,
 )
 OPTIONS = applying(PYTHON, HOSTS, SERVICES_ON, CLIENTS_ON)
 
 
-def layout_with(layout: Layout | None, values: Mapping[str, Any]) -> Layout | None:
+def layout_with(layout: Layout | None, values: Flags) -> Layout | None:
     """Return *layout* (which hosts run services and clients), changed by the options in *values*.
 
     adapt_to_hosts() reports what is missing.
@@ -184,7 +178,7 @@ def expect_described(flag: str, name: str, hosts: Mapping[str, Host]) -> None:
             "{flag} names the host {name!r}, which is not described. The described hosts are {hosts}.",
             flag=flag,
             name=name,
-            hosts=listed(sorted(hosts)),
+            hosts=sorted(hosts),
         )
 
 
@@ -198,7 +192,7 @@ def _check_names(layout: Layout) -> None:
             raise BadInput(
                 "{flag} is missing. Choose from the described hosts: {hosts}.",
                 flag=option.flag,
-                hosts=listed(sorted(layout.hosts)),
+                hosts=sorted(layout.hosts),
             )
         for name in names:
             expect_described(option.flag, name, layout.hosts)
@@ -219,7 +213,7 @@ def _host_obstacles(plan: Plan) -> dict[Message, bool]:
             "The command must contain {places}, because the service must listen on the host's address.",
             places="{host} {port}",
         ): not ("{host}" in command and "{port}" in command),
-        message("System {systems} listens only on this machine.", systems=listed(local_only)): bool(local_only),
+        message("System {systems} listens only on this machine.", systems=local_only): bool(local_only),
         message("TRANSPORT is unix, but Unix sockets do not reach other hosts. Use tcp."): any(
             "unix" in row.values.get("TRANSPORT", ()) for row in plan.rows
         ),

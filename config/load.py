@@ -1,7 +1,7 @@
 """Load plans from YAML files. Scalars are read as text, so 3.10 stays 3.10, and flags and files are parsed alike."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from operator import attrgetter
 from pathlib import Path
@@ -10,21 +10,21 @@ from typing import Any
 from config import hosts
 from config.find_system import find_system
 from config.hosts import layout_with
-from config.options import by_key, expect_keys, fields_of, parsed
-from config.plan import Plan, Row, parse_values, values_used_by
+from config.options import Flags, by_key, expect_keys, fields_of, parsed
+from config.plan import Plan, Row, Values, parse_values, values_used_by
 from config.plan_options import DEFAULT_RUNTIMES, MAX_BLOCKS, PLAN_OPTIONS, ROW
 from config.text_yaml import read_yaml
 from config.user_service.plan import user_service_plan
 from config.user_service.service import CLIENTS, THREADS, WORKERS
 from core.cell import PARAMETERS
 from core.errors import BadInput
-from core.messages import listed, message
+from core.messages import message
 from core.method import ORCHESTRATOR, POISSON, SAME, Method, cores_usable
 from core.runtime import NATIVE
 from experiments import plans
 
 FOLDER = Path(__file__).parent
-PLAN_KEYS, ROW_KEYS = (tuple(by_key(options)) for options in ((*PLAN_OPTIONS, *hosts.OPTIONS), ROW))
+KEYS = (*PLAN_OPTIONS, *hosts.OPTIONS)
 TOPOLOGY = (WORKERS, THREADS)
 CLOSED_LOOP_S = 2.0
 CONNECTIONS_OF_A_SEARCH = {"NUM_CLIENTS": 1, "NUM_CONNECTIONS_PER_CLIENT": 64}
@@ -42,7 +42,7 @@ def load_experiment(name: str | None, cores: int | None = None) -> Plan:
     """
     paths, name = experiments(), "default" if name is None else name
     if name not in paths:
-        raise BadInput("There is no experiment {name!r}. Choose one of {names}.", name=name, names=listed(paths))
+        raise BadInput("There is no experiment {name!r}. Choose one of {names}.", name=name, names=paths)
     return load_plan(paths[name], cores)
 
 
@@ -63,16 +63,16 @@ def load_plan(path: Path, cores: int | None = None) -> Plan:
     """
     content, cores = read_yaml(path, "--plan"), cores or cores_usable()
     try:
-        expect_keys(message("the plan"), content, PLAN_KEYS)
+        expect_keys(message("the plan"), content, by_key(KEYS))
         plan = _base(path, content, _parameters(content.get("parameters", {}), cores), cores)
         description = " ".join(str(content.get("description", "")).split())
-        options = parsed((*PLAN_OPTIONS, *hosts.OPTIONS), content, path.parent)
+        options = parsed(KEYS, content, path.parent)
         return plan_with(replace(plan, name=path.stem, description=description), options)
     except BadInput as error:
-        raise BadInput("{path}: {error}", path=str(path), error=error.message) from error
+        raise BadInput("{path}: {error}", path=path, error=error.message) from error
 
 
-def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
+def plan_with(plan: Plan, values: Flags) -> Plan:
     """Return *plan* with the given option *values*. If `until` is given without `blocks`, allow MAX_BLOCKS blocks."""
     if "objectives" in values:
         plan, values = _prepare_search(plan, values)
@@ -86,7 +86,7 @@ def plan_with(plan: Plan, values: dict[str, Any]) -> Plan:
     )
 
 
-def _prepare_search(plan: Plan, values: dict[str, Any]) -> tuple[Plan, dict[str, Any]]:
+def _prepare_search(plan: Plan, values: Flags) -> tuple[Plan, Flags]:
     """Return the plan and option values for a search of the highest rate: random arrivals and enough connections."""
     if plan.user_service and plan.user_service.targets:
         raise BadInput(
@@ -105,7 +105,7 @@ def _prepare_search(plan: Plan, values: dict[str, Any]) -> tuple[Plan, dict[str,
     return plan, {"arrivals": POISSON, **values, "blocks": 1, "picks": picks}
 
 
-def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[Any, ...]], cores: int) -> Plan:
+def _base(path: Path, content: Flags, defaults: Values, cores: int) -> Plan:
     """Return a plan with the rows or the user's service that *content* describes. Other fields have their defaults."""
     rows = content.get("rows")
     if "service" in content:
@@ -122,7 +122,7 @@ def _base(path: Path, content: Mapping[str, Any], defaults: Mapping[str, tuple[A
     )
 
 
-def _parameters(given: Any, cores: int) -> dict[str, tuple[Any, ...]]:
+def _parameters(given: Any, cores: int) -> Values:
     expect_keys(message("parameters"), given, tuple(PARAMETERS))
     return {name: parse_values(name, _with_core_counts(value, cores)) for name, value in given.items()}
 
@@ -135,14 +135,14 @@ def _with_core_counts(given: Any, cores: int) -> Any:
     return str(int(match[1] or 1) * cores) if match else given
 
 
-def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cores: int) -> list[Row]:
-    expect_keys(message("an entry in the plan's list `rows`"), given, (*ROW_KEYS, *PARAMETERS))
+def _rows(given: Any, defaults: Values, folder: Path, cores: int) -> list[Row]:
+    expect_keys(message("an entry in the plan's list `rows`"), given, (*by_key(ROW), *PARAMETERS))
     names = given.get("system", [])
     if names == []:
         raise BadInput("The entry {row} of rows has no system. Add a system, such as `system: 4`.", row=repr(given))
     values = _parameters({name: value for name, value in given.items() if name in PARAMETERS}, cores)
     systems = [find_system(str(name), folder) for name in (names if isinstance(names, list) else [names])]
-    about = parsed(ROW, {key: given[key] for key in ROW_KEYS if key in given}, folder)
+    about = parsed(ROW, given, folder)
     rows = []
     for system in systems:
         for shape in _topologies(given, defaults, cores):
@@ -153,7 +153,7 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cor
                         "System {key} does not use {name}. It uses {reads}.",
                         name=name,
                         key=system.key,
-                        reads=listed(system.parameters),
+                        reads=system.parameters,
                     )
             row = Row(
                 system=system,
@@ -166,7 +166,7 @@ def _rows(given: Any, defaults: Mapping[str, tuple[Any, ...]], folder: Path, cor
     return rows
 
 
-def _topologies(given: Mapping[str, Any], defaults: Mapping[str, Any], cores: int) -> list[dict[str, tuple[Any, ...]]]:
+def _topologies(given: Flags, defaults: Values, cores: int) -> list[Values]:
     """Return the parameters of each combination of services and workers that `topology: cores` compares.
 
     Without a topology, the only combination sets nothing.

@@ -1,14 +1,14 @@
 """Declare each option once. Its flag, YAML key, help, completion, checks and docs tables use the declaration."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from core.errors import BadInput
-from core.messages import Message, listed, message, verbatim
+from core.messages import Message, Value, as_message, message, verbatim
 from core.method import LONGEST_S, parse_cpus
 from core.secret import HIDDEN
 
@@ -28,7 +28,10 @@ USER_SERVICE = STARTED | TARGETS
 PYTHON = STARTED | SYSTEMS
 EVERYTHING = frozenset(Subject)
 AS_FLAG = "(as the flag)"
+Kind = TypeVar("Kind")
+Flags = Mapping[str, Any]  # values by the name of a flag, by YAML key or by field
 PUBLIC = "true"
+TIMES_S = {"s": 1.0, "min": 60.0, "h": 3600.0}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,61 +60,76 @@ class Given:
         value = self.value if self.mask is None else _masked(self.value, self.mask)
         return value if isinstance(value, str) and value.isprintable() else repr(value)
 
-    def wrong(self, accepted: Message) -> BadInput:
-        """Return an error that shows the value and says what is accepted."""
+    def wrong(self, accepted: str | Message, /, **args: Value) -> BadInput:
+        """Return an error that shows the value and says what is accepted: a message, or its text and arguments."""
         return BadInput(
-            "{name} is {value}; it must be {accepted}.", name=self.name, value=self.shown, accepted=accepted
+            "{name} is {value}; it must be {accepted}.",
+            name=self.name,
+            value=self.shown,
+            accepted=as_message(accepted, args),
         )
 
     def text(self) -> str:
         """Return the value, which must be a text without NUL bytes. Raises BadInput."""
         if not isinstance(self.value, str) or "\0" in self.value:
-            raise self.wrong(message("a text; put it in quotes"))
+            raise self.wrong("a text; put it in quotes")
         return self.value
 
     def cpus(self) -> tuple[int, ...]:
         """Parse CPU numbers, such as 0-3. Raises BadInput."""
         cpus = parse_cpus(str(self.value))
         if not cpus:
-            raise self.wrong(message("CPU numbers such as 0, 0-3 (CPUs 0 to 3) or 0+2 (CPUs 0 and 2)"))
+            raise self.wrong("CPU numbers such as 0, 0-3 (CPUs 0 to 3) or 0+2 (CPUs 0 and 2)")
         return cpus
 
-    def items(self, accepted: Message) -> list[str]:
-        """Return the items of a list, or of a text that is separated by commas. Raises BadInput."""
+    @property
+    def values(self) -> list[Any]:
+        """Return the items of a list, or a list of the only value."""
+        return self.value if isinstance(self.value, list) else [self.value]
+
+    def items(self, parse: Callable[["Given"], Kind], accepted: str | Message, /, **args: Value) -> tuple[Kind, ...]:
+        """Parse each item of a list, or of a text that is separated by commas. Omit duplicates. Raises BadInput."""
         items = self.value.split(",") if isinstance(self.value, str) else self.value
         if not isinstance(items, list) or not items:
-            raise self.wrong(accepted)
-        return [str(item).strip() for item in items]
+            raise self.wrong(accepted, **args)
+        return tuple(dict.fromkeys(parse(replace(self, value=str(item).strip())) for item in items))
 
-    def percent(self, limit: float, accepted: Message) -> float:
+    def amount(self, units: Mapping[str, float]) -> float:
+        """Parse a number with one of *units*, such as 5%. Return it multiplied by the unit, or -1 for another text."""
+        match = re.fullmatch(rf"([0-9]{{1,12}}(?:\.[0-9]{{1,9}})?) *({'|'.join(units)})", str(self.value).strip())
+        return float(match[1]) * units[match[2]] if match else -1.0
+
+    def percent(self, limit: float, accepted: str | Message, /, **args: Value) -> float:
         """Parse a percentage such as 5%, above 0, at most *limit*. Return it as a fraction (0.05). Raises BadInput."""
-        match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]{1,6})?) *%", str(self.value).strip())
-        percent = float(match[1]) if match else 0.0
+        percent = self.amount({"%": 1})
         if not 0 < percent <= limit:
-            raise self.wrong(accepted)
+            raise self.wrong(accepted, **args)
         return percent / 100
 
     def whole(self, low: int, high: int) -> int:
         """Parse a whole number from *low* to *high*. Raises BadInput."""
         if not re.fullmatch(r"[0-9]{1,9}", str(self.value)) or not low <= int(str(self.value)) <= high:
-            raise self.wrong(message("a whole number from {low} to {high}", low=low, high=high))
+            raise self.wrong("a whole number from {low} to {high}", low=low, high=high)
         return int(str(self.value))
 
     def choice(self, names: Iterable[str]) -> str:
         """Return the value, which must be one of *names*. Raises BadInput."""
         if self.value not in (names := tuple(names)):
-            raise self.wrong(message("one of {names}", names=listed(names)) if names[1:] else verbatim(*names))
+            raise self.wrong(message("one of {names}", names=names) if names[1:] else verbatim(*names))
         return str(self.value)
 
+    def truth(self) -> bool:
+        """Return whether a flag without a value is given, or the value is `true`. Raises BadInput."""
+        return self.value is True or self.choice(("true", "false")) == "true"
+
     def seconds(self, units: Mapping[str, float], high: float, example: str) -> float:
-        """Return a time in seconds, parsed from a number and one of *units*. Raises BadInput."""
-        match = re.fullmatch(rf"([0-9]{{1,6}}(?:\.[0-9]{{1,9}})?)({'|'.join(units)})?", str(self.value).strip())
-        time_s = float(match[1]) * units[match[2] or "s"] if match else -1.0
+        """Return a time in seconds, parsed from a number and one of *units*, or no unit. Raises BadInput."""
+        time_s = self.amount({"": 1.0, **units})
         if not 0 <= time_s <= high:
-            raise self.wrong(message("a time such as {example}, at most {high:g} s", example=example, high=high))
+            raise self.wrong("a time such as {example}, at most {high:g} s", example=example, high=high)
         return time_s
 
-    def file(self) -> Path:
+    def file(self) -> str:
         """Return the path of a file that can be read. Raises BadInput."""
         path = (self.folder / self.text()).absolute()
         try:
@@ -121,10 +139,10 @@ class Given:
             raise BadInput(
                 "{name} names {path}, which cannot be read: {reason}. Name a readable file.",
                 name=self.name,
-                path=str(path),
+                path=path,
                 reason=reason,
             ) from None
-        return path
+        return str(path)
 
 
 def _masked(value: Any, mask: Callable[[str], str]) -> Any:
@@ -137,10 +155,10 @@ def _masked(value: Any, mask: Callable[[str], str]) -> Any:
 class Option:
     """An option of a command: a flag, a YAML key, or both.
 
-    usage: the flag and its value, "--blocks N"; "" if there is only a key
+    usage: the flag and its value, "--blocks N"; the key if there is only a key, "weight"
     parse: returns the value; None if the option is read together with others
     applies_to: the subjects that a run with this option may measure
-    key: the YAML key; AS_FLAG for the flag's name, "" if there is only a flag
+    key: the YAML key; AS_FLAG for the name, "" if there is only a flag
     field: the field that the option sets in the plan, its method, the service or the request; "" if it is the key
     repeated: the flag may be given several times
     several: the flag takes several words at once
@@ -150,7 +168,7 @@ class Option:
     """
 
     usage: str
-    help: Message
+    meaning: str | Message
     parse: Callable[[Given], Any] | None = None
     applies_to: frozenset[Subject] = EVERYTHING
     key: str = AS_FLAG
@@ -170,14 +188,19 @@ class Option:
             object.__setattr__(self, "field", self.key or self.name)
 
     @property
+    def help(self) -> Message:
+        """Return what the option means, for the help and the docs."""
+        return as_message(self.meaning)
+
+    @property
     def flag(self) -> str:
-        """Return the long flag, such as --client-runtime."""
-        return self.flags[-1]
+        """Return the long flag, such as --client-runtime; "" if there is only a key."""
+        return self.flags[-1] if self.flags else ""
 
     @property
     def flags(self) -> list[str]:
         """Return the flags of the option: both -r and --requirement for "-r/--requirement FILE"."""
-        return self.usage.partition(" ")[0].split("/")
+        return [name for name in self.usage.partition(" ")[0].split("/") if name.startswith("-")]
 
     @property
     def metavar(self) -> str:
@@ -186,8 +209,8 @@ class Option:
 
     @property
     def name(self) -> str:
-        """Return argparse's name of the flag: client_runtime for --client-runtime."""
-        return self.flag.strip("-").replace("-", "_")
+        """Return argparse's name of the flag, client_runtime for --client-runtime; if there is only a key, the key."""
+        return (self.flag or self.usage).strip("-").replace("-", "_")
 
 
 def applying(subjects: frozenset[Subject], *options: Option) -> tuple[Option, ...]:
@@ -207,15 +230,15 @@ def parse_length(example: str) -> Callable[[Given], float]:
     """Return a parser for times above 0, such as *example*, in seconds, minutes or hours."""
 
     def parse(given: Given) -> float:
-        time_s = given.seconds({"s": 1.0, "min": 60.0, "h": 3600.0}, LONGEST_S, example)
+        time_s = given.seconds(TIMES_S, LONGEST_S, example)
         if not time_s:
-            raise given.wrong(message("a time above 0, such as {example}", example=example))
+            raise given.wrong("a time above 0, such as {example}", example=example)
         return time_s
 
     return parse
 
 
-def matching(pattern: str, accepted: Message) -> Callable[[Given], str]:
+def matching(pattern: str, accepted: str) -> Callable[[Given], str]:
     """Return a parser for texts that match *pattern*.
 
     accepted: describes these texts in errors
@@ -234,13 +257,13 @@ def by_key(options: Iterable[Option]) -> dict[str, Option]:
     return {option.key: option for option in options if option.key}
 
 
-def given_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> list[Option]:
+def given_flags(options: Iterable[Option], flags: Flags) -> list[Option]:
     """Return the options whose flag was given on the command line."""
     return [option for option in options if option.flag and flags.get(option.name) not in (None, False, [])]
 
 
 def parsed(
-    options: Iterable[Option], given: Mapping[str, Any], folder: Path, public: frozenset[str] = frozenset()
+    options: Iterable[Option], given: Flags, folder: Path, public: frozenset[str] = frozenset()
 ) -> dict[str, Any]:
     """Parse the values in *given*, a mapping by YAML key. Return them by field name. Raises BadInput."""
     known = by_key(options)
@@ -251,7 +274,7 @@ def parsed(
     }
 
 
-def parsed_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> dict[str, Any]:
+def parsed_flags(options: Iterable[Option], flags: Flags) -> Flags:
     """Parse the flags that were given. Return their values by field name. Raises BadInput."""
     return {
         option.field: option.parse(Given(value=flags[option.name], name=option.flag))
@@ -260,7 +283,7 @@ def parsed_flags(options: Iterable[Option], flags: Mapping[str, Any]) -> dict[st
     }
 
 
-def fields_of(kind: type, values: Mapping[str, Any]) -> dict[str, Any]:
+def fields_of(kind: type, values: Flags) -> Flags:
     """Return the values whose names are fields of the dataclass *kind*."""
     return {one.name: values[one.name] for one in fields(kind) if one.name in values}
 
@@ -281,24 +304,13 @@ def refuse(subject: Subject, given: Iterable[tuple[str, Option]]) -> None:
             raise BadInput("{option} does not apply to {subject}. Leave it out.", option=name, subject=subject.value)
 
 
-def expect_keys(what: Message, given: Any, keys: Sequence[str]) -> None:
+def expect_keys(what: Message, given: Any, keys: Collection[str]) -> None:
     """Raise BadInput unless *given* is a mapping whose keys are all in *keys*."""
     if not isinstance(given, dict):
-        accepted = message("a mapping whose keys are among {keys}", keys=listed(keys))
+        accepted = message("a mapping whose keys are among {keys}", keys=keys)
         raise BadInput("{name} is {value}; it must be {accepted}.", name=what, value=repr(given), accepted=accepted)
     for key in given:
         if key not in keys:
             raise BadInput(
-                "{what} has the unknown key {key!r}. Accepted keys are {keys}.", what=what, key=key, keys=listed(keys)
+                "{what} has the unknown key {key!r}. Accepted keys are {keys}.", what=what, key=key, keys=keys
             )
-
-
-def flag_table(options: Iterable[Option]) -> list[list[str]]:
-    """Return the rows of a docs table of flags. The columns are flag and help."""
-    return [[f"`{option.usage}`", str(option.help)] for option in options if option.flag]
-
-
-def key_table(options: Sequence[Option]) -> list[list[str]]:
-    """Return the rows of a docs table of YAML keys. The columns are key, flags and help."""
-    flags = {key: [f"`{one.flag}`" for one in options if one.key == key and one.flag] for key in by_key(options)}
-    return [[f"`{key}`", ", ".join(flags[key]), str(option.help)] for key, option in by_key(options).items()]

@@ -10,21 +10,18 @@ from config.find_system import find_system
 from config.orders import block_order
 from config.plan_options import MAX_BLOCKS
 from config.user_service import service
-from core.beside import Beside
 from core.cell import PARAMETERS, Cell, Value, parameter
 from core.errors import BadInput
-from core.hosts import Layout
-from core.messages import NOTHING, OR, Message, listed
-from core.method import Method
-from core.objective import Objective, Price
+from core.messages import OR, Message, listed
 from core.runtime import NATIVE, RuntimeName
-from core.saved import SavedPlan, Until
+from core.saved import PlanFields, SavedPlan
 from core.system import System
 from core.system_file import file_of
 from core.user_service import UserService
 from systems import readers
 
 MOST_CELLS = 100_000
+Values = Mapping[str, tuple[Value, ...]]  # of parameters, by name
 THREADS, SERVICES = "NUM_THREADS_PER_CLIENT", "NUM_API_SERVICES"
 
 
@@ -38,7 +35,7 @@ class Row:
     """
 
     system: System
-    values: Mapping[str, tuple[Value, ...]]
+    values: Values
     title: str = ""
     fixed: tuple[str, ...] = ()
     runtimes: tuple[RuntimeName, ...] | None = None
@@ -64,53 +61,19 @@ class Entry:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(PlanFields):
     """A plan: the systems, parameter values and runtimes that a run measures, and how it measures and judges them.
 
     blocks: number of times that every cell runs; fewer if `until` ends the run earlier
-    runtimes: names in display order; the first runtime is the base of all ratios
-    aa: measure the last runtime, or the first service that already runs, under two names to show the noise
-    margin: the largest difference that counts as no difference, as a share (0.03 for 3 %)
-    judged_steps: steps that get a verdict; empty for all steps
-    fail_if_slower: additional time of the last runtime, as a share, above which the run fails; 0 to never fail
-    extended: whether blocks were added after results had been seen
-    description: the question that the plan answers, in one line
-    view: the special report of the plan; "" for the report that compares runtimes
     user_service: the user's service; its systems are the systems of the rows
-    layout: the hosts of services and clients; None if everything is on this machine
-    beside: programs that are started beside the services; prepare: commands that fill them with data
     absent: the reason why a system has no cells under a runtime, by (system, runtime)
-    arm_order: one of ORDERS; "" for slices if possible
-    arm_order_reason: why the arms of a setting are measured one after the other
-    objectives: service level objectives of a search for the highest rate that meets them; empty for no search
-    price: price of cores and memory; None if the user does not state it
-    picks: whether the rows are topologies; the best topology of each arm is chosen, then judged
+    SavedPlan describes the other fields.
     """
 
-    name: str
     rows: tuple[Row, ...]
-    runtimes: tuple[RuntimeName, ...]
     blocks: int = 3
-    scale: float = 1.0
-    description: str = ""
-    method: Method = Method()  # noqa: RUF009 - frozen
-    aa: bool = False
-    until: Until = Until()  # noqa: RUF009 - frozen
-    margin: float = SavedPlan.margin
-    judged_steps: tuple[str, ...] = ()
-    fail_if_slower: float = 0.0
-    extended: bool = False
-    view: str = ""
     user_service: UserService | None = None
     absent: Mapping[tuple[str, str], Message] = field(default_factory=dict)
-    layout: Layout | None = None
-    beside: tuple[Beside, ...] = ()
-    prepare: tuple[str, ...] = ()
-    arm_order: str = ""
-    arm_order_reason: Message = NOTHING
-    objectives: tuple[Objective, ...] = ()
-    price: Price | None = None
-    picks: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.blocks <= MAX_BLOCKS:
@@ -184,7 +147,7 @@ class Plan:
         entries = self.entries()
         return [entries[place] for place in block_order(len(entries), number, seed)]
 
-    def with_values(self, given: Mapping[str, tuple[Value, ...]]) -> "Plan":
+    def with_values(self, given: Values) -> "Plan":
         """Return the plan with the parameter values *given*. Each is set for all systems that use the parameter.
 
         Raises BadInput if no system of the plan uses a parameter, or a topology has set it.
@@ -204,7 +167,7 @@ class Plan:
                     flag=flag,
                     name=name,
                     systems=listed(sorted(self.systems), OR),
-                    readers=listed(readers(name)),
+                    readers=readers(name),
                 )
         return replace(
             self,
@@ -349,7 +312,7 @@ def _cell(system: System, runtime: RuntimeName, values: Mapping[str, Value]) -> 
     return Cell.build(system=system.key, runtime=runtime, reads=system.parameters, values=values)
 
 
-def values_used_by(system: System, values: Mapping[str, tuple[Value, ...]]) -> dict[str, tuple[Value, ...]]:
+def values_used_by(system: System, values: Values) -> Values:
     """Return the values of the parameters that *system* uses."""
     return {name: several for name, several in values.items() if system.takes(name)}
 

@@ -1,16 +1,15 @@
 """Declare the options of a plan and of a run: what is measured, how, under which runtimes, and what is printed."""
 
 import os
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from config.beside import PREPARE, WITH
-from config.options import PYTHON, SYSTEMS, Given, Option, applying, whole
+from config.options import PYTHON, SYSTEMS, TIMES_S, Given, Kind, Option, applying, whole
 from core.languages import LANGUAGES
-from core.messages import listed, message
+from core.messages import message
 from core.method import ARRIVALS, SAME, SIZES_BYTES, Warmup, parse_duration
 from core.objective import Objective, Price
 from core.program import RUNS_FOLDER
@@ -28,52 +27,51 @@ MOST_MARGIN = 0.5
 LEAST_CPUS = 0.01  # the kernel takes no quota below 1 ms of 100 ms
 MOST_SLOWER = 1_000
 ORDERS = IN_SLICES, SEQUENTIAL = "slices", "sequential"
-_PER_UNIT = {"%": 100, "s": 1, "min": 1 / 60, "h": 1 / 3600}
 
 
 def parse_runtimes(given: Given) -> tuple[RuntimeName, ...]:
     """Parse runtime names from a list, or a text with commas. Raises BadInput."""
-    names = given.items(message("a list of runtimes, such as {examples}", examples=listed(DEFAULT_RUNTIMES)))
-    return tuple(dict.fromkeys(map(RuntimeName, names)))
+    return given.items(_read(RuntimeName), "a list of runtimes, such as {examples}", examples=DEFAULT_RUNTIMES)
 
 
 def parse_steps(given: Given) -> tuple[str, ...]:
     """Parse kinds of comparison of two runtimes, such as build, from a list or a text with commas. Raises BadInput."""
-    names = given.items(
-        message("a list of one or more of these comparisons of two runtimes: {names}", names=listed(STEPS))
+    return given.items(
+        lambda item: item.choice(STEPS),
+        "a list of one or more of these comparisons of two runtimes: {names}",
+        names=STEPS,
     )
-    return tuple(dict.fromkeys(replace(given, value=name).choice(STEPS) for name in names))
 
 
 def parse_until(given: Given) -> Until:
     """Parse when a run stops: 'verdict', '3%', '600s', '10min', or several with commas. Raises BadInput."""
     limits: dict[str, Any] = {}
     for part in map(str.strip, str(given.value).split(",")):
-        match = re.fullmatch(r"([0-9]{1,6}(?:\.[0-9]+)?) *(%|s|min|h)", part)
-        kind = part if part == "verdict" else "width" if match is not None and match[2] == "%" else "seconds"
-        if kind in limits or (part != "verdict" and (match is None or float(match[1]) == 0)):
+        kind = part if part == "verdict" else "width" if part.endswith("%") else "seconds"
+        amount = 1.0 if part == "verdict" else replace(given, value=part).amount({"%": 1, **TIMES_S})
+        if kind in limits or amount <= 0:
             raise given.wrong(
-                message(
-                    "the word verdict, a target width of the confidence intervals such as 3%, a time limit such as "
-                    "10min, or several of these separated by commas"
-                )
+                "the word verdict, a target width of the confidence intervals such as 3%, a time limit such as "
+                "10min, or several of these separated by commas"
             )
-        limits[kind] = match is None or float(match[1]) / _PER_UNIT[match[2]]
+        limits[kind] = {"verdict": True, "width": amount / 100, "seconds": amount}[kind]
     return Until(**limits)
 
 
 def parse_margin(given: Given) -> float:
     """Parse a margin such as '3%'. Return it as a share (0.03). Raises BadInput."""
-    accepted = message("a percentage above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN)
-    return given.percent(MOST_MARGIN * 100, accepted)
+    return given.percent(
+        MOST_MARGIN * 100, "a percentage above 0 % and at most {most:.0%}, such as 3%", most=MOST_MARGIN
+    )
 
 
 def parse_slower(given: Given) -> float:
     """Parse how much more time the last runtime may take, such as '5%'. Return a fraction (0.05). Raises BadInput."""
-    accepted = message(
-        "the accepted slowdown as a percentage above 0 % and at most {most} %, such as 5% or 0.5%", most=MOST_SLOWER
+    return given.percent(
+        MOST_SLOWER,
+        "the accepted slowdown as a percentage above 0 % and at most {most} %, such as 5% or 0.5%",
+        most=MOST_SLOWER,
     )
-    return given.percent(MOST_SLOWER, accepted)
 
 
 def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
@@ -82,38 +80,35 @@ def parse_pins(given: Given) -> dict[str, tuple[int, ...]]:
     if isinstance(given.value, list):
         pairs = {side: cpus for side, _, cpus in (str(text).partition("=") for text in given.value)}
     if not pairs or not pairs.keys() <= {"services", "clients"}:
-        raise given.wrong(message("CPUs for services, clients or both, such as services=0 clients=1"))
+        raise given.wrong("CPUs for services, clients or both, such as services=0 clients=1")
     return {side: Given(value=cpus, name=f"{given.name} {side}").cpus() for side, cpus in pairs.items()}
 
 
 def parse_names(given: Given) -> tuple[str, ...]:
     """Parse the name of a process, or a list of names. Raises BadInput."""
-    names = given.value if isinstance(given.value, list) else [given.value]
-    if not all(isinstance(name, str) and name.strip() and name.isprintable() for name in names):
-        raise given.wrong(message("the name of a process as in /proc/PID/comm, such as postgres, or a list of them"))
-    return tuple(dict.fromkeys(names))
+    if not all(isinstance(name, str) and name.strip() and name.isprintable() for name in given.values):
+        raise given.wrong("the name of a process as in /proc/PID/comm, such as postgres, or a list of them")
+    return tuple(dict.fromkeys(given.values))
 
 
 def parse_slo(given: Given) -> tuple[Objective, ...]:
     """Parse objectives such as 'p99<50ms,errors<0.1%', or a list of such texts. Raises BadInput."""
-    texts = given.items(message("a list of objectives, such as p99<50ms"))
-    return tuple(dict.fromkeys(map(Objective.parse, texts)))
+    return given.items(_read(Objective.parse), "a list of objectives, such as p99<50ms")
 
 
 def parse_limit_cpus(given: Given) -> float:
     """Parse a number of cores, such as 2 or 0.5, up to the number of cores of this machine. Raises BadInput."""
-    match, most = re.fullmatch(r"[0-9]{1,5}(?:\.[0-9]{1,3})?", str(given.value)), os.cpu_count() or 1
-    if not match or not LEAST_CPUS <= float(match[0]) <= most:
-        raise given.wrong(message("a number of cores from {least} to {most}, such as 0.5", least=LEAST_CPUS, most=most))
-    return float(match[0])
+    cores, most = given.amount({"": 1}), os.cpu_count() or 1
+    if not LEAST_CPUS <= cores <= most:
+        raise given.wrong("a number of cores from {least} to {most}, such as 0.5", least=LEAST_CPUS, most=most)
+    return cores
 
 
 def parse_limit_memory(given: Given) -> int:
     """Parse a size such as 512MB or 1.5GiB. Return bytes. Raises BadInput."""
-    match = re.fullmatch(rf"([0-9]{{1,12}}(?:\.[0-9]{{1,3}})?) *({'|'.join(SIZES_BYTES)})", str(given.value))
-    size_bytes = round(float(match[1]) * SIZES_BYTES[match[2]]) if match else 0
-    if not size_bytes:
-        raise given.wrong(message("a size with one of the units {units}, such as 512MB", units=listed(SIZES_BYTES)))
+    size_bytes = round(given.amount(SIZES_BYTES))
+    if size_bytes <= 0:
+        raise given.wrong("a size with one of the units {units}, such as 512MB", units=SIZES_BYTES)
     return size_bytes
 
 
@@ -123,9 +118,7 @@ def _paths(given: Given) -> dict[RuntimeName, Path]:
     for text in given.value:
         name, _, path = text.partition("=")
         if not path:
-            raise Given(value=text, name=given.name).wrong(
-                message("NAME=PATH, such as 3.14+jit=/opt/jit/bin/python3.14")
-            )
+            raise Given(value=text, name=given.name).wrong("NAME=PATH, such as 3.14+jit=/opt/jit/bin/python3.14")
         paths[RuntimeName(name).binary] = Path(path)
     return paths
 
@@ -134,7 +127,7 @@ def _scale(given: Given) -> float:
     try:
         return float(given.value)
     except ValueError:
-        raise given.wrong(message("a number above 0 and at most 1")) from None
+        raise given.wrong("a number above 0 and at most 1") from None
 
 
 def _client_runtime(given: Given) -> str:
@@ -143,214 +136,179 @@ def _client_runtime(given: Given) -> str:
 
 def _seed(given: Given) -> int:
     if not (given.value.isascii() and given.value.isdigit() and len(given.value) <= LONGEST_SEED):
-        raise given.wrong(message("a whole number of at least 0"))
+        raise given.wrong("a whole number of at least 0")
     return int(given.value)
 
 
-def _read(parse: Callable[[str], Any]) -> Callable[[Given], Any]:
+def _read(parse: Callable[[str], Kind]) -> Callable[[Given], Kind]:
     return lambda given: parse(str(given.value))
 
 
 def _profiles(given: Given) -> tuple[str, ...]:
-    kinds = [replace(given, value=kind.strip()).choice(PROFILES) for kind in str(given.value).split(",")]
-    return tuple(dict.fromkeys(kinds))
-
-
-def _flag(given: Given) -> bool:
-    return given.value is True or given.choice(("true", "false")) == "true"
+    return given.items(lambda item: item.choice(PROFILES), "one of {names}", names=PROFILES)
 
 
 EXPERIMENT = Option(
     "--experiment NAME",
-    message("A plan that comes with gilscope. For your own service, only the plan's runtimes and method are used."),
+    "A plan that comes with gilscope. For your own service, only the plan's runtimes and method are used.",
     applies_to=PYTHON,
 )
 CHOICE = (EXPERIMENT, *applying(
     SYSTEMS,
-    Option("--plan FILE", message("Your own plan, a YAML file."), beside_resume=True),
-    Option("--system N", message("Systems to measure: 1 to 4, a name, FILE.py or all. Separate several systems with "
-                                 "commas. With a plan, gilscope measures only these systems of the plan.")),
+    Option("--plan FILE", "Your own plan, a YAML file.", beside_resume=True),
+    Option("--system N", "Systems to measure: 1 to 4, a name, FILE.py or all. Separate several systems with "
+                                 "commas. With a plan, gilscope measures only these systems of the plan."),
 ))  # fmt: skip
 RUNTIMES = Option(
     "--runtime NAMES",
-    message("Runtimes to compare, such as 3.14,3.14t. The first one that is installed is the base of all ratios."),
+    "Runtimes to compare, such as 3.14,3.14t. The first one that is installed is the base of all ratios.",
     parse_runtimes,
     PYTHON,
     "runtimes",
 )
-REQUIRE = Option("--require NAMES", message("Stop with an error if one of these runtimes is missing."), parse_runtimes)
+REQUIRE = Option("--require NAMES", "Stop with an error if one of these runtimes is missing.", parse_runtimes)
 INTERPRETER = Option(
     "--interpreter NAME=PATH",
-    message("The interpreter for a runtime, such as 3.14+jit=/opt/jit/bin/python3.14."),
+    "The interpreter for a runtime, such as 3.14+jit=/opt/jit/bin/python3.14.",
     _paths,
     repeated=True,
     beside_resume=True,
 )
-SCALE = Option("--scale X", message("Multiply NUM_REQUESTS_PER_CLIENT by X: above 0, at most 1 (default: 1)."), _scale)
+SCALE = Option("--scale X", "Multiply NUM_REQUESTS_PER_CLIENT by X: above 0, at most 1 (default: 1).", _scale)
 BLOCKS = Option(
     "--blocks N",
-    message(
-        "The number of blocks (default: 3, or 8 for your own service). A block measures every runtime at "
-        "every setting once."
-    ),
+    "The number of blocks (default: 3, or 8 for your own service). A block measures every runtime at "
+    "every setting once.",
     whole(1, MAX_BLOCKS),
     beside_resume=True,
 )
 UNTIL = Option(
     "--until W",
-    message(
-        "When to stop: verdict, 3%, 10min, or several with commas. verdict: when every comparison has a "
-        "verdict. 3%: when all confidence intervals are that narrow. 10min: after 10 minutes. With --app "
-        "or --service-command, the default is verdict,3min."
-    ),
+    "When to stop: verdict, 3%, 10min, or several with commas. verdict: when every comparison has a "
+    "verdict. 3%: when all confidence intervals are that narrow. 10min: after 10 minutes. With --app "
+    "or --service-command, the default is verdict,3min.",
     parse_until,
 )
 MARGIN = Option(
     "--margin M",
-    message("The largest difference that a verdict still treats as no difference (default: 3%)."),
+    "The largest difference that a verdict still treats as no difference (default: 3%).",
     parse_margin,
 )
 JUDGED = Option(
     "--judged-steps NAMES",
-    message(
-        "Give a verdict only on these comparisons of two runtimes (default: all). Example: lock,whole for the effect "
-        "of the GIL and for the last runtime compared with the first. Other comparisons are shown without a verdict."
-    ),
+    "Give a verdict only on these comparisons of two runtimes (default: all). Example: lock,whole for the effect "
+    "of the GIL and for the last runtime compared with the first. Other comparisons are shown without a verdict.",
     parse_steps,
     PYTHON,
     choices=STEPS,
 )
 FAIL_IF_SLOWER = Option(
     "--fail-if-slower SHARE",
-    message(
-        "Fail if the last runtime is slower than the first. SHARE is the additional time that is accepted, "
-        "such as 5%. The exit status is then 3, or 1 if the result is unclear."
-    ),
+    "Fail if the last runtime is slower than the first. SHARE is the additional time that is accepted, "
+    "such as 5%. The exit status is then 3, or 1 if the result is unclear.",
     parse_slower,
     PYTHON,
 )
 WARMUP = Option(
     "--warmup W",
-    message(
-        "Warm-up before each measurement: 10% of its requests, 0.5s or 0 (default: 0, or 10% for your own service)."
-    ),
+    "Warm-up before each measurement: 10% of its requests, 0.5s or 0 (default: 0, or 10% for your own service).",
     _read(Warmup.parse),
 )
 DURATION = Option(
     "--duration S",
-    message("Seconds of each measurement (default: 0, or 2 for your own service). 0 means a fixed number of requests."),
+    "Seconds of each measurement (default: 0, or 2 for your own service). 0 means a fixed number of requests.",
     _read(parse_duration),
     field="duration_s",
 )
 ORDER = Option(
     "--order ORDER",
-    message(
-        "The order of the runtimes: slices or sequential. slices: runtimes take turns many "
-        "times per second (default, if possible). sequential: one runtime after the other."
-    ),
+    "The order of the runtimes: slices or sequential. slices: runtimes take turns many "
+    "times per second (default, if possible). sequential: one runtime after the other.",
     field="arm_order",
     choices=ORDERS,
 )
 AA = Option(
     "--aa",
-    message(
-        "Measure the last runtime twice to show the noise. If the services already run, measure the first "
-        "service twice."
-    ),
-    _flag,
+    "Measure the last runtime twice to show the noise. If the services already run, measure the first service twice.",
+    Given.truth,
 )
 CLIENTS = Option(
     "--client-runtime NAME",
-    message(
-        "The runtime of all clients, such as native (default: the service's runtime, or gilscope's Python "
-        "for your own service)."
-    ),
+    "The runtime of all clients, such as native (default: the service's runtime, or gilscope's Python "
+    "for your own service).",
     _client_runtime,
 )
 PIN = Option(
     "--pin SIDE=CPUS",
-    message("Pin services and clients to CPUs, such as services=0 clients=1-3."),
+    "Pin services and clients to CPUs, such as services=0 clients=1-3.",
     parse_pins,
     several=True,
 )
 NEIGHBOUR = Option(
     "--neighbour NAME",
-    message(
-        "A process that the service uses, such as postgres. Its CPU time is shown "
-        "separately and does not count as noise."
-    ),
+    "A process that the service uses, such as postgres. Its CPU time is shown separately and does not count as noise.",
     parse_names,
     field="neighbours",
     repeated=True,
 )
 SEED = Option(
     "--seed N",
-    message(
-        "The seed of the random order of the measurements. The same seed gives the same order (default: a random seed)."
-    ),
+    "The seed of the random order of the measurements. The same seed gives the same order (default: a random seed).",
     _seed,
 )
 OUT = Option("--out DIR", message("The run's folder (default: a new one in {folder}).", folder=RUNS_FOLDER))
-RESUME = Option("--resume DIR", message("Continue the run that is saved in DIR."), beside_resume=True)
+RESUME = Option("--resume DIR", "Continue the run that is saved in DIR.", beside_resume=True)
 ACCEPT_CHANGES = Option(
     "--accept-changes",
-    message(
-        "Resume although code, packages or interpreters changed. No verdict combines cells from before and "
-        "after the change."
-    ),
+    "Resume although code, packages or interpreters changed. No verdict combines cells from before and "
+    "after the change.",
     beside_resume=True,
 )
 SLO = Option(
     "--slo OBJECTIVES",
-    message("Find the highest rate that meets these objectives. Examples are p99<50ms and p99<50ms,errors<0.1%."),
+    "Find the highest rate that meets these objectives. Examples are p99<50ms and p99<50ms,errors<0.1%.",
     parse_slo,
     field="objectives",
 )
 ARRIVALS_OF = Option(
     "--arrivals KIND",
-    message(
-        "The spacing of requests at a fixed rate: uniform or poisson. The default is uniform, or poisson with --slo."
-    ),
+    "The spacing of requests at a fixed rate: uniform or poisson. The default is uniform, or poisson with --slo.",
     field="arrivals",
     choices=ARRIVALS,
 )
 CPUS = Option(
     "--cpus N",
-    message("Limit all services of a measurement together to N cores of CPU time, such as 2 or 0.5 (Linux only)."),
+    "Limit all services of a measurement together to N cores of CPU time, such as 2 or 0.5 (Linux only).",
     parse_limit_cpus,
     field="limit_cpus",
 )
 MEMORY = Option(
     "--memory SIZE",
-    message("Limit the memory of all services of a measurement together, such as 512MB or 1GiB (Linux only)."),
+    "Limit the memory of all services of a measurement together, such as 512MB or 1GiB (Linux only).",
     parse_limit_memory,
     field="limit_memory_bytes",
 )
 PRICE = Option(
     "--price PRICES",
-    message("With --slo, show the cost of the capacity at these prices, such as 'core=25/month, gb=3/month'."),
+    "With --slo, show the cost of the capacity at these prices, such as 'core=25/month, gb=3/month'.",
     _read(Price.parse),
 )
 PROFILE = Option(
     "--profile KINDS",
-    message(
-        "Also take profiles: perf, python, locks or memory. Separate several kinds with commas. At the end of the "
-        "run, each measurement is repeated once per kind of profile."
-    ),
+    "Also take profiles: perf, python, locks or memory. Separate several kinds with commas. At the end of the "
+    "run, each measurement is repeated once per kind of profile.",
     _profiles,
     choices=PROFILES,
 )
 STRESS = Option(
     "--stress",
-    message(
-        "Also look for wrong answers, crashes and hangs. The check runs at the end for 60 s, with and without the GIL."
-    ),
+    "Also look for wrong answers, crashes and hangs. The check runs at the end for 60 s, with and without the GIL.",
 )
-JSON = Option("--json", message("Print JSON instead of text."), beside_resume=True)
-QUIET = Option("--quiet", message("Print only failures and the folder of the run."), beside_resume=True)
+JSON = Option("--json", "Print JSON instead of text.", beside_resume=True)
+QUIET = Option("--quiet", "Print only failures and the folder of the run.", beside_resume=True)
 LANG = Option(
     "--lang NAME",
-    message("The language of all output: en (default) or zh."),
+    "The language of all output: en (default) or zh.",
     choices=tuple(LANGUAGES),
     beside_resume=True,
 )
@@ -381,41 +339,33 @@ INTERPRETERS = (RUNTIMES, REQUIRE, INTERPRETER)
 OUTPUT = (SEED, OUT)
 OF_A_RUN = (RESUME, ACCEPT_CHANGES, PROFILE, STRESS, JSON, QUIET)
 PLAN_OPTIONS = (
-    Option("", message("What to measure: a list of systems with their parameter values."), key="rows"),
-    Option("", message("Your own service. It is measured instead of the systems in the list `rows`."), key="service"),
+    Option("rows", "What to measure: a list of systems with their parameter values."),
+    Option("service", "Your own service. It is measured instead of the systems in the list `rows`."),
     RUNTIMES,
     *METHOD,
     Option(
-        "",
-        message(
-            "Parameter values for all systems in the list `rows`. A system ignores parameters that it does not use."
-        ),
-        key="parameters",
+        "parameters",
+        "Parameter values for all systems in the list `rows`. A system ignores parameters that it does not use.",
     ),
-    Option("", message("The question that the plan answers, in one line."), key="description"),
+    Option("description", "The question that the plan answers, in one line."),
     Option(
-        "",
-        message("A special report: one of {views} (default: the report that compares runtimes).", views=listed(VIEWS)),
-        key="view",
+        "view",
+        message("A special report: one of {views} (default: the report that compares runtimes).", views=VIEWS),
         choices=VIEWS,
     ),
 )
 ROW = (
-    Option("", message("The system: a number, a name, a FILE.py next to the plan, or a list of these."), key="system"),
-    Option("", message("The title that reports show for these systems and parameter values."), key="title"),
+    Option("system", "The system: a number, a name, a FILE.py next to the plan, or a list of these."),
+    Option("title", "The title that reports show for these systems and parameter values."),
     Option(
-        "",
-        message("The runtimes under which these systems are measured (default: the runtimes of the plan)."),
+        "runtimes",
+        "The runtimes under which these systems are measured (default: the runtimes of the plan).",
         parse_runtimes,
-        key="runtimes",
     ),
     Option(
-        "",
-        message(
-            "cores: compare one process per core, one process with one thread per core, and combinations between these "
-            "two."
-        ),
-        key="topology",
+        "topology",
+        "cores: compare one process per core, one process with one thread per core, and combinations between these "
+        "two.",
         choices=("cores",),
     ),
 )

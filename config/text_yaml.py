@@ -71,7 +71,7 @@ def read_yaml(path: Path, flag: str) -> Any:
     except OSError as error:
         raise _unreadable(path, flag, str(error.strerror)) from error
     except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-        raise BadInput("{path} is not valid YAML: {error}.", path=str(path), error=_cause(error)) from None
+        raise BadInput("{path} is not valid YAML: {error}.", path=path, error=_cause(error)) from None
 
 
 def _cause(error: Exception) -> str:
@@ -86,7 +86,7 @@ def _cause(error: Exception) -> str:
 
 def _unreadable(path: Path, flag: str, reason: Arg) -> BadInput:
     return BadInput(
-        "{path} cannot be read: {reason}. Name a YAML file with {flag}.", path=str(path), reason=reason, flag=flag
+        "{path} cannot be read: {reason}. Name a YAML file with {flag}.", path=path, reason=reason, flag=flag
     )
 
 

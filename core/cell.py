@@ -2,13 +2,12 @@
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from functools import partial
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import Message, listed, message
+from core.messages import Json, Message, message
 from core.runtime import RuntimeName
 
 Value = bool | int | str | None
@@ -57,7 +56,7 @@ class Parameter:
         if self.kind is bool:
             accepted = message("true or false")
         elif self.choices:
-            accepted = message("one of {choices}", choices=listed(self.choices))
+            accepted = message("one of {choices}", choices=self.choices)
         return message("{accepted}, or none", accepted=accepted) if self.optional else accepted
 
     def parse(self, given: Any) -> Value:
@@ -88,8 +87,8 @@ def _from_text(text: str) -> Value:
     return int(word) if re.fullmatch(r"[+-]?[0-9]{1,18}", word) else text
 
 
-def _declared(kind: type, default: Value, meaning: Message, *choices: str, **more: Any) -> Any:
-    return field(default=default, metadata={"kind": kind, "help": meaning, "choices": choices, **more})
+def _declared(kind: type, default: Value, meaning: str, *choices: str, **more: Any) -> Any:
+    return field(default=default, metadata={"kind": kind, "help": Message(msgid=meaning), "choices": choices, **more})
 
 
 _whole, _claim, _choice = (partial(_declared, kind) for kind in (int, bool, str))
@@ -106,39 +105,37 @@ class Cell:
     system: str
     runtime: RuntimeName
     reads: tuple[str, ...]
-    num_api_services: int = _whole(20, message("service processes"), low=1, high=1000)
-    num_workers_per_api_service: int = _whole(25, message("worker threads per service"), low=1, high=1000)
+    num_api_services: int = _whole(20, "service processes", low=1, high=1000)
+    num_workers_per_api_service: int = _whole(25, "worker threads per service", low=1, high=1000)
     num_clients: int = _whole(
         None,
-        message("client processes (default: as many as services)"),
+        "client processes (default: as many as services)",
         low=0,
         high=1000,
         same_as="NUM_API_SERVICES",
     )
-    num_requests_per_client: int = _whole(
-        1000, message("requests that each client sends to each service"), low=1, high=10**8
-    )
-    num_threads_per_client: int = _whole(25, message("threads per client"), low=1, high=1000)
+    num_requests_per_client: int = _whole(1000, "requests that each client sends to each service", low=1, high=10**8)
+    num_threads_per_client: int = _whole(25, "threads per client", low=1, high=1000)
     calc_target: int = _whole(
-        1000, message("CPU work of one request: the service counts from 0 to this number"), low=0, high=10**9
+        1000, "CPU work of one request: the service counts from 0 to this number", low=0, high=10**9
     )
-    num_multi_socket: int = _whole(10, message("listening sockets per service"), low=1, high=1000)
+    num_multi_socket: int = _whole(10, "listening sockets per service", low=1, high=1000)
     num_max_conns: int | None = _whole(
-        None, message("most connections that a service keeps open; none = no limit"), low=1, high=10**6, optional=True
+        None, "most connections that a service keeps open; none = no limit", low=1, high=10**6, optional=True
     )
-    reuse_client: bool = _claim(True, message("reuse a connection (true) or open one per request (false)"))
+    reuse_client: bool = _claim(True, "reuse a connection (true) or open one per request (false)")
     select_mode: str = _choice(
         "all",
-        message("wait for all connections with one selector (all), or ask each connection in turn (single)"),
+        "wait for all connections with one selector (all), or ask each connection in turn (single)",
         "all",
         "single",
     )
     client_binding: str = _choice(
-        "random", message("which listening socket of a service a client connects to"), "random", "pinned"
+        "random", "which listening socket of a service a client connects to", "random", "pinned"
     )
     selector: str = _choice(
         "auto",
-        message("system call with which a service waits for its connections"),
+        "system call with which a service waits for its connections",
         "auto",
         "epoll",
         "poll",
@@ -147,47 +144,41 @@ class Cell:
     )
     dispatch: str = _choice(
         "any",
-        message(
-            "how workers wait: all on one selector (any), one worker at a time (leader), each for its own connections "
-            "(owned), or like leader if the GIL is on and like any if it is off (auto)"
-        ),
+        "how workers wait: all on one selector (any), one worker at a time (leader), each for its own connections "
+        "(owned), or like leader if the GIL is on and like any if it is off (auto)",
         "any",
         "leader",
         "owned",
         "auto",
     )
-    transport: str = _choice("unix", message("Unix sockets or TCP on loopback"), "unix", "tcp")
-    payload_bytes: int = _whole(0, message("filler text in each request"), low=0, high=16 * 2**20 - 4096, unit="bytes")
+    transport: str = _choice("unix", "Unix sockets or TCP on loopback", "unix", "tcp")
+    payload_bytes: int = _whole(0, "filler text in each request", low=0, high=16 * 2**20 - 4096, unit="bytes")
     num_connections_per_client: int = _whole(
-        1, message("connections of each client; its requests are divided among them"), low=1, high=100_000
+        1, "connections of each client; its requests are divided among them", low=1, high=100_000
     )
-    num_server_threads: int = _whole(1, message("event-loop threads of a server"), low=1, high=1000)
-    message_bytes: int = _whole(1000, message("size of each echoed message"), low=1, high=16 * 2**20, unit="bytes")
-    keep_alive: bool = _claim(
-        True, message("keep a connection for many requests (true) or open one per request (false)")
-    )
+    num_server_threads: int = _whole(1, "event-loop threads of a server", low=1, high=1000)
+    message_bytes: int = _whole(1000, "size of each echoed message", low=1, high=16 * 2**20, unit="bytes")
+    keep_alive: bool = _claim(True, "keep a connection for many requests (true) or open one per request (false)")
     nodelay: bool = _claim(
-        True, message("set TCP_NODELAY on both sides, so that small messages do not wait for an acknowledgement")
+        True, "set TCP_NODELAY on both sides, so that small messages do not wait for an acknowledgement"
     )
     buffer_bytes: int = _whole(
         0,
-        message("send and receive buffers of each connection; 0 = the kernel's choice"),
+        "send and receive buffers of each connection; 0 = the kernel's choice",
         low=0,
         high=2**30,
         unit="bytes",
     )
     rate: int = _whole(
         0,
-        message("requests per second that each client sends, at fixed times; 0 = closed loop: send after each answer"),
+        "requests per second that each client sends, at fixed times; 0 = closed loop: send after each answer",
         low=0,
         high=10**8,
         unit="1/s",
     )
-    delay_us: int = _whole(
-        0, message("time that a server waits before it sends an answer"), low=0, high=10**8, unit="us"
-    )
+    delay_us: int = _whole(0, "time that a server waits before it sends an answer", low=0, high=10**8, unit="us")
     keep_awake: bool = _claim(
-        False, message("keep idle cores from sleeping; with few connections, wake-up latency would dominate the result")
+        False, "keep idle cores from sleeping; with few connections, wake-up latency would dominate the result"
     )
 
     def __post_init__(self) -> None:
@@ -196,7 +187,7 @@ class Cell:
                 object.__setattr__(self, parameter.field, getattr(self, parameter.same_as.lower()))
 
     @classmethod
-    def build(cls, *, system: str, runtime: str, reads: tuple[str, ...], values: Mapping[str, Any]) -> "Cell":
+    def build(cls, *, system: str, runtime: str, reads: tuple[str, ...], values: Json) -> "Cell":
         """Return a cell, the smallest measured unit, with the parameter *values* given by name.
 
         Values of parameters that are neither in *reads* nor in MACHINE_PARAMETERS are dropped.
@@ -230,7 +221,7 @@ class Cell:
         """Return the seconds until a client's last request is due if clients send at a RATE; otherwise 0."""
         return self.num_api_services * self.num_requests_per_client / self.rate if self.rate else 0.0
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the JSON that tells a child process what to measure. The child reads it from standard input."""
         return {
             "cell_id": self.cell_id,
@@ -240,7 +231,7 @@ class Cell:
         }
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Cell":
+    def from_json(cls, stored: Json) -> "Cell":
         """Decode a cell (a system, a runtime and parameters) that to_json() encoded."""
         params = stored["params"]
         return cls.build(system=stored["system"], runtime=stored["runtime"], reads=tuple(params), values=params)
@@ -256,5 +247,5 @@ PARAMETERS: dict[str, Parameter] = {
 def parameter(name: str) -> Parameter:
     """Return the parameter called *name*. Raises BadInput, which lists all parameters, if there is none."""
     if name not in PARAMETERS:
-        raise BadInput("{name} is not a parameter. Use one of: {names}.", name=name, names=listed(PARAMETERS))
+        raise BadInput("{name} is not a parameter. Use one of: {names}.", name=name, names=PARAMETERS)
     return PARAMETERS[name]

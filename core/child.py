@@ -9,19 +9,20 @@ import os
 import resource
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
 from time import perf_counter_ns, sleep
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from core.messages import Json
 from core.processtree import peak_memory_bytes, proportional_memory_bytes
 from core.runtime import facts
 
 STOPPED_EARLY = 3
 
 
-def read_cell() -> dict[str, Any]:
+def read_cell() -> Json:
     """Read the first line of stdin: what to measure, and the role. Raises ValueError if the line is no JSON object."""
     first_line = json.loads(sys.stdin.readline())
     if type(first_line) is not dict:
@@ -29,7 +30,7 @@ def read_cell() -> dict[str, Any]:
     return first_line
 
 
-def print_ready(addresses: list[str], runtime: Mapping[str, Any] | None = None) -> None:
+def print_ready(addresses: list[str], runtime: Json | None = None) -> None:
     """Print the first line of stdout: the addresses at which this child listens, and the facts of its runtime.
 
     addresses: empty for a client
@@ -39,7 +40,7 @@ def print_ready(addresses: list[str], runtime: Mapping[str, Any] | None = None) 
     _print_line({"ready": True, "pid": os.getpid(), "addresses": addresses, "runtime": known})
 
 
-def print_result(result: Mapping[str, Any]) -> None:
+def print_result(result: Json) -> None:
     """Print *result* as the last line of stdout."""
     _print_line({"result": result})
 
@@ -124,7 +125,7 @@ class ParentWatch:
         self._thread = threading.Thread(target=self._watch, name="parent watch", daemon=True)
         self._thread.start()
 
-    def print_result(self, result: Mapping[str, Any]) -> None:
+    def print_result(self, result: Json) -> None:
         """Print the result of a measurement. This process keeps its connections and memory until its next command."""
         self._said = True
         print_result(result)
@@ -142,7 +143,7 @@ class ParentWatch:
         os._exit(0 if self._said else STOPPED_EARLY)
 
 
-def _print_line(message: Mapping[str, Any]) -> None:
+def _print_line(message: Json) -> None:
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 

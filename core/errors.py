@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from core.messages import NOTHING, Arg, Message, message
+from core.messages import NOTHING, Message, Value, as_message, message
 
 
 class GilscopeError(Exception):
@@ -14,8 +14,8 @@ class GilscopeError(Exception):
 
     exit_status = 1
 
-    def __init__(self, cause: str | Message, /, **args: Arg) -> None:
-        self.message = cause if isinstance(cause, Message) else Message(msgid=cause, args=args)
+    def __init__(self, cause: str | Message, /, **args: Value) -> None:
+        self.message = as_message(cause, args)
         super().__init__(str(self.message))
 
 

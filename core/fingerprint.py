@@ -9,9 +9,8 @@ packages' files) and `programs` {path: digest}. Each cell names one id of `code`
 """
 
 from collections.abc import Mapping
-from typing import Any
 
-from core.messages import Message, listed, message, plural, verbatim
+from core.messages import Json, Message, listed, message, plural, verbatim
 
 CODE, ENVIRONMENTS = "code", "environments"
 MOST_NAMED = 6
@@ -26,9 +25,11 @@ def code_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[Mess
     return [*changes, plural("{count} more file", "{count} more files", count=more)] if more > 0 else changes
 
 
-def environment_changes(before: Mapping[str, Any], now: Mapping[str, Any], runtime: str) -> list[Message]:
+def environment_changes(before: Json, now: Json, runtime: str) -> list[Message]:
     """Return what has changed in the interpreters, packages and programs of services and clients under *runtime*."""
-    changes = [change for role in before.keys() | now.keys() for change in _part_changes(before, now, role, runtime)]
+    changes: list[Message] = []
+    for role in before.keys() | now.keys():
+        changes += _part_changes(before.get(role, {}), now.get(role, {}), runtime)
     return list(dict.fromkeys(changes))
 
 
@@ -38,8 +39,7 @@ def _file_change(name: str, before: Mapping[str, str], now: Mapping[str, str]) -
     return message("{file} changed", file=name) if name in now else message("{file} is missing", file=name)
 
 
-def _part_changes(before: Mapping[str, Any], now: Mapping[str, Any], role: str, runtime: str) -> list[Message]:
-    old, new = before.get(role, {}), now.get(role, {})
+def _part_changes(old: Json, new: Json, runtime: str) -> list[Message]:
     changes = [
         *_interpreter_changes(old.get("interpreter", {}), new.get("interpreter", {}), runtime),
         *_package_changes(old.get("packages", {}), new.get("packages", {}), runtime),
@@ -50,7 +50,7 @@ def _part_changes(before: Mapping[str, Any], now: Mapping[str, Any], role: str, 
     return changes
 
 
-def _interpreter_changes(old: Mapping[str, Any], new: Mapping[str, Any], runtime: str) -> list[Message]:
+def _interpreter_changes(old: Json, new: Json, runtime: str) -> list[Message]:
     before, now = (listed(part.get(key, "") for key in ("executable", "version", "build")) for part in (old, new))
     if str(before) != str(now):
         return [message("{runtime} changed from {before} to {now}", runtime=runtime, before=before, now=now)]

@@ -71,9 +71,7 @@ def language(name: str) -> Language:
     try:
         compiled = polib.pofile(path.read_text("utf-8")).to_binary()
     except OSError as error:
-        raise BadInput(
-            "{path} cannot be read: {error}. Reinstall gilscope.", path=str(path), error=str(error)
-        ) from error
+        raise BadInput("{path} cannot be read: {error}. Reinstall gilscope.", path=path, error=error) from error
     return Language(name, gettext.GNUTranslations(BytesIO(compiled)))
 
 

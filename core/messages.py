@@ -8,10 +8,13 @@ The msgid is the English text. `make messages` collects all msgids for the trans
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from os import PathLike
 from string import Formatter
 from typing import Any, Union
 
 Arg = Union[str, int, float, bool, None, "Message"]
+Json = Mapping[str, Any]  # an object of JSON
+Value = Union[Arg, "PathLike[str]", Exception, Iterable[Arg]]  # paths and errors become texts, several values a list
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +48,7 @@ class Message:
         """Return the English template, singular or plural, that fits args["count"]."""
         return self.plural if self.plural and self.args.get("count") != 1 else self.msgid
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the message as JSON for a file such as result.json: its code, msgid, arguments and English text.
 
         The English text is for programs that do not translate messages.
@@ -55,7 +58,7 @@ class Message:
         return {**{name: value for name, value in parts.items() if value}, "args": args, "text": str(self)}
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Message":
+    def from_json(cls, stored: Json) -> "Message":
         """Decode a message that to_json() encoded. Return NOTHING for an empty object."""
         args = {
             name: cls.from_json(arg) if isinstance(arg, Mapping) else arg
@@ -64,14 +67,29 @@ class Message:
         return cls(**{**stored, "args": args})
 
 
-def message(msgid: str, /, *, code: str = "", **args: Arg) -> Message:
+def message(msgid: str, /, *, code: str = "", **args: Value) -> Message:
     """Return a message. *msgid* must be a literal, because `make messages` collects it from the code."""
-    return Message(msgid=msgid, args=args, code=code)
+    return Message(msgid=msgid, args=_as_args(args), code=code)
 
 
-def plural(singular: str, several: str, /, *, count: int, **args: Arg) -> Message:
+def as_message(text: str | Message, args: Mapping[str, Value] | None = None) -> Message:
+    """Return *text*: a message as it is, a template from the code as a message with the arguments *args*."""
+    return text if isinstance(text, Message) else Message(msgid=text, args=_as_args(args or {}))
+
+
+def plural(singular: str, several: str, /, *, count: int, **args: Value) -> Message:
     """Return a message with singular and plural forms: plural("{count} block", "{count} blocks", count=3)."""
-    return Message(msgid=singular, plural=several, args={"count": count, **args})
+    return Message(msgid=singular, plural=several, args={"count": count, **_as_args(args)})
+
+
+def _as_args(values: Mapping[str, Value]) -> dict[str, Arg]:
+    return {name: _as_arg(value) for name, value in values.items()}
+
+
+def _as_arg(value: Value) -> Arg:
+    if isinstance(value, Message | str | int | float | None):
+        return value
+    return listed(value) if isinstance(value, Iterable) else str(value)
 
 
 def verbatim(text: str) -> Message:

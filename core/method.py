@@ -6,12 +6,11 @@ docs/machine.md gives the cost of each way of pinning.
 import os
 import re
 import sys
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import Message, listed, message
+from core.messages import Json, Message, message
 
 SAME = "same"
 ARRIVALS = EVEN, POISSON = "uniform", "poisson"
@@ -77,15 +76,15 @@ class Method:
                 raise BadInput(
                     "pin {side} is {value}, but {platform} does not support CPU affinity. Remove pin.",
                     side=side,
-                    value=listed(cpus),
+                    value=cpus,
                     platform=sys.platform,
                 )
             if cpus and not (usable := os.sched_getaffinity(0)).issuperset(cpus):
                 raise BadInput(
                     "pin {side} is {value}. Use CPU numbers out of {cpus}.",
                     side=side,
-                    value=listed(cpus),
-                    cpus=listed(sorted(usable)),
+                    value=cpus,
+                    cpus=sorted(usable),
                 )
 
     @property
@@ -110,12 +109,12 @@ class Method:
             seconds = seconds or share * self.duration_s
         return (None, seconds) if seconds else (max(1, round(share * requests)), 0.0)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the measuring method of a run as JSON, for result.json and for the first line of a child's stdin."""
         return asdict(self)
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Method":
+    def from_json(cls, stored: Json) -> "Method":
         """Decode the measuring method of a run, which to_json() encoded."""
         known: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()

@@ -29,8 +29,8 @@ class TreeUsage:
     pss_bytes: int = 0
 
     def __add__(self, other: "TreeUsage") -> "TreeUsage":
-        mine, others = asdict(self), asdict(other)
-        return TreeUsage(**{name: mine[name] + others[name] for name in mine})
+        others = asdict(other)
+        return TreeUsage(**{name: value + others[name] for name, value in asdict(self).items()})
 
     def since(self, start: "TreeUsage") -> "TreeUsage":
         """Return CPU time and switches since *start*, and the present memory.
@@ -67,12 +67,10 @@ def threads_ran_ns(pid: int) -> dict[int, int]:
     This function reads far less of /proc than tree() does. Source: Linux, Documentation/scheduler/sched-stats.rst,
     /proc/<pid>/schedstat: the first number; proc_pid_task(5), children.
     """
-    ran, pids = {}, [pid]
+    ran: dict[int, int] = {}
+    pids = [pid]
     for process in pids:
-        for thread in _threads(process):
-            if words := _text(f"{PROC}/{process}/task/{thread}/schedstat").split():
-                ran[int(thread)] = int(words[0])
-            pids += map(int, _text(f"{PROC}/{process}/task/{thread}/children").split())
+        ran |= _threads_ran_ns(process, pids)
     return ran
 
 
@@ -86,13 +84,20 @@ def tree_ran_ns(pid: int) -> int:
     for process in pids:
         if not (fields := _stat(process)):
             continue
-        ran = 0
-        for thread in _threads(process):
-            ran += int((_text(f"{PROC}/{process}/task/{thread}/schedstat") or "0").split()[0])
-            pids += map(int, _text(f"{PROC}/{process}/task/{thread}/children").split())
+        ran = sum(_threads_ran_ns(process, pids).values())
         user, system, waited_user, waited_system = map(int, fields[11:15])
         total_ns += max(ran, (user + system) * tick_ns) + (waited_user + waited_system) * tick_ns
     return total_ns
+
+
+def _threads_ran_ns(pid: int, pids: list[int]) -> dict[int, int]:
+    """Return the CPU time in ns of each thread of *pid*, by thread id, and append the children of *pid* to *pids*."""
+    ran = {}
+    for thread in _threads(pid):
+        if words := _text(f"{PROC}/{pid}/task/{thread}/schedstat").split():
+            ran[int(thread)] = int(words[0])
+        pids += map(int, _text(f"{PROC}/{pid}/task/{thread}/children").split())
+    return ran
 
 
 def descendants(pid: int) -> list[int]:

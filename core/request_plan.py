@@ -11,6 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from core.messages import Json
 from core.secret import Secret, Text, revealed
 
 COUNTER, USER, UUID, INT = "counter", "user", "random.uuid", "random.int"
@@ -103,7 +104,7 @@ class Request:
     def __str__(self) -> str:
         return self.title or f"{self.method} {self.path or '/'}"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the request as JSON values and Secret objects. Omit expect_json if every body is accepted."""
         stored = asdict(self)
         for name in ("first", "save"):
@@ -116,7 +117,7 @@ class Request:
         return stored
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Request":
+    def from_json(cls, stored: Json) -> "Request":
         """Decode a request that to_json() encoded."""
         known = {name: value for name, value in stored.items() if name != "expect_json_text"}
         if "expect_json_text" in stored:
@@ -145,12 +146,12 @@ class RequestPlan:
     think_time_s: float = 0.0
     rate: int = 0
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the plan as JSON values and Secret objects. The caller must hide or reveal the secrets."""
         return {**asdict(self), "requests": [request.to_json() for request in self.requests]}
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "RequestPlan":
+    def from_json(cls, stored: Json) -> "RequestPlan":
         """Decode a request plan that to_json() encoded."""
         return cls(**{**stored, "requests": tuple(map(Request.from_json, stored["requests"]))})
 

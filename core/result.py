@@ -7,7 +7,7 @@ and core.record declare the keys; docs/result.md is made from their docstrings.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,7 +21,7 @@ from core.decode import Misfit, decode_name, decoded, expect_parameters, expect_
 from core.errors import BadInput
 from core.files import put
 from core.histogram import Histogram
-from core.messages import NOTHING, Message, message, verbatim
+from core.messages import NOTHING, Json, Message, message, verbatim
 from core.record import (
     CellHost,
     Client,
@@ -249,7 +249,7 @@ def _checksum(*texts: bytes) -> bytes:
     return blake2b(b"\n".join(texts), digest_size=CHECKSUM_BYTES).hexdigest().encode()
 
 
-def _with_checksum(value: Mapping[str, Any]) -> bytes:
+def _with_checksum(value: Json) -> bytes:
     """Encode *value* as JSON and add a checksum as the last key. Numbers that JSON lacks, such as NaN, become null."""
     try:
         text = msgspec.json.encode(value, enc_hook=str.__str__)  # for RuntimeName; it refuses what is no str
@@ -325,7 +325,7 @@ def _write_durably(path: Path, text: bytes) -> None:
         put(path, text, durable=True)
     except OSError as error:
         raise BadInput(
-            "{path} cannot be written: {error}. Choose another folder with --out.", path=str(path), error=error.strerror
+            "{path} cannot be written: {error}. Choose another folder with --out.", path=path, error=error.strerror
         ) from error
 
 
@@ -367,24 +367,24 @@ def _read(path: Path) -> tuple[bytes, dict[str, Any], list[bytes]]:
     except OSError as error:
         raise BadInput(
             "{path} cannot be read: {error}. Give the folder of a run, such as one under reports/out.",
-            path=str(path),
+            path=path,
             error=error.strerror,
         ) from error
     except (ValueError, RecursionError) as error:
         raise BadInput(
-            "{path} is not JSON ({error}). Give a result.json that a run wrote.", path=str(path), error=str(error)
+            "{path} is not JSON ({error}). Give a result.json that a run wrote.", path=path, error=error
         ) from error
     if isinstance(stored, list):
         raise BadInput(
             "{path} contains a list, the output of --json for several runs. Save the output of --json for one run.",
-            path=str(path),
+            path=path,
         )
     schema = stored.get("schema") if isinstance(stored, dict) else None
     if schema != SCHEMA:
         raise BadInput(
             "{path} has schema {schema}, but this version of gilscope reads schema {known}. "
             "Use the version that wrote the file.",
-            path=str(path),
+            path=path,
             schema=shown(schema),
             known=SCHEMA,
         )
@@ -398,7 +398,7 @@ def _file_path(where: Path) -> Path:
 def _damaged(path: Path, what: Message) -> BadInput:
     return BadInput(
         "{path} is damaged: {what}. Restore the file from a copy, or measure again.",
-        path=str(path),
+        path=path,
         what=what,
     )
 
@@ -440,7 +440,7 @@ def _check(place: str, value: Any, reader: Any, wanted: str) -> None:
 _CELL = msgspec.json.Decoder(CellResult, dec_hook=decode_name)
 
 
-def _decode_cell(text: bytes, plan: Mapping[str, Any]) -> CellResult:
+def _decode_cell(text: bytes, plan: Json) -> CellResult:
     """Decode the measurement in *text*. Raises Misfit if the measurement is damaged."""
     content, checksum = _split_checksum(text)
     right = _checksum(content)
@@ -454,7 +454,7 @@ def _decode_cell(text: bytes, plan: Mapping[str, Any]) -> CellResult:
     raise Misfit("checksum", checksum.decode(errors="replace"), right.decode())
 
 
-def _check_cell(cell: CellResult, plan: Mapping[str, Any]) -> CellResult:
+def _check_cell(cell: CellResult, plan: Json) -> CellResult:
     """Check the decoded measurement *cell* for errors that types cannot express, and return *cell*. Raises Misfit."""
     for name in ("latency", "connect", "waiting"):
         summary = getattr(cell, name)

@@ -3,12 +3,12 @@
 import re
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from core.errors import BadInput
-from core.messages import Message, message
+from core.messages import Json, Message, message
 
 _NAME = re.compile(
     r"(?P<version>3\.[0-9]{1,2})(\.(?P<patch>[0-9]{1,3}((a|b|rc)[0-9]{1,2})?))?(?P<free_threaded>t?)(?P<suffixes>(\+[a-z]+)*)"
@@ -225,7 +225,7 @@ def states() -> dict[str, bool]:
     return {name: state() for name, state in STATES.items()}
 
 
-def ready_and_end(ready: Mapping[str, Any], end: Mapping[str, Any]) -> dict[str, Any]:
+def ready_and_end(ready: Json, end: Json) -> Json:
     """Return a child's GIL and JIT states when it was ready and at its end, by key: gil_enabled_ready, ..."""
     return {f"{name}_{when}": found[name] for when, found in (("ready", ready), ("end", end)) for name in STATES}
 
@@ -242,7 +242,7 @@ def _runs_from_a_shared_library() -> bool:
         return bool(sysconfig.get_config_var("Py_ENABLE_SHARED") or sysconfig.get_config_var("PYTHONFRAMEWORK"))
 
 
-def facts() -> dict[str, Any]:
+def facts() -> Json:
     """Return facts about this interpreter: version, build, GIL and JIT state, compiler and build flags.
 
     build is the part of `sys.version` after the number. flags come from the configure and compiler options

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from core.beside import Beside
 from core.cell import Value
 from core.decode import decoded
 from core.hosts import Layout
-from core.messages import NOTHING, Message
+from core.messages import NOTHING, Json, Message
 from core.method import Method
 from core.objective import Objective, Price
 from core.record import Count, Link, Number, RuntimeFacts, Share
@@ -74,7 +73,33 @@ class Until:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SavedPlan:
+class PlanFields:
+    """The fields that a plan and a saved plan have in common. SavedPlan says what they mean."""
+
+    name: str
+    description: str = ""
+    scale: Number = 1.0
+    runtimes: tuple[RuntimeName, ...]
+    aa: bool = False
+    until: Until = Until()
+    margin: Share = 0.03
+    judged_steps: tuple[str, ...] = ()
+    fail_if_slower: Number = 0.0
+    extended: bool = False
+    method: Method = Method()  # noqa: RUF009 - frozen
+    arm_order: str = ""
+    arm_order_reason: Message = NOTHING
+    objectives: tuple[Objective, ...] = ()
+    price: Price | None = None
+    picks: bool = False
+    view: str = ""
+    layout: Layout | None = None
+    beside: tuple[Beside, ...] = ()
+    prepare: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedPlan(PlanFields):
     """The plan of a saved run.
 
     name: the plan's file name without `.yaml`
@@ -112,30 +137,10 @@ class SavedPlan:
         user's service
     """
 
-    name: str
-    description: str = ""
     blocks: Count
-    scale: Number = 1.0
-    runtimes: tuple[RuntimeName, ...]
-    aa: bool = False
-    until: Until = Until()
-    margin: Share = 0.03
-    judged_steps: tuple[str, ...] = ()
-    fail_if_slower: Number = 0.0
-    extended: bool = False
-    method: Method = Method()  # noqa: RUF009 - frozen
-    arm_order: str = ""
-    arm_order_reason: Message = NOTHING
-    objectives: tuple[Objective, ...] = ()
-    price: Price | None = None
-    picks: bool = False
-    view: str = ""
     absent: tuple[Absent, ...] = ()
     rows: tuple[SavedRow, ...]
-    own: Mapping[str, Any] | None = None
-    layout: Layout | None = None
-    beside: tuple[Beside, ...] = ()
-    prepare: tuple[str, ...] = ()
+    own: Json | None = None
     outside: Mapping[str, OutsideSystem] = field(default_factory=dict)
 
     @property
@@ -149,7 +154,7 @@ class SavedPlan:
         return UserService.from_json(self.own) if self.own else None
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "SavedPlan":
+    def from_json(cls, stored: Json) -> "SavedPlan":
         """Decode the plan that result.json stores. Raises Misfit if a value is invalid."""
         return decoded(stored, cls)
 
@@ -185,7 +190,7 @@ class MachineFacts:
     limits: Mapping[str, int | str] = field(default_factory=dict)
     python: str | None = None
     commit: str | None = None
-    quiet: Mapping[str, Any] | None = None
+    quiet: Json | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +214,7 @@ class Machine(MachineFacts):
         error of its clock (`clock_error_ns`), and whether it is the runner's machine (`with_runner`)
     """
 
-    hosts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    hosts: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def available_cores(self) -> int:
@@ -217,6 +222,6 @@ class Machine(MachineFacts):
         return self.cores_usable or self.cores or 0
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "Machine":
+    def from_json(cls, stored: Json) -> "Machine":
         """Decode the facts about the machine that result.json stores. Raises Misfit if a value is invalid."""
         return decoded(stored, cls)

@@ -14,7 +14,7 @@ from dataclasses import is_dataclass, replace
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, unquote_plus
 
-from core.messages import Arg, Message
+from core.messages import Arg, Json, Message
 
 HIDDEN = "..."
 
@@ -77,7 +77,7 @@ def revealed(text: Text) -> str:
     return text.reveal() if isinstance(text, Secret) else text
 
 
-def line_for_child(line: Mapping[str, Any]) -> str:
+def line_for_child(line: Json) -> str:
     """Encode *line* as JSON with its secrets. Only this function passes secrets to other processes."""
     return json.dumps(line, default=revealed)
 
@@ -117,15 +117,19 @@ def from_file(value: Any, known: Iterable[Secret] = ()) -> Any:
 
 def secrets_in(value: Any) -> Iterator[Secret]:
     """Yield every secret in *value*, at any depth."""
+    return (part for part in _values_in(value) if isinstance(part, Secret))
+
+
+def _values_in(value: Any) -> Iterator[Any]:
+    """Yield *value* and all values in it, at any depth, if it is a list, a mapping or a dataclass."""
+    yield value
     parts: Iterable[Any] = value if isinstance(value, list | tuple) else ()
-    if isinstance(value, Secret):
-        yield value
-    elif isinstance(value, Mapping):
+    if isinstance(value, Mapping):
         parts = value.values()
     elif is_dataclass(value):
         parts = vars(value).values()
     for part in parts:
-        yield from secrets_in(part)
+        yield from _values_in(part)
 
 
 SHORTEST = 4
@@ -211,12 +215,6 @@ def _parts(secret: str) -> Iterator[str]:
     for userinfo in USERINFO.findall(secret):
         yield from (userinfo, userinfo.partition(":")[2])
     with suppress(ValueError, RecursionError):
-        yield from _leaves(json.loads(secret))
-
-
-def _leaves(value: Any) -> Iterator[str]:
-    if isinstance(value, dict | list):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(part)
-    elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield str(value)
+        for value in _values_in(json.loads(secret)):
+            if isinstance(value, str | int | float) and not isinstance(value, bool):
+                yield str(value)

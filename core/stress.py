@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-from core.messages import NOTHING, Message
+from core.messages import NOTHING, Json, Message
 
 SCHEMA = 1
 
@@ -27,12 +27,12 @@ class Round:
 
     runtime: str
     system: str
-    params: Mapping[str, Any]
+    params: Json
     gil_enabled: bool
     answered: int = 0
     wrong: int = 0
     failures: Mapping[str, int] = field(default_factory=dict)
-    first_wrong: Mapping[str, Any] = field(default_factory=dict)
+    first_wrong: Json = field(default_factory=dict)
     ready: bool = True
     valid: bool = True
     reason: Message = NOTHING
@@ -40,7 +40,7 @@ class Round:
     stacks: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the round in the form in which stress.json stores it."""
         return {**vars(self), "reason": self.reason.to_json() if self.reason else ""}
 
@@ -63,6 +63,6 @@ class Stress:
     rounds: list[Round] = field(default_factory=list)
     spent_s: float = 0.0
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the stress test in the form in which stress.json stores it."""
         return {"schema": SCHEMA, **vars(self), "rounds": [one.to_json() for one in self.rounds]}

@@ -1,13 +1,13 @@
 """Systems: a service, and the client that calls it. Each file of systems/ declares one system."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from core.cell import MACHINE_PARAMETERS, PARAMETERS, Cell
 from core.child import Slice
-from core.messages import NOTHING, Message
+from core.messages import NOTHING, Json, Message
 from core.method import Method
 from core.runtime import NATIVE
 
@@ -38,7 +38,7 @@ class Service(Protocol):
     def start(self) -> None:
         """Start serving on other threads."""
 
-    def counters(self) -> dict[str, Any]:
+    def counters(self) -> Json:
         """Return the service's counters since reset(), by name. The counter `requests` is always included."""
 
     def reset(self) -> None:
@@ -77,7 +77,7 @@ class Client(Protocol):
     def warm_up(self) -> None:
         """Send the warm-up requests, and set the counts to zero."""
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> Json:
         """Send all requests. Return the client's result, without its resource usage and GIL states.
 
         docs/child-contract.md describes the result.
@@ -87,7 +87,7 @@ class Client(Protocol):
 class SlicedClient(Client, Protocol):
     """A client that can also send its requests in slices of time."""
 
-    def run_slice(self, part: Slice) -> dict[str, Any]:
+    def run_slice(self, part: Slice) -> Json:
         """Send requests for a slice of time, and return the result of this slice. Connections stay open."""
 
 
@@ -178,7 +178,7 @@ class System:
     extensions: tuple[Extension, ...] = ()
     turns_gil_on: bool = False
     no_forced_gil: Message = NOTHING
-    child_config: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    child_config: Json = field(default_factory=dict, hash=False)
     user_service: "Command | Target | None" = field(default=None, hash=False)
     forks: bool = False
     supports_hosts: bool = False

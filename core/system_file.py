@@ -31,14 +31,14 @@ def load_system(path: Path) -> System:
         )
         raise BadInput(
             "{path} declares {seen}. It must declare SYSTEM, a core.system.System, as docs/add-a-system.md shows.",
-            path=str(path),
+            path=path,
             seen=seen,
         )
     if not all(_KEY.fullmatch(text) for text in (system.key, system.name)) or system.name == "all":
         raise BadInput(
             "{path} declares the system {key!r} with the name {name!r}. In the number and the name of a system, use "
             "only letters, digits and . _ -, and begin with a letter or a digit.",
-            path=str(path),
+            path=path,
             key=system.key,
             name=system.name,
         )
@@ -54,7 +54,7 @@ def file_of(system: System) -> str:
 
 def _module(path: Path) -> ModuleType:
     if not path.is_file():
-        raise BadInput("{path} does not exist. Give a file that declares SYSTEM.", path=str(path))
+        raise BadInput("{path} does not exist. Give a file that declares SYSTEM.", path=path)
     import hashlib  # imported here because built-in systems do not need it
 
     name = f"system_file_{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
@@ -72,7 +72,7 @@ def _module(path: Path) -> ModuleType:
         line = _line_of(error, path)
         raise BadInput(
             "{path} cannot be imported: {cause}. Correct the file.",
-            path=str(path),
+            path=path,
             cause=message("line {line}: {cause}", line=line, cause=cause) if line else cause,
         ) from error
     return module

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
+from core.messages import Json
 from core.request_plan import RequestPlan
 from core.secret import Text, for_file, from_file
 
@@ -32,7 +33,7 @@ class Command:
     packages: tuple[str, ...] = ()
     first_port: int = 0
     start_deadline_s: float = START_DEADLINE_S
-    tls: Mapping[str, Any] | None = None
+    tls: Json | None = None
 
     already_runs: ClassVar[bool] = False
 
@@ -70,7 +71,7 @@ class Target:
     protocol: str = HTTP
     address: Text = ""
     prefix: Text = ""
-    tls: Mapping[str, Any] | None = None
+    tls: Json | None = None
 
     already_runs: ClassVar[bool] = True
 
@@ -102,7 +103,7 @@ class UserService:
         """Return the command with which gilscope starts the service; None if it already runs."""
         return None if isinstance(self.start, tuple) else self.start
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the service in the form in which result.json stores it, without secrets."""
         start = {"targets": [*map(asdict, self.start)]} if isinstance(self.start, tuple) else asdict(self.start)
         own = {"name": self.name, "protocol": self.protocol, "requests": self.requests.to_json(), **start}
@@ -110,7 +111,7 @@ class UserService:
         return stored
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> "UserService":
+    def from_json(cls, stored: Json) -> "UserService":
         """Decode a user's service that to_json() encoded."""
         known = from_file(stored)
         own = {"name": known.pop("name"), "protocol": known.pop("protocol", HTTP)}

@@ -29,11 +29,17 @@ def of_makefile(name: str) -> list[str]:
 
 PACKAGES = [name for name in of_makefile("speaking") if not name.endswith(".py")]
 ERRORS = [word.removeprefix("-k") for word in of_makefile("keywords") if word.startswith("-k") and word != "-k"]
+# Functions whose text is a message, with the place of this argument. Those in TEXTS take no arguments of the text.
+TEXTS = {"Option": 1, "_whole": 1, "_claim": 1, "_choice": 1, "add_group": 0, "add_names": 1, "matching": 1}
+PLACES = {**TEXTS, "wrong": 0, "items": 1, "percent": 1, "note": 0, "print_line": 0}
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call that declares a message. words: message, plural or an error's name; inside: whether of a function"""
+    """A call that declares a message. words: message, plural, an error's name or a name of PLACES
+
+    inside: whether of a function
+    """
 
     path: str
     node: ast.Call
@@ -45,7 +51,8 @@ class Call:
 
     @property
     def literals(self) -> list[ast.expr]:
-        return self.node.args[: 2 if self.words == "plural" else 1]
+        first = PLACES.get(self.words, 0)
+        return self.node.args[first : first + (2 if self.words == "plural" else 1)]
 
     @property
     def fields(self) -> set[str]:
@@ -55,17 +62,17 @@ class Call:
 
     @property
     def is_literal(self) -> bool:
-        """Whether it declares literals; an error may also take a message, but no text that is put together."""
+        """Whether it declares literals; all but message and plural also take a message, but no text put together."""
         if all(isinstance(literal, ast.Constant) for literal in self.literals):
             return True
         cause = self.literals[0]
         built = isinstance(cause, ast.JoinedStr | ast.BinOp) or ast.unparse(cause).partition("(")[0].endswith(".format")
-        return self.words in ERRORS and not built
+        return self.words not in ("message", "plural") and not built
 
     @property
     def is_complete(self) -> bool:
         """Whether what it names is given. A template, filled in elsewhere, is a constant of its module."""
-        given = {keyword.arg for keyword in self.node.keywords} - {"code"}
+        given = {keyword.arg for keyword in self.node.keywords if self.words not in TEXTS} - {"code"}
         if None in given or not isinstance(self.literals[0], ast.Constant):
             return True
         named = {re.split("[!:}]", field[1:], maxsplit=1)[0] for field in self.fields}
@@ -86,12 +93,15 @@ def calls(path: str, source: str) -> Iterator[Call]:
     """Every call in *source* that declares a message."""
     tree = ast.parse(source)
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
-    known = {*ERRORS, *({"message", "plural"} & imported)}
+    known = {*ERRORS, *PLACES, *({"message", "plural"} & imported)}
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
     inside = {id(node) for function in functions for node in ast.walk(function)}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in known and node.args:
-            yield Call(path, node, node.func.id, id(node) in inside)
+        if isinstance(node, ast.Call):
+            is_method = isinstance(node.func, ast.Attribute)
+            name = getattr(node.func, "attr" if is_method else "id", "")
+            if name in (PLACES if is_method else known) and len(node.args) > PLACES.get(name, 0):
+                yield Call(path, node, name, id(node) in inside)
 
 
 @pytest.fixture(scope="module")

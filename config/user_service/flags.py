@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from config.options import Given, Option, Subject, given_flags, parsed, refuse
+from config.options import Flags, Given, Option, Subject, given_flags, parsed, refuse
 from config.plan import Plan
 from config.plan_options import CHOICE, RUNTIMES
 from config.user_service.options import ARM, ENVIRONMENT, OPTIONS, SERVICE, TARGET
 from config.user_service.plan import STARTS, parse_targets, user_service_plan
 from config.user_service.requests import REQUEST, hidden_answer, load_requests, request_plan
 from core.errors import BadInput
-from core.messages import listed, verbatim
+from core.messages import verbatim
 from core.request_plan import ANY, RequestPlan
 from core.secret import HIDDEN, Secret, from_file, secrets_in
 from core.user_service import HTTP, UserService
@@ -22,7 +22,7 @@ SECRET_OPTIONS = tuple(option for option in OPTIONS if option.mask or option.key
 _OF_REQUEST = tuple(option for option in REQUEST if option.flag)
 
 
-def plan_from_service_flags(flags: Mapping[str, Any]) -> Plan | None:
+def plan_from_service_flags(flags: Flags) -> Plan | None:
     """Return the plan for the service that *flags* describe; None if they describe no service. Raises BadInput."""
     given = service_from(flags)
     subject = next((subject for key, subject in STARTS.items() if key in given), Subject.SYSTEMS)
@@ -30,7 +30,7 @@ def plan_from_service_flags(flags: Mapping[str, Any]) -> Plan | None:
     return None if subject is Subject.SYSTEMS else user_service_plan(given, Path.cwd())
 
 
-def service_from(flags: Mapping[str, Any]) -> dict[str, Any]:
+def service_from(flags: Flags) -> Flags:
     """Return the values of the service that *flags* describe, by YAML key (options.KEYS). Raises BadInput."""
     options = given_flags(SERVICE, flags)
     given = {option.key: flags[option.name] for option in options if option not in (TARGET, ARM)}
@@ -41,7 +41,7 @@ def service_from(flags: Mapping[str, Any]) -> dict[str, Any]:
     return {**given, **_requests(flags)}
 
 
-def _targets(flags: Mapping[str, Any]) -> dict[str, str]:
+def _targets(flags: Flags) -> dict[str, str]:
     arms = _pairs(ARM, flags)
     if flags.get("target") is None:
         return arms
@@ -51,7 +51,7 @@ def _targets(flags: Mapping[str, Any]) -> dict[str, str]:
     return {name: flags["target"], **arms}
 
 
-def _requests(flags: Mapping[str, Any]) -> dict[str, Any]:
+def _requests(flags: Flags) -> Flags:
     fields = {option.key: flags[option.name] for option in given_flags(_OF_REQUEST, flags)}
     if flags.get("requests") is not None:
         if fields:
@@ -64,7 +64,7 @@ def _requests(flags: Mapping[str, Any]) -> dict[str, Any]:
     return {"requests": [{"request": text, **fields} for text in texts]} if texts else {}
 
 
-def _pairs(option: Option, flags: Mapping[str, Any]) -> dict[str, str]:
+def _pairs(option: Option, flags: Flags) -> dict[str, str]:
     """Parse every NAME=VALUE of a flag. Return {name: value}. Raises BadInput."""
     texts = flags.get(option.name) or []
     for text in texts:
@@ -95,7 +95,7 @@ def restore_secrets(
         raise BadInput(
             "The saved run has no {names} with the value that you gave, and --resume cannot change the "
             "plan. Leave out {names}, or start a new run.",
-            names=listed(other),
+            names=other,
         )
     known = [*given, *(secret for secret in remembered if secret.key not in again)]
     missing = sorted({wanted[key] for key in wanted.keys() - {secret.key for secret in known}})
@@ -103,12 +103,12 @@ def restore_secrets(
         raise BadInput(
             "The saved run does not contain the value of {names}, because it may be secret. "
             "Give it again together with --resume.",
-            names=listed(missing),
+            names=missing,
         )
     return {**stored, "own": from_file(own, known)} if own else stored
 
 
-def secrets_in_flags(flags: Mapping[str, Any]) -> list[Secret]:
+def secrets_in_flags(flags: Flags) -> list[Secret]:
     """Return the secrets in flags, which may describe only a part of a service. Raises BadInput."""
     given, here = service_from(flags), Path.cwd()
     read: list[Any] = [parsed(SERVICE, given, here)]
@@ -117,7 +117,7 @@ def secrets_in_flags(flags: Mapping[str, Any]) -> list[Secret]:
     if isinstance(given.get("requests"), list):
         read.append(_with_answers(request_plan(given, here)))
     if isinstance(given.get("requests"), str):
-        read.append(_with_answers(load_requests(Given(value=given["requests"], name="--requests").file())))
+        read.append(_with_answers(load_requests(Path(Given(value=given["requests"], name="--requests").file()))))
     return list(secrets_in(read))
 
 
@@ -126,7 +126,7 @@ def secrets_in_service(service: UserService) -> list[Secret]:
     return list(secrets_in((service, _with_answers(service.requests))))
 
 
-def flags_without_secrets(flags: Mapping[str, Any]) -> list[str]:
+def flags_without_secrets(flags: Flags) -> list[str]:
     """Return those flags that can give the service a secret, such as --header, but now contain none.
 
     --resume accepts only flags that contain a secret, because other flags would change the saved plan. Raises BadInput
@@ -135,7 +135,7 @@ def flags_without_secrets(flags: Mapping[str, Any]) -> list[str]:
     return [option.flag for option in given_flags(SECRET_OPTIONS, flags) if not secrets_in_flags(_only(option, flags))]
 
 
-def drop_hidden_values(flags: Mapping[str, Any]) -> dict[str, Any]:
+def drop_hidden_values(flags: Flags) -> Flags:
     """Return the flags of a saved command, without the values that were hidden when it was saved."""
     whole = dict(flags)
     for option in given_flags(SECRET_OPTIONS, flags):
@@ -145,7 +145,7 @@ def drop_hidden_values(flags: Mapping[str, Any]) -> dict[str, Any]:
     return whole
 
 
-def _only(option: Option, flags: Mapping[str, Any]) -> dict[str, Any]:
+def _only(option: Option, flags: Flags) -> Flags:
     return {one.name: flags.get(one.name) for one in OPTIONS if one is option or one.key == "name"}
 
 

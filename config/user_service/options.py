@@ -20,7 +20,7 @@ from config.options import (
     whole,
 )
 from config.user_service.hidden import VARIABLE, hidden, mask, mask_pair, mask_url, mask_userinfo
-from config.user_service.requests import FILE, REQUEST, path_of, truth
+from config.user_service.requests import FILE, REQUEST
 from config.user_service.servers import ASGI, SERVERS, WSGI
 from config.user_service.service import LAST_PORT, THREADS, WORKERS
 from core.cell import PARAMETERS
@@ -34,10 +34,8 @@ from systems import built_in
 
 AUTO, AUTO_THREADS = "auto", (2, 8)
 RESERVED_NAMES = ("all", NATIVE)
-_name = matching(
-    r"[A-Za-z][A-Za-z0-9_.-]{0,39}", message("a name of letters, digits and . _ - that begins with a letter")
-)
-_app = matching(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?", message("MODULE:NAME, such as shop.web:app"))
+_name = matching(r"[A-Za-z][A-Za-z0-9_.-]{0,39}", "a name of letters, digits and . _ - that begins with a letter")
+_app = matching(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*(\(\))?", "MODULE:NAME, such as shop.web:app")
 
 
 def parse_name(given: Given) -> str:
@@ -51,7 +49,7 @@ def parse_name(given: Given) -> str:
 def _directory(given: Given) -> str:
     path = (given.folder / given.text()).absolute()
     if not os.path.isdir(path):
-        raise given.wrong(message("an existing folder, but {path} is not a folder", path=str(path)))
+        raise given.wrong("an existing folder, but {path} is not a folder", path=path)
     return str(path)
 
 
@@ -68,11 +66,11 @@ def _command(given: Given) -> Text:
 
 def _environment(given: Given) -> Mapping[str, Text]:
     if not isinstance(given.value, dict):
-        raise given.wrong(message("a mapping such as {example}", example="{LOG_LEVEL: warning}"))
+        raise given.wrong("a mapping such as {example}", example="{LOG_LEVEL: warning}")
     for name, value in given.value.items():
         if not (isinstance(value, str) and re.fullmatch(r"[^=\0]+", name)) or "\0" in value:
             raise replace(given, value={name: value}).wrong(
-                message("a variable whose name does not contain = and whose value is a text")
+                "a variable whose name does not contain = and whose value is a text"
             )
     return {name: hidden(Given(value=value, name=f"--env {name}"), mask) for name, value in given.value.items()}
 
@@ -91,19 +89,17 @@ def _topology(given: Given) -> list[tuple[int, int]]:
     for part in given.text().split(","):
         match = re.fullmatch(r"([0-9]{1,4}) *x *([0-9]{1,4})", part.strip())
         if match is None:
-            raise given.wrong(message("processes x threads, such as 8x1,4x2,1x8"))
+            raise given.wrong("processes x threads, such as 8x1,4x2,1x8")
         shapes.append((int(match[1]), int(match[2])))
         for parameter, number in zip((WORKERS, THREADS), shapes[-1], strict=True):
             PARAMETERS[parameter].parse(number)
     return list(dict.fromkeys(shapes))
 
 
-TARGET = Option(
-    "--target URL", message("Measure a service that already runs at URL."), None, TARGETS, "targets", mask=mask_url
-)
+TARGET = Option("--target URL", "Measure a service that already runs at URL.", None, TARGETS, "targets", mask=mask_url)
 ARM = Option(
     "--arm NAME=URL",
-    message("Compare services that already run. NAME is shown in reports."),
+    "Compare services that already run. NAME is shown in reports.",
     None,
     TARGETS,
     "targets",
@@ -112,7 +108,7 @@ ARM = Option(
 )
 ENVIRONMENT = Option(
     "--env NAME=VALUE",
-    message("An environment variable for the service."),
+    "An environment variable for the service.",
     _environment,
     STARTED,
     "environment",
@@ -120,10 +116,10 @@ ENVIRONMENT = Option(
     mask=mask_pair,
 )
 SERVICE = (
-    Option("--name NAME", message("The name of the service in reports (default: own)."), parse_name, USER_SERVICE),
+    Option("--name NAME", "The name of the service in reports (default: own).", parse_name, USER_SERVICE),
     Option(
         "--service-command C",
-        message("The command that starts the service, with {python} and {port}."),
+        "The command that starts the service, with {python} and {port}.",
         _command,
         COMMAND,
         "command",
@@ -131,15 +127,15 @@ SERVICE = (
     ),
     *applying(
         APP,
-        Option("--app MODULE:NAME", message("A WSGI or ASGI application, which gilscope starts."), _app),
+        Option("--app MODULE:NAME", "A WSGI or ASGI application, which gilscope starts.", _app),
         Option(
             "--server NAME",
-            message("The server for the application: gunicorn, granian, uvicorn, waitress or hypercorn."),
+            "The server for the application: gunicorn, granian, uvicorn, waitress or hypercorn.",
             choices=tuple(SERVERS),
         ),
         Option(
             "--interface KIND",
-            message("The interface of the application, wsgi or asgi, if the server supports both."),
+            "The interface of the application, wsgi or asgi, if the server supports both.",
             choices=(WSGI, ASGI),
         ),
     ),
@@ -147,54 +143,50 @@ SERVICE = (
     ARM,
     Option(
         "--protocol P",
-        message("The protocol of the service: http (HTTP/1.1, default), http2 (HTTP/2), or framed (JSON frames)."),
+        "The protocol of the service: http (HTTP/1.1, default), http2 (HTTP/2), or framed (JSON frames).",
         applies_to=USER_SERVICE,
         choices=(HTTP, HTTP2, FRAMED),
     ),
     Option(
         "--scheme S",
-        message("The URL scheme of a service that gilscope starts: http (default) or https."),
+        "The URL scheme of a service that gilscope starts: http (default) or https.",
         applies_to=STARTED,
         choices=(HTTP, HTTPS),
     ),
     Option(
         "--ca FILE",
-        message("A PEM file of certificates to trust for TLS (default: the certificates of this machine)."),
-        path_of,
+        "A PEM file of certificates to trust for TLS (default: the certificates of this machine).",
+        Given.file,
         USER_SERVICE,
     ),
-    Option("--insecure", message("Accept any TLS certificate."), truth, USER_SERVICE),
+    Option("--insecure", "Accept any TLS certificate.", Given.truth, USER_SERVICE),
     *applying(
         STARTED,
-        Option("--requirements FILE", message("A requirements file to install for each runtime."), path_of),
+        Option("--requirements FILE", "A requirements file to install for each runtime.", Given.file),
         Option(
             "--directory DIR",
-            message(
-                "The folder in which the service starts (default: the plan's folder, or the current folder "
-                "without a plan)."
-            ),
+            "The folder in which the service starts (default: the plan's folder, or the current folder "
+            "without a plan).",
             _directory,
         ),
         ENVIRONMENT,
         Option(
             "--service-port N",
-            message("The port of the first service (default: a free port)."),
+            "The port of the first service (default: a free port).",
             whole(0, LAST_PORT),
             key="port",
             field="first_port",
         ),
         Option(
             "--start-deadline T",
-            message("The time limit for the service's first answer (default: 30s)."),
+            "The time limit for the service's first answer (default: 30s).",
             parse_length("30s or 2min"),
             field="start_deadline_s",
         ),
         Option(
             "--topology T",
-            message(
-                "Numbers of processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto chooses numbers "
-                "for this machine."
-            ),
+            "Numbers of processes x threads to compare, such as 8x1,4x2,1x8. With --slo, auto chooses numbers "
+            "for this machine.",
             _topology,
         ),
     ),
@@ -202,10 +194,8 @@ SERVICE = (
 )
 EXTRA, GROUP = applying(
     STARTED,
-    Option(
-        "--extra NAME", message("Also install this extra from the project's pyproject.toml."), key="", repeated=True
-    ),
-    Option("--group NAME", message("Also install this dependency group of the project."), key="", repeated=True),
+    Option("--extra NAME", "Also install this extra from the project's pyproject.toml.", key="", repeated=True),
+    Option("--group NAME", "Also install this dependency group of the project.", key="", repeated=True),
 )
 OPTIONS = (EXTRA, GROUP, *SERVICE, *(option for option in REQUEST if option.flag))
-KEYS = tuple(by_key(SERVICE))
+KEYS = by_key(SERVICE)

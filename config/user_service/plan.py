@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from config.options import Given, Subject, by_key, expect_keys, fields_of, parsed, refuse
-from config.plan import Plan, Row
+from config.options import Flags, Given, Subject, expect_keys, fields_of, parsed, refuse
+from config.plan import Plan, Row, Values
 from config.plan_options import DEFAULT_RUNTIMES
 from config.user_service.hidden import hidden, mask_url
 from config.user_service.options import KEYS, SERVICE, parse_name
@@ -16,7 +16,7 @@ from config.user_service.servers import SERVERS, app_on
 from config.user_service.service import LAST_PORT, THREADS, WORKERS, check_command, systems
 from core.cell import Value
 from core.errors import BadInput
-from core.messages import listed, message
+from core.messages import message
 from core.method import ORCHESTRATOR, Method, Warmup
 from core.request_plan import ANY, RequestPlan
 from core.runtime import NATIVE, RuntimeName
@@ -41,9 +41,7 @@ PORTS = {"http": "80", "https": "443", "tcp": ""}
 STARTS = {"command": Subject.COMMAND, "app": Subject.APP, "targets": Subject.TARGETS}
 
 
-def user_service_plan(
-    given: Mapping[str, Any], folder: Path, defaults: Mapping[str, tuple[Value, ...]] | None = None
-) -> Plan:
+def user_service_plan(given: Flags, folder: Path, defaults: Values | None = None) -> Plan:
     """Return the plan for a user's service from the texts of its YAML keys or flags. Raises BadInput.
 
     given: texts by KEYS
@@ -52,8 +50,7 @@ def user_service_plan(
     """
     expect_keys(message("service"), given, KEYS)
     subject = _subject(given)
-    options = by_key(SERVICE)
-    refuse(subject, [(key, options[key]) for key in given])
+    refuse(subject, [(key, KEYS[key]) for key in given])
     values = parsed(SERVICE, given, folder)
     protocol, requests = values.get("protocol", HTTP), _requests(given, folder)
     expect_sendable(requests, protocol)
@@ -75,18 +72,18 @@ def user_service_plan(
     )
 
 
-def _subject(given: Mapping[str, Any]) -> Subject:
+def _subject(given: Flags) -> Subject:
     """Return what is given: a command, an application or running services. Raises BadInput unless it is exactly one."""
     starts = [key for key in STARTS if key in given]
     if len(starts) != 1:
         raise BadInput(
             "A service must have exactly one of command, app and targets. Given: {starts}.",
-            starts=listed(starts or [message("none of them")]),
+            starts=starts or [message("none of them")],
         )
     return STARTS[starts[0]]
 
 
-def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any], folder: Path) -> Start:
+def _start(subject: Subject, given: Flags, values: Flags, folder: Path) -> Start:
     if subject is Subject.TARGETS:
         return parse_targets(given["targets"], values.get("protocol", HTTP), _tls(values))
     tls = _tls(values) if values.get("scheme") == HTTPS else None
@@ -96,7 +93,7 @@ def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any]
             raise BadInput(
                 "app is {app}, but server is missing. Choose one of {servers}.",
                 app=values["app"],
-                servers=listed(SERVERS),
+                servers=SERVERS,
             )
         has_topology = "topology" in values
         app = app_on(values["server"], values["app"], values.get("interface", ""), has_topology=has_topology)
@@ -105,7 +102,7 @@ def _start(subject: Subject, given: Mapping[str, Any], values: Mapping[str, Any]
     return Command(**fields)
 
 
-def _tls(values: Mapping[str, Any]) -> dict[str, Any]:
+def _tls(values: Flags) -> Flags:
     return {"ca": values.get("ca", ""), "insecure": values.get("insecure", False)}
 
 
@@ -156,13 +153,13 @@ def _part(url: Text, part: str) -> Text:
     return Secret(HIDDEN, name=url.name, value=part) if isinstance(url, Secret) and part else part
 
 
-def _requests(given: Mapping[str, Any], folder: Path) -> RequestPlan:
+def _requests(given: Flags, folder: Path) -> RequestPlan:
     if not isinstance(given.get("requests"), str):
         return request_plan(given, folder)
     for key in ("think_time", "rate"):
         if key in given:
             raise BadInput("{key} belongs in the requests file, next to `requests`. Move it there.", key=key)
-    return load_requests(Given(value=given["requests"], name="requests", folder=folder).file())
+    return load_requests(Path(Given(value=given["requests"], name="requests", folder=folder).file()))
 
 
 def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
@@ -176,9 +173,7 @@ def _with_hidden_answers(plan: RequestPlan, redactor: Redactor) -> RequestPlan:
     return replace(plan, requests=tuple(requests))
 
 
-def _rows(
-    service: UserService, topology: list[tuple[int, int]] | None, defaults: Mapping[str, tuple[Value, ...]]
-) -> tuple[Row, ...]:
+def _rows(service: UserService, topology: list[tuple[int, int]] | None, defaults: Values) -> tuple[Row, ...]:
     values: dict[str, tuple[Value, ...]] = {name: (value,) for name, value in DEFAULTS.items()}
     values["RATE"] = (service.requests.rate,)
     threaded = service.command is not None and service.command.threaded

@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 from config.options import (
     PUBLIC,
     USER_SERVICE,
+    Flags,
     Given,
     Option,
     applying,
@@ -24,7 +24,7 @@ from config.options import (
 from config.text_yaml import read_yaml
 from config.user_service.hidden import HARMLESS, hidden, mask, mask_header, mask_url, plain
 from core.errors import BadInput
-from core.messages import listed, message
+from core.messages import message
 from core.request_plan import COUNTER, INT, USER, UUID, Place, Request, RequestPlan, places
 from core.secret import HIDDEN, Secret, Text, revealed
 from core.user_service import FRAMED, HTTP2
@@ -46,7 +46,7 @@ def _header(given: Given) -> tuple[str, Text]:
     value = hidden(Given(value=text.strip(), name=f"--header {name}"), plain if open_to_all else mask)
     printable = revealed(value).replace("\t", " ").isprintable()
     if not colon or not re.fullmatch(r"[A-Za-z0-9-]+", name) or not printable:
-        raise replace(given, name="header").wrong(message("NAME: VALUE, such as Accept: application/json"))
+        raise replace(given, name="header").wrong("NAME: VALUE, such as Accept: application/json")
     return name, value
 
 
@@ -54,7 +54,7 @@ def _headers(given: Given) -> dict[str, Text]:
     if isinstance(given.value, list):
         return dict(_header(replace(given, value=text)) for text in given.value)
     if not isinstance(given.value, dict):
-        raise given.wrong(message("a mapping such as {example}", example="{Accept: application/json}"))
+        raise given.wrong("a mapping such as {example}", example="{Accept: application/json}")
     texts = {name: replace(given, value=text, name=name, mask=mask).text() for name, text in given.value.items()}
     return dict(_header(replace(given, value=f"{name}: {text}")) for name, text in texts.items())
 
@@ -64,7 +64,7 @@ def _body(given: Given) -> Text:
     try:
         revealed(body).encode()
     except UnicodeEncodeError:
-        raise given.wrong(message("a text that can be sent as UTF-8")) from None
+        raise given.wrong("a text that can be sent as UTF-8") from None
     return body
 
 
@@ -73,11 +73,11 @@ def _json(given: Given) -> Any:
         return json.loads(given.text())
     except (ValueError, RecursionError) as error:
         short = replace(given, value=given.text()[:200])
-        raise short.wrong(message("JSON such as {example} ({error})", example='{"id": 3}', error=str(error))) from None
+        raise short.wrong("JSON such as {example} ({error})", example='{"id": 3}', error=error) from None
 
 
 def _digest(given: Given) -> str:
-    return matching("[0-9a-fA-F]{64}", message("the 64 hex digits that sha256sum prints"))(given).lower()
+    return matching("[0-9a-fA-F]{64}", "the 64 hex digits that sha256sum prints")(given).lower()
 
 
 def _method_and_path(given: Given) -> tuple[str, Text]:
@@ -88,7 +88,7 @@ def _method_and_path(given: Given) -> tuple[str, Text]:
     text = revealed(line)
     match = _LINE.fullmatch(text.strip())
     if match is None or not text.isprintable():
-        raise given.wrong(message("a method and a path that begins with /, such as GET /items/3"))
+        raise given.wrong("a method and a path that begins with /, such as GET /items/3")
     path: Text = match["path"]
     if isinstance(line, Secret):
         path = Secret(line.shown.strip().removeprefix(match["method"] or "").strip(), name=name, value=match["path"])
@@ -128,10 +128,8 @@ def _public(given: Given) -> frozenset[str]:
     names = [PUBLIC] if given.value == PUBLIC else given.value
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise given.wrong(
-            message(
-                "true if the whole request is public, or a list of its public parts: query, body, headers or "
-                "names of headers"
-            )
+            "true if the whole request is public, or a list of its public parts: query, body, headers or "
+            "names of headers"
         )
     return frozenset(map(str.lower, names))
 
@@ -141,99 +139,70 @@ def parse_time(given: Given) -> float:
     return given.seconds({"ms": 0.001, "s": 1.0}, LONGEST_THINK_TIME_S, "10ms")
 
 
-def truth(given: Given) -> bool:
-    """Return whether a flag without a value is given, or its YAML key is `true`. Raises BadInput."""
-    return given.value is True or given.choice(("true", "false")) == "true"
-
-
-def path_of(given: Given) -> str:
-    """Return the path of a readable file. Raises BadInput."""
-    return str(given.file())
-
-
 REQUEST = applying(
     USER_SERVICE,
     Option(
         "--request R",
-        message("Method and path of a request (default: GET /)."),
+        "Method and path of a request (default: GET /).",
         _method_and_path,
         repeated=True,
         mask=mask_url,
     ),
     Option(
-        "",
-        message("How often the request is sent, relative to the other requests (default: 1)."),
+        "weight",
+        "How often the request is sent, relative to the other requests (default: 1).",
         whole(1, MOST_WEIGHT),
-        key="weight",
     ),
     Option(
         "--header H",
-        message("A request header, as NAME: VALUE. In YAML, a mapping of headers."),
+        "A request header, as NAME: VALUE. In YAML, a mapping of headers.",
         _headers,
         key="headers",
         repeated=True,
         mask=mask_header,
     ),
-    Option("--body TEXT", message("The body of the request."), _body, mask=mask),
+    Option("--body TEXT", "The body of the request.", _body, mask=mask),
     Option(
-        "",
-        message("A file with the body of the request. The path is relative to the YAML file."),
-        path_of,
-        key="body_file",
+        "body_file",
+        "A file with the body of the request. The path is relative to the YAML file.",
+        Given.file,
     ),
-    Option("--expect-status N", message("The HTTP status of a correct answer (default: 200)."), whole(100, 999)),
+    Option("--expect-status N", "The HTTP status of a correct answer (default: 200).", whole(100, 999)),
     Option(
         "--expect-json JSON",
-        message("JSON that a correct answer contains. Objects in the answer may have more keys."),
+        "JSON that a correct answer contains. Objects in the answer may have more keys.",
         _json,
     ),
-    Option("", message("The SHA-256 of the body of a correct answer, in hex."), _digest, key="expect_sha256"),
+    Option("expect_sha256", "The SHA-256 of the body of a correct answer, in hex.", _digest),
     Option(
-        "",
-        message(
-            "true: each virtual user sends the request once, before the measured requests, and keeps cookies "
-            "that answers set."
-        ),
-        truth,
-        key="first",
+        "first",
+        "true: each virtual user sends the request once, before the measured requests, and keeps cookies "
+        "that answers set.",
+        Given.truth,
     ),
     Option(
-        "",
-        message(
-            "Values of the answer that later requests use as {{NAME}}. Give NAME: {json: /pointer}, {header: "
-            "X-Name} or {regex: ...}."
-        ),
+        "save",
+        "Values of the answer that later requests use as {{NAME}}. Give NAME: {json: /pointer}, {header: "
+        "X-Name} or {regex: ...}.",
         _save,
-        key="save",
     ),
     Option(
-        "",
-        message(
-            "The parts of the request that may be saved and shown: true for all parts, or a list such as [body, "
-            "X-Shard]."
-        ),
-        _public,
-        key="public",
+        "public",
+        "The parts of the request that may be saved and shown: true for all parts, or a list such as [body, X-Shard].",
     ),
 )
 FILE = applying(
     USER_SERVICE,
-    Option(
-        "--requests FILE", message("A YAML file that lists the requests. A plan can contain the list itself instead.")
-    ),
+    Option("--requests FILE", "A YAML file that lists the requests. A plan can contain the list itself instead."),
     Option(
         "--think-time T",
-        message(
-            "The pause between an answer and the next request, such as 10ms (default: 0). Not possible at a fixed rate."
-        ),
+        "The pause between an answer and the next request, such as 10ms (default: 0). Not possible at a fixed rate.",
         parse_time,
         field="think_time_s",
     ),
-    Option(
-        "", message("Requests per second of each client, like the parameter RATE."), whole(0, MOST_RATE), key="rate"
-    ),
+    Option("rate", "Requests per second of each client, like the parameter RATE.", whole(0, MOST_RATE)),
 )
-REQUEST_KEYS, FILE_KEYS = (tuple(by_key(options)) for options in (REQUEST, FILE))
+REQUEST_KEYS, FILE_KEYS = by_key(REQUEST), by_key(FILE)
 
 
 def load_requests(path: Path) -> RequestPlan:
@@ -241,17 +210,17 @@ def load_requests(path: Path) -> RequestPlan:
     content = read_yaml(path, "--requests")
     try:
         given = {"requests": content} if isinstance(content, list) else content
-        if not isinstance(given, dict) or not given.keys() <= set(FILE_KEYS) or "requests" not in given:
+        if not isinstance(given, dict) or not given.keys() <= FILE_KEYS.keys() or "requests" not in given:
             raise BadInput(
                 "The file must contain a list of requests, or a mapping whose keys are among {keys}.",
-                keys=listed(FILE_KEYS),
+                keys=FILE_KEYS,
             )
         return request_plan(given, path.parent)
     except BadInput as error:
-        raise BadInput("{path}: {error}", path=str(path), error=error.message) from error
+        raise BadInput("{path}: {error}", path=path, error=error.message) from error
 
 
-def request_plan(given: Mapping[str, Any], folder: Path) -> RequestPlan:
+def request_plan(given: Flags, folder: Path) -> RequestPlan:
     """Parse a request plan from *given*, a mapping with keys of FILE_KEYS. Raises BadInput.
 
     Without `requests`, clients send GET to the path of the service or target.
@@ -260,7 +229,7 @@ def request_plan(given: Mapping[str, Any], folder: Path) -> RequestPlan:
     requests = given.get("requests", ["GET"])
     if not isinstance(requests, list) or not requests:
         raise BadInput("requests is empty. It must be a list such as `- request: GET /items/3`.")
-    values = parsed(FILE, {key: given[key] for key in FILE_KEYS if key in given}, folder)
+    values = parsed(FILE, given, folder)
     plan = RequestPlan(
         requests=tuple(_request(request, folder) for request in requests), **fields_of(RequestPlan, values)
     )
@@ -304,8 +273,8 @@ def _request(given: Any, folder: Path) -> Request:
     expect_keys(message("a request"), given, REQUEST_KEYS)
     if "body" in given and "body_file" in given:
         raise BadInput("A request has both body and body_file. Give only one of them.")
-    public = parsed(REQUEST, {"public": given["public"]}, folder)["public"] if "public" in given else frozenset()
-    values = parsed(REQUEST, {key: text for key, text in given.items() if key != "public"}, folder, public)
+    public = _public(Given(value=given.get("public", []), name="public"))
+    values = parsed(REQUEST, given, folder, public)
     method, path = values.pop("request")
     return Request(method=method, path=path, **values)
 
@@ -322,7 +291,7 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
             raise BadInput(
                 "{request} has the headers {names}, which HTTP/2 forbids. Remove them, or use --protocol http.",
                 request=str(request),
-                names=listed(refused),
+                names=refused,
             )
     for request in plan.requests if protocol == FRAMED else ():
         texts = [request.path, request.body]
@@ -337,7 +306,7 @@ def expect_sendable(plan: RequestPlan, protocol: str) -> None:
                 "{request} has the headers {names}, but framed messages have no headers. "
                 "Remove the headers, or use --protocol http.",
                 request=str(request),
-                names=listed(request.headers),
+                names=request.headers,
             )
         body: Any = None
         with suppress(ValueError, RecursionError):

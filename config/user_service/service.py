@@ -7,7 +7,6 @@ from typing import Any
 
 from core.cell import Value
 from core.errors import BadInput
-from core.messages import listed
 from core.runtime import NATIVE
 from core.system import SIZES, Program, System
 from core.user_service import FRAMED, HTTP2, Command, Target, UserService
@@ -62,7 +61,7 @@ def check_runtimes(service: UserService, runtimes: Sequence[str]) -> None:
     if service.targets and set(runtimes) != {NATIVE}:
         raise BadInput(
             "runtimes is {runtimes}, but a service that already runs has its own runtime. Leave out runtimes.",
-            runtimes=listed(runtimes),
+            runtimes=runtimes,
         )
 
 
@@ -122,7 +121,7 @@ def check_command(command: str, *, has_environment: bool) -> None:
             raise BadInput(
                 "The command contains the unknown placeholder {place}. Accepted are {places}.",
                 place=f"{{{name}}}",
-                places=listed(f"{{{place}}}" for place in PLACES),
+                places=(f"{{{place}}}" for place in PLACES),
             )
     if "{port}" not in command and "{socket}" not in command:
         raise BadInput(

@@ -21,8 +21,15 @@ from contextlib import suppress
 from functools import cache
 from typing import IO, Any
 
-from core.inside.stacks_readers import AskingReader, Key, RemoteReader
-from core.inside.stacks_threads import Frame, Thread, is_parked_in_poll, is_parked_on_a_lock
+from core.inside.stacks_threads import (
+    AskingReader,
+    Frame,
+    Key,
+    RemoteReader,
+    Thread,
+    is_parked_in_poll,
+    is_parked_on_a_lock,
+)
 
 SLICE_NS = 100_000_000
 MOST_STACKS = 8192

@@ -11,7 +11,7 @@ from commands import project
 from commands.project import complete_from_project
 from config import flags
 from core.errors import BadInput
-from core.messages import Arg, Message, message, verbatim
+from core.messages import Arg, Message, as_message, message, verbatim
 from lab.python import interpreters
 
 MODULE = "def wsgi(environ, start_response): ...\n\nclass Other: ...\n\nother = Other()\n"
@@ -29,8 +29,12 @@ def found(*words: str) -> tuple[dict[str, Any], list[str]]:
     """The flags, filled in, and what was said."""
     parser = flags.Parser("", verbatim("x"))
     flags.add_run_flags(parser)
-    notes: list[Arg] = []
-    return complete_from_project(parser.parse(words), notes.append), list(map(str, notes))
+    notes: list[str] = []
+
+    def note(text: str | Message, **args: Arg) -> None:
+        notes.append(str(as_message(text, args)))
+
+    return complete_from_project(parser.parse(words), note), notes
 
 
 def with_runtimes(names: Iterable[str], monkeypatch: pytest.MonkeyPatch) -> list[str]:

@@ -56,7 +56,7 @@ sys.stdin.read()
 """
 LATE_READ = """
 import subprocess, sys
-from core.inside.stacks_readers import RemoteReader
+from core.inside.stacks_threads import RemoteReader
 def innermost(tids):
     stacks = reader.stacks(tids)
     return [reader.frames(stacks[tid])[0][2] if tid in stacks else "unread" for tid in tids]
@@ -74,7 +74,7 @@ with subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=-1, stdout=-1, 
 REPLACED = "import os; print('ready', flush=True); input(); os.execvp('sh', ['sh', '-c', 'echo other; read word'])"
 REPLACED_READ = """
 import subprocess, sys
-from core.inside.stacks_readers import RemoteReader
+from core.inside.stacks_threads import RemoteReader
 with subprocess.Popen([sys.executable, "-c", sys.argv[1]], stdin=-1, stdout=-1, text=True) as process:
     process.stdout.readline()
     reader = RemoteReader({"pid": process.pid})

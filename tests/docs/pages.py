@@ -56,7 +56,7 @@ def run_parser() -> flags.Parser:
     parser = flags.Parser("", message("a test"))
     flags.add_run_flags(parser)
     flags.add_host_flags(parser)
-    parser.add(message("the run"), *OF_A_RUN)
+    parser.add_group("the run", *OF_A_RUN)
     return parser
 
 

@@ -1,6 +1,7 @@
 """The tables of result.md are made from the docstrings of the types that decode the file, and name all their keys."""
 
 import re
+from dataclasses import fields, is_dataclass
 from inspect import cleandoc
 from typing import Any
 
@@ -30,11 +31,16 @@ def described(kind: type[Any]) -> list[tuple[list[str], str]]:
     return [(one[1].split(", "), one[2]) for one in found if one]
 
 
+def keys_of(kind: type[Any]) -> set[str]:
+    """The keys that *kind* declares, inherited ones included."""
+    return {one.name for one in fields(kind)} if is_dataclass(kind) else {*kind.__annotations__}
+
+
 @pytest.mark.parametrize("names", re.findall("<!-- made from (.*) -->", PAGE.read_text()))
 def test_a_table_names_every_key_of_its_types_with_its_meaning(names: str) -> None:
     kinds = [KINDS[name] for name in names.split(", ")]
     rows = [row for kind in kinds for row in described(kind)]
-    declared = {key for kind in kinds for key in kind.__annotations__} - NOT_HERE.get(names, set())
+    declared = {key for kind in kinds for key in keys_of(kind)} - NOT_HERE.get(names, set())
     assert {key for keys, _ in rows for key in keys} - OF_THE_TEXT == declared
     table = [(", ".join(f"`{key}`" for key in keys), meaning) for keys, meaning in rows]
     expect(PAGE, with_table(PAGE.read_text(), names, table))

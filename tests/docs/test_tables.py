@@ -1,6 +1,6 @@
 """Tables of options, parameters and figures in the docs are made from the code that declares them: make golden."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import pytest
 
@@ -9,7 +9,7 @@ from commands import SUMMARIES
 from config import hosts
 from config.beside import ENTRY
 from config.load import experiments, load_experiment
-from config.options import flag_table, key_table
+from config.options import Option, by_key
 from config.plan_options import CHOICE, INTERPRETERS, LANG, MEASURING, OF_A_RUN, OUTPUT, PLAN_OPTIONS, ROW
 from config.user_service.options import OPTIONS, SERVICE
 from config.user_service.requests import FILE, REQUEST
@@ -20,6 +20,17 @@ from reports.topics.advice import RULES
 from tests.docs.pages import DOCS, expect, run_parser, with_table
 
 RUN_OPTIONS = (*CHOICE, *MEASURING, *INTERPRETERS, *OUTPUT, *OF_A_RUN, LANG)
+
+
+def _flag_table(options: Iterable[Option]) -> list[list[str]]:
+    """Return the rows of a docs table of flags. The columns are flag and help."""
+    return [[f"`{option.usage}`", str(option.help)] for option in options if option.flag]
+
+
+def _key_table(options: Sequence[Option]) -> list[list[str]]:
+    """Return the rows of a docs table of YAML keys. The columns are key, flags and help."""
+    flags = {key: [f"`{one.flag}`" for one in options if one.key == key and one.flag] for key in by_key(options)}
+    return [[f"`{key}`", ", ".join(flags[key]), str(option.help)] for key, option in by_key(options).items()]
 
 
 def _parameter_row(one: Parameter) -> list[str]:
@@ -81,15 +92,15 @@ def _more(name: str) -> str:
 TABLES: dict[tuple[str, str], Sequence[Sequence[str]]] = {
     ("plans", "commands"): [[f"`{name}`", str(text), _more(name)] for name, text in SUMMARIES.items()],
     ("plans", "plans"): [[f"`{name}`", load_experiment(name).description, _more(name)] for name in experiments()],
-    ("plans", "keys of a plan"): key_table(PLAN_OPTIONS),
-    ("plans", "keys of a row"): key_table(ROW),
-    ("plans", "flags of a run"): flag_table(one for one in RUN_OPTIONS if one not in PLAN_OPTIONS),
-    ("beside", "keys of an entry"): key_table(ENTRY),
-    ("hosts", "keys of a host"): key_table(hosts.HOST_KEYS),
-    ("hosts", "flags of hosts"): flag_table(hosts.OPTIONS),
-    ("own-service", "keys of a request"): key_table(REQUEST),
-    ("own-service", "keys of a file of requests"): key_table(FILE),
-    ("own-service", "keys of a service"): key_table(SERVICE),
+    ("plans", "keys of a plan"): _key_table(PLAN_OPTIONS),
+    ("plans", "keys of a row"): _key_table(ROW),
+    ("plans", "flags of a run"): _flag_table(one for one in RUN_OPTIONS if one not in PLAN_OPTIONS),
+    ("beside", "keys of an entry"): _key_table(ENTRY),
+    ("hosts", "keys of a host"): _key_table(hosts.HOST_KEYS),
+    ("hosts", "flags of hosts"): _flag_table(hosts.OPTIONS),
+    ("own-service", "keys of a request"): _key_table(REQUEST),
+    ("own-service", "keys of a file of requests"): _key_table(FILE),
+    ("own-service", "keys of a service"): _key_table(SERVICE),
     ("systems", "parameters"): [_parameter_row(one) for one in PARAMETERS.values()],
     ("report", "figures"): [_figure_row(one) for one in FIGURES],
     ("compare", "what compare refuses"): REFUSED,

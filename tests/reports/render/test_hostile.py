@@ -161,7 +161,7 @@ def test_hostile_texts_are_only_texts_in_the_files_of_figures() -> None:
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_notes_errors_and_progress_do_not_steer_the_terminal(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = HOSTILE[kind]
-    for say in (Output().note, Output().error, Output().line):
+    for say in (Output().note, Output().error, Output().print_line):
         say(message("It said: {text}", text=text))
         say(verbatim(text))
     with display() as progress:
