@@ -10,6 +10,7 @@ from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from core.messages import Json
 from core.processtree import threads_ran_ns
 from core.runtime import RuntimeName
 from core.system import System
@@ -87,7 +88,7 @@ class AgentCalls:
         """Return what disturbed this host since the last mark() call, such as other processes and CPU steal."""
         return quiet.between(self._snapshot, quiet.snapshot(), neighbours)
 
-    def obstacle(self, kind: str) -> dict[str, Any]:
+    def obstacle(self, kind: str) -> Json:
         """Return why this host cannot take a profile of *kind*; NOTHING if it can."""
         return OBSTACLES[kind]().to_json()
 
@@ -136,7 +137,7 @@ class AgentCalls:
         """Remove the instrumentation's folder."""
         self._instruments.pop(folder).remove()
 
-    def install(self, names: list[str]) -> list[dict[str, Any]]:
+    def install(self, names: list[str]) -> list[Json]:
         """Install runtimes with uv. Return a message for each failure."""
         return [failure.to_json() for failure in interpreters.install(names)]
 
