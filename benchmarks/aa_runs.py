@@ -13,14 +13,13 @@ With --more 0.05 --until-s 60, nine of ten comparisons must find the difference.
 """
 
 import json
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from benchmarks.bench import opened, options, runtimes
+from benchmarks.bench import gunicorn_service, opened, options, runtimes
 from config.plan import Entry
 from config.user_service.plan import METHOD, user_service_plan
 from core.method import Method
@@ -39,7 +38,6 @@ def app(environ, start_response):
     start_response("200 OK", [("Content-Length", "2")])
     return [b"ok"]
 """
-COMMAND = "{python} -m gunicorn busy:app --bind {host}:{port} --workers 1 --threads 8"
 
 
 def main() -> None:
@@ -52,11 +50,11 @@ def main() -> None:
     lines = kept.read_text().splitlines() if kept.exists() else []
     (runtime,), end_s = runtimes(given.runtime), monotonic() + 60 * given.minutes
     method = Method(**{**vars(METHOD), "duration_s": given.duration, "slices": True})
-    with tempfile.TemporaryDirectory() as folder, opened(runtime, method=method) as bench, kept.open("a") as file:
-        (Path(folder) / "busy.py").write_text(APP)
-        (Path(folder) / "needs.txt").write_text("gunicorn")
-        entries = [_entry(name, given.work_us * share, given.runtime, Path(folder))
-                   for name, share in (("plain", 1), ("other", 1 + given.more))]  # fmt: skip
+    with gunicorn_service(APP) as (folder, service), opened(runtime, method=method) as bench, kept.open("a") as file:
+        entries = [
+            _entry(name, {**service, "environment": {"WORK_US": str(work_us)}}, given.runtime, folder)
+            for name, work_us in (("plain", given.work_us), ("other", given.work_us * (1 + given.more)))
+        ]
         while len(lines) < given.repeats and monotonic() < end_s:
             start_s = monotonic()
             verdict, blocks = _repeat(entries, bench, given, len(lines))
@@ -68,10 +66,9 @@ def main() -> None:
     print(f"{len(lines)} of {given.repeats}: {', '.join(f'{count} {word}' for word, count in words.most_common())}")
 
 
-def _entry(name: str, work_us: float, runtime: str, folder: Path) -> Entry:
-    """Return an arm: the application with *work_us* of CPU time in each request, in microseconds."""
-    texts: dict[str, Any] = {"command": COMMAND, "requirements": "needs.txt", "environment": {"WORK_US": str(work_us)}}
-    plan = user_service_plan(texts, folder)
+def _entry(name: str, service: dict[str, Any], runtime: str, folder: Path) -> Entry:
+    """Return an arm with the application, as the plan's fields *service* describe it."""
+    plan = user_service_plan(service, folder)
     (cell,) = (cell for cell in plan.cells() if cell.runtime == runtime)
     return Entry(arm=name, cell=cell, system=plan.systems[cell.system])
 
