@@ -35,7 +35,6 @@ STAMP_FILE = "gilscope.json"
 LAYOUT = 3  # version of how environments are created; an environment with another version is not used
 _DIGESTS = Digests()
 RETRY_S = 0.05
-MOST_ATTEMPTS = 3  # attempts, because another run may remove a new environment before this process has locked it
 _IN_USE: dict[Path, int] = {}  # environments that this process uses, each with the descriptor of its lock
 
 
@@ -165,20 +164,23 @@ def _acquire(interpreter: Interpreter, contents: Contents, place: Path, stamp: s
     if held is not None:
         os.close(held)  # the environment was in use, but it is no longer complete
     try:
-        for _ in range(MOST_ATTEMPTS):
-            lock = locks.acquire(place, shared=True)
+        while True:
+            lock = locks.acquire(place, shared=True)  # waits while another run creates the environment
             assert lock is not None, "it waits"
             if _is_ready(place, stamp):
                 _IN_USE[place] = lock
                 return
             os.close(lock)
-            building = _lock_unused(place, stamp)
-            if building is not None:
-                try:
+            building = locks.acquire(place, wait=False)
+            if building is None:
+                sleep(RETRY_S)  # another run looks at the folder, or creates the environment
+                continue
+            try:
+                if not _is_ready(place, stamp):
                     _create(interpreter, contents, place, stamp, building)
                     _remove_outdated(place)
-                finally:
-                    os.close(building)
+            finally:
+                os.close(building)
     except OSError as error:
         if not _is_ready(place, stamp):  # a complete environment may be in a read-only folder
             raise EnvironmentFailed(
@@ -188,22 +190,6 @@ def _acquire(interpreter: Interpreter, contents: Contents, place: Path, stamp: s
                 folder=str(place.parent),
                 error=error.strerror or str(error),
             ) from None
-
-
-def _lock_unused(place: Path, stamp: str) -> int | None:
-    """Lock *place*, an environment's folder, and return the lock; None if another run completes the environment first.
-
-    Wait while another run holds the lock.
-    """
-    while not _is_ready(place, stamp):
-        lock = locks.acquire(place, wait=False)
-        if lock is None:
-            sleep(RETRY_S)
-        elif _is_ready(place, stamp):
-            os.close(lock)
-        else:
-            return lock
-    return None
 
 
 def _create(interpreter: Interpreter, contents: Contents, place: Path, stamp: str, lock: int) -> None:

@@ -18,13 +18,7 @@ from lab import processes
 from lab.environments import requirements
 from lab.environments.environment import EnvironmentFailed
 from lab.environments.requirements import Requirements, name_of
-from lab.environments.resolution import (
-    BUILD_TIMEOUT_S,
-    Resolution,
-    ResolvedPackage,
-    Resolver,
-    TrialEnvironment,
-)
+from lab.environments.resolution import BUILD_TIMEOUT_S, Resolution, ResolvedPackage, Trial
 from lab.folders import PrivateFolder
 from lab.gil.switching import ImportOutcome, describe_switch, top_modules, try_import
 from lab.project.packages import MANIFEST, PYLOCK, UV_LOCK, read_dependencies
@@ -122,9 +116,8 @@ def audit(asked: Requirements, interpreter: Interpreter, build: BuildWatch | Non
     if program is None:
         raise EnvironmentFailed("uv was not found, but audit needs uv to install packages. Run: pip install uv")
     with PrivateFolder() as private:
-        resolver = Resolver(program, interpreter, private.folder)
-        place = TrialEnvironment(program, private.folder, interpreter.executable, asked.options)
-        return _Audit(asked=asked, interpreter=interpreter, resolver=resolver, place=place).findings(build)
+        trial = Trial(program, interpreter, private.folder, asked)
+        return _Audit(asked=asked, interpreter=interpreter, trial=trial).findings(build)
 
 
 def to_document(findings: Sequence[PackageFinding], interpreter: Interpreter) -> dict[str, Any]:
@@ -142,19 +135,18 @@ def exit_status(findings: Sequence[PackageFinding]) -> int:
 class _Audit:
     asked: Requirements
     interpreter: Interpreter
-    resolver: Resolver
-    place: TrialEnvironment
+    trial: Trial
 
     @cached_property
     def resolution(self) -> Resolution:
-        return self.resolver.resolve(self.asked)
+        return self.trial.resolve()
 
     @cached_property
     def without_wheel(self) -> set[str]:
         return {
             package.name
             for package in self.resolution.packages.values()
-            if not package.is_folder and not self.resolver.fits(package)
+            if not package.is_folder and not self.trial.fits(package)
         }
 
     def findings(self, build: BuildWatch | None) -> list[PackageFinding]:
@@ -179,11 +171,11 @@ class _Audit:
         """Install the packages, and return the names of those that could not be installed, with the reasons."""
         to_build = [package for package in packages if package.is_folder or package.name in self.without_wheel]
         names = {package.requirement: package.name for package in packages if package not in to_build}
-        failures = {names[line]: why for line, why in self.place.install(list(names)).items()}
+        failures = {names[line]: why for line, why in self.trial.install(list(names)).items()}
         for number, package in enumerate(to_build if build else (), 1):
             assert build is not None
             progress = _report_progress(build, package, number, len(to_build))
-            failures[package.name] = self.place.build(package.requirement, progress)
+            failures[package.name] = self.trial.build(package.requirement, progress)
         return {name: why for name, why in failures.items() if why}
 
     def _audit_package(
@@ -201,11 +193,11 @@ class _Audit:
             detail = message("the package needs {packages}, which could not be installed", packages=listed(missing))
             problems.append(Problem(kind=NEEDS, detail=detail))
         elif package.name not in absent and (package.direct or not package.pure):
-            installed = self.place.distribution(package.name)
+            installed = self.trial.distribution(package.name)
             assert installed is not None, package.name
             version, modules = installed.version, top_modules(installed)
             for module in modules:
-                problems += find_problems(try_import(self.place.python, module, self.place.folder))
+                problems += find_problems(try_import(self.trial.python, module, self.trial.folder))
         return PackageFinding(
             package=package.name,
             version=version,
@@ -213,13 +205,13 @@ class _Audit:
             problems=tuple(problems),
             direct=package.direct,
             needed_by=tuple(sorted(name for name in dependants if self.resolution.packages[name].direct)),
-            ready_since=self.resolver.first_ready(package.name, self.asked.options) if is_extension else "",
+            ready_since=self.trial.first_ready(package.name) if is_extension else "",
         )
 
     def _no_wheel(self, package: ResolvedPackage) -> Problem:
-        name, options = package.name, self.asked.options
-        later = self.resolver.first_ready(name, options, after=package.version) if package.version else ""
-        older = "" if later else self.resolver.newest_ready(name, options)
+        name = package.name
+        later = self.trial.first_ready(name, after=package.version) if package.version else ""
+        older = "" if later else self.trial.newest_ready(name)
         change = message("no version of the package has a wheel for this runtime")
         if later or older:
             change = message("version {version} of the package has a wheel for this runtime", version=later or older)
