@@ -1,11 +1,10 @@
 """Repeat real A/A comparisons on this machine, and count how often a service is faster or slower than itself.
 
-Usage: python -m benchmarks.aa_runs FILE [--repeats 100] [--minutes 30] [--runtime 3.14t] [--blocks 8] [--duration 1]
-           [--work-us 2000] [--more 0.05] [--until-s 0]
+Usage: python -m benchmarks.aa_runs [--repeats 100] [--runtime 3.14t] [--blocks 8] [--duration 1] [--work-us 2000]
+           [--more 0.05] [--until-s 0]
 
 Each repeat measures a WSGI application on gunicorn (8 threads, 16 connections) under two names. The arms alternate in
-slices of time, and are judged like any comparison. FILE gets a line for each repeat, so that the next run of the
-benchmark continues. Use a separate FILE for each set of options.
+slices of time, and are judged like any comparison. The benchmark prints a line of JSON for each repeat.
 
 --more: how much more work the second arm's handler does
 --until-s: add blocks until there is a verdict by the e-process of `--until verdict`, or this many seconds have passed.
@@ -41,29 +40,24 @@ def app(environ, start_response):
 
 
 def main() -> None:
-    """Measure the missing repeats, then print the number of verdicts of each kind."""
+    """Measure the repeats, then print the number of verdicts of each kind."""
     given = options(
-        __doc__, "file", repeats=100, minutes=30.0, runtime="3.14t", blocks=8, duration=1.0, work_us=2000.0, more=0.0,
-        until_s=0.0,
-    )  # fmt: skip
-    kept = Path(given.file)
-    lines = kept.read_text().splitlines() if kept.exists() else []
-    (runtime,), end_s = runtimes(given.runtime), monotonic() + 60 * given.minutes
+        __doc__, repeats=100, runtime="3.14t", blocks=8, duration=1.0, work_us=2000.0, more=0.0, until_s=0.0
+    )
+    (runtime,), words = runtimes(given.runtime), Counter[str]()
     method = Method(**{**vars(METHOD), "duration_s": given.duration, "slices": True})
-    with gunicorn_service(APP) as (folder, service), opened(runtime, method=method) as bench, kept.open("a") as file:
+    with gunicorn_service(APP) as (folder, service), opened(runtime, method=method) as bench:
         entries = [
             _entry(name, {**service, "environment": {"WORK_US": str(work_us)}}, given.runtime, folder)
             for name, work_us in (("plain", given.work_us), ("other", given.work_us * (1 + given.more)))
         ]
-        while len(lines) < given.repeats and monotonic() < end_s:
+        for repeat in range(given.repeats):
             start_s = monotonic()
-            verdict, blocks = _repeat(entries, bench, given, len(lines))
+            verdict, blocks = _repeat(entries, bench, given, repeat)
+            words[verdict.verdict] += 1
             said = {"verdict": verdict.verdict, "ratio": verdict.ratio, "low": verdict.low, "high": verdict.high}
-            lines.append(json.dumps({**said, "blocks": blocks, "seconds": round(monotonic() - start_s, 1)}))
-            print(lines[-1], file=file, flush=True)
-            print(f"{len(lines):3} {lines[-1]}", flush=True)
-    words = Counter(json.loads(line)["verdict"] for line in lines)
-    print(f"{len(lines)} of {given.repeats}: {', '.join(f'{count} {word}' for word, count in words.most_common())}")
+            print(json.dumps({**said, "blocks": blocks, "seconds": round(monotonic() - start_s, 1)}), flush=True)
+    print(", ".join(f"{count} {word}" for word, count in words.most_common()))
 
 
 def _entry(name: str, service: dict[str, Any], runtime: str, folder: Path) -> Entry:

@@ -96,10 +96,9 @@ def main() -> None:
         blocks=8,
         duration=1.0,
         neighbour=False,
-        more="",
     )
     sizes = f"--blocks {given.blocks} --duration {given.duration} --warmup 0.2s"
-    method = f"--runtime {given.runtimes} {sizes} {given.more}".split()
+    method = f"--runtime {given.runtimes} {sizes}".split()
     with tempfile.TemporaryDirectory() as place, neighbour() if given.neighbour else nullcontext():
         folder = Path(place)
         print_table(
