@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from math import exp, log
+from math import log
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -25,7 +25,7 @@ from lab.run.cell_run import Bench
 from lab.run.feasible import preflight
 from lab.run.measure import measure
 from lab.run.runtimes import Runtime, present
-from reports.document.model import Form, interval
+from reports.document.model import estimate
 from reports.statistics.stats import effect
 from systems import find
 
@@ -134,13 +134,8 @@ def compared(
         plain, changed = ([figure(cell) for cell in of_kind] for of_kind in results.values())
         yield f"{median(plain):,.0f}"
         yield f"{median(changed):,.0f}"
-        yield ratio(changed, plain, "{:.3f}".format)
-
-
-def ratio(above: Sequence[float], below: Sequence[float], form: Form) -> str:
-    """Return the ratio of paired values with its 95 % interval, as text."""
-    found = effect([log(one / other) for one, other in zip(above, below, strict=True)])
-    return interval(exp(found.value), exp(found.low), exp(found.high), form, is_range=found.is_range)
+        logs = [log(one / other) for one, other in zip(changed, plain, strict=True)]
+        yield estimate(effect(logs).ratio, "{:.3f}".format)
 
 
 def print_table(head: str, rows: Iterable[Sequence[str]]) -> None:

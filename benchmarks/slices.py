@@ -13,13 +13,13 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import partial
-from math import exp, sqrt
+from math import sqrt
 from pathlib import Path
 from statistics import mean, variance
 
 from benchmarks.bench import in_turns, options, print_table, run_of
 from config.plan_options import ORDERS
-from reports.document.model import interval
+from reports.document.model import estimate
 from reports.facts.pairs import pairs
 from reports.statistics.stats import effect
 
@@ -58,8 +58,7 @@ def row(case: str, words: list[str], repeats: int, folder: Path) -> list[str]:
     cells = [case]
     for order in ORDERS:
         found = effect([value for run in runs[order] for value in run.values()])
-        text = interval(exp(found.value), exp(found.low), exp(found.high), "{:.3f}".format, is_range=found.is_range)
-        cells += [text, f"{100 * deviations[order]:.1f} %"]
+        cells += [estimate(found.ratio, "{:.3f}".format), f"{100 * deviations[order]:.1f} %"]
     return [*cells, f"{deviations[ORDERS[1]] / deviations[ORDERS[0]]:.1f}", f"{agree} of {repeats}"]
 
 
